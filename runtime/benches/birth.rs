@@ -28,7 +28,7 @@ fn birth(criterion: &mut Criterion) {
     let mut objects: Vec<ObjectHandle> = Vec::with_capacity(ROUND as usize);
     let class = runtime.types().class(CLASS).expect("crowd has it");
     group.bench_function("alcedo", |bencher| {
-        bencher.iter_custom(|rounds| time(&runtime, &mut objects, rounds, || runtime.objects().spawn_of(&class)));
+        bencher.iter_custom(|rounds| time(&runtime, &mut objects, rounds, || runtime.objects().spawn(&class)));
     });
     group.bench_function("by_path", |bencher| {
         bencher.iter_custom(|rounds| time(&runtime, &mut objects, rounds, || runtime.objects().spawn(CLASS)));

@@ -40,7 +40,7 @@ fn cost(criterion: &mut Criterion) {
         group.finish();
     }
     let mut group = criterion.benchmark_group("native_property_read_by_host");
-    let lamp: Obj<Lamp> = runtime.objects().as_a(lantern).expect("a lamp");
+    let lamp: Obj<Lamp> = runtime.objects().cast(lantern).expect("a lamp");
     group.bench_function("alcedo", |bencher| {
         runtime
             .objects()

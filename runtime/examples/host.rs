@@ -81,7 +81,7 @@ fn run() -> Result<(), Error> {
         drop(closed);
     });
     while input.recv_timeout(Duration::from_millis(16)) == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
-        && !runtime.is_asked_to_end()
+        && !runtime.shutdown_requested()
     {
         runtime.tick(Budget::frame());
         for report in runtime.take_reloads() {

@@ -263,7 +263,7 @@ impl Builder {
     /// # use alcedo_runtime::{Budget, Runtime};
     /// let runtime = Runtime::builder().package("Game").development().build()?;
     /// runtime.create_master(&["target/debug/libspinner.so"])?;
-    /// while !runtime.is_asked_to_end() {
+    /// while !runtime.shutdown_requested() {
     ///     runtime.tick(Budget::frame());
     /// #   break;
     /// }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Environment variable with the folder for crash reports, set by a supervisor.
+#[doc(hidden)]
 pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
 
 /// Environment variable that, set to `1`, makes a supervised host also record backtraces of panics in plugin code.

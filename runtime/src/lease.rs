@@ -198,7 +198,7 @@ struct Held {
 }
 
 /// Leases on one module or load context. Any thread.
-pub struct Leases {
+pub(crate) struct Leases {
     owner: Arc<str>,
     held: Mutex<Held>,
     changed: Condvar,
@@ -208,7 +208,7 @@ pub struct Leases {
 impl Leases {
     /// Returns an empty set of leases on `owner`, the name used in errors and reports.
     #[must_use]
-    pub fn new(owner: impl Into<Arc<str>>) -> Arc<Self> {
+    pub(crate) fn new(owner: impl Into<Arc<str>>) -> Arc<Self> {
         Arc::new(Self {
             owner: owner.into(),
             held: Mutex::default(),
@@ -219,7 +219,7 @@ impl Leases {
 
     /// Returns the name of the owner.
     #[must_use]
-    pub fn owner(&self) -> &str {
+    pub(crate) fn owner(&self) -> &str {
         &self.owner
     }
 
@@ -228,7 +228,7 @@ impl Leases {
     /// # Errors
     /// [`Sealed`] once the unload has begun.
     #[track_caller]
-    pub fn take(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
+    pub(crate) fn take(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
         self.take_at(kind, owner, Some(place_of(Location::caller())))
     }
 
@@ -245,7 +245,7 @@ impl Leases {
     ///
     /// # Errors
     /// [`Sealed`] once the unload has begun.
-    pub fn take_at(
+    pub(crate) fn take_at(
         self: &Arc<Self>,
         kind: LeaseKind,
         owner: impl Into<Arc<str>>,
@@ -261,36 +261,36 @@ impl Leases {
     }
 
     /// Rejects new leases; held leases remain. No effect if already sealed.
-    pub fn seal(&self) {
+    pub(crate) fn seal(&self) {
         self.lock().sealed.get_or_insert_with(Instant::now);
     }
 
     /// Accepts new leases again, after an aborted unload.
-    pub fn unseal(&self) {
+    pub(crate) fn unseal(&self) {
         self.lock().sealed = None;
     }
 
     /// Returns whether new leases are rejected.
     #[must_use]
-    pub fn is_sealed(&self) -> bool {
+    pub(crate) fn is_sealed(&self) -> bool {
         self.lock().sealed.is_some()
     }
 
     /// Returns the number of held leases.
     #[must_use]
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.lock().entries.len()
     }
 
     /// Returns the number of leases taken since the start.
     #[must_use]
-    pub fn given(&self) -> u64 {
+    pub(crate) fn given(&self) -> u64 {
         self.given.load(Ordering::Relaxed)
     }
 
     /// Returns every held lease, longest first.
     #[must_use]
-    pub fn report(&self) -> Vec<Blocker> {
+    pub(crate) fn report(&self) -> Vec<Blocker> {
         let held = self.lock();
         let mut blockers: Vec<_> = held.entries.values().map(Entry::to_blocker).collect();
         drop(held);
@@ -299,7 +299,7 @@ impl Leases {
     }
 
     /// Waits until no lease is held or `deadline` has passed. Returns true if no lease is held.
-    pub fn wait_free(&self, deadline: Duration) -> bool {
+    pub(crate) fn wait_free(&self, deadline: Duration) -> bool {
         let until = crate::deadline::after(deadline);
         let mut held = self.lock();
         while !held.entries.is_empty() {

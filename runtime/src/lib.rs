@@ -66,7 +66,7 @@ pub use development::siblings::sibling_libraries;
 pub use emit::error::EmitError;
 pub use error::Error;
 pub use handles::{Name, ObjectHandle, ZCallHandle};
-pub use lease::{Blocker, Lease, LeaseKind, Leases, ModuleBlocker, Sealed};
+pub use lease::{Blocker, Lease, LeaseKind, ModuleBlocker, Sealed};
 pub use load::canary::Canary;
 pub use load::context::event::{ContextEvent, ContextEventKind};
 pub use load::context::function::{ContextFunction, FunctionPointer};
@@ -103,8 +103,9 @@ pub use reload::digest::WorldDigest;
 pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
-    AnyConjugate, Budget, Calls, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined, Drained, Links,
-    NetNames, Objects, Runtime, Shutdown, Tables, Types, Unloads, WeakRuntime, Worlds, ZCallFunction, ZCallResolver,
+    AnyConjugate, Budget, Calls, ClassKey, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined,
+    Drained, Links, NetNames, Objects, Runtime, Shutdown, Tables, Types, Unloads, WeakRuntime, Worlds, ZCallFunction,
+    ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
 pub use shown::printable;

@@ -64,7 +64,7 @@ pub use net::NetNames;
 pub use objects::Objects;
 pub use protocols::{Declined, ZCallFunction, ZCallResolver};
 pub use tables::Tables;
-pub use types::{ClassRef, Types};
+pub use types::{ClassKey, ClassRef, Types};
 pub use unloading::Unloads;
 pub use worlds::Worlds;
 
@@ -408,8 +408,8 @@ impl Runtime {
 
     /// Returns true if `alcedo dev`, which runs this host, has requested its end. The host should then return from `main`; otherwise it
     /// is ended a few seconds later. Always false without that tool.
-    pub fn is_asked_to_end(&self) -> bool {
-        self.inner.agent.get().is_some_and(Agent::is_asked_to_end)
+    pub fn shutdown_requested(&self) -> bool {
+        self.inner.agent.get().is_some_and(Agent::shutdown_requested)
     }
 
     /// Returns the counters since the start.

@@ -22,21 +22,21 @@ fn price(host: &Runtime, cart: ObjectHandle) -> Option<Value> {
 }
 
 #[test]
-fn none_is_made_of_it_by_a_host_or_a_plugin_and_the_error_names_what_can_be_made() {
+fn abstract_class_cannot_be_spawned_and_the_error_names_concrete_subclasses() {
     let host = support::host(&[parcels(&[])]);
     let refused = host.objects().spawn(CARRIER).expect_err("it is abstract");
-    expect![[r#"Game.Carrier was not born: class of Game.Carrier (a new object): "it is abstract: take a class that extends it (/Script/Game.Cart)""#]].assert_eq(&refused.to_string());
+    expect![[r#"Game.Carrier was not created: class of Game.Carrier (a new object): "it is abstract: use a derived class (/Script/Game.Cart)""#]].assert_eq(&refused.to_string());
     let Error::Construction(ConstructionFailed { step, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(step, ConstructionStep::Abstract(CARRIER.to_owned()));
     let cart = host.objects().spawn(CART).expect("it is not");
     let count = host.objects().all().len();
     let refused = host.objects().call(cart, "plain", &[]).expect_err("it is abstract");
-    expect![[r#"Game.Carrier was not born: class of Game.Carrier (a new object): "it is abstract: take a class that extends it (/Script/Game.Cart)""#]].assert_eq(&refused.to_string());
-    assert_eq!(host.objects().all().len(), count, "nothing is left of either");
+    expect![[r#"Game.Carrier was not created: class of Game.Carrier (a new object): "it is abstract: use a derived class (/Script/Game.Cart)""#]].assert_eq(&refused.to_string());
+    assert_eq!(host.objects().all().len(), count, "neither leaves an object");
 }
 
 #[test]
-fn it_has_its_default_object_whose_values_others_begin_with() {
+fn subclasses_start_from_the_defaults_of_an_abstract_class() {
     let host = support::host(&[parcels(&[])]);
     let cart = host.objects().spawn(CART).expect("it is not abstract");
     assert_eq!(host.objects().get(cart, "room").expect("it has it"), Value::U32(10));
@@ -57,7 +57,7 @@ fn objects_whose_class_becomes_abstract_stay_and_no_more_are_made() {
     assert_eq!(host.objects().get(cart, "room").expect("it has it"), Value::U32(4));
     assert_eq!(price(&host, cart), Some(Value::U32(3)));
     let refused = host.objects().spawn(CART).expect_err("it is abstract now");
-    expect![[r#"Game.Cart was not born: class of Game.Cart (a new object): "it is abstract: take a class that extends it (there is none yet)""#]].assert_eq(&refused.to_string());
+    expect![[r#"Game.Cart was not created: class of Game.Cart (a new object): "it is abstract: use a derived class (none is declared yet)""#]].assert_eq(&refused.to_string());
 
     host.reload(&[parcels(&[])]).expect("a Master").into_result().expect("it is committed");
     host.objects().spawn(CART).expect("it is none again");
@@ -82,5 +82,5 @@ fn a_default_subobject_is_of_a_class_that_is_not_abstract() {
     let refused = support::builder().natives(natives("/Script/Test.Engine")).build();
     let refused =
         refused.and_then(|host| host.objects().spawn("/Script/Test.Car")).expect_err("its engine is abstract");
-    expect![[r#"Test.Car was not born: subobject engine of Test.Car (Default__Car): "its class /Script/Test.Engine: it is abstract: take a class that extends it (/Script/Test.Diesel)""#]].assert_eq(&refused.to_string());
+    expect![[r#"Test.Car was not created: subobject engine of Test.Car (Default__Car): "its class /Script/Test.Engine: it is abstract: use a derived class (/Script/Test.Diesel)""#]].assert_eq(&refused.to_string());
 }

@@ -3,7 +3,7 @@
 //!
 //! Each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "handles signals and looks at timers, as a host's own code may")]
+#![expect(unsafe_code, reason = "handles signals and reads timers, as a host's own code may")]
 
 use crate::support;
 
@@ -95,7 +95,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     // Finalizers run first, and their thread may take any time.
     let begun = Instant::now();
     loop {
-        let report = ticket.wait(Duration::from_millis(1)).expect_err("somebody keeps it");
+        let report = ticket.wait(Duration::from_millis(1)).expect_err("a holder keeps it");
         if report.blockers.iter().any(|by| by.kind != LeaseKind::Finalizer) {
             return (ticket, report.to_string());
         }
@@ -127,15 +127,15 @@ extern "C" fn ours(_signal: c_int) {
 }
 
 fn alternate_stack() -> libc::stack_t {
-    // SAFETY: all zeroes are a stack.
+    // SAFETY: all zeroes are a valid `stack_t`.
     let mut stack: libc::stack_t = unsafe { mem::zeroed() };
-    // SAFETY: nothing is set, and the place is one for a stack.
+    // SAFETY: sets no stack, and the pointer is valid for writing a `stack_t`.
     assert_eq!(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) }, 0);
     stack
 }
 
 fn handle(signal: c_int, flags: c_int) {
-    // SAFETY: all zeroes are an action.
+    // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = ours as *const () as usize;
     action.sa_flags = flags;
@@ -144,7 +144,7 @@ fn handle(signal: c_int, flags: c_int) {
 }
 
 fn raise(signal: c_int) {
-    // SAFETY: a handler is there, or the test fails.
+    // SAFETY: a handler is installed, or the test fails.
     assert_eq!(unsafe { libc::raise(signal) }, 0);
 }
 
@@ -153,8 +153,8 @@ fn was_on_alternate(host: &Runtime) -> bool {
 }
 
 #[test]
-fn a_handler_that_wants_no_alternate_stack_gets_none() {
-    alone("a_handler_that_wants_no_alternate_stack_gets_none", |library| {
+fn a_handler_requesting_no_alternate_stack_gets_none() {
+    alone("a_handler_requesting_no_alternate_stack_gets_none", |library| {
         let host = host(library, |_| ());
         leave(&host, "plain_handler");
         assert_eq!(alternate_stack().ss_flags & libc::SS_DISABLE, 0, "std has set a small one");
@@ -164,8 +164,8 @@ fn a_handler_that_wants_no_alternate_stack_gets_none() {
 }
 
 #[test]
-fn a_handler_that_wants_an_alternate_stack_gets_one() {
-    alone("a_handler_that_wants_an_alternate_stack_gets_one", |library| {
+fn a_handler_requesting_an_alternate_stack_gets_one() {
+    alone("a_handler_requesting_an_alternate_stack_gets_one", |library| {
         let host = host(library, |_| ());
         leave(&host, "alternate_handler");
         raise(libc::SIGPROF);
@@ -174,8 +174,8 @@ fn a_handler_that_wants_an_alternate_stack_gets_one() {
 }
 
 #[test]
-fn each_handler_of_a_signal_gets_the_stack_that_it_wants() {
-    alone("each_handler_of_a_signal_gets_the_stack_that_it_wants", |library| {
+fn each_signal_handler_gets_the_stack_it_requests() {
+    alone("each_signal_handler_gets_the_stack_it_requests", |library| {
         for (flags, of_module) in [(libc::SA_ONSTACK, "plain_handler"), (0, "alternate_handler")] {
             handle(libc::SIGPROF, flags);
             let host = host(library, |_| ());
@@ -213,9 +213,9 @@ fn a_thread_gets_back_the_alternate_stack_that_it_had() {
 
 fn is_running() -> bool {
     let mut now = mem::MaybeUninit::<libc::itimerval>::zeroed();
-    // SAFETY: the place is one for a timer's state.
+    // SAFETY: the pointer is valid for writing an `itimerval`.
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
-    // SAFETY: the call has written all of it.
+    // SAFETY: the call has written the whole struct.
     let now = unsafe { now.assume_init() };
     // An expired timer with a pending signal has no time left but still runs.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
@@ -236,17 +236,17 @@ macro_rules! left {
 }
 
 left! {
-    a_timer_of_the_process_does_not_strike_when_its_handler_is_gone: "interval";
-    a_timer_that_its_handler_sets_again_does_not_strike_either: "rearming";
-    a_timer_with_a_signal_of_its_own_goes_before_the_handler: "timer";
-    a_timer_with_a_function_goes_before_the_function: "timer_call";
-    a_look_up_of_a_name_that_is_done_leaves_nothing: "names";
-    a_handler_that_left_by_a_jump_is_over: "jump";
+    a_process_timer_does_not_fire_after_its_handler_is_unmapped: "interval";
+    a_timer_rearmed_by_its_handler_does_not_fire_afterward: "rearming";
+    a_timer_with_its_own_signal_is_deleted_before_its_handler: "timer";
+    a_timer_with_a_function_is_deleted_before_the_function: "timer_call";
+    a_completed_name_lookup_leaves_nothing: "names";
+    a_handler_left_by_a_jump_counts_as_ended: "jump";
 }
 
 #[test]
-fn an_alarm_for_later_is_called_off() {
-    alone("an_alarm_for_later_is_called_off", |library| {
+fn a_pending_alarm_is_canceled() {
+    alone("a_pending_alarm_is_canceled", |library| {
         let first = host(library, |_| ());
         leave(&first, "alarm");
         assert!(is_running());
@@ -262,7 +262,7 @@ fn the_alarm_of_the_new_generation_outlives_the_old_one() {
         leave(&host, "alarm");
         let lease = host.unloads().lease_master("a test").expect("there is a Master");
         host.reload(&[library]).expect("there is a Master").into_result().expect("it is loaded");
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         leave(&host, "interval");
         drop(lease);
         let begun = Instant::now();
@@ -279,8 +279,8 @@ fn the_alarm_of_the_new_generation_outlives_the_old_one() {
 }
 
 #[test]
-fn a_generation_that_stops_its_timer_leaves_the_next_one_its_own() {
-    alone("a_generation_that_stops_its_timer_leaves_the_next_one_its_own", |library| {
+fn a_generation_stopping_its_timer_keeps_the_next_generations_timer() {
+    alone("a_generation_stopping_its_timer_keeps_the_next_generations_timer", |library| {
         // SAFETY: no other thread of this process reads or writes the environment.
         unsafe { std::env::set_var("ALARMS_TIMED", "") };
         let host = host(library, |_| ());
@@ -293,12 +293,12 @@ fn a_generation_that_stops_its_timer_leaves_the_next_one_its_own() {
 }
 
 #[test]
-fn a_function_of_a_timer_that_runs_is_waited_for_and_named() {
-    alone("a_function_of_a_timer_that_runs_is_waited_for_and_named", |library| {
+fn a_running_timer_function_is_waited_for_and_named() {
+    alone("a_running_timer_function_is_waited_for_and_named", |library| {
         let host = host(library, |_| ());
         leave(&host, "timer_call_slow");
         let (ticket, report) = blocked(&host);
-        assert!(report.contains("the function that hears of a timer"), "{report}");
+        assert!(report.contains("the handler of a timer"), "{report}");
         std::fs::write(std::env::var_os("ALARMS_RELEASE").expect("a name"), "").expect("a file");
         end(&host, &ticket);
     });
@@ -322,7 +322,7 @@ fn a_descriptor_that_is_left_open_raises_no_signals() {
 fn send() {
     let name = std::env::var("ALARMS_QUEUE").expect("a name");
     let name = CString::new(name).expect("a name without zeroes");
-    // SAFETY: the name is a C string, and the module has made the queue.
+    // SAFETY: the name is a C string, and the module has created the queue.
     let queue = unsafe { libc::mq_open(name.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK) };
     assert!(queue >= 0);
     // SAFETY: the queue is open and the message a byte.
@@ -334,8 +334,8 @@ fn send() {
 }
 
 #[test]
-fn a_message_is_not_told_to_a_module_that_is_gone() {
-    alone("a_message_is_not_told_to_a_module_that_is_gone", |library| {
+fn a_message_is_not_delivered_to_an_unloaded_module() {
+    alone("a_message_is_not_delivered_to_an_unloaded_module", |library| {
         for what in ["message", "message_call"] {
             let host = host(library, |_| ());
             leave(&host, what);
@@ -345,15 +345,15 @@ fn a_message_is_not_told_to_a_module_that_is_gone() {
             let host = self::host(library, |_| ());
             leave(&host, what);
             send();
-            support::until("a message is told as long as the module is there", || calls(&host) == 1);
+            support::until("a message is delivered while the module is loaded", || calls(&host) == 1);
             unload(&host);
         }
     });
 }
 
 #[test]
-fn a_read_that_is_under_way_keeps_the_module_and_is_named() {
-    alone("a_read_that_is_under_way_keeps_the_module_and_is_named", |library| {
+fn a_pending_read_keeps_the_module_loaded_and_is_named() {
+    alone("a_pending_read_keeps_the_module_loaded_and_is_named", |library| {
         for what in ["read", "read_call"] {
             let host = host(library, |_| ());
             leave(&host, what);
@@ -369,8 +369,8 @@ fn a_read_that_is_under_way_keeps_the_module_and_is_named() {
 }
 
 #[test]
-fn a_child_that_nobody_waits_for_is_told() {
-    alone("a_child_that_nobody_waits_for_is_told", |library| {
+fn an_unawaited_child_process_is_reported() {
+    alone("an_unawaited_child_process_is_reported", |library| {
         let host = host(library, |_| ());
         leave(&host, "waited");
         leave(&host, "child");
@@ -378,13 +378,13 @@ fn a_child_that_nobody_waits_for_is_told() {
         let [UnwaitedProcess { pid, is }] = &report.modules[0].children_left[..] else { panic!("{report}") };
         assert_eq!(is, "true, ended with status 0");
         assert!(report.to_string().contains(&format!("process {pid} not waited for (true, ended with status 0)")));
-        assert!(exists(*pid), "it is only told");
+        assert!(exists(*pid), "the child is only reported");
     });
 }
 
 #[test]
-fn a_child_that_nobody_waits_for_is_waited_for_on_request() {
-    alone("a_child_that_nobody_waits_for_is_waited_for_on_request", |library| {
+fn an_unawaited_child_process_is_reaped_on_request() {
+    alone("an_unawaited_child_process_is_reaped_on_request", |library| {
         let host = host(library, |policy| policy.reap_children = true);
         ["waited", "child", "child"].into_iter().for_each(|what| leave(&host, what));
         let report = unload(&host);
@@ -433,8 +433,8 @@ fn always(policy: &mut alcedo_runtime::UnloadPolicy) {
 }
 
 #[test]
-fn what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left() {
-    alone("what_comes_to_the_place_of_a_requester_is_kept_by_no_word_that_it_left", |library| {
+fn stale_addresses_of_an_unloaded_requester_do_not_keep_its_successor_mapped() {
+    alone("stale_addresses_of_an_unloaded_requester_do_not_keep_its_successor_mapped", |library| {
         for what in ["names", "names_waited", "names_in_image"] {
             let first = host(library, always);
             leave(&first, what);
@@ -457,10 +457,10 @@ fn is_within(image: &Path, address: usize) -> bool {
     ends.iter().min().is_some_and(|start| *start <= address) && ends.iter().max().is_some_and(|end| address < *end)
 }
 
-/// The C library keeps the addresses of blocks of requests that are done: `what_comes_to_the_place_of_a_requester…` has memory there.
+/// The C library keeps addresses of blocks of completed requests. `stale_addresses_of_an_unloaded_requester…` maps memory there.
 #[test]
-fn a_neighbor_of_a_requester_is_mapped_elsewhere_and_unmapped() {
-    alone("a_neighbor_of_a_requester_is_mapped_elsewhere_and_unmapped", |library| {
+fn a_module_mapped_next_to_a_requester_is_unmapped() {
+    alone("a_module_mapped_next_to_a_requester_is_unmapped", |library| {
         let host = host(library, always);
         for _ in 0..10 {
             ["names", "names_waited", "names_in_image"].iter().for_each(|what| leave(&host, what));

@@ -48,11 +48,11 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
     let mut aliases = 0;
     for made in 1..=TENANTS {
         let handle = make(host, made);
-        assert!(given.insert(number(handle)), "seed {seed}, tenant {made}: {handle:?} was given before");
+        assert!(given.insert(number(handle)), "seed {seed}, tenant {made}: {handle:?} was issued before");
         living.push((handle, made));
         if living.len() > LIVING {
             let (handle, made) = living.swap_remove(dice.below(LIVING));
-            assert_eq!(mark(host, handle), Some(made), "seed {seed}: a living handle is its own");
+            assert_eq!(mark(host, handle), Some(made), "seed {seed}: a living handle resolves to its own object");
             end(host, handle);
             if stale.len() < STALE {
                 stale.push(handle);
@@ -65,7 +65,7 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
         }
     }
     aliases += stale.iter().filter(|handle| mark(host, **handle).is_some()).count() as u64;
-    assert_eq!(aliases, 0, "seed {seed}: stale handles lead somewhere");
+    assert_eq!(aliases, 0, "seed {seed}: stale handles resolve to an object");
     assert!(living.iter().all(|(handle, made)| mark(host, *handle) == Some(*made)));
     living.into_iter().for_each(|(handle, _)| end(host, handle));
     // An exhausted slot is abandoned; the number of distinct slots shows this.
@@ -73,7 +73,7 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
     let tenants = given.len() / places.len();
     let few = FEW as usize;
     let is_right = if last_serial == FEW { (100..=few).contains(&tenants) } else { tenants > few };
-    assert!(is_right, "{tenants} tenants a place");
+    assert!(is_right, "{tenants} objects per slot");
 }
 
 fn host(last_serial: u32) -> Runtime {
@@ -89,17 +89,17 @@ fn a_million_objects_have_a_million_handles() {
 }
 
 #[test]
-fn a_million_objects_have_a_million_handles_where_serials_are_few() {
+fn a_million_objects_have_unique_handles_with_few_serials() {
     check_objects(FEW);
 }
 
 #[test]
-fn a_million_blacks_have_a_million_handles() {
+fn a_million_owned_values_have_a_million_handles() {
     check_blacks(MANY);
 }
 
 #[test]
-fn a_million_blacks_have_a_million_handles_where_serials_are_few() {
+fn a_million_owned_values_have_unique_handles_with_few_serials() {
     check_blacks(FEW);
 }
 
@@ -132,7 +132,7 @@ fn check_objects(last_serial: u32) {
 fn check_blacks(last_serial: u32) {
     let host = host(last_serial);
     let store: Store<AnyConjugate> = Store {
-        make: |host, made| host.conjugates().make("Optional(u64)", &mark_of(made)).expect("a black"),
+        make: |host, made| host.conjugates().make("Optional(u64)", &mark_of(made)).expect("an owned value"),
         end: |host, black| host.conjugates().give_back(black),
         mark: |host, black| match host.conjugates().read(black) {
             Ok(Value::Optional(Some(mark))) => match *mark {

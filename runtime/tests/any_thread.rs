@@ -1,6 +1,5 @@
 //! Names that a plugin can call by thread: in the Master and in a Slim, on the calling thread and on its own. The table is in
 //! `runtime/docs/calls.md`.
-//! in `runtime/docs/calls.md`.
 
 use crate::support;
 
@@ -63,7 +62,7 @@ fn a_module_of_the_master_calls_from_the_game_thread_only() {
 }
 
 #[test]
-fn a_module_of_a_slim_calls_functions_without_objects_from_any_thread_and_is_told_so_of_others() {
+fn a_slim_module_calls_only_functions_without_objects_from_any_thread() {
     let host = host();
     let slim = host.contexts().create_slim("apart").expect("the name is free");
     slim.load_path(support::plugin("ledger", &[])).unwrap_or_else(|error| panic!("{error}"));
@@ -75,7 +74,7 @@ fn a_module_of_a_slim_calls_functions_without_objects_from_any_thread_and_is_tol
         };
         NAMES.map(row).concat()
     });
-    assert_eq!(rows[0], rows[1], "there is no thread that is special to a Slim");
+    assert_eq!(rows[0], rows[1], "a Slim treats all threads alike");
     expect![[r#"
         ex:/ledger.add 3
         nm:/ledger:Sums:add 3

@@ -21,7 +21,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn a_method_that_has_the_plugin_part_begins_them_and_each_result_comes_to_its_delegate() {
+fn a_borrowing_method_starts_async_calls_and_their_delegates_receive_the_results() {
     let (record, host, robot) = playing("chores");
     begin(&host, robot, "begin_all", &[]);
     told(
@@ -51,9 +51,9 @@ fn a_method_that_has_the_plugin_part_begins_them_and_each_result_comes_to_its_de
 }
 
 #[test]
-fn a_host_begins_them_by_name_with_a_delegate_and_without() {
+fn a_host_starts_async_calls_with_and_without_a_delegate() {
     let (record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     begin(&host, robot, "count", &[Value::U32(2), bound(&host, other, "counted")]);
     begin(&host, robot, "bring", &[text("tea"), text("the roof"), bound(&host, other, "brought")]);
     let none = bound(&host, ObjectHandle::NONE, "");
@@ -75,7 +75,7 @@ fn a_host_begins_them_by_name_with_a_delegate_and_without() {
 }
 
 #[test]
-fn the_class_says_which_parameter_hears_of_the_result() {
+fn the_class_declares_the_parameter_that_receives_the_result() {
     let (_record, host, _robot) = playing("chores");
     let declared = host.types().declared_by("chores").expect("it is loaded");
     let robot = declared.classes.iter().find(|class| class.path == ROBOT).expect("it is emitted");
@@ -97,9 +97,9 @@ fn the_class_says_which_parameter_hears_of_the_result() {
 }
 
 #[test]
-fn the_end_of_the_object_ends_them_and_no_listener_is_called() {
+fn destroying_the_object_ends_async_calls_without_calling_listeners() {
     let (record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     begin(&host, robot, "count", &[Value::U32(5), bound(&host, other, "counted")]);
     tick(&host, 10);
     host.objects().destroy(robot);
@@ -111,9 +111,9 @@ fn the_end_of_the_object_ends_them_and_no_listener_is_called() {
 }
 
 #[test]
-fn a_listener_that_is_gone_is_an_error_in_the_log_and_nothing_else() {
+fn a_destroyed_listener_is_only_logged_as_an_error() {
     let (record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "counted")]);
     host.objects().destroy(other);
     for _ in 0..3 {
@@ -124,9 +124,9 @@ fn a_listener_that_is_gone_is_an_error_in_the_log_and_nothing_else() {
 }
 
 #[test]
-fn what_went_wrong_without_a_listener_is_in_the_log() {
+fn a_failure_without_a_listener_is_logged() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     let none = bound(&host, ObjectHandle::NONE, "");
     begin(&host, robot, "bring", &[text("tea"), text("nowhere"), none.clone()]);
     begin(&host, robot, "bring", &[text("tea"), text("the edge"), none]);
@@ -150,7 +150,7 @@ fn what_went_wrong_without_a_listener_is_in_the_log() {
 }
 
 #[test]
-fn a_reload_ends_them_and_a_failed_one_does_not() {
+fn a_successful_reload_ends_async_calls_and_a_failed_one_does_not() {
     let (record, host, robot) = playing("chores");
     begin(&host, robot, "count", &[Value::U32(3), bound(&host, robot, "counted")]);
     tick(&host, 10);

@@ -14,7 +14,6 @@ const CAVE: &str = "/Script/Game.Cave";
 
 type Body = Box<dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>>;
 
-/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn hoard(features: &[&str]) -> PathBuf {
@@ -33,7 +32,7 @@ fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]
     host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
-/// Spawns a cave with this many treasures of each of three kinds.
+/// Spawns a cave with this number of owned values of each of three kinds.
 fn cave(host: &Runtime, count: u32) -> ObjectHandle {
     let cave = spawn(host, CAVE);
     ask(host, cave, "gather", &[Value::U32(count)]);
@@ -53,7 +52,7 @@ fn counts(host: &Runtime) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn treasures_are_counted_by_type_and_let_go_of_at_once() {
+fn owned_values_are_counted_by_type_and_released() {
     let host = host();
     let cave = cave(&host, 10);
     let ten = |ty: &str| (ty.to_owned(), 10);
@@ -73,7 +72,7 @@ fn treasures_are_counted_by_type_and_let_go_of_at_once() {
 }
 
 #[test]
-fn what_eight_threads_let_go_of_is_released_in_the_ticks() {
+fn values_dropped_on_eight_threads_are_released_in_ticks() {
     let host = host();
     let cave = cave(&host, 400);
     ask(&host, cave, "scatter", &[Value::U32(8)]);
@@ -83,7 +82,7 @@ fn what_eight_threads_let_go_of_is_released_in_the_ticks() {
 }
 
 #[test]
-fn a_rollback_brings_treasures_back() {
+fn a_rollback_restores_owned_values() {
     let host = host();
     let cave = cave(&host, 10);
     let worth = ask(&host, cave, "worth", &[]);
@@ -98,11 +97,11 @@ fn a_rollback_brings_treasures_back() {
     let report = host.reload(&[hoard(&["failing"])]).unwrap_or_else(|error| panic!("{error}"));
     assert!(!report.is_committed(), "{report}");
     until_flushed(&host);
-    assert_eq!(host.conjugates().blacks().count(), 0, "what was let go of before does not come back");
+    assert_eq!(host.conjugates().blacks().count(), 0, "released values are not restored");
 }
 
 #[test]
-fn a_reload_ends_the_treasures_of_the_old_generation_and_no_others() {
+fn a_reload_frees_only_owned_values_of_the_old_generation() {
     let host = host();
     let cave = cave(&host, 10);
     for (build, features) in [(2, &["second"] as &[_]), (1, &[])] {
@@ -116,20 +115,20 @@ fn a_reload_ends_the_treasures_of_the_old_generation_and_no_others() {
         assert_eq!(host.conjugates().blacks().count(), 15);
     }
     assert!(host.unloads().wait(LONG).expect("a safe point"));
-    assert_eq!(host.conjugates().blacks().undropped, [], "their finalizers let go of all");
+    assert_eq!(host.conjugates().blacks().undropped, [], "finalizers drop all values");
     let end = host.shutdown();
     assert_eq!((end.blacks.len(), end.plugin_parts, end.left), (0, 0, Vec::new()));
 }
 
 #[test]
-fn an_unload_ends_everything_and_tells_what_was_never_let_go_of() {
+fn an_unload_frees_all_values_and_reports_those_never_dropped() {
     let host = host();
     let cave = cave(&host, 10);
     host.console("blacks sites on");
     ask(&host, cave, "gather", &[Value::U32(1)]);
     ask(&host, cave, "forget", &[]);
     ask(&host, cave, "scatter", &[Value::U32(2)]);
-    assert_eq!(host.conjugates().blacks().count(), 33, "nothing was released yet");
+    assert_eq!(host.conjugates().blacks().count(), 33, "no value was released yet");
     let told = host.console("blacks");
     assert!(told.contains("33 black conjugates · 32 drops wait") && told.contains("src/lib.rs:"), "{told}");
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
@@ -145,7 +144,7 @@ fn an_unload_ends_everything_and_tells_what_was_never_let_go_of() {
 }
 
 #[test]
-fn a_thread_may_let_go_when_the_generation_is_long_over() {
+fn a_thread_may_drop_values_after_its_generation_ended() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("now");
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).build().expect("a host");
@@ -161,12 +160,12 @@ fn a_thread_may_let_go_when_the_generation_is_long_over() {
     assert_eq!(undropped(), 30, "they have ended with their generation");
     write(&file, "").expect("a writable folder");
     assert!(host.unloads().wait(LONG).expect("a safe point"));
-    assert_eq!((host.conjugates().blacks().count(), undropped()), (0, 0), "the thread was heard, and nothing more");
+    assert_eq!((host.conjugates().blacks().count(), undropped()), (0, 0), "drops of the thread have no further effect");
     assert_eq!(host.shutdown().blacks, []);
 }
 
 #[test]
-fn what_a_treasure_refers_to_is_not_collected() {
+fn objects_referenced_by_an_owned_value_are_not_collected() {
     let host = host();
     let knowing = spawn(&host, CAVE);
     // An outer does not keep the objects inside it.
@@ -225,12 +224,12 @@ fn fence() -> (Runtime, ObjectHandle) {
 fn tells(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     match ask(host, object, function, &[]) {
         Some(Value::Text(told)) => told,
-        other => panic!("`{function}` tells a text, not {other:?}"),
+        other => panic!("`{function}` returns a string, not {other:?}"),
     }
 }
 
 #[test]
-fn what_a_host_lends_by_number_expires_with_the_call_and_a_copy_of_it_stays() {
+fn a_conjugate_borrowed_by_number_expires_with_the_call_unlike_its_copy() {
     let (host, fence) = fence();
     expect!["red Array false Array(f64) (1, 2); true Array(f64) is no Array(f32); (1, 2, 8)"]
         .assert_eq(&tells(&host, fence, "borrow"));
@@ -240,12 +239,12 @@ fn what_a_host_lends_by_number_expires_with_the_call_and_a_copy_of_it_stays() {
     for _ in 0..3 {
         ask(&host, fence, "borrow", &[]);
     }
-    assert_eq!(host.conjugates().blacks().count(), 1, "each copy took the place of the one before");
+    assert_eq!(host.conjugates().blacks().count(), 1, "each copy replaced the previous one");
     ask(&host, fence, "let_go", &[]);
     assert_eq!(
         (host.conjugates().blacks().count(), host.conjugates().blacks().queued),
         (1, 1),
-        "it was let go of on a thread"
+        "it was dropped on another thread"
     );
     until_flushed(&host);
     assert_eq!(host.conjugates().blacks().count(), 0);
@@ -254,7 +253,7 @@ fn what_a_host_lends_by_number_expires_with_the_call_and_a_copy_of_it_stays() {
 }
 
 #[test]
-fn calls_that_know_no_types_take_conjugates_and_give_what_is_the_callers_own() {
+fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
     let (host, fence) = fence();
     tells(&host, fence, "borrow");
     expect![[r#"
@@ -266,7 +265,7 @@ fn calls_that_know_no_types_take_conjugates_and_give_what_is_the_callers_own() {
         ex:/find has the signature (… -> Object), the caller was built for (… -> a value that has a conjugate): rebuild the caller
         a black String of another module: open a `clone()` of it
         a String that is not a property cannot be lent: lend a `clone()` of it"#]].assert_eq(&tells(&host, fence, "trade"));
-    assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "what was not kept has gone, whatever failed");
+    assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "values that were not kept are dropped despite failures");
     ask(&host, fence, "let_go", &[]);
     until_flushed(&host);
     assert_eq!((host.conjugates().blacks().count(), host.conjugates().blacks().queued), (0, 0));
@@ -274,7 +273,7 @@ fn calls_that_know_no_types_take_conjugates_and_give_what_is_the_callers_own() {
 }
 
 #[test]
-fn the_end_of_a_host_tells_what_was_left() {
+fn a_shutdown_reports_values_never_dropped() {
     let host = host();
     let cave = cave(&host, 4);
     ask(&host, cave, "forget", &[]);

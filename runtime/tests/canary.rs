@@ -18,22 +18,25 @@ const FRAGILE: &str = "/Script/Game.Fragile";
 fn main() -> ExitCode {
     run_if_child();
     let trials: [(&str, fn()); 16] = [
-        ("a_crash_in_an_initializer_is_the_canarys", a_crash_in_an_initializer_is_the_canarys),
-        ("a_panic_in_an_initializer_is_the_canarys_and_its_message_is_told", a_panic_in_an_initializer_is_told),
+        ("a_crash_in_an_initializer_ends_only_the_canary", a_crash_in_an_initializer_ends_only_the_canary),
+        (
+            "a_panic_in_an_initializer_is_reported_with_its_message",
+            a_panic_in_an_initializer_is_reported_with_its_message,
+        ),
         ("a_hang_in_an_initializer_ends_with_the_deadline", a_hang_in_an_initializer_ends_with_the_deadline),
-        ("an_exit_in_an_initializer_is_no_success", an_exit_in_an_initializer_is_no_success),
-        ("a_crash_while_registering_is_the_canarys", a_crash_while_registering_is_the_canarys),
-        ("a_healthy_module_is_loaded_and_the_report_tells_the_time", a_healthy_module_is_loaded),
-        ("a_program_that_is_no_canary_is_found_out", a_program_that_is_no_canary_is_found_out),
-        ("a_module_that_the_loader_refuses_is_named", a_module_that_the_loader_refuses_is_named),
-        ("every_context_has_a_canary_and_lives_when_it_dies", every_context_has_a_canary_and_lives_when_it_dies),
+        ("an_exit_in_an_initializer_is_a_failure", an_exit_in_an_initializer_is_a_failure),
+        ("a_crash_while_registering_ends_only_the_canary", a_crash_while_registering_ends_only_the_canary),
+        ("a_healthy_module_is_loaded_and_the_time_is_reported", a_healthy_module_is_loaded),
+        ("a_program_that_is_not_a_canary_is_detected", a_program_that_is_not_a_canary_is_detected),
+        ("a_module_refused_by_the_loader_is_named", a_module_refused_by_the_loader_is_named),
+        ("every_context_has_a_canary_and_survives_its_crash", every_context_has_a_canary_and_survives_its_crash),
         ("a_slim_loads_off_the_game_thread_with_a_canary", a_slim_loads_off_the_game_thread_with_a_canary),
-        ("a_replacement_that_crashes_leaves_the_old_build_in_place", a_replacement_that_crashes_leaves_the_old_build),
-        ("a_context_can_do_without_a_canary", a_context_can_do_without_a_canary),
-        ("frames_that_a_module_prints_are_not_heard", frames_that_a_module_prints_are_not_heard),
+        ("a_crashing_replacement_keeps_the_old_build", a_crashing_replacement_keeps_the_old_build),
+        ("a_context_can_disable_its_canary", a_context_can_disable_its_canary),
+        ("protocol_frames_printed_by_a_module_are_ignored", protocol_frames_printed_by_a_module_are_ignored),
         ("a_module_that_writes_to_every_descriptor_is_refused", a_module_that_writes_to_every_descriptor_is_refused),
-        ("a_copy_of_the_canary_does_not_pass_for_it", a_copy_of_the_canary_does_not_pass_for_it),
-        ("a_module_that_takes_the_socket_away_has_not_passed", a_module_that_takes_the_socket_away_has_not_passed),
+        ("a_copy_of_the_canary_is_not_mistaken_for_it", a_copy_of_the_canary_is_not_mistaken_for_it),
+        ("a_module_closing_the_canary_socket_is_refused", a_module_closing_the_canary_socket_is_refused),
     ];
     let trials = trials.map(|(name, test)| {
         Trial::test(name, move || {
@@ -61,7 +64,7 @@ fn refused(feature: &str, deadline: Duration) -> LoadError {
 
     let host = builder().build().expect("a host");
     host.create_master(&[broken(&[])]).expect("a healthy build");
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     host.objects().call(fragile, "poke", &[]).expect("it counts");
     let (digest, mapped) = (host.worlds().hash(), mappings(&host));
     let report = host.reload(&[broken(&[feature])]).expect("a Master");
@@ -98,24 +101,24 @@ fn crashed(feature: &str) -> (CanaryStep, Option<i32>, String, String) {
     }
 }
 
-fn a_crash_in_an_initializer_is_the_canarys() {
+fn a_crash_in_an_initializer_ends_only_the_canary() {
     let (step, signal, how, output) = crashed("crash-in-initializer");
     assert_eq!((step, signal), (CanaryStep::Mapping, Some(11)));
     assert!(how.contains("SIGSEGV") && output.contains("the initializer of broken runs"), "{how} {output}");
 }
 
-fn a_panic_in_an_initializer_is_told() {
+fn a_panic_in_an_initializer_is_reported_with_its_message() {
     let (step, signal, how, output) = crashed("panic-in-initializer");
     assert_eq!((step, signal), (CanaryStep::Mapping, Some(6)));
     assert!(how.contains("SIGABRT") && output.contains("broken on purpose: initializer"), "{how} {output}");
 }
 
-fn an_exit_in_an_initializer_is_no_success() {
+fn an_exit_in_an_initializer_is_a_failure() {
     let (step, signal, how, _output) = crashed("exit-in-initializer");
     assert_eq!((step, signal, how.as_str()), (CanaryStep::Mapping, None, "exit status: 0"));
 }
 
-fn a_crash_while_registering_is_the_canarys() {
+fn a_crash_while_registering_ends_only_the_canary() {
     let (step, signal, ..) = crashed("crash-in-registration");
     assert_eq!((step, signal), (CanaryStep::Registering, Some(11)));
 }
@@ -141,17 +144,17 @@ fn a_healthy_module_is_loaded() {
     assert!(!report.phases.0.contains_key("canary") && !report.to_string().contains("canary"), "{report}");
 }
 
-fn a_program_that_is_no_canary_is_found_out() {
+fn a_program_that_is_not_a_canary_is_detected() {
     for (program, told) in [("/bin/true", "before it said a word"), ("/nowhere/at/all", "No such file")] {
         let host = support::builder().canary(Canary::Program(program.into())).build().expect("a host");
-        let error = host.create_master(&[broken(&[])]).expect_err("nobody tried it");
+        let error = host.create_master(&[broken(&[])]).expect_err("the canary is unavailable");
         assert!(matches!(error, Error::Load(LoadError::CanaryUnavailable { .. })), "{error:?}");
         assert!(error.to_string().contains(told), "{error}");
         assert_unmapped(&host);
     }
 }
 
-fn a_module_that_the_loader_refuses_is_named() {
+fn a_module_refused_by_the_loader_is_named() {
     match support::builder().build().expect("a host").create_master(&[broken(&["unresolved-symbol"])]) {
         Err(Error::Load(LoadError::CanaryRefused { module, step, text })) => {
             assert_eq!((module.as_str(), step), ("broken", CanaryStep::Mapping));
@@ -186,7 +189,7 @@ fn answer(context: &LoadContext) -> Option<Value> {
     function.call(&[]).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn every_context_has_a_canary_and_lives_when_it_dies() {
+fn every_context_has_a_canary_and_survives_its_crash() {
     let host = patient(PATIENCE);
     let contexts = host.contexts();
     for context in [contexts.create_slim("tried").expect("a free name"), contexts.default_context()] {
@@ -229,7 +232,7 @@ fn a_slim_loads_off_the_game_thread_with_a_canary() {
     });
 }
 
-fn a_replacement_that_crashes_leaves_the_old_build() {
+fn a_crashing_replacement_keeps_the_old_build() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("stays").expect("a free name");
     slim.load_path(unruly("")).expect("a healthy build");
@@ -238,7 +241,7 @@ fn a_replacement_that_crashes_leaves_the_old_build() {
     assert_eq!((answer(&slim), mappings(&host).len()), (Some(Value::U32(42)), 1));
 }
 
-fn a_context_can_do_without_a_canary() {
+fn a_context_can_disable_its_canary() {
     let nobody = Canary::Program("/nowhere/at/all".into());
     let host = support::builder().canary(nobody.clone()).build().expect("a host");
     let contexts = host.contexts();
@@ -246,16 +249,16 @@ fn a_context_can_do_without_a_canary() {
         (contexts.create_slim("with").expect("a name"), contexts.create_slim("without").expect("a name"));
     assert!(matches!(refused_by(&with, ""), LoadError::CanaryUnavailable { .. }));
     without.set_canary(Canary::Off);
-    without.load_path(unruly("")).expect("nobody tries it");
+    without.load_path(unruly("")).expect("the canary is off");
     without.set_canary(nobody);
     let refused = without.replace(unruly("prints-frames"));
     assert!(matches!(refused, Err(ContextError::Load(LoadError::CanaryUnavailable { .. }))), "{refused:?}");
 }
 
-fn frames_that_a_module_prints_are_not_heard() {
+fn protocol_frames_printed_by_a_module_are_ignored() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("prints").expect("a free name");
-    slim.load_path(unruly("prints-frames")).expect("printing is no fault");
+    slim.load_path(unruly("prints-frames")).expect("printing is permitted");
     assert_eq!(answer(&slim), Some(Value::U32(42)));
 }
 
@@ -273,7 +276,7 @@ fn a_module_that_writes_to_every_descriptor_is_refused() {
 }
 
 /// Accepts either error: the canary has ended, or another process answers for it.
-fn a_copy_of_the_canary_does_not_pass_for_it() {
+fn a_copy_of_the_canary_is_not_mistaken_for_it() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("forks").expect("a free name");
     match refused_by(&slim, "forks") {
@@ -284,7 +287,7 @@ fn a_copy_of_the_canary_does_not_pass_for_it() {
     assert_unmapped(&host);
 }
 
-fn a_module_that_takes_the_socket_away_has_not_passed() {
+fn a_module_closing_the_canary_socket_is_refused() {
     let host = patient(Duration::from_secs(2));
     let slim = host.contexts().create_slim("takes").expect("a free name");
     for feature in ["closes-everything", "replaces-everything"] {

@@ -50,7 +50,7 @@ fn named(told: &str) -> Vec<String> {
 }
 
 #[test]
-fn weak_handles_lead_to_what_is_there_and_keep_nothing() {
+fn weak_handles_upgrade_while_alive_and_keep_nothing() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = contexts.create_slim("weak").expect("the name is free");
@@ -58,10 +58,10 @@ fn weak_handles_lead_to_what_is_there_and_keep_nothing() {
     assert_eq!(weak.0.upgrade().expect("it is there").stage_dir(), runtime.stage_dir());
     assert!(weak.1.upgrade().expect("they are there").slim("weak").is_some());
     assert_eq!(weak.2.upgrade().expect("it is there").id(), slim.id());
-    assert_eq!(weak.3.upgrade().expect("it is always there").name(), "Default", "also without another handle to it");
+    assert_eq!(weak.3.upgrade().expect("it is always there").name(), "Default", "even without another handle");
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert!(weak.2.upgrade().is_some(), "its handle is there");
+    assert!(weak.2.upgrade().is_some(), "a strong handle exists");
     drop(slim);
     assert!(weak.2.upgrade().is_none());
     let folder = runtime.stage_dir();
@@ -73,28 +73,28 @@ fn weak_handles_lead_to_what_is_there_and_keep_nothing() {
 }
 
 #[test]
-fn the_last_handle_to_a_slim_ends_it_though_its_callbacks_have_weak_ones() {
+fn the_last_strong_handle_ends_a_slim_despite_weak_handles_in_callbacks() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("weakly held").expect("the name is free");
     let weak: WeakLoadContext = slim.downgrade();
     let own = weak.clone();
     slim.set_resolver(move |_| Ok(own.upgrade().map(|_| FoundModule::File(reports()))));
-    slim.load_name("reports", &VersionReq::STAR).expect("its resolver knows it");
+    slim.load_name("reports", &VersionReq::STAR).expect("its resolver finds it");
     drop(slim);
     assert!(weak.upgrade().is_none() && contexts.slim("weakly held").is_none());
 }
 
 #[test]
-fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
+fn callbacks_receive_a_handle_to_their_owner() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let say = |heard: &Arc<Mutex<Vec<String>>>| {
         let heard = Arc::clone(heard);
         move |who: &str, context: Option<LoadContext>, contexts: Option<Contexts>| {
-            let context = context.map_or_else(|| "nobody".to_owned(), |context| context.name().to_owned());
+            let context = context.map_or_else(|| "none".to_owned(), |context| context.name().to_owned());
             let count = contexts.map_or(0, |contexts| contexts.all().len());
-            heard.lock().expect("nobody panics with it").push(format!("{who} {context} {count}"));
+            heard.lock().expect("not poisoned").push(format!("{who} {context} {count}"));
         }
     };
     let slim = contexts.create_slim("given").expect("the name is free");
@@ -109,17 +109,17 @@ fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
     });
     slim.on_unloading(0, move |told| unloading("unloading", told.load_context(), told.contexts()));
     contexts.on_event(move |told| notice(&told.to_string(), told.load_context(), told.contexts()));
-    slim.load_name("reports", &VersionReq::STAR).expect("its handler knows it");
+    slim.load_name("reports", &VersionReq::STAR).expect("its handler finds it");
     // Dropping this handle begins the unload, so no further handle can be passed.
     drop(slim);
     let expected = [
         "resolver given 2",
         "handler given 2",
         "Loaded Slim \"given\" 1 reports given 2",
-        "Unloading Slim \"given\" 1 nobody 2",
-        "unloading nobody 2",
+        "Unloading Slim \"given\" 1 none 2",
+        "unloading none 2",
     ];
-    assert_eq!(heard.lock().expect("nobody panics with it")[..5], expected);
+    assert_eq!(heard.lock().expect("not poisoned")[..5], expected);
 
     let told = Rc::new(RefCell::new(Vec::new()));
     let tells = Rc::clone(&told);
@@ -128,13 +128,13 @@ fn callbacks_are_given_the_way_back_to_what_they_belong_to() {
         tells.borrow_mut().push((generation, there_is(&host.stage_dir())));
     });
     host.unload_master().expect("a Master");
-    host.create_master(&[support::plugin("lingering", &[])]).expect("it comes up");
+    host.create_master(&[support::plugin("lingering", &[])]).expect("it starts");
     drop(host);
-    assert_eq!(*told.borrow(), [(1, true), (2, true)], "also when the last handle was dropped with a living Master");
+    assert_eq!(*told.borrow(), [(1, true), (2, true)], "also after dropping the last handle of a live Master");
 }
 
 #[test]
-fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
+fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
     let record = support::record(TOLD);
     let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
     let (ticks, hears) = (Rc::clone(&seat), Rc::clone(&seat));
@@ -164,7 +164,7 @@ fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
     drop((contexts, default));
     record.take();
 
-    host.shutdown().into_result().expect("all has ended");
+    host.shutdown().into_result().expect("a clean shutdown");
     let told = record.take();
     let expected = [
         "listener for events: 1",
@@ -178,7 +178,7 @@ fn a_shutdown_opens_every_circle_and_names_the_callbacks_that_closed_one() {
 }
 
 #[test]
-fn the_last_handle_to_a_runtime_opens_the_circles_of_its_contexts_and_names_them() {
+fn dropping_the_last_runtime_handle_breaks_and_names_cycles_of_contexts() {
     let record = support::record(TOLD);
     let runtime = runtime();
     let contexts = runtime.contexts();
@@ -194,7 +194,7 @@ fn the_last_handle_to_a_runtime_opens_the_circles_of_its_contexts_and_names_them
 }
 
 #[test]
-fn a_runtime_that_its_own_callback_owns_is_named_when_its_thread_ends() {
+fn a_runtime_owned_by_its_own_callback_is_named_at_thread_end() {
     let record = support::record("alcedo_runtime::runtime::unended");
     let thread = std::thread::spawn(|| {
         let gone = runtime();
@@ -208,7 +208,7 @@ fn a_runtime_that_its_own_callback_owns_is_named_when_its_thread_ends() {
     });
     let folder = thread.join().expect("it does not panic");
     let told = RefCell::new(String::new());
-    support::until("it is said", || {
+    support::until("the log names the callbacks", || {
         *told.borrow_mut() += &record.take();
         !told.borrow().is_empty()
     });
@@ -224,7 +224,7 @@ fn a_runtime_that_its_own_callback_owns_is_named_when_its_thread_ends() {
 }
 
 #[test]
-fn a_slim_that_has_ended_lets_its_callbacks_go_and_names_those_that_kept_it() {
+fn an_ended_slim_drops_its_callbacks_and_names_those_owning_it() {
     let record = support::record(TOLD);
     let runtime = runtime();
     let contexts = runtime.contexts();
@@ -241,40 +241,40 @@ fn a_slim_that_has_ended_lets_its_callbacks_go_and_names_those_that_kept_it() {
     record.take();
     let ticket = weak.0.upgrade().expect("it is there").begin_unload().expect("it is collectible");
     gone(&ticket);
-    support::until("the callbacks have gone", || weak.0.upgrade().is_none());
+    support::until("the callbacks are dropped", || weak.0.upgrade().is_none());
     assert_eq!(named(&record.take()), ["unloading callback: 1", "resolver: 1", "handler for modules: 1"]);
     let folder = runtime.stage_dir();
     drop((contexts, runtime));
-    support::until("the rest has gone", || weak.1.upgrade().is_none() && !there_is(&folder));
+    support::until("the runtime has ended", || weak.1.upgrade().is_none() && !there_is(&folder));
 }
 
 #[test]
-fn a_host_that_a_ticker_shuts_down_is_left_without_tickers() {
+fn a_host_shut_down_by_a_ticker_has_no_tickers() {
     let record = support::record(TOLD);
     let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
     let ticked = Rc::clone(&seat);
     let builder = support::builder().ticker(move |_, _| {
         if let Some(host) = ticked.borrow_mut().take() {
-            host.shutdown().into_result().expect("a ticker stands at a safe point");
+            host.shutdown().into_result().expect("a ticker runs at a safe point");
         }
     });
     let (host, owner) = (builder.build().unwrap_or_else(|error| panic!("{error}")), Rc::downgrade(&seat));
     *seat.borrow_mut() = Some(host.clone());
     drop(seat);
     host.tick(Budget::frame());
-    assert!(owner.upgrade().is_none(), "the ticker has gone");
-    assert_eq!(named(&record.take()), Vec::<String>::new(), "it gave its handle up itself");
+    assert!(owner.upgrade().is_none(), "the ticker is dropped");
+    assert_eq!(named(&record.take()), Vec::<String>::new(), "the ticker has dropped its own handle");
     host.tick(Budget::frame());
 }
 
 #[test]
-fn a_resolver_that_is_replaced_may_use_its_context_as_it_goes() {
+fn a_replaced_resolver_may_use_its_context_while_dropped() {
     struct Uses(WeakLoadContext, Arc<Mutex<Vec<usize>>>);
     impl Drop for Uses {
         fn drop(&mut self) {
             let context = self.0.upgrade().expect("it is there");
             context.set_resolver(|_| Ok(None));
-            self.1.lock().expect("nobody panics with it").push(context.modules().len());
+            self.1.lock().expect("not poisoned").push(context.modules().len());
         }
     }
     let contexts = runtime().contexts();
@@ -290,5 +290,5 @@ fn a_resolver_that_is_replaced_may_use_its_context_as_it_goes() {
         done.send(()).expect("it is waited for");
     });
     is_done.recv_timeout(LONG).expect("it does not wait for itself");
-    assert_eq!(*seen.lock().expect("nobody panics with it"), [0]);
+    assert_eq!(*seen.lock().expect("not poisoned"), [0]);
 }

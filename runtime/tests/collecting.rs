@@ -20,7 +20,7 @@ thread_local! {
 
 fn host() -> Runtime {
     fn ends(world: &World, object: ObjectHandle) {
-        assert!(world.is_alive(object), "nothing of it has ended");
+        assert!(world.is_alive(object), "the object is still alive");
         ENDED.with_borrow_mut(|ended| ended.push(object));
     }
     fn keeps(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
@@ -96,13 +96,13 @@ fn tick_until_collected(host: &Runtime) -> Collected {
         if let Some(collected) = host.collection().take_done().pop() {
             return collected;
         }
-        assert!(host.collection().is_under_way(), "it is done or under way");
-        assert!(Instant::now() < deadline, "a mark comes to its end");
+        assert!(host.collection().is_under_way(), "the collection is done or in progress");
+        assert!(Instant::now() < deadline, "the mark phase completes");
     }
 }
 
 #[test]
-fn a_collection_in_slices_keeps_what_moves_meanwhile() {
+fn a_sliced_collection_keeps_references_moved_during_it() {
     let host = host();
     let row = row(&host, 20_000);
     let dead: Vec<_> = (0..100).map(|_| loose(&host)).collect();
@@ -127,7 +127,7 @@ fn a_collection_in_slices_keeps_what_moves_meanwhile() {
 }
 
 #[test]
-fn a_collection_in_slices_keeps_what_moves_to_a_native_meanwhile() {
+fn a_sliced_collection_keeps_references_moved_to_a_native_during_it() {
     let host = host();
     let row = row(&host, 20_000);
     host.objects().spawn("/Script/Graph.Keeper").expect("an object");
@@ -147,7 +147,7 @@ fn a_collection_in_slices_keeps_what_moves_to_a_native_meanwhile() {
 }
 
 #[test]
-fn a_collection_at_once_goes_before_one_in_slices() {
+fn a_full_collection_replaces_a_sliced_one() {
     let host = host();
     let row = row(&host, 5_000);
     host.collection().begin_in_slices();
@@ -159,7 +159,7 @@ fn a_collection_at_once_goes_before_one_in_slices() {
 }
 
 #[test]
-fn natives_are_told_of_an_end_and_say_what_else_is_kept() {
+fn natives_are_notified_of_destruction_and_can_keep_other_objects_alive() {
     let host = host();
     let keeper = host.objects().spawn("/Script/Graph.Keeper").expect("an object");
     let (kept, dead) = (loose(&host), loose(&host));
@@ -172,7 +172,7 @@ fn natives_are_told_of_an_end_and_say_what_else_is_kept() {
 }
 
 #[test]
-fn what_a_running_call_was_given_stays_until_it_returns() {
+fn arguments_of_a_running_call_are_kept_until_it_returns() {
     let host = host();
     let signature = "Object(/Script/Core.Object) -> bool".parse().expect("a signature");
     let collect = |host: &Runtime, _: &[Value]| {
@@ -188,11 +188,11 @@ fn what_a_running_call_was_given_stays_until_it_returns() {
 }
 
 #[test]
-fn an_object_changes_its_name_and_its_place() {
+fn an_object_changes_its_name_and_its_outer() {
     let host = host();
     let (house, chair) =
         (host.objects().spawn(NODE).expect("an object"), host.objects().spawn(NODE).expect("an object"));
-    host.objects().rename(chair, "chair", house).expect("nobody is called so in there");
+    host.objects().rename(chair, "chair", house).expect("the name is free in there");
     assert_eq!((host.objects().find_in(house, "chair"), host.objects().find_in(NONE, "chair")), (Some(chair), None));
     assert_eq!(
         (host.objects().outer_of(chair), host.objects().name_of(chair).as_deref()),
@@ -201,7 +201,7 @@ fn an_object_changes_its_name_and_its_place() {
     let other = host.objects().spawn_in(NODE, house).expect("an object");
     let refused = host.objects().rename(other, "chair", house).expect_err("the name is taken");
     assert!(matches!(refused, RenameError::Taken { holder, .. } if holder == chair), "{refused}");
-    let refused = host.objects().rename(house, "house", chair).expect_err("it would lie in itself");
+    let refused = host.objects().rename(house, "house", chair).expect_err("it would contain itself");
     assert!(matches!(refused, RenameError::Circle { .. }), "{refused}");
 }
 
@@ -211,7 +211,7 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
     let meddler = host.objects().spawn("/Script/Graph.Meddler").expect("an object");
     let dead = loose(&host);
     meddle(|_| panic!("it was lost"));
-    let error = host.collection().collect().expect_err("what the meddler refers to is not known").to_string();
+    let error = host.collection().collect().expect_err("a reference of the meddler is unknown").to_string();
     for part in [
         "add_references of /Script/Graph.Meddler",
         &host.objects().describe(meddler),
@@ -229,12 +229,12 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
     );
     // The mark phase and its mode are over: writes, constructions and the next collection work as usual.
     link(&host, meddler, loose(&host));
-    assert_eq!(host.collection().collect().expect("nobody panics"), 1);
+    assert_eq!(host.collection().collect().expect("no hook panics"), 1);
     assert!(!host.objects().is_alive(dead));
 }
 
 #[test]
-fn an_add_references_that_changes_the_world_meets_no_borrowed_store_and_loses_nothing() {
+fn add_references_may_change_the_world_during_a_collection() {
     for in_slices in [false, true] {
         let host = meddling_host();
         let meddler = host.objects().spawn("/Script/Graph.Meddler").expect("an object");

@@ -48,7 +48,7 @@ fn check_cubes(other: &Other) {
     host.objects().set(cubes[0], "rotation_speed", &Value::F64(1234.5)).expect("a number");
 
     for (swaps, (library, tag)) in (1_u16..).zip([(&theirs, 2), (&ours, 1), (&theirs, 2)]) {
-        host.objects().call(cubes[0], "say_hello", &[]).expect("it says hello");
+        host.objects().call(cubes[0], "say_hello", &[]).expect("the call succeeds");
         let report = reload(&host, &[library]);
         let living = cubes.len() as u64; // each with a component, which has no plugin part
         assert_eq!((report.objects_kept, report.conjugates_rebuilt), (2 * living, living));
@@ -114,7 +114,7 @@ fn check_calls_and_panics(other: &Other) {
     let panic = host.objects().call(object, "poke", &[]).expect_err("it panics").to_string();
     let place = support::line_of("broken", r#"misbehave(fixture::on!("panic-in-method")"#);
     assert!(panic.contains("broken on purpose: method") && panic.contains(&place), "{panic}");
-    assert_eq!(host.objects().call(object, "state", &[]).expect("it goes on"), Some(text("pokes=1 nerves=1")));
+    assert_eq!(host.objects().call(object, "state", &[]).expect("it works"), Some(text("pokes=1 nerves=1")));
     host.shutdown().into_result().expect("its image is gone");
 }
 
@@ -146,8 +146,8 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     // Queries rustup, since naming a missing toolchain may start its installation.
     match said("rustup", &["toolchain", "list"]) {
         Some(list) if list.lines().any(|line| line.starts_with("nightly-")) => {}
-        Some(_) => return skip(test, "there is no nightly toolchain; `rustup toolchain install nightly` brings it"),
-        None => return skip(test, "there is no rustup to ask for a nightly toolchain"),
+        Some(_) => return skip(test, "the nightly toolchain is missing; run `rustup toolchain install nightly`"),
+        None => return skip(test, "rustup is missing, so no nightly toolchain can be found"),
     }
     let other = Other {
         label: "nightly",
@@ -174,7 +174,7 @@ fn a_plugin_of_debians_compiler_works_in_this_host() {
         return;
     }
     let Some(version) = said(DEBIANS, &["-V"]) else {
-        return skip(test, "there is no /usr/bin/rustc; `apt-get install rustc-web` brings it");
+        return skip(test, "/usr/bin/rustc is missing; run `apt-get install rustc-web`");
     };
     let number = version.split_whitespace().nth(1).and_then(|number| Version::parse(number).ok());
     let wanted = Version::parse(&format!("{}.0", env!("CARGO_PKG_RUST_VERSION"))).expect("a version");
@@ -198,7 +198,7 @@ fn a_plugin_of_debians_compiler_works_in_this_host() {
 #[test]
 fn a_plugin_linked_by_gnu_ld_works_in_this_host() {
     if said("ld.bfd", &["--version"]).is_none() {
-        return skip("a_plugin_linked_by_gnu_ld_works_in_this_host", "there is no ld.bfd; the package binutils has it");
+        return skip("a_plugin_linked_by_gnu_ld_works_in_this_host", "ld.bfd of the package binutils is missing");
     }
     let other = Other {
         label: "gnu-ld",
@@ -246,12 +246,12 @@ fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
     let output = shell.output().expect("cargo runs");
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains(r#""fresh":"#), "cargo tells of each crate: {told}");
+    assert!(told.contains(r#""fresh":"#), "cargo reports each crate: {told}");
     told.lines().filter(|line| line.contains(r#""fresh":false"#)).map(str::to_owned).collect()
 }
 
 #[test]
-fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
+fn a_plugin_is_built_once_for_tests_and_the_shell() {
     // Built by this test only.
     let request = support::request("switchboard", &[]);
     let is_fresh = || {
@@ -259,13 +259,13 @@ fn a_plugin_is_built_once_whether_from_a_test_or_from_a_shell() {
         built.artifacts.iter().all(|artifact| artifact.fresh)
     };
     is_fresh(); // or not yet
-    assert!(is_fresh(), "a test builds anew what a test has built");
+    assert!(is_fresh(), "a test rebuilds the plugin after a test");
     assert_eq!(compiled_from_a_shell("switchboard", ""), Vec::<String>::new());
-    assert!(is_fresh(), "a test builds anew what a shell has built");
+    assert!(is_fresh(), "a test rebuilds the plugin after a shell");
 }
 
 #[test]
-fn another_feature_of_a_plugin_compiles_the_plugin_alone() {
+fn changing_a_plugin_feature_recompiles_only_the_plugin() {
     let plain = support::request("broken", &[]);
     for features in ["unknown-base", "", "unknown-base"] {
         alcedo_build::build(&plain).unwrap_or_else(|error| panic!("{error}"));

@@ -1,5 +1,5 @@
-//! Calls by Rust types, in both directions: what they give, and what becomes of one that is kept when its generation is over, its
-//! object is gone, its callee panics, or somebody wants a reload in the middle of it.
+//! Calls by Rust types in both directions: results, and kept calls after the end of their generation, after the destruction of their
+//! object, after a panic of the callee, and with a reload requested during the call.
 
 use crate::support;
 
@@ -16,7 +16,7 @@ use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value, WeakRuntime, nativ
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 pub(crate) struct Adder {
-    /// What it has added up.
+    /// Sum of all additions.
     #[uproperty]
     total: i32,
     counted: i32,
@@ -28,7 +28,7 @@ thread_local! {
     pub(crate) static DROPPED: Cell<u32> = const { Cell::new(0) };
     /// Additional action of such a drop.
     static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
-    /// The host, for a method that ends its own object.
+    /// The host, for a method that destroys its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
 }
 
@@ -59,14 +59,14 @@ impl Adder {
         left.wrapping_add(right)
     }
 
-    /// The sum, by code of the host or of whoever overrides it.
+    /// The sum, computed by the host or by an override.
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
     fn sum_up_implementation(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
-    /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
+    /// Adds to the count, a Rust field of the host; fails for zero, and panics for negative numbers.
     #[ufunction]
     fn count(&mut self, number: i32) -> Result<i32, CallError> {
         assert!(number >= 0, "{number} is below zero");
@@ -77,7 +77,7 @@ impl Adder {
         Ok(self.counted)
     }
 
-    /// Ends the object, and counts after that.
+    /// Destroys the object, and counts afterwards.
     #[ufunction]
     fn end(&mut self, this: This<Self>) -> i32 {
         self.told.0 = true;
@@ -91,7 +91,7 @@ impl Adder {
         self.counted
     }
 
-    /// Ends the object, and fails.
+    /// Destroys the object, and fails.
     #[ufunction]
     fn end_badly(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.told.0 = true;
@@ -101,7 +101,7 @@ impl Adder {
         Err(CallError::returned("it ends badly"))
     }
 
-    /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
+    /// Adds the result of the event to the count while the Rust fields are in use.
     #[ufunction]
     fn count_sum(&mut self, this: This<Self>) -> Result<i32, CallError> {
         self.counted += this.sum_up(1, 1);
@@ -109,7 +109,7 @@ impl Adder {
     }
 }
 
-/// A host with `crossings` and a cube, whose build has that tag.
+/// Libraries of `crossings` and of a cube with this build tag.
 fn libraries(cube: u64) -> Vec<PathBuf> {
     vec![support::plugin("crossings", &[]), support::tagged("magic-cube", &[], cube)]
 }
@@ -144,11 +144,11 @@ fn calls_by_rust_types_cross_in_both_directions() {
         assert_eq!(add.call((20, 22)).expect(name), 42);
         assert_eq!(add.call((i32::MAX, 1)).expect(name), i32::MIN);
     }
-    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("spawned");
     for name in ["uf:/Script/Game.Crossing:add", "uf!:/Script/Game.Crossing:add", "uf:/Script/Test.Adder:add_inside"] {
         let add: TypedFunction<(Obj<Object>, i32, i32), i32> = host.function(name).expect(name);
         assert_eq!(add.call((Obj::new(crossing), 20, 22)).expect(name), 42);
-        let cube = host.objects().spawn("/Script/Game.MagicCube").expect("born");
+        let cube = host.objects().spawn("/Script/Game.MagicCube").expect("spawned");
         for (wrong, says) in [(cube, "not a"), (ObjectHandle::NONE, "is to no object")] {
             let error = add.call((Obj::new(wrong), 1, 1)).expect_err("no such object").to_string();
             assert!(error.contains(says), "{name}: {error}");
@@ -162,7 +162,7 @@ fn calls_by_rust_types_cross_in_both_directions() {
 }
 
 #[test]
-fn a_panic_of_a_typed_callee_is_an_error_and_the_next_call_goes_through() {
+fn a_typed_callees_panic_is_an_error_and_later_calls_work() {
     let host = host();
     let even: TwoToOne = host.function("ex:/crossings.even").expect("it is there");
     for _ in 0..3 {
@@ -180,13 +180,13 @@ fn a_panic_of_a_typed_callee_is_an_error_and_the_next_call_goes_through() {
 #[test]
 fn an_error_of_a_typed_function_of_the_host_is_its_authors() {
     let host = host();
-    let root = |_: &Runtime, (of,): (i64,)| of.checked_isqrt().ok_or("there is no root of it");
+    let root = |_: &Runtime, (of,): (i64,)| of.checked_isqrt().ok_or("it has no integer root");
     host.calls().register_typed("host.root", root).expect("the name is free");
     let root: TypedFunction<(i64,), i64> = host.function("ex:/host.root").expect("it is there");
     assert_eq!(root.call((81,)).expect("nine"), 9);
     let error = root.call((-1,)).expect_err("none").to_string();
     assert!(
-        error.contains("returned the error \"there is no root of it\"") && error.contains("crossings.rs:"),
+        error.contains("returned the error \"it has no integer root\"") && error.contains("crossings.rs:"),
         "{error}"
     );
 }
@@ -204,7 +204,7 @@ fn a_typed_function_of_another_signature_is_refused_when_it_is_found() {
 }
 
 #[test]
-fn a_typed_function_of_the_host_calls_the_new_code_after_a_reload_and_none_after_the_end() {
+fn a_typed_host_function_calls_new_code_until_shutdown() {
     let host = host();
     let tag: TypedFunction<(), u64> = host.function("nm:/magic_cube:MagicCube:build_tag").expect("it is there");
     let add: TwoToOne = host.function("ex:/host.add").expect("it is there");
@@ -221,7 +221,7 @@ fn a_typed_function_of_the_host_calls_the_new_code_after_a_reload_and_none_after
 }
 
 #[test]
-fn what_a_plugin_keeps_of_another_module_ends_with_that_modules_generation() {
+fn a_function_kept_from_another_module_expires_with_its_generation() {
     let host = host();
     let name = || Value::Text("nm:/magic_cube:MagicCube:build_tag".into());
     let kept = || text(&host, "nm:/crossings:Sums:call_kept", &[]);
@@ -236,7 +236,7 @@ fn what_a_plugin_keeps_of_another_module_ends_with_that_modules_generation() {
 }
 
 #[test]
-fn a_reload_that_is_wanted_in_the_middle_of_a_typed_call_waits_or_is_refused_and_the_call_ends_well() {
+fn a_reload_requested_in_a_typed_call_waits_or_is_refused() {
     let host = host();
     let reload = |runtime: &Runtime, (left, right): (i32, i32)| {
         assert!(runtime.reload(&libraries(2)).is_err(), "a call of the plugin has not returned");
@@ -251,9 +251,9 @@ fn a_reload_that_is_wanted_in_the_middle_of_a_typed_call_waits_or_is_refused_and
 }
 
 #[test]
-fn an_object_that_is_gone_is_no_object_of_a_typed_call() {
+fn a_typed_call_on_a_destroyed_object_is_refused() {
     let host = host();
-    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("spawned");
     let add: TypedFunction<(Obj<Object>, i32, i32), i32> =
         host.function("uf:/Script/Game.Crossing:add").expect("it is there");
     assert_eq!(add.call((Obj::new(crossing), 1, 2)).expect("three"), 3);
@@ -278,13 +278,13 @@ fn a_typed_registration_that_is_refused_keeps_nothing_of_its_body() {
 }
 
 #[test]
-fn a_property_is_no_function_by_types() {
+fn a_property_is_refused_as_a_typed_function() {
     let host = host();
     let refused = host.function::<(i32,), ()>("up:/Script/Game.Crossing:number").expect_err("it is a property");
     assert!(refused.to_string().contains("a property of type i32"), "{refused}");
 }
 
-/// A host whose `crossings` calls it directly, with a leaf as well.
+/// A host with a leaf, which `crossings` calls directly.
 pub(crate) fn direct_host(libraries: &[PathBuf]) -> Runtime {
     let runtime = support::builder().natives(natives![Adder]).build().unwrap_or_else(|error| panic!("{error}"));
     let add = |_: &Runtime, (left, right): (i32, i32)| left.wrapping_add(right);
@@ -307,10 +307,9 @@ pub(crate) fn ask(host: &Runtime, object: ObjectHandle, function: &str, argument
 }
 
 pub(crate) fn witness(host: &Runtime) -> ObjectHandle {
-    host.objects().spawn("/Script/Game.Witness").expect("born")
+    host.objects().spawn("/Script/Game.Witness").expect("spawned")
 }
 
-/// Says how each line begins, by its first words.
 fn begins(lines: &str, wanted: [&str; 5]) {
     let found: Vec<_> = lines.lines().collect();
     assert_eq!(found.len(), wanted.len(), "{lines}");
@@ -320,14 +319,14 @@ fn begins(lines: &str, wanted: [&str; 5]) {
 }
 
 #[test]
-fn direct_calls_do_what_calls_with_slots_do() {
+fn direct_calls_match_calls_with_slots() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    // The construction has counted once, and the class default object has fields of its own.
+    // The construction has counted once; the class default object has its own fields.
     for counted in 2..5 {
         let lines = ask(&host, witness, "call_all", &[]);
         let method = format!("method: {counted}");
-        // The defaults came after the red constructor.
+        // The defaults are applied after the red constructor.
         let read = if counted == 2 { "read: 0" } else { "read: 5" };
         begins(&lines, ["function: 3", &method, "event: 3", read, "write: ()"]);
     }
@@ -336,7 +335,7 @@ fn direct_calls_do_what_calls_with_slots_do() {
         let sum = host.calls().call("nm:/crossings:Sums:call_often", &arguments).expect("it adds");
         assert_eq!(sum, Some(Value::I32(1_000)), "{name}");
     }
-    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("spawned");
     for often in ["method_often", "event_often", "property_often"] {
         assert_eq!(host.objects().call(crossing, often, &[Value::U64(1_000)]).expect(often), Some(Value::I32(1_000)));
     }
@@ -344,7 +343,7 @@ fn direct_calls_do_what_calls_with_slots_do() {
 }
 
 #[test]
-fn errors_and_panics_of_what_is_called_directly_are_the_callers() {
+fn errors_and_panics_of_direct_calls_reach_the_caller() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
     let count = |number| ask(&host, witness, "count_what", &[Value::I32(number)]);
@@ -354,7 +353,7 @@ fn errors_and_panics_of_what_is_called_directly_are_the_callers() {
         let error = count(0);
         assert!(error.starts_with("count: RETURNED") && error.contains("crossings.rs:"), "{error}");
     }
-    // The fields are free after each of these.
+    // Each of these calls releases the fields.
     assert_eq!(count(10), "count: 11");
     let leaf = [Value::Text("ex:/host.leaf".into()), Value::I32(-13)];
     let error = text(&host, "nm:/crossings:Sums:call_with", &leaf);
@@ -380,7 +379,7 @@ fn a_leaf_is_called_by_its_pointer_and_nothing_else_has_one() {
         assert!(refused.contains(&format!("`{other}` has no pointer now")), "{refused}");
     }
     host.calls().observe(Observed { counts: true, spans: false });
-    assert!(with("ex:/host.leaf", 41).contains("has no pointer now"), "each call is to be seen");
+    assert!(with("ex:/host.leaf", 41).contains("has no pointer now"), "each call must be observed");
 }
 
 #[test]
@@ -400,16 +399,16 @@ fn a_static_function_is_found_as_no_method() {
 }
 
 #[test]
-fn what_is_called_directly_does_not_borrow_what_is_in_use() {
+fn a_direct_call_does_not_borrow_a_plugin_part_in_use() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
-    let echo = host.objects().spawn("/Script/Game.Echo").expect("born");
+    let echo = host.objects().spawn("/Script/Game.Echo").expect("spawned");
     let error = host.objects().call(echo, "count_sum", &[]).expect_err("the fields are in use").to_string();
     assert!(error.contains("`count` needs the plugin part while `count_sum` holds it"), "{error}");
     assert_eq!(host.objects().call(echo, "count", &[Value::I32(2)]).expect("they are free"), Some(Value::I32(2)));
 }
 
 #[test]
-fn a_leaf_that_panics_while_a_slice_is_lent_gives_its_own_error() {
+fn a_panicking_leaf_with_a_borrowed_slice_returns_its_own_error() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let call = |left| ask(&host, witness(&host), "call_leaf_while_lent", &[Value::I32(left)]);
     assert_eq!(call(2), "leaf: 3");
@@ -419,7 +418,7 @@ fn a_leaf_that_panics_while_a_slice_is_lent_gives_its_own_error() {
 }
 
 #[test]
-fn no_direct_call_is_made_while_a_slice_is_lent_or_on_an_object_that_is_gone() {
+fn direct_calls_are_refused_with_borrowed_slices_or_destroyed_objects() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     for _ in 0..2 {
         let lent = ask(&host, witness(&host), "call_all_while_lent", &[]);
@@ -434,7 +433,7 @@ fn no_direct_call_is_made_while_a_slice_is_lent_or_on_an_object_that_is_gone() {
 }
 
 #[test]
-fn before_a_commit_direct_calls_are_refused_as_all_calls_are_and_a_property_is_written_where_it_is_its_turn() {
+fn direct_calls_before_a_commit_are_refused_like_other_calls() {
     let build = |tag| [support::tagged("crossings", &[], tag)];
     let host = direct_host(&build(1));
     let witness = witness(&host);
@@ -449,7 +448,7 @@ fn before_a_commit_direct_calls_are_refused_as_all_calls_are_and_a_property_is_w
     // The module that has called directly reaches a phase without direct calls.
     let path = support::test_dir().join("direct_calls.world");
     host.worlds().save(&path).expect("it is saved");
-    let found = host.objects().path_of(witness).expect("it lives");
+    let found = host.objects().path_of(witness).expect("alive");
     host.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     let again = host.objects().at_path(&found).expect("it is there again");
     begins(&ask(&host, again, "heard", &[]), refused);
@@ -457,19 +456,19 @@ fn before_a_commit_direct_calls_are_refused_as_all_calls_are_and_a_property_is_w
 }
 
 #[test]
-fn a_direct_call_runs_the_override_that_comes_and_no_longer_the_one_that_went() {
+fn a_direct_call_runs_the_current_override() {
     let libraries =
         |features: &[&str], tag| vec![support::plugin("crossings", &[]), support::tagged("detours", features, tag)];
     let host = direct_host(&libraries(&[], 1));
     let witness = witness(&host);
-    let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
+    let detour = host.objects().spawn("/Script/Game.Detour").expect("spawned");
     let other = |function: &str| ask(&host, witness, function, &[Value::Object(detour)]);
     assert_eq!(other("sum_of"), "sum: 3");
     for (features, tag, sum) in [(&["override"][..], 2, "sum: 4"), (&[], 3, "sum: 3"), (&["override"], 4, "sum: 4")] {
         let report = host.reload_changed(&libraries(features, tag)).expect("a Master");
         report.into_result().unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(other("sum_of"), sum);
-        // Objects without the override are not concerned.
+        // Objects without the override are not affected.
         assert!(ask(&host, witness, "call_all", &[]).contains("event: 3"));
     }
     let sums = other("sums_of");
@@ -478,15 +477,15 @@ fn a_direct_call_runs_the_override_that_comes_and_no_longer_the_one_that_went() 
 }
 
 #[test]
-fn a_property_that_is_kept_by_its_name_ends_with_the_generation_of_its_class() {
+fn a_property_handle_expires_with_the_generation_of_its_class() {
     let libraries = |tag| vec![support::plugin("crossings", &[]), support::tagged("detours", &[], tag)];
     let host = direct_host(&libraries(1));
-    let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
+    let detour = host.objects().spawn("/Script/Game.Detour").expect("spawned");
     let name = "up:/Script/Game.Detour:miles";
     let keep = || text(&host, "nm:/crossings:Sums:keep_property", &[Value::Text(name.into())]);
     let read = || text(&host, "nm:/crossings:Sums:read_kept", &[Value::Object(detour)]);
     assert_eq!((keep(), read(), read()), (String::new(), "7".into(), "7".into()));
-    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("born");
+    let crossing = host.objects().spawn("/Script/Game.Crossing").expect("spawned");
     let wrong = text(&host, "nm:/crossings:Sums:read_kept", &[Value::Object(crossing)]);
     assert!(wrong.contains("is a /Script/Game.Crossing, not a /Script/Game.Detour"), "{wrong}");
     let report = host.reload_changed(&libraries(2)).expect("a Master");
@@ -504,9 +503,9 @@ fn a_property_that_is_kept_by_its_name_ends_with_the_generation_of_its_class() {
 fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
     let host = direct_host(&[support::plugin("crossings", &[]), support::tagged("detours", &["override"], 1)]);
     let witness = witness(&host);
-    let plain = host.objects().spawn("/Script/Test.Adder").expect("born");
-    let detour = host.objects().spawn("/Script/Game.Detour").expect("born");
-    let gone = host.objects().spawn("/Script/Test.Adder").expect("born");
+    let plain = host.objects().spawn("/Script/Test.Adder").expect("spawned");
+    let detour = host.objects().spawn("/Script/Game.Detour").expect("spawned");
+    let gone = host.objects().spawn("/Script/Test.Adder").expect("spawned");
     host.objects().destroy(gone);
     let each = |objects: [ObjectHandle; 3], left| {
         let [first, second, third] = objects.map(Value::Object);
@@ -529,12 +528,12 @@ fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
 }
 
 #[test]
-fn what_ends_in_the_middle_of_a_direct_call_is_there_until_the_call_is_over() {
+fn an_object_destroyed_in_its_direct_call_is_dropped_after_the_call() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    // The method of the host ends its own object, and counts in its fields after that.
+    // The method of the host destroys its own object, then counts in its fields.
     for _ in 0..3 {
-        let adder = host.objects().spawn("/Script/Test.Adder").expect("born");
+        let adder = host.objects().spawn("/Script/Test.Adder").expect("spawned");
         assert_eq!(ask(&host, witness, "end_of", &[Value::Object(adder)]), "end: 7");
         assert!(!host.objects().is_alive(adder));
     }
@@ -542,21 +541,21 @@ fn what_ends_in_the_middle_of_a_direct_call_is_there_until_the_call_is_over() {
 }
 
 #[test]
-fn the_failure_of_a_direct_call_stays_what_it_is_while_what_has_ended_is_dropped() {
+fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    let other = host.objects().spawn("/Script/Test.Adder").expect("born");
+    let other = host.objects().spawn("/Script/Test.Adder").expect("spawned");
     let heard: Rc<Cell<u32>> = Rc::default();
     let (inner, seen) = (host.downgrade(), Rc::clone(&heard));
     IN_THE_DROP.set(Some(Rc::new(move || {
         let host = inner.upgrade().expect("it is there");
-        // A direct call of the plugin that fails, whose failure it fetches.
+        // A failing direct call of the plugin, which reads the error.
         let said = ask(&host, witness, "count_of", &[Value::Object(other)]);
         assert!(said.contains("nothing to count"), "{said}");
         seen.set(seen.get() + 1);
     })));
     for times in 1..=3 {
-        let adder = host.objects().spawn("/Script/Test.Adder").expect("born");
+        let adder = host.objects().spawn("/Script/Test.Adder").expect("spawned");
         let said = ask(&host, witness, "bad_end_of", &[Value::Object(adder)]);
         assert!(said.contains("it ends badly"), "{said}");
         assert_eq!(heard.get(), times);

@@ -58,7 +58,7 @@ impl Sums {
         frame.give_result(count as i32)
     }
 
-    /// The sum of the numbers, of which none is a wildcard.
+    /// Sum of two numbers; no parameter is a wildcard.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_sum)]
     fn sum(one: i32, two: i32) -> i32;
 
@@ -74,7 +74,7 @@ impl Sums {
         run_meanwhile()
     }
 
-    /// Looks into an array before and after it runs what the test wants.
+    /// Reads an array before and after the action of the test.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_look_around, array_parm = "target")]
     fn look_around(target: ArrayWildcard) -> String;
 
@@ -100,7 +100,7 @@ impl Sums {
         frame.give_result(format!("{copy:?} {said}"))
     }
 
-    /// Returns before its call is done.
+    /// Returns without finishing its call.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(one: i32) -> i32;
 
@@ -125,7 +125,7 @@ fn error(host: &Runtime, function: &str, arguments: &[Value]) -> String {
 }
 
 #[test]
-fn a_function_with_a_thunk_of_its_own_is_called_with_values_where_no_parameter_is_a_wildcard() {
+fn a_custom_thunk_without_wildcards_is_called_with_values() {
     let host = host();
     let sum = call(&host, "Test.Sums:sum", &[Value::I32(3), Value::I32(4)]);
     assert_eq!(sum.expect("it is called"), Some(Value::I32(7)));
@@ -134,7 +134,7 @@ fn a_function_with_a_thunk_of_its_own_is_called_with_values_where_no_parameter_i
 }
 
 #[test]
-fn a_call_with_values_of_what_takes_any_type_is_a_typed_error() {
+fn calling_a_wildcard_function_with_values_is_a_typed_error() {
     let host = host();
     for (function, arguments) in [
         ("Test.Sums:length", vec![Value::Array(vec![Value::I32(1)])]),
@@ -146,20 +146,20 @@ fn a_call_with_values_of_what_takes_any_type_is_a_typed_error() {
 }
 
 #[test]
-fn a_thunk_that_does_not_keep_its_side_is_an_error_and_the_next_call_is_as_before() {
+fn a_thunk_breaking_its_contract_is_an_error_and_later_calls_work() {
     let host = host();
     for function in ["Test.Sums:hasty", "Game.Wildcards:hasty", "Game.Wildcards:garbled"] {
         let said = error(&host, function, &[Value::I32(1)]);
         assert!(said.contains("returned before its call was done"), "{said}");
     }
     let said = error(&host, "Game.Wildcards:greedy", &[Value::I32(1)]);
-    assert!(said.contains("takes a parameter more than the 1 there are"), "{said}");
+    assert!(said.contains("takes one parameter too many (declared: 1)"), "{said}");
     let sum = call(&host, "Test.Sums:sum", &[Value::I32(1), Value::I32(1)]);
     assert_eq!(sum.expect("it is called"), Some(Value::I32(2)));
 }
 
 #[test]
-fn metadata_says_which_parameters_take_any_type() {
+fn metadata_marks_parameters_that_take_any_type() {
     let host = host();
     let types = host.types();
     for (path, key, names) in [

@@ -12,7 +12,7 @@ fn of_file(path: &Path) -> Declared {
 }
 
 #[test]
-fn a_file_says_what_the_loaded_module_says_member_by_member() {
+fn declarations_read_from_a_file_equal_those_of_the_loaded_module() {
     for names in
         [&["magic-cube"][..], &["values"], &["migration"], &["glue-base"], &["lamps", "lamps-plus"], &["switchboard"]]
     {
@@ -46,14 +46,14 @@ fn each_kind_of_member_is_read() {
 }
 
 #[test]
-fn the_same_file_is_read_to_the_same_bytes() {
+fn reading_a_file_twice_yields_equal_bytes() {
     let library = support::plugin("values", &[]);
-    let text = |found: &Declared| serde_json::to_string(found).expect("texts and numbers");
+    let text = |found: &Declared| serde_json::to_string(found).expect("strings and numbers");
     assert_eq!(text(&of_file(&library)), text(&of_file(&library)));
 }
 
 #[test]
-fn a_file_that_is_no_plugin_is_refused_and_one_whose_descriptions_are_damaged_too() {
+fn reading_refuses_non_plugins_and_damaged_declarations() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("libnothing.so");
     for bytes in [&b""[..], b"#!/bin/sh\n", &[0x7f, b'E', b'L', b'F', 2, 1, 1, 0]] {
@@ -67,7 +67,7 @@ fn a_file_that_is_no_plugin_is_refused_and_one_whose_descriptions_are_damaged_to
 
 /// Accepts any bytes as descriptions: returns an error or other names, never panics, and never uses more memory than the file size.
 #[test]
-fn descriptions_of_any_bytes_end_in_an_answer() {
+fn descriptions_of_any_bytes_return_names_or_an_error() {
     let library = support::plugin("values", &[]);
     let mut whole = std::fs::read(&library).expect("it was built");
     // Removes the seal, which would detect each change.
@@ -100,7 +100,7 @@ fn descriptions_of_any_bytes_end_in_an_answer() {
 
 /// Returns the declarations for glue of plugins without a runtime.
 #[test]
-fn a_host_says_what_it_declares_without_constructing_anything() {
+fn a_host_lists_its_declarations_without_constructing_anything() {
     use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags, property_flags};
     use alcedo_runtime::native::{NativeClass, NativeInterface, Natives};
     use alcedo_runtime::{CallError, Frame, Runtime, World};

@@ -27,7 +27,7 @@ fn height(host: &Runtime, lid: ObjectHandle) -> Value {
 }
 
 #[test]
-fn a_class_says_defaults_of_its_base_and_down_a_path_into_its_subobjects() {
+fn a_class_overrides_defaults_of_its_base_and_nested_subobjects() {
     let host = host(&[]);
     let [plain, big, huge] = ["Crate", "BigCrate", "HugeCrate"]
         .map(|name| host.objects().spawn(&format!("/Script/Game.{name}")).expect("it is declared"));
@@ -44,7 +44,7 @@ fn a_class_says_defaults_of_its_base_and_down_a_path_into_its_subobjects() {
     let text = |sticker| host.objects().get(sticker, "text").expect("it is there");
     assert_eq!(stickers.map(text), ["fragile", "heavy"].map(|text| Value::Text(text.to_owned())));
     assert_eq!(host.objects().get(big, "wood").expect("it is there"), Value::Text("oak".to_owned()));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -58,25 +58,25 @@ fn objects_follow_a_changed_override_where_they_had_the_old_one() {
     assert_eq!([follows, own].map(count), [8, 50].map(Value::U32));
     let weight = |object| host.objects().get(part(&host, object, "lid"), "weight").expect("it is there");
     assert_eq!([follows, own].map(weight), [10.5, 50.0].map(Value::F64));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn a_default_of_what_is_not_there_refuses_the_load_with_the_path() {
+fn a_default_for_a_missing_member_refuses_the_load_with_its_path() {
     let runtime = support::builder().build().expect("a host");
     let refused = runtime.create_master(&[support::plugin("parcels", &["wrong-default"])]).expect_err("no digits");
     let said = refused.to_string();
     for part in ["BigCrate", "`lid.digits`", "Game.Lid has no property digits"] {
         assert!(said.contains(part), "{part} in {said}");
     }
-    assert!(!runtime.types().has("/Script/Game.Crate"), "nothing of the batch landed");
+    assert!(!runtime.types().has("/Script/Game.Crate"), "no type of the batch is registered");
 }
 
 #[test]
-fn an_object_of_a_contextual_class_is_made_inside_of_another_only() {
+fn an_object_of_a_contextual_class_needs_an_outer() {
     let host = host(&[]);
     for class in ["/Script/Game.Sticker", "/Script/Game.ColorSticker"] {
-        let said = host.objects().spawn(class).expect_err("it stands alone").to_string();
+        let said = host.objects().spawn(class).expect_err("it needs an outer").to_string();
         assert!(said.contains("contextual") && said.contains("outer"), "{said}");
     }
     let outer = host.objects().spawn("/Script/Game.Crate").expect("it is declared");
@@ -88,7 +88,7 @@ fn an_object_of_a_contextual_class_is_made_inside_of_another_only() {
     let declared = host.types().declared_by("parcels").expect("it is loaded");
     let sticker = declared.classes.iter().find(|class| class.path == "/Script/Game.Sticker").expect("it is there");
     assert!(sticker.flags.iter().any(|flag| flag == "contextual"), "{:?}", sticker.flags);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// Location of an object.
@@ -129,14 +129,14 @@ pub(crate) struct Car {
 pub(crate) struct Racer {}
 
 #[test]
-fn native_classes_say_them_by_the_same_words() {
+fn native_classes_use_equal_syntax_for_default_overrides() {
     let host = support::builder().natives(natives![Spot, Wheel, Tyre, Car, Racer]).build().expect("a host");
-    let racer = host.objects().spawn_a::<Racer>().expect("it is declared");
+    let racer = host.objects().spawn_as::<Racer>().expect("it is declared");
     let wheel = host.objects().with(racer, |racer| racer.wheel()).expect("it is alive");
     assert_eq!(class(&host, wheel.handle()), "/Script/Test.Tyre");
     let found = host.objects().with(wheel, |wheel| (wheel.width(), wheel.spot())).expect("it is alive");
     assert_eq!(found, (3.5, Spot { x: 1.0, y: 2.0 }));
-    let car = host.objects().spawn_a::<Car>().expect("it is declared");
+    let car = host.objects().spawn_as::<Car>().expect("it is declared");
     let wheel = host.objects().with(car, |car| car.wheel()).expect("it is alive");
     assert_eq!(host.objects().with(wheel, |wheel| wheel.width()).expect("it is alive"), 1.5);
 }

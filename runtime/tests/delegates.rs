@@ -43,7 +43,7 @@ fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
 
 /// Takes the calls that a listener has received since the last check.
 fn heard(host: &Runtime, listener: ObjectHandle) -> String {
-    let Ok(Value::Array(values)) = host.objects().get(listener, "heard") else { panic!("texts") };
+    let Ok(Value::Array(values)) = host.objects().get(listener, "heard") else { panic!("not an array") };
     host.objects().set(listener, "heard", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
     let text = |value: &Value| if let Value::Text(text) = value { text.clone() } else { format!("{value:?}") };
     values.iter().map(text).collect::<Vec<_>>().join(", ")
@@ -80,11 +80,11 @@ fn unbound(report: &Reload) -> String {
 }
 
 #[test]
-fn a_delegate_with_a_name_is_a_property_an_element_and_a_parameter() {
+fn a_named_delegate_is_a_property_an_element_and_a_parameter() {
     let (host, player, listener) = followed();
     assert_eq!(earn(&host, player, 5), "I32(5)");
     assert_eq!(heard(&host, listener), "heard 5 of 5");
-    assert_eq!(earn(&host, player, 100), "I32(5)", "the rule says no");
+    assert_eq!(earn(&host, player, 100), "I32(5)", "the rule denies it");
     assert_eq!(heard(&host, listener), "heard nothing");
     let rule = host.objects().get(player, "may_score").unwrap_or_else(|error| panic!("{error}"));
     let other = born(&host, PLAYER);
@@ -97,7 +97,7 @@ fn a_delegate_with_a_name_is_a_property_an_element_and_a_parameter() {
 }
 
 #[test]
-fn what_does_not_fit_is_not_bound() {
+fn a_function_of_another_signature_is_not_bound() {
     let (host, player, listener) = followed();
     let check = |property: &str, function: &str, expected: Expect| {
         let refused = host.links().bind(player, property, listener, function).expect_err("it does not fit");
@@ -119,7 +119,7 @@ fn what_does_not_fit_is_not_bound() {
 }
 
 #[test]
-fn a_delegate_is_found_by_its_path_with_the_names_of_what_it_takes() {
+fn a_delegate_is_found_by_path_with_its_parameter_names() {
     let host = support::host(&[scores(&[])]);
     let loaded = host.types().declared_by("delegates").expect("it is loaded");
     let (_, from_file) = ManifestInfo::peek_declared(&scores(&[])).expect("a module");
@@ -130,9 +130,9 @@ fn a_delegate_is_found_by_its_path_with_the_names_of_what_it_takes() {
         format!("{} {}({}) -> {result}   {}", found.sort, found.path, params.join(", "), found.doc)
     };
     expect![[r#"
-        multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Somebody scored.
-        single /Script/Game.Player:MayScore(points: i32) -> bool   Whether somebody may score that much.
-        sparse /Script/Game.Player:OnQuiet() -> nothing   Nobody scored."#]]
+        multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Broadcast after a score.
+        single /Script/Game.Player:MayScore(points: i32) -> bool   Returns true if a player may score `points`.
+        sparse /Script/Game.Player:OnQuiet() -> nothing   Broadcast if no points were scored."#]]
     .assert_eq(&loaded.delegates.iter().map(shown).collect::<Vec<_>>().join("\n"));
     for found in &loaded.delegates {
         assert_eq!(host.types().delegate(&found.path).as_ref(), Some(found));
@@ -181,7 +181,7 @@ fn bindings_survive_a_reload_and_call_the_new_code() {
 }
 
 #[test]
-fn when_the_function_takes_something_else_it_is_unbound_with_a_line_and_never_called() {
+fn a_reload_unbinds_and_reports_a_function_with_a_changed_signature() {
     let (host, player, listener) = followed();
     let report = reload(&host, &[scores(&["deaf"])]);
     expect![
@@ -191,11 +191,11 @@ fn when_the_function_takes_something_else_it_is_unbound_with_a_line_and_never_ca
     assert_eq!(bound(&host, player, "on_scored"), 0);
     assert_eq!(earn(&host, player, 5), "I32(5)");
     assert_eq!(heard(&host, listener), "");
-    assert_eq!(bound(&host, player, "on_quiet"), 1, "this one fits as before");
+    assert_eq!(bound(&host, player, "on_quiet"), 1, "this binding still matches");
 }
 
 #[test]
-fn when_the_delegate_and_the_function_take_something_else_they_stay_bound_and_what_does_not_fit_goes() {
+fn changing_delegate_and_function_together_keeps_only_matching_bindings() {
     let (host, player, listener) = followed();
     bind(&host, player, "on_scored", listener, "burst");
     let report = reload(&host, &[scores(&["widened"])]);
@@ -207,7 +207,7 @@ fn when_the_delegate_and_the_function_take_something_else_they_stay_bound_and_wh
 }
 
 #[test]
-fn a_function_that_is_gone_is_unbound_and_is_bound_again_when_it_is_back() {
+fn a_removed_function_is_unbound_and_rebound_when_it_returns() {
     let (host, player, listener) = followed();
     let report = reload(&host, &[scores(&["without"])]);
     expect!["Game.Player.on_scored: Game.Listener has no function hear any more: 1 unbound"]
@@ -217,14 +217,14 @@ fn a_function_that_is_gone_is_unbound_and_is_bound_again_when_it_is_back() {
     let refused = host.links().bind(player, "on_scored", listener, "hear").expect_err("there is none").to_string();
     assert!(refused.contains("has no function hear"), "{refused}");
     reload(&host, &[scores(&[])]);
-    assert_eq!(bound(&host, player, "on_scored"), 0, "a binding that was taken out is made again by whoever wants it");
+    assert_eq!(bound(&host, player, "on_scored"), 0, "a removed binding is not restored by the host");
     assert_eq!(call(&host, listener, "follow", &[Value::Object(player)]), "nothing");
     assert_eq!(earn(&host, player, 5), "I32(10)");
     assert_eq!(heard(&host, listener), "heard 5 of 10");
 }
 
 #[test]
-fn a_reload_that_fails_leaves_bindings_as_they_were() {
+fn a_failed_reload_leaves_bindings_unchanged() {
     use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
     let (host, player, listener) = followed();
     let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
@@ -237,7 +237,7 @@ fn a_reload_that_fails_leaves_bindings_as_they_were() {
 }
 
 #[test]
-fn each_of_two_modules_is_reloaded_alone_and_what_is_bound_between_them_stays() {
+fn reloading_one_of_two_modules_keeps_bindings_between_them() {
     let host = support::host(&[scores(&[]), tallies(&[])]);
     let (player, tally, listener) = (born(&host, PLAYER), born(&host, TALLY), born(&host, LISTENER));
     assert_eq!(call(&host, tally, "watch", &[Value::Object(player)]), "nothing");
@@ -266,7 +266,7 @@ fn each_of_two_modules_is_reloaded_alone_and_what_is_bound_between_them_stays() 
 }
 
 #[test]
-fn who_was_built_for_another_signature_is_refused_with_both() {
+fn a_module_built_for_another_signature_is_refused_with_both_signatures() {
     let check = |features: &[&str], expected: Expect| {
         let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
         let refused = host.create_master(&[scores(&[]), tallies(features)]).expect_err("another signature");
@@ -282,7 +282,7 @@ fn who_was_built_for_another_signature_is_refused_with_both() {
     let refused = host.create_master(&[scores(&[]), tallies(&["stale"])]).expect_err("another signature").to_string();
     for words in [
         "/Script/Game.Tally:on_counted cannot be a MulticastDelegate(/Script/Game.OnScored(u64))",
-        "MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player))) is what is declared",
+        "declared as MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player)))",
     ] {
         assert!(refused.contains(words), "{refused}");
     }
@@ -300,7 +300,7 @@ fn a_panic_in_one_bound_function_keeps_no_other_from_being_called() {
     let told = earn(&host, player, 5);
     assert!(told.contains("5 points are too much"), "{told}");
     assert_eq!([heard(&host, last), heard(&host, first)], ["heard 5 of 5", "heard 5 of 5"]);
-    assert_eq!(bound(&host, player, "on_scored"), 3, "whoever failed is called the next time, too");
+    assert_eq!(bound(&host, player, "on_scored"), 3, "a failed listener is called the next time, too");
     assert!(earn(&host, player, 1).contains("1 points are too much"));
 }
 
@@ -318,7 +318,7 @@ fn a_bound_function_binds_and_unbinds_while_the_delegate_is_called() {
     }
     assert_eq!(earn(&host, player, 5), "I32(5)");
     let all = |host: &Runtime| [passes, out, before, late].map(|listener| heard(host, listener));
-    assert_eq!(all(&host), ["passed 5 on", "", "heard 5 of 5", ""], "taken out meanwhile, or bound meanwhile");
+    assert_eq!(all(&host), ["passed 5 on", "", "heard 5 of 5", ""], "removed or bound during the call");
     assert_eq!(earn(&host, player, 1), "I32(6)");
     assert_eq!(all(&host), ["", "", "heard 1 of 6", "heard 1 of 6"]);
 }
@@ -375,7 +375,7 @@ pub(crate) struct Bell {
     /// Delegate for each toll.
     #[uproperty]
     on_tolled: OnTolled,
-    /// Is asked.
+    /// Decides whether the bell may toll.
     #[uproperty]
     may_toll: MayToll,
     /// Number of tolls received.
@@ -385,27 +385,27 @@ pub(crate) struct Bell {
 
 #[uclass]
 impl Bell {
-    /// Hears a bell.
+    /// Counts the tolls of a bell.
     #[ufunction]
     fn hear(&self, this: This<Self>, times: u32, by: Obj<Bell>) {
         assert_ne!(by, this.as_obj(), "another one");
         this.set_heard(this.heard() + times);
     }
 
-    /// Asks that rule, and keeps it.
+    /// Stores the rule and calls it.
     #[ufunction]
     fn agree(&self, this: This<Self>, times: u32, rule: MayToll) -> Result<bool, CallError> {
         this.set_may_toll(rule);
         rule.call(this.world(), (times,))
     }
 
-    /// Not more than that.
+    /// Accepts at most four.
     #[ufunction]
     fn at_most_four(&self, times: u32) -> bool {
         times <= 4
     }
 
-    /// Has another bell agree to what this one may.
+    /// Passes the rule to another bell.
     #[ufunction]
     fn hand_on(&self, this: This<Self>, other: Obj<Bell>, rule: MayToll) -> Result<bool, CallError> {
         this.get(other).map_or(Ok(false), |other| other.agree(3, rule))
@@ -415,13 +415,13 @@ impl Bell {
 #[test]
 fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
-    let [bell, other] = [(); 2].map(|()| host.objects().spawn_a::<Bell>().expect("a bell"));
+    let [bell, other] = [(); 2].map(|()| host.objects().spawn_as::<Bell>().expect("a bell"));
     let declared = host.types().declared_natives();
     let class = declared.classes.iter().find(|class| class.path == "/Script/Test.Bell").expect("it is there");
     let function = class.functions.iter().find(|function| function.name == "agree").expect("it is there");
     assert_eq!(function.params[1].ty, "Delegate(/Script/Test.Bell:MayToll(u32 -> bool))");
     let agree = |rule: MayToll, times| host.objects().with(bell, |bell| bell.agree(times, rule)).expect("it is alive");
-    let rule: MayToll = host.links().delegate(other.handle(), "at_most_four").expect("it suits");
+    let rule: MayToll = host.links().delegate(other.handle(), "at_most_four").expect("the types match");
     assert_eq!([agree(rule, 4).expect("it answers"), agree(rule, 5).expect("it answers")], [true, false]);
     let kept = host.objects().with(bell, |bell| bell.may_toll().detach()).expect("it is alive");
     assert!(kept.call(&host, (4,)).expect("it was kept"));
@@ -435,17 +435,18 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     assert!(unbound.contains("bound to nothing"), "{unbound}");
     // A binding of values is checked when it is called.
     let wrong = Value::Delegate(Binding { object: other.handle(), function: host.intern("hear") });
-    let refused = host.objects().call(bell.handle(), "agree", &[Value::U32(5), wrong]).expect_err("it gives nothing");
+    let refused =
+        host.objects().call(bell.handle(), "agree", &[Value::U32(5), wrong]).expect_err("it returns no result");
     assert!(refused.to_string().contains("u32 -> bool"), "{refused}");
     host.objects().destroy(other.handle());
     host.collection().collect().expect("a safe point");
-    let gone = agree(rule, 1).expect_err("it went").to_string();
+    let gone = agree(rule, 1).expect_err("removed").to_string();
     assert!(gone.contains("gone"), "{gone}");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types() {
+fn a_host_declares_delegates_and_binds_closures_by_type() {
     let declared = Runtime::builder().natives(natives![Bell, MayToll, OnTolled]).declared();
     let declared = declared.unwrap_or_else(|error| panic!("{error}"));
     let found: Vec<_> = declared.delegates.iter().map(|found| (&*found.sort, &*found.path, &*found.doc)).collect();
@@ -458,7 +459,7 @@ fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types
     );
     assert_eq!(declared.delegates[1].params[1].name, "by");
     let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
-    let [bell, other] = [(); 2].map(|()| host.objects().spawn_a::<Bell>().expect("a bell"));
+    let [bell, other] = [(); 2].map(|()| host.objects().spawn_as::<Bell>().expect("a bell"));
     let (tolled, may) =
         host.objects().with(bell, |bell| (bell.on_tolled().detach(), bell.may_toll().detach())).expect("it is there");
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -477,16 +478,17 @@ fn a_host_declares_delegates_by_the_same_words_and_binds_closures_by_their_types
     tolled.call(&host, (4, bell)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(seen.borrow().len(), 1, "the closure is gone");
     assert_eq!(host.objects().with(other, |other| other.heard()).expect("it is there"), 7);
-    let refused = may.bind(&host, other, "hear").expect_err("it gives nothing").to_string();
+    let refused = may.bind(&host, other, "hear").expect_err("it returns no result").to_string();
     assert!(refused.contains("(u32, Object(/Script/Test.Bell))") && refused.contains("(u32 -> bool)"), "{refused}");
 }
 
 fn gongs() -> Natives {
     let on_rung = NativeDelegate::multicast("Test", "OnRung").param("times", (PropertyKind::U32, ""));
     let ty = (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnRung(u32)");
-    let gong =
-        NativeClass::new("Test", "Gong", "/Script/Core.Object").doc("It is beaten.").property("on_rung", ty, 0, "");
-    let gong = gong.member_doc("on_rung", "Is told each time.");
+    let gong = NativeClass::new("Test", "Gong", "/Script/Core.Object")
+        .doc("A gong of the host.")
+        .property("on_rung", ty, 0, "");
+    let gong = gong.member_doc("on_rung", "Called at each stroke.");
     Natives::in_package("Test").delegate(on_rung.doc("A bell of the host was rung.")).class(gong)
 }
 
@@ -496,7 +498,7 @@ fn the_glue_of_the_plugin_is_that_of_the_natives() {
 }
 
 #[test]
-fn a_module_has_a_delegate_of_the_host_by_name_and_is_refused_when_it_is_another_now() {
+fn a_module_using_a_changed_host_delegate_is_refused() {
     let build = || support::builder().natives(gongs()).build().unwrap_or_else(|error| panic!("{error}"));
     let host = build();
     host.create_master(&[tallies(&["bells"])]).unwrap_or_else(|error| panic!("{error}"));
@@ -512,14 +514,14 @@ fn a_module_has_a_delegate_of_the_host_by_name_and_is_refused_when_it_is_another
 }
 
 #[test]
-fn a_delegate_of_the_host_that_cannot_be_is_refused_before_there_is_a_host() {
+fn an_invalid_host_delegate_is_refused_before_the_host_exists() {
     let check = |delegate: NativeDelegate, expected: &str| {
         let refused = Runtime::builder().natives(Natives::in_package("Test").delegate(delegate)).declared();
         let refused = refused.expect_err("it cannot be").to_string();
         assert!(refused.contains(expected), "{refused}");
     };
     let bool = (PropertyKind::BOOL, "");
-    check(NativeDelegate::sparse("Test", "D").result(bool), "gives no result");
+    check(NativeDelegate::sparse("Test", "D").result(bool), "has no result");
     check(
         NativeDelegate::single("Test", "D").of_class("Nobody").result(bool),
         "/Script/Test.Nobody is not declared with it",

@@ -20,7 +20,7 @@ fn host() -> Runtime {
 }
 
 fn adder(host: &Runtime) -> ObjectHandle {
-    host.objects().spawn("/Script/Test.Adder").expect("born")
+    host.objects().spawn("/Script/Test.Adder").expect("spawned")
 }
 
 /// Results of a function without parameters on three objects, called by the plugin in one crossing.
@@ -39,7 +39,7 @@ impl Drop for Told {
 }
 
 #[test]
-fn the_last_handle_of_a_host_may_go_in_a_function_that_a_plugin_calls_directly() {
+fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let host = host();
     let (seat, dropped): (Rc<RefCell<Option<Runtime>>>, Rc<Cell<bool>>) = Default::default();
     let (taken, seen, told) = (Rc::clone(&seat), Rc::clone(&dropped), Told(Rc::clone(&dropped)));
@@ -56,16 +56,16 @@ fn the_last_handle_of_a_host_may_go_in_a_function_that_a_plugin_calls_directly()
     };
     host.calls().register_typed("host.ask", body).expect("the name is free");
     let often = host.function::<(i32,), i32>("nm:/crossings:Sums:ask_often").expect("it is there");
-    assert_eq!(often.call((3,)).expect("it asks"), 3);
+    assert_eq!(often.call((3,)).expect("the call succeeds"), 3);
     let weak = host.downgrade();
     *seat.borrow_mut() = Some(host);
     assert!(weak.upgrade().is_some() && !dropped.get());
-    assert_eq!(often.call((3,)).expect("it asks"), 3);
+    assert_eq!(often.call((3,)).expect("the call succeeds"), 3);
     assert!(weak.upgrade().is_none() && dropped.get(), "now all has ended");
 }
 
 #[test]
-fn a_panic_in_a_function_of_the_host_is_the_callers_and_leaves_all_counts_as_they_were() {
+fn a_host_function_panic_reaches_the_caller_and_leaves_counts_unchanged() {
     let host = host();
     let calls = Rc::new(Cell::new(0));
     let (weak, seen) = (host.downgrade(), Rc::clone(&calls));
@@ -78,7 +78,7 @@ fn a_panic_in_a_function_of_the_host_is_the_callers_and_leaves_all_counts_as_the
     host.calls().register_typed("host.ask", body).expect("the name is free");
     let often = host.function::<(i32,), i32>("nm:/crossings:Sums:ask_often").expect("it is there");
     for _ in 0..4 {
-        assert_eq!(often.call((2,)).expect("it asks"), 2);
+        assert_eq!(often.call((2,)).expect("the call succeeds"), 2);
         let error = often.call((1,)).expect_err("it panics").to_string();
         assert!(error.contains("each third call"), "{error}");
     }
@@ -87,7 +87,7 @@ fn a_panic_in_a_function_of_the_host_is_the_callers_and_leaves_all_counts_as_the
 }
 
 #[test]
-fn in_a_call_on_several_objects_each_may_end_itself_or_fail_and_the_others_are_done() {
+fn a_batch_call_continues_after_failures_and_destroyed_objects() {
     let host = host();
     let [first, second, third] = [(); 3].map(|()| adder(&host));
     let before = DROPPED.get();
@@ -97,27 +97,27 @@ fn in_a_call_on_several_objects_each_may_end_itself_or_fail_and_the_others_are_d
     assert_eq!(DROPPED.get(), before + 3, "the fields of each are dropped, once");
     // The call needs the fields of the middle object while they are in use.
     let [echo, turn] =
-        ["Echo", "Turn"].map(|class| host.objects().spawn(&format!("/Script/Game.{class}")).expect("born"));
+        ["Echo", "Turn"].map(|class| host.objects().spawn(&format!("/Script/Game.{class}")).expect("spawned"));
     assert_eq!(each(&host, COUNT_SUM, [turn, echo, turn]), "2 - 4 PANIC");
     let plain = adder(&host);
     assert_eq!(each(&host, COUNT_SUM, [plain, turn, echo]), "- 6 - REENTRANT_BORROW PANIC");
 }
 
 #[test]
-fn an_object_in_the_place_of_one_that_is_gone_is_not_called_for_it() {
+fn an_object_reusing_a_freed_slot_is_not_called_for_it() {
     let host = host();
     let gone = adder(&host);
     host.objects().destroy(gone);
     host.safe_point();
     let others = [(); 8].map(|()| adder(&host));
-    let heir = others.into_iter().find(|other| other.index() == gone.index()).expect("places are used again");
+    let heir = others.into_iter().find(|other| other.index() == gone.index()).expect("slots are reused");
     assert_eq!(each(&host, END, [gone, heir, gone]), "- 7 - STALE STALE");
 }
 
 #[test]
 fn calls_on_several_objects_are_each_counted_while_calls_are_observed() {
     let host = host();
-    let turn = host.objects().spawn("/Script/Game.Turn").expect("born");
+    let turn = host.objects().spawn("/Script/Game.Turn").expect("spawned");
     // Looked up before, so that the call would be direct.
     assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "2 4 6");
     host.calls().observe(Observed { counts: true, spans: false });
@@ -130,7 +130,7 @@ fn calls_on_several_objects_are_each_counted_while_calls_are_observed() {
 }
 
 #[test]
-fn a_watchdog_hears_of_what_one_module_calls_of_another() {
+fn a_watchdog_observes_calls_between_modules() {
     let folder = tempfile::tempdir().expect("a folder");
     let (told, hangs) = channel();
     let flag = folder.path().join("go on");
@@ -148,15 +148,15 @@ fn a_watchdog_hears_of_what_one_module_calls_of_another() {
     host.calls().register_typed("host.add", add).expect("the name is free");
     let libraries = [support::plugin("crossings", &[]), support::plugin("broken", &[])];
     host.create_master(&libraries).unwrap_or_else(|error| panic!("{error}"));
-    let (witness, fragile) = (witness(&host), host.objects().spawn("/Script/Game.Fragile").expect("born"));
+    let (witness, fragile) = (witness(&host), host.objects().spawn("/Script/Game.Fragile").expect("spawned"));
     let poke = || {
         let name = Value::Text("uf:/Script/Game.Fragile:poke".into());
         ask(&host, witness, "ask", &[name, Value::Object(fragile)])
     };
     assert_eq!(poke(), "asked: 1");
     let wait = ["method", flag.to_str().expect("UTF-8")].map(|text| Value::Text(text.to_owned()));
-    host.calls().call("nm:/broken:Fragile:wait_next_in", &wait).expect("it is told");
+    host.calls().call("nm:/broken:Fragile:wait_next_in", &wait).expect("the call succeeds");
     assert_eq!(poke(), "asked: 2");
-    let hang = hangs.recv_timeout(Duration::from_secs(60)).expect("a hang is told");
+    let hang = hangs.recv_timeout(Duration::from_secs(60)).expect("a hang is reported");
     assert_eq!((hang.module.as_str(), hang.function.as_str()), ("broken", "Game.Fragile:poke"));
 }

@@ -62,7 +62,7 @@ fn classes(report: &Reload) -> Vec<String> {
 }
 
 #[test]
-fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
+fn objects_of_a_removed_class_are_dormant_as_their_nearest_base() {
     let host = host();
     let [plain, changed] = ghosts(&host);
     let sheet = subobject(&host, changed, "sheet");
@@ -71,7 +71,7 @@ fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
         classes(&report),
         ["Game.Ghost is gone: its objects are dormant and seen as Engine.Actor until it returns: 2"]
     );
-    assert_eq!((report.objects_kept, report.conjugates_rebuilt), (4, 0), "two ghosts, two sheets, nobody awake");
+    assert_eq!((report.objects_kept, report.conjugates_rebuilt), (4, 0), "two ghosts and two sheets, all dormant");
     for ghost in [plain, changed] {
         assert!(host.objects().is_alive(ghost));
         assert_eq!(host.objects().class_of(ghost).as_deref(), Some(ACTOR));
@@ -80,10 +80,10 @@ fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
         assert_eq!(
             host.objects().get(ghost, "can_tick").expect("of the base"),
             Value::Bool(false),
-            "nobody ticks a sleeper"
+            "a dormant object is not ticked"
         );
     }
-    assert!(host.objects().is_alive(sheet), "what belongs to a sleeper stays");
+    assert!(host.objects().is_alive(sheet), "objects inside a dormant object stay");
     check(
         &host,
         changed,
@@ -94,14 +94,14 @@ fn objects_whose_class_is_gone_sleep_as_their_nearest_base() {
             /Script/Engine.Actor has no function `own`
         "#]],
     );
-    let error = host.objects().spawn(GHOST).expect_err("there is no class");
+    let error = host.objects().spawn(GHOST).expect_err("the class is dormant");
     assert!(matches!(error, Error::UnknownClass { waiting: 2, .. }));
     expect!["there is no class /Script/Game.Ghost: it is dormant, since the loaded modules do not declare it any more; 2 objects wait for a reload that brings it back"].assert_eq(&error.to_string());
     host.tick(Budget::frame());
 }
 
 #[test]
-fn they_wake_with_their_values_when_it_returns_even_after_several_reloads() {
+fn dormant_objects_wake_with_their_values_even_after_several_reloads() {
     let host = host();
     let [plain, changed] = ghosts(&host);
     let sheets = [plain, changed].map(|ghost| subobject(&host, ghost, "sheet"));
@@ -149,7 +149,7 @@ fn they_wake_with_their_values_when_it_returns_even_after_several_reloads() {
 }
 
 #[test]
-fn a_class_that_comes_back_changed_takes_what_fits() {
+fn a_class_that_returns_changed_restores_matching_values() {
     let host = host();
     let [plain, changed] = ghosts(&host);
     let sheet = subobject(&host, changed, "sheet");
@@ -183,14 +183,14 @@ fn a_class_that_comes_back_changed_takes_what_fits() {
             Some(Text("later moans=0"))
         "#]],
     );
-    assert!(!host.objects().is_alive(sheet), "the class has none any more");
+    assert!(!host.objects().is_alive(sheet), "the class no longer has this subobject");
     let chain = subobject(&host, changed, "chain");
     assert_eq!((host.objects().is_alive(chain), host.objects().outer_of(chain)), (true, Some(changed)));
     assert_eq!(subobject(&host, changed, "root_component"), chain);
 }
 
 #[test]
-fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_part() {
+fn a_dormant_object_appears_as_its_base_without_a_plugin_part() {
     let host = host();
     let phantom = host.objects().spawn(PHANTOM).expect("a phantom");
     host.objects().set(phantom, "veil", &Value::I32(9)).expect("a number");
@@ -229,7 +229,7 @@ fn a_sleeper_of_a_dynamic_base_is_seen_as_that_and_has_no_plugin_part() {
 }
 
 #[test]
-fn a_value_set_while_only_the_base_was_there_wakes() {
+fn a_value_set_during_dormancy_is_kept_on_waking() {
     let host = host();
     let phantom = host.objects().spawn(PHANTOM).expect("a phantom");
     host.objects().set(phantom, "chill", &Value::F64(1.25)).expect("a number");
@@ -242,7 +242,7 @@ fn a_value_set_while_only_the_base_was_there_wakes() {
 }
 
 #[test]
-fn a_sleeper_that_wakes_on_another_native_class_has_its_kept_fields() {
+fn a_dormant_object_waking_on_another_native_class_keeps_its_fields() {
     let host = host();
     let diver = host.objects().spawn(DIVER).expect("a diver");
     host.objects().set(diver, "depth", &Value::F64(40.0)).expect("a number");
@@ -265,7 +265,7 @@ fn a_sleeper_that_wakes_on_another_native_class_has_its_kept_fields() {
 }
 
 #[test]
-fn a_reload_that_fails_puts_nobody_to_sleep_and_wakes_nobody() {
+fn a_failed_reload_makes_no_object_dormant_and_wakes_none() {
     let host = host();
     let [_, changed] = ghosts(&host);
     let fail = |features: &[&str]| {
@@ -287,7 +287,7 @@ fn a_reload_that_fails_puts_nobody_to_sleep_and_wakes_nobody() {
 }
 
 #[test]
-fn a_sleeper_can_be_destroyed_and_holds_what_it_refers_to_until_then() {
+fn a_dormant_object_keeps_its_references_until_destroyed() {
     let host = host();
     let owner = host.objects().spawn(ACTOR).expect("an actor");
     let [_, changed] = ghosts(&host);
@@ -299,13 +299,13 @@ fn a_sleeper_can_be_destroyed_and_holds_what_it_refers_to_until_then() {
     host.objects().destroy(changed);
     assert!(!host.objects().is_alive(changed));
     host.collection().collect().expect("a safe point");
-    assert!(!host.objects().is_alive(held), "nobody holds it any more");
+    assert!(!host.objects().is_alive(held), "its last reference is gone");
     let report = reload(&host, &[]);
     assert_eq!(classes(&report), ["Game.Ghost is back: its objects are awake: 1"]);
 }
 
 #[test]
-fn an_unload_ends_sleepers_too() {
+fn an_unload_destroys_dormant_objects_too() {
     let host = host();
     let [plain, changed] = ghosts(&host);
     reload(&host, &["v2"]);
@@ -315,7 +315,7 @@ fn an_unload_ends_sleepers_too() {
 }
 
 #[test]
-fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_handle() {
+fn an_object_whose_native_base_changes_is_recreated_under_its_handle() {
     let host = host();
     let [plain, changed] = [(); 2].map(|()| host.objects().spawn(DIVER).expect("a diver"));
     host.objects().set(changed, "depth", &Value::F64(40.0)).expect("a number");
@@ -328,7 +328,7 @@ fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_ha
     let report = reload(&host, &["v2"]);
     assert_eq!(classes(&report), ["Game.Diver sits on Engine.SceneComponent now: its objects were born anew: 2"]);
     assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (2, 0));
-    assert_eq!(host.counters().constructions, births, "nobody came who was not there");
+    assert_eq!(host.counters().constructions, births, "no object was constructed in addition");
     let properties = "depth constructed_as can_tick has_begun_play relative_location label";
     check(
         &host,
@@ -356,11 +356,15 @@ fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_ha
     );
     for (diver, suit) in [plain, changed].into_iter().zip(suits) {
         assert!(host.objects().is_a(diver, "/Script/Engine.SceneComponent"));
-        assert_eq!(subobject(&host, diver, "suit"), suit, "what it has on both bases stays");
+        assert_eq!(subobject(&host, diver, "suit"), suit, "subobjects of both bases are kept");
         assert_eq!(host.objects().outer_of(suit), Some(diver));
     }
     host.tick(Budget::frame());
-    assert_eq!(host.objects().get(plain, "has_begun_play").expect("a property"), Value::Bool(true), "it begins anew");
+    assert_eq!(
+        host.objects().get(plain, "has_begun_play").expect("a property"),
+        Value::Bool(true),
+        "play begins again"
+    );
     reload(&host, &[]);
     assert_eq!(
         told(&host, changed, "depth constructed_as"),
@@ -369,8 +373,7 @@ fn an_object_whose_class_moves_to_another_native_class_is_born_anew_under_its_ha
 }
 
 #[test]
-fn a_reference_to_an_object_whose_class_has_moved_gets_the_default_also_where_nothing_is_reloaded_and_returns_with_the_class()
- {
+fn references_reset_when_a_class_moves_and_return_with_the_class() {
     let keeper = NativeClass::new("Test", "Keeper", "/Script/Core.Object")
         .property("keeps", (PropertyKind::OBJECT, ACTOR), 0, "")
         .property("hint", (PropertyKind::WEAK_OBJECT, ACTOR), 0, "")
@@ -390,7 +393,7 @@ fn a_reference_to_an_object_whose_class_has_moved_gets_the_default_also_where_no
     ];
     for (property, value) in &before {
         for keeper in [keeper, busy] {
-            host.objects().set(keeper, property, value).expect("it suits");
+            host.objects().set(keeper, property, value).expect("the types match");
         }
     }
     let report = reload(&host, &["v2"]);
@@ -406,7 +409,7 @@ fn a_reference_to_an_object_whose_class_has_moved_gets_the_default_also_where_no
     }
     let line = "Test.Keeper.keeps: what it refers to is of another class now: 2 got the default".to_owned();
     assert!(report.structure.contains(&line), "{report}");
-    host.objects().set(busy, "keeps", &Value::Object(actor)).expect("it suits");
+    host.objects().set(busy, "keeps", &Value::Object(actor)).expect("the types match");
     let report = reload(&host, &[]);
     for (property, value) in &before {
         assert_eq!(host.objects().get(keeper, property).expect("a property"), *value, "{property}");

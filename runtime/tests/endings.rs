@@ -22,7 +22,7 @@ fn an_object_may_destroy_itself_and_its_method_still_ends() {
 }
 
 #[test]
-fn an_object_that_is_destroyed_by_its_red_constructor_is_not_born_and_leaks_nothing() {
+fn an_object_destroyed_by_its_red_constructor_leaks_nothing() {
     let record = support::record("ending");
     let host = support::host(&[support::plugin("broken", &[])]);
     let before = host.counters().objects;

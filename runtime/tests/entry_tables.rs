@@ -131,7 +131,7 @@ fn both_tables_work_for_a_module_of_a_slim_on_any_thread() {
 }
 
 #[test]
-fn a_module_of_the_master_calls_its_host_on_the_game_thread_only() {
+fn a_master_module_calls_its_host_only_on_the_game_thread() {
     let (host, _) = host();
     let scores = master(&host, &[]);
     assert_eq!(scores.add_elsewhere.call((1, 2)).expect("it returns"), -WRONG_THREAD);
@@ -139,7 +139,7 @@ fn a_module_of_the_master_calls_its_host_on_the_game_thread_only() {
 }
 
 #[test]
-fn another_table_of_the_host_is_refused_while_the_module_is_loaded_and_names_each_entry() {
+fn a_mismatched_host_table_is_refused_at_load_naming_each_entry() {
     let (host, _) = host();
     let names = [
         "exchange was built with another definition of the table Engine",
@@ -164,7 +164,7 @@ fn another_table_of_the_host_is_refused_while_the_module_is_loaded_and_names_eac
 }
 
 #[test]
-fn another_table_of_the_module_is_refused_where_the_host_expects_it() {
+fn a_mismatched_module_table_is_refused_at_the_host_lookup() {
     let names = [
         "exchange was built with another definition of the table Scores",
         "`build` is (-> u64) in the module and (-> u32) at the host",
@@ -187,7 +187,7 @@ fn another_table_of_the_module_is_refused_where_the_host_expects_it() {
 }
 
 #[test]
-fn a_table_that_the_host_does_not_offer_is_refused_with_those_that_it_offers() {
+fn a_missing_host_table_is_refused_with_the_available_tables() {
     alcedo::entry_table! {
         /// Offered by another host.
         host struct Sound {
@@ -206,7 +206,7 @@ fn a_table_that_the_host_does_not_offer_is_refused_with_those_that_it_offers() {
     assert_names(&error, &names);
     assert_names(&error, &["this host offers Sound"]);
     assert_names(&refused(host.tables().offer(Sound { play: |_| {} })), &["the table Sound is offered already"]);
-    assert!(host.tables().of_module::<Scores>("exchange").is_err(), "there is no Master");
+    assert!(host.tables().of_module::<Scores>("exchange").is_err(), "no Master exists");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_table_of_the_master_ends_with_its_generation() {
     assert!(host.reload(&[library(&["next"])]).expect("a safe point").is_committed());
     let second = scores(&host);
     for _ in 0..2 {
-        let error = first.build.call(()).expect_err("it is over");
+        let error = first.build.call(()).expect_err("expired");
         assert!(matches!(error, Error::Call(CallError::DeadHandle { .. })), "{error}");
         assert_names(&error.to_string(), &["nm:/exchange:Scores:build", "Tables::of_module"]);
         assert!(first.build.hot(|build| build.call(())).is_err());
@@ -225,10 +225,10 @@ fn a_table_of_the_master_ends_with_its_generation() {
         assert_eq!(second.add.call((1, 2)).expect("the host answers the new code"), 3);
     }
     host.unload_master().expect("a safe point");
-    let error = second.build.call(()).expect_err("it is over");
+    let error = second.build.call(()).expect_err("expired");
     assert!(matches!(error, Error::Call(CallError::DeadHandle { .. })), "{error}");
     drop(host);
-    let error = second.build.call(()).expect_err("the host is over");
+    let error = second.build.call(()).expect_err("the host has ended");
     assert!(matches!(error, Error::Call(CallError::Unavailable { .. })), "{error}");
 }
 
@@ -257,7 +257,7 @@ fn a_table_of_a_slim_ends_with_its_generation() {
     let _old = slim.replace(library(&["next"])).unwrap_or_else(|error| panic!("{error}"));
     let second: Scores<OfContext> = slim.table("exchange").unwrap_or_else(|error| panic!("{error}"));
     for _ in 0..2 {
-        let error = first.build.call(()).expect_err("it is over");
+        let error = first.build.call(()).expect_err("expired");
         assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
         assert_names(&error.to_string(), &["nm:/exchange:Scores:build", "apart"]);
         assert_eq!(second.build.call(()).expect("it is there"), 2);
@@ -267,7 +267,7 @@ fn a_table_of_a_slim_ends_with_its_generation() {
     assert!(late.join().expect("no panic"));
     let ticket = slim.begin_unload().expect("a Slim");
     ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
-    let error = second.build.call(()).expect_err("it is over");
+    let error = second.build.call(()).expect_err("expired");
     assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
     assert!(slim.table::<Scores<OfContext>>("exchange").is_err());
 }
@@ -288,7 +288,7 @@ fn an_unload_of_a_slim_waits_for_a_hot_entry() {
 }
 
 #[test]
-fn an_unload_of_a_slim_waits_for_an_entry_that_runs_and_names_it() {
+fn a_slim_unload_waits_for_and_names_a_running_entry() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let (entered, inside) = channel();
     let (leave, wait) = channel::<()>();
@@ -313,12 +313,12 @@ fn an_unload_of_a_slim_waits_for_an_entry_that_runs_and_names_it() {
     let error = scores.build.call(()).expect_err("no call begins");
     assert!(matches!(error, ContextError::ContextUnloading { .. }), "{error}");
     leave.send(()).expect("the host waits");
-    assert_eq!(caller.join().expect("no panic").expect("the call ends as it began"), 0);
+    assert_eq!(caller.join().expect("no panic").expect("the call completes"), 0);
     ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
 }
 
 #[test]
-fn entries_of_a_lender_that_unloads_are_errors_while_a_borrower_calls_it() {
+fn entries_of_an_unloading_lender_return_errors_to_its_borrower() {
     let (host, _) = host();
     let (lender, scores) = slim(&host, &[]);
     let module = lender.modules().remove(0);
@@ -375,11 +375,11 @@ fn entries_race_replacements_and_each_table_answers_from_its_generation_alone() 
         callers.into_iter().for_each(|caller| caller.join().expect("no panic"));
         ticket.wait(Duration::from_secs(30)).unwrap_or_else(|report| panic!("{report}"));
     });
-    assert!(ended.load(Ordering::SeqCst) > 3, "callers have called until their generation was over");
+    assert!(ended.load(Ordering::SeqCst) > 3, "callers called until their generation ended");
 }
 
 #[test]
-fn a_panic_of_an_entry_has_its_place_on_every_thread_and_stack() {
+fn a_panic_in_an_entry_has_its_location_on_every_thread() {
     let record = support::record("alcedo::panic");
     let (host, _) = host();
     let (_slim, scores) = slim(&host, &[]);
@@ -407,17 +407,17 @@ fn panics_of_entries_are_errors_on_both_sides() {
     assert!(scores.fail.call((0,)).expect("no panic"));
     assert_names(&refused(scores.fail.call((3,))), &["3 is not zero", "plain.rs"]);
     assert_eq!(scores.host_fails.call((0,)).expect("no panic"), 0);
-    assert_eq!(scores.host_fails.call((3,)).expect("the module goes on"), EXTERNAL);
-    assert_eq!(scores.add.call((1, 2)).expect("both go on"), 3);
+    assert_eq!(scores.host_fails.call((3,)).expect("the module keeps working"), EXTERNAL);
+    assert_eq!(scores.add.call((1, 2)).expect("both keep working"), 3);
 
     let (_slim, scores) = slim(&host, &[]);
     assert_names(&refused(scores.fail.call((3,))), &["3 is not zero", "plain.rs"]);
-    assert_eq!(scores.host_fails.call((3,)).expect("the module goes on"), EXTERNAL);
-    assert_eq!(scores.add.call((1, 2)).expect("both go on"), 3);
+    assert_eq!(scores.host_fails.call((3,)).expect("the module keeps working"), EXTERNAL);
+    assert_eq!(scores.add.call((1, 2)).expect("both keep working"), 3);
 }
 
 #[test]
-fn code_that_comes_up_calls_pure_tables_only() {
+fn code_in_main_may_call_only_pure_tables() {
     let (host, counted) = host();
     let scores = master(&host, &[]);
     assert_eq!(scores.counted_in_main.call(()).expect("it is there"), DURING_REBUILD);
@@ -432,7 +432,7 @@ fn code_that_comes_up_calls_pure_tables_only() {
 }
 
 #[test]
-fn an_entry_of_a_host_that_has_ended_is_an_error_in_a_module_that_stays() {
+fn an_entry_of_an_ended_host_is_an_error_in_surviving_modules() {
     let (host, counted) = host();
     let default = host.contexts().default_context();
     default.load_path(library(&[])).unwrap_or_else(|error| panic!("{error}"));

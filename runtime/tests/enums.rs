@@ -53,7 +53,7 @@ fn call(host: &Runtime, person: ObjectHandle, function: &str, arguments: &[Value
 }
 
 #[test]
-fn an_enum_is_a_property_an_element_a_key_a_parameter_and_a_result() {
+fn enums_are_properties_elements_keys_parameters_and_results() {
     let (host, person) = host(&[]);
     assert_eq!(shown(&host, person, "mood"), "Angry = 1");
     assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
@@ -109,7 +109,7 @@ fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
 }
 
 #[test]
-fn an_entry_that_has_another_name_is_found_by_a_redirect() {
+fn a_renamed_entry_is_found_by_a_redirect() {
     let (host, person) = host(&[]);
     for mood in ["Lost", "Calm", "Lost"] {
         call(&host, person, "feel", &[named(mood)]);
@@ -125,7 +125,7 @@ fn an_entry_that_has_another_name_is_found_by_a_redirect() {
 
 fn natives() -> Natives {
     let mood = NativeEnum::new("Test", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1).entry("Lost", 9);
-    Natives::in_package("Test").enumeration(mood.doc("How somebody feels."))
+    Natives::in_package("Test").enumeration(mood.doc("Mood of a person."))
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn the_glue_of_the_plugin_is_that_of_the_natives() {
 }
 
 #[test]
-fn an_enum_of_the_host_is_used_by_name_and_compared_while_loading() {
+fn a_host_enum_is_used_by_name_and_compared_at_load() {
     let build = || support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
     let host = build();
     host.create_master(&[moods(&["imported"])]).unwrap_or_else(|error| panic!("{error}"));
@@ -153,7 +153,7 @@ fn an_enum_of_the_host_is_used_by_name_and_compared_while_loading() {
 }
 
 #[test]
-fn a_file_and_a_loaded_module_say_the_same_of_its_enums() {
+fn a_file_and_its_loaded_module_agree_on_enums() {
     let (host, _) = host(&[]);
     let loaded = host.types().declared_by("moods").expect("it is loaded");
     let (_, from_file) = alcedo_runtime::ManifestInfo::peek_declared(&moods(&[])).expect("a module");
@@ -161,12 +161,12 @@ fn a_file_and_a_loaded_module_say_the_same_of_its_enums() {
     let mood = loaded.enums.iter().find(|found| found.path == "/Script/Game.Mood").expect("the moods");
     let entries: Vec<_> = mood.entries.iter().map(|entry| (&*entry.name, entry.number, entry.is_hidden)).collect();
     assert_eq!(entries, [("Calm", 0, false), ("Angry", 1, false), ("Lost", 9, true)]);
-    assert_eq!((&*mood.entries[1].display, &*mood.entries[1].doc), ("Very angry", "Something did."));
+    assert_eq!((&*mood.entries[1].display, &*mood.entries[1].doc), ("Very angry", "Bad mood."));
     assert_eq!((&*mood.underlying, mood.is_flags), ("u8", false));
 }
 
 #[test]
-fn a_world_that_was_saved_by_other_numbers_has_its_entries_when_it_is_loaded() {
+fn a_world_saved_with_other_enum_numbers_restores_entries_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("moods.world");
     let (first, person) = host(&[]);
@@ -184,7 +184,7 @@ fn a_world_that_was_saved_by_other_numbers_has_its_entries_when_it_is_loaded() {
 }
 
 #[test]
-fn a_reload_that_fails_leaves_values_and_numbers_as_they_were() {
+fn a_failed_reload_leaves_enum_values_and_numbers_unchanged() {
     use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
     let (host, person) = host(&[]);
     call(&host, person, "feel", &[named("Lost")]);

@@ -32,13 +32,13 @@ fn place(hook: &str) -> String {
 
 /// Makes the hook panic once, in an otherwise healthy build.
 fn panic_next_in(host: &Runtime, hook: &str) {
-    host.calls().call("nm:/broken:Fragile:panic_next_in", &[Value::Text(hook.to_owned())]).expect("it is told");
+    host.calls().call("nm:/broken:Fragile:panic_next_in", &[Value::Text(hook.to_owned())]).expect("the call succeeds");
 }
 
 fn state(host: &Runtime, fragile: ObjectHandle) -> String {
     match host.objects().call(fragile, "state", &[]) {
         Ok(Some(Value::Text(state))) => state,
-        other => panic!("`state` tells a text: {other:?}"),
+        other => panic!("`state` returns a string, not {other:?}"),
     }
 }
 
@@ -71,7 +71,7 @@ fn a_panic_in_main_leaves_no_master() {
 }
 
 #[test]
-fn a_panic_in_a_hook_of_the_class_default_object_leaves_no_master() {
+fn a_panic_in_a_default_object_hook_leaves_no_master() {
     for (feature, hook, step) in [
         ("panic-in-red-constructor", "red constructor", "red constructor"),
         ("panic-in-class-constructor", "class constructor", "class constructor"),
@@ -79,7 +79,7 @@ fn a_panic_in_a_hook_of_the_class_default_object_leaves_no_master() {
     ] {
         let place = place(hook);
         let told = format!("{step} of Game.Fragile (Default__Fragile): \"broken on purpose: {hook}\" at {place}");
-        create_fails(feature, &format!("Game.Fragile was not born: {told}"));
+        create_fails(feature, &format!("Game.Fragile was not created: {told}"));
     }
 }
 
@@ -93,7 +93,7 @@ fn a_reload_that_panics_is_rolled_back_with_all_state_in_place() {
         ("panic-in-rebuild", "rebuild", Phase::Rebuild),
     ] {
         let host = healthy_host();
-        let fragile = host.objects().spawn(FRAGILE).expect("born");
+        let fragile = host.objects().spawn(FRAGILE).expect("spawned");
         host.objects().set(fragile, "toughness", &Value::I32(77)).expect("a number");
         host.objects().call(fragile, "poke", &[]).expect("it counts");
         host.objects().call(fragile, "poke", &[]).expect("it counts");
@@ -110,7 +110,7 @@ fn a_reload_that_panics_is_rolled_back_with_all_state_in_place() {
         assert_eq!(state(&host, fragile), "pokes=2 nerves=2", "{feature}: the very plugin part, not a rebuilt one");
         assert_eq!(host.objects().get(fragile, "toughness").expect("a number"), Value::I32(77), "{feature}");
         assert_eq!(host.counters().rollbacks, 1, "{feature}");
-        host.objects().spawn(FRAGILE).expect("the old code still gives birth");
+        host.objects().spawn(FRAGILE).expect("the old code still spawns objects");
         let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("mended");
         assert_eq!((report.objects_kept, report.conjugates_rebuilt), (4, 2), "{feature}");
         assert_eq!(state(&host, fragile), "pokes=2 nerves=0", "{feature}: kept, and not kept");
@@ -118,7 +118,7 @@ fn a_reload_that_panics_is_rolled_back_with_all_state_in_place() {
 }
 
 #[test]
-fn a_construction_that_panics_leaves_nothing_and_says_where() {
+fn a_panicking_construction_leaves_nothing_and_reports_its_location() {
     let host = healthy_host();
     let (objects, all) = (host.counters().objects, all_objects(&host));
     for (hook, step) in [
@@ -143,9 +143,9 @@ fn a_construction_that_panics_leaves_nothing_and_says_where() {
 const LATE: [&str; 4] = ["panic-in-event", "panic-in-method", "panic-in-exit", "panic-in-finalizer"];
 
 #[test]
-fn a_panic_in_a_method_is_the_callers_error_and_the_object_goes_on() {
+fn a_method_panic_is_the_callers_error_and_the_object_keeps_working() {
     let host = support::host(&[broken(&LATE)]);
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     for times in 1..=2 {
         let error = host.objects().call(fragile, "poke", &[]).expect_err("it panics");
         assert_eq!(error.to_string(), format!("panicked: \"broken on purpose: method\" at {}", place("method")));
@@ -154,10 +154,10 @@ fn a_panic_in_a_method_is_the_callers_error_and_the_object_goes_on() {
 }
 
 #[test]
-fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
+fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
     let record = support::record("alcedo_runtime::runtime::failures");
     let host = support::host(&[broken(&LATE)]);
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     host.tick(Budget::frame());
     let told = record.take();
     assert!(told.starts_with("an event of Game.Fragile (Fragile_"), "{told}");
@@ -183,10 +183,10 @@ fn panics_in_event_finalizer_and_exit_hook_are_told_and_stop_nothing() {
 }
 
 #[test]
-fn a_finalizer_that_panics_is_told_with_its_place() {
+fn a_panicking_finalizer_is_reported_with_its_location() {
     let record = support::record("alcedo_runtime::conjugate::finalizer");
     let host = healthy_host();
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     panic_next_in(&host, "finalizer");
     host.objects().destroy(fragile);
     let unload = host.unload_master().expect("a Master");
@@ -199,7 +199,7 @@ fn a_finalizer_that_panics_is_told_with_its_place() {
 #[test]
 fn a_panic_whose_payload_panics_when_dropped_is_one_error() {
     let host = support::host(&[broken(&["payload-bomb"])]);
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     for _ in 0..2 {
         let error = host.objects().call(fragile, "poke", &[]).expect_err("it panics");
         let Error::Call(CallError::Panicked { message, place: Some(place) }) = &error else { panic!("{error}") };
@@ -211,9 +211,9 @@ fn a_panic_whose_payload_panics_when_dropped_is_one_error() {
 }
 
 #[test]
-fn a_method_that_is_called_back_while_it_runs_is_told_who_holds_the_plugin_part() {
+fn a_reentrant_method_call_names_the_holder_of_the_plugin_part() {
     let host = support::host(&[broken(&["reentrant"])]);
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     let error = host.objects().call(fragile, "poke", &[]).expect_err("it is borrowed");
     let Error::Call(CallError::ReentrantBorrow { object, held, wanted }) = &error else { panic!("{error}") };
     assert_eq!((*object, held.as_str(), wanted.as_str()), (fragile, "poke", "poke_back"));
@@ -225,8 +225,8 @@ fn a_method_that_is_called_back_while_it_runs_is_told_who_holds_the_plugin_part(
 #[test]
 fn a_method_that_lends_itself_is_called_back() {
     let host = support::host(&[broken(&["lent"])]);
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
-    assert_eq!(host.objects().call(fragile, "poke", &[]).expect("it lends"), Some(Value::U32(11)));
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
+    assert_eq!(host.objects().call(fragile, "poke", &[]).expect("the call succeeds"), Some(Value::U32(11)));
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
     let record = support::record("broken");
     let host = support::host(&[broken(&["off-thread-call", "off-thread-log"])]);
     assert!(record.take().contains("\na thread of the module's own can log\n"));
-    let told = host.calls().call("nm:/broken:Fragile:call_off_thread", &[]).expect("it tells");
+    let told = host.calls().call("nm:/broken:Fragile:call_off_thread", &[]).expect("the call succeeds");
     let Some(Value::Text(told)) = told else { panic!("{told:?}") };
     expect![[r#"
         zcall_resolve: refused, wrong thread for resolving a ZCall
@@ -250,14 +250,14 @@ fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
         name_intern: refused, no reason
         name_text: refused, no reason"#]]
     .assert_eq(&told);
-    host.objects().spawn(FRAGILE).expect("the host goes on");
+    host.objects().spawn(FRAGILE).expect("the host keeps working");
 }
 
 #[test]
-fn a_red_constructor_that_meddles_in_a_rebuild_is_refused_all_but_itself() {
+fn a_red_constructor_may_change_only_its_own_object_during_a_rebuild() {
     let record = support::record("meddling");
     let host = healthy_host();
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     let objects = host.counters().objects;
     host.reload(&[broken(&["meddles-in-rebuild"])]).expect("a Master").into_result().expect("a reload");
     expect![[r#"
@@ -269,9 +269,9 @@ fn a_red_constructor_that_meddles_in_a_rebuild_is_refused_all_but_itself() {
 }
 
 #[test]
-fn source_that_does_not_compile_gives_the_compilers_message_once_and_the_old_code_answers() {
+fn a_compile_error_is_reported_once_and_old_code_keeps_running() {
     let host = healthy_host();
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     host.objects().call(fragile, "poke", &[]).expect("it counts");
     let variants = Variants::new(support::test_dir().join("variants"));
     let error = variants.get(&support::request("broken", &["does-not-compile"]), "broken-not").expect_err("refused");
@@ -337,22 +337,22 @@ fn a_declaration_the_host_cannot_accept_is_refused_with_what_is_wrong() {
 }
 
 #[test]
-fn a_property_that_a_redirect_leads_to_another_class_is_refused() {
+fn a_property_redirected_to_another_class_is_refused() {
     let host = support::builder().build().expect("a host");
-    host.types().redirect("/Script/Engine.Actor:warmth", "/Script/Engine.World:time").expect("a way on");
+    host.types().redirect("/Script/Engine.Actor:warmth", "/Script/Engine.World:time").expect("a valid redirect");
     let error = host.create_master(&[broken(&["stale-owner"])]).expect_err("its offset is one in another class");
     let refusal = "broken uses /Script/Engine.Actor:warmth, which is a member of /Script/Engine.World here: ";
     assert!(error.to_string().starts_with(refusal), "{error}");
 }
 
 #[test]
-fn a_reload_to_such_a_declaration_fails_while_staging_and_the_old_generation_never_notices() {
+fn a_reload_with_a_bad_declaration_fails_while_staging() {
     let events = Rc::new(RefCell::new(Vec::new()));
     let heard = Rc::clone(&events);
     let listening = support::builder().on_event(move |event: &MasterEvent| heard.borrow_mut().push(event.to_string()));
     let host = listening.build().expect("a host");
     host.create_master(&[broken(&[])]).expect("healthy");
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     events.borrow_mut().clear();
     for feature in ["unknown-package", "unknown-base", "wrong-signature"] {
         let report = host.reload(&[broken(&[feature])]).expect("a Master");
@@ -366,14 +366,14 @@ fn a_reload_to_such_a_declaration_fails_while_staging_and_the_old_generation_nev
 }
 
 #[test]
-fn a_class_with_living_objects_may_vanish_and_they_wait_for_it() {
+fn a_class_with_living_objects_may_disappear_and_they_become_dormant() {
     let host = healthy_host();
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     host.objects().call(fragile, "poke", &[]).expect("it counts");
     host.reload(&[support::plugin("switchboard", &[])])
         .expect("a Master")
         .into_result()
-        .expect("nothing is in its way");
+        .expect("the reload is possible");
     assert_eq!(host.objects().dormant_class(fragile).as_deref(), Some(FRAGILE));
     host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
     assert_eq!(state(&host, fragile), "pokes=1 nerves=0");
@@ -407,7 +407,7 @@ fn there_is_one_master_at_a_time() {
 }
 
 #[test]
-fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe_point() {
+fn a_reload_inside_a_call_is_refused_and_requests_wait() {
     let host = healthy_host();
     let text = || " -> String".parse().expect("a signature");
     let library = broken(&[]);
@@ -432,10 +432,10 @@ fn a_reload_from_inside_a_call_is_refused_and_a_requested_one_waits_for_the_safe
         Ok(Some(Value::Text(format!("generation {} still", host.generation()))))
     };
     host.calls().register("host.reload_later", text(), later).expect("a free name");
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     let relay = |name: &str| match host.objects().call(fragile, "relay", &[Value::Text(name.to_owned())]) {
         Ok(Some(Value::Text(told))) => told,
-        other => panic!("`relay` tells a text: {other:?}"),
+        other => panic!("`relay` returns a string, not {other:?}"),
     };
 
     expect![[r#"
@@ -463,7 +463,7 @@ fn a_host_function_that_panics_is_an_error_of_the_plugins_call() {
     host.calls()
         .register("host.panic", " -> String".parse().expect("a signature"), |_, _| panic!("the host slipped"))
         .expect("a free name");
-    let fragile = host.objects().spawn(FRAGILE).expect("born");
+    let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     let told = host
         .objects()
         .call(fragile, "relay", &[Value::Text("ex:/host.panic".to_owned())])
@@ -473,7 +473,7 @@ fn a_host_function_that_panics_is_an_error_of_the_plugins_call() {
 }
 
 #[test]
-fn what_is_under_way_is_not_interrupted_by_a_listener() {
+fn a_listener_cannot_interrupt_a_running_operation() {
     use std::cell::RefCell;
     use std::rc::Rc;
     type Shared = Rc<RefCell<(Option<Runtime>, Vec<String>)>>;

@@ -11,7 +11,6 @@ use alcedo_runtime::{ObjectHandle, Runtime, Value};
 const CAVE: &str = "/Script/Game.Cave";
 const LAIR: &str = "/Script/Game.Lair";
 
-/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 fn host() -> Runtime {
@@ -78,7 +77,7 @@ fn finalizers_of_a_class_that_fail_are_logged_at_powers_of_ten() {
 }
 
 #[test]
-fn a_finalizer_may_wait_for_the_game_thread_while_that_waits_for_it() {
+fn a_finalizer_and_the_game_thread_may_wait_for_each_other() {
     let record = support::record("hoard");
     let host = host();
     let cave = spawn(&host, CAVE);

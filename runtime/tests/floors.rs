@@ -61,7 +61,7 @@ fn used(source: &str, floors: &Floors) -> Vec<String> {
 }
 
 #[test]
-fn nothing_points_up() {
+fn no_module_uses_a_higher_floor() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
@@ -74,8 +74,7 @@ fn nothing_points_up() {
         if module == "lib" {
             continue;
         }
-        let own =
-            *floors.get(module).unwrap_or_else(|| panic!("{module} has no floor: give it one in ARCHITECTURE.md"));
+        let own = *floors.get(module).unwrap_or_else(|| panic!("{module} has no floor: add it to ARCHITECTURE.md"));
         let source = fs::read_to_string(&file).expect("a source");
         let up = used(&source, &floors).into_iter().filter(|name| floors[name] > own);
         wrong.extend(up.map(|name| format!("{} (floor {own}) uses crate::{name}", path.display())));
@@ -96,7 +95,7 @@ fn reload_and_world_have_no_unsafe_code() {
 }
 
 #[test]
-fn the_map_is_short_enough_to_be_read_and_its_table_is_the_one_that_counts() {
+fn the_architecture_page_is_short_and_its_floor_table_is_parsed() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
     let lines = fs::read_to_string(path).expect("the map").lines().count();
     assert!(lines <= 160, "{lines} lines");
@@ -126,7 +125,7 @@ fn files_that_the_map_names_exist() {
         let starts_at_root =
             |file: &&String| file.split_once('/').is_some_and(|(folder, _)| root.join(folder).is_dir());
         let named: Vec<_> = named.iter().filter(starts_at_root).filter(|file| !file.contains('<')).collect();
-        assert!(named.len() > 20, "{page}: the paths have another form now: {named:?}");
+        assert!(named.len() > 20, "{page}: too few paths recognized: {named:?}");
         let missing: Vec<_> = named.iter().filter(|file| !root.join(file).is_file()).collect();
         assert!(missing.is_empty(), "{page}: {missing:?}");
     }
@@ -171,7 +170,7 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
 /// Rejects stores in std cells, whose borrows would not be counted; log lines require that no store is borrowed, see `cells.rs`.
 /// Thread-locals are excluded.
 #[test]
-fn every_store_lies_in_a_cell_whose_borrows_are_counted() {
+fn every_store_uses_a_cell_that_counts_borrows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut wrong = Vec::new();
     for (path, source) in texts(root, ["src", "base/src", "reflect/src", "zcall/src", "dll-bind/src"]) {

@@ -22,7 +22,7 @@ fn text(value: &str) -> Value {
 fn a_static_function_needs_no_object() {
     let (host, bulb) = bulb_host();
     let lumens = |factor| host.calls().call("uf:/Script/Game.Bulb:lumens", &[Value::U32(40), Value::F64(factor)]);
-    assert_eq!(lumens(0.5).expect("it may"), Some(Value::F64(20.0)));
+    assert_eq!(lumens(0.5).expect("permitted"), Some(Value::F64(20.0)));
     let error = lumens(-1.0).expect_err("it may not");
     assert!(
         matches!(&error, Error::Call(CallError::Returned { message, .. }) if message.starts_with("light")),
@@ -45,19 +45,19 @@ fn a_static_function_needs_no_object() {
 fn the_last_arguments_may_be_left_out_where_they_have_defaults() {
     let (host, bulb) = bulb_host();
     let blink = |arguments: &[Value]| host.objects().call(bulb, "blink", arguments);
-    assert_eq!(blink(&[text("red")]).expect("it may"), Some(text("red 3 softly")));
-    assert_eq!(blink(&[text("red"), Value::U32(0)]).expect("it may"), Some(text("red 0 softly")));
-    assert_eq!(blink(&[text("red"), Value::U32(1), text("")]).expect("it may"), Some(text("red 1 ")));
+    assert_eq!(blink(&[text("red")]).expect("permitted"), Some(text("red 3 softly")));
+    assert_eq!(blink(&[text("red"), Value::U32(0)]).expect("permitted"), Some(text("red 0 softly")));
+    assert_eq!(blink(&[text("red"), Value::U32(1), text("")]).expect("permitted"), Some(text("red 1 ")));
     for arguments in [&[][..], &[text("a"), Value::U32(1), text("b"), text("c")]] {
         let error = blink(arguments).expect_err("the first has no default, and a fourth there is not");
         assert!(matches!(error, Error::Call(CallError::Signature { .. })), "{error}");
     }
-    assert_eq!(host.objects().call(bulb, "warm", &[]).expect("it may"), Some(Value::F64(1.0)));
-    assert_eq!(host.objects().call(bulb, "told", &[]).expect("it may"), Some(Value::U32(3)));
+    assert_eq!(host.objects().call(bulb, "warm", &[]).expect("permitted"), Some(Value::F64(1.0)));
+    assert_eq!(host.objects().call(bulb, "told", &[]).expect("permitted"), Some(Value::U32(3)));
 }
 
 #[test]
-fn an_event_without_a_body_gives_the_zero_value() {
+fn an_event_without_a_body_returns_the_zero_value() {
     let (host, bulb) = bulb_host();
     let looked_at = host.objects().call(bulb, "looked_at", &[text("somebody")]);
     assert_eq!(looked_at.expect("it does nothing"), Some(Value::U32(0)));

@@ -66,7 +66,6 @@ impl Stable {
         }
     }
 
-    /// Spawns roans numbered from one.
     fn roans<const N: usize>(&self) -> [ObjectHandle; N] {
         std::array::from_fn(|at| {
             let roan = self.host.objects().spawn(ROAN).expect("it is declared");
@@ -122,12 +121,12 @@ impl Drop for Looks {
 /// Host actor with Rust fields, one of which inspects the host in its drop.
 #[uclass(package = "Test", base = Actor)]
 struct Cart {
-    #[expect(dead_code, reason = "only its end is looked at")]
+    #[expect(dead_code, reason = "only its drop is used")]
     looks: Looks,
 }
 
 #[test]
-fn an_actor_that_ends_itself_in_its_tick_has_no_other_and_those_behind_it_have_theirs() {
+fn an_actor_destroying_itself_in_its_tick_skips_no_other() {
     let stable = Stable::new();
     let roans @ [first, second, third, last] = stable.roans();
     for roan in [second, third, last] {
@@ -139,12 +138,12 @@ fn an_actor_that_ends_itself_in_its_tick_has_no_other_and_those_behind_it_have_t
     assert_eq!(stable.ticks(first), Some(2));
     stable.does(first, ENDS, first);
     assert_eq!(stable.frame(), [1]);
-    assert!(stable.frame().is_empty(), "nobody is left");
-    stable.host.shutdown().into_result().expect("all ends");
+    assert!(stable.frame().is_empty(), "no actor is left");
+    stable.host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn whom_one_before_ends_has_no_tick_and_whom_one_behind_ends_has_had_it() {
+fn an_actor_destroyed_before_its_turn_is_not_ticked() {
     let stable = Stable::new();
     let roans @ [_, second, third, fourth, fifth, _] = stable.roans();
     stable.does(second, ENDS, roans[0]);
@@ -164,7 +163,7 @@ fn whom_one_before_ends_has_no_tick_and_whom_one_behind_ends_has_had_it() {
 }
 
 #[test]
-fn one_that_takes_the_place_of_one_that_ended_in_the_frame_has_its_first_tick_in_the_next() {
+fn an_actor_reusing_a_slot_is_first_ticked_in_the_next_frame() {
     let stable = Stable::new();
     let [_, second, _] = stable.roans();
     let begun: Rc<RefCell<Vec<ObjectHandle>>> = Rc::default();
@@ -186,7 +185,7 @@ fn one_that_takes_the_place_of_one_that_ended_in_the_frame_has_its_first_tick_in
 }
 
 #[test]
-fn actors_that_begin_in_a_tick_have_theirs_from_the_next_frame_on() {
+fn actors_spawned_in_a_tick_are_ticked_from_the_next_frame() {
     let stable = Stable::new();
     let roans @ [_, second, _] = stable.roans();
     stable.does(second, BEGINS, second);
@@ -201,7 +200,7 @@ fn actors_that_begin_in_a_tick_have_theirs_from_the_next_frame_on() {
         all.iter().filter(|object| !roans.contains(object)).filter_map(|one| stable.ticks(*one)).collect();
     begun.retain(|ticks| *ticks > 0);
     begun.sort_unstable();
-    assert_eq!(begun, [1, 2, 3, 4], "each has one less than the one before it, and the last has none");
+    assert_eq!(begun, [1, 2, 3, 4], "each has one tick less than its predecessor, and the last has none");
 }
 
 #[test]
@@ -222,7 +221,7 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
         assert_eq!(lines.len(), usize::from(told.is_some()), "{said}");
         assert!(lines.iter().zip(told).all(|(line, mad)| named(line, mad)), "{said}");
         assert_eq!(said.contains("(10 times by now)"), frame == 3, "{said}");
-        assert!(roans.iter().all(|roan| stable.ticks(*roan) == Some(frame)), "nobody stays borrowed");
+        assert!(roans.iter().all(|roan| stable.ticks(*roan) == Some(frame)), "no actor stays borrowed");
     }
 }
 
@@ -240,7 +239,7 @@ fn a_batch_of_a_thousand_failures_is_four_lines() {
 }
 
 #[test]
-fn an_actor_that_ticks_itself_or_one_that_ticks_it_is_refused_and_one_that_is_not_borrowed_is_ticked_twice() {
+fn recursive_ticks_are_refused_and_unborrowed_actors_may_tick_twice() {
     let record = support::record("alcedo_runtime::runtime::failures");
     let stable = Stable::new();
     let roans @ [first, second, third] = stable.roans();
@@ -252,17 +251,17 @@ fn an_actor_that_ticks_itself_or_one_that_ticks_it_is_refused_and_one_that_is_no
     assert_eq!(stable.frame(), [1, 2, 3, 3, 2]);
     let said = record.take();
     let refusal = "`receive_tick` needs the plugin part while `receive_tick` holds it";
-    assert_eq!(said.matches(refusal).count(), 1, "that of all three is told once: {said}");
+    assert_eq!(said.matches(refusal).count(), 1, "the refusal is reported once for all three: {said}");
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [1, 2, 2].map(Some));
     for roan in roans {
         stable.does(roan, 0, roan);
     }
-    assert_eq!(stable.frame(), [1, 2, 3], "nobody stays borrowed");
+    assert_eq!(stable.frame(), [1, 2, 3], "no actor stays borrowed");
     assert_eq!(record.take(), "");
 }
 
 #[test]
-fn a_reload_that_a_tick_asks_for_waits_until_the_frame_is_over_and_the_next_frame_is_of_the_new_code() {
+fn a_reload_requested_in_a_tick_waits_for_the_frame_end() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 3] = stable.roans();
     stable.on(2, |host| host.request_reload(libraries(&[], 2)));
@@ -273,30 +272,30 @@ fn a_reload_that_a_tick_asks_for_waits_until_the_frame_is_over_and_the_next_fram
     assert_eq!(stable.frame(), [1, 2, 3]);
     assert_eq!((seen.take(), stable.host.generation(), tag.call(()).expect("a number")), (vec![1], 2, 2));
     stable.deeds.take();
-    assert_eq!(roans.map(|roan| stable.ticks(roan)), [0, 0, 0].map(Some), "fields that are not kept begin anew");
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [0, 0, 0].map(Some), "fields that are not kept are reset");
     assert_eq!(stable.frame(), [1, 2, 3]);
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [1, 1, 1].map(Some));
-    stable.host.shutdown().into_result().expect("all ends");
+    stable.host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn a_reload_that_is_taken_back_leaves_the_ticks_to_the_old_code() {
+fn a_rolled_back_reload_keeps_ticking_the_old_code() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 3] = stable.roans();
     stable.frame();
     let report = stable.host.reload(&libraries(&[], 13)).expect("a Master");
     assert!(!report.is_committed(), "{report}");
     assert_eq!(stable.frame(), [1, 2, 3]);
-    assert_eq!(roans.map(|roan| stable.ticks(roan)), [2, 2, 2].map(Some), "what they had is still there");
+    assert_eq!(roans.map(|roan| stable.ticks(roan)), [2, 2, 2].map(Some), "earlier ticks are still counted");
 }
 
 #[test]
-fn an_observer_hears_of_each_tick_also_when_it_comes_in_the_middle_of_a_frame() {
+fn an_observer_added_during_a_frame_sees_each_tick() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 4] = stable.roans();
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
     stable.on(2, |host| host.calls().observe(Observed { counts: true, spans: false }));
-    assert_eq!(stable.frame(), [1, 2, 3, 4], "who watches changes nothing of what is done");
+    assert_eq!(stable.frame(), [1, 2, 3, 4], "observers do not change the frame");
     stable.deeds.take();
     let heard = |host: &Runtime| {
         let times = host.calls().times();
@@ -350,7 +349,7 @@ fn a_tick_may_end_its_own_host_by_its_last_handle() {
 }
 
 #[test]
-fn actors_whose_class_is_replaced_by_a_longer_one_or_taken_away_and_given_back_have_their_ticks() {
+fn actors_tick_after_their_class_grows_or_returns() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 4] = stable.roans();
     let colt = stable.host.objects().spawn(COLT).expect("it is declared");
@@ -367,11 +366,11 @@ fn actors_whose_class_is_replaced_by_a_longer_one_or_taken_away_and_given_back_h
         }
         assert!(stable.is_there(colt));
     }
-    stable.host.shutdown().into_result().expect("all ends");
+    stable.host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn what_is_dropped_with_an_actor_may_look_at_the_list_tick_it_and_end_others() {
+fn drops_of_an_actor_may_list_tick_and_destroy_others() {
     let stable = Rc::new(Stable::new());
     let [_, second, third, fourth] = stable.roans();
     let cart = stable.host.objects().spawn("/Script/Test.Cart").expect("it is declared");
@@ -400,7 +399,7 @@ fn what_is_dropped_with_an_actor_may_look_at_the_list_tick_it_and_end_others() {
 }
 
 #[test]
-fn a_hundred_thousand_actors_have_one_tick_each_while_every_third_ends_the_next() {
+fn a_hundred_thousand_actors_tick_once_while_a_third_destroy_others() {
     const ACTORS: usize = 100_000;
     let stable = Stable::new();
     let roans: Vec<_> = (0..ACTORS).map(|_| stable.host.objects().spawn(ROAN).expect("it is declared")).collect();
@@ -420,5 +419,5 @@ fn a_hundred_thousand_actors_have_one_tick_each_while_every_third_ends_the_next(
     for (at, roan) in roans.iter().enumerate() {
         assert_eq!(stable.ticks(*roan), wanted(at), "{at}");
     }
-    assert_eq!(stable.host.objects().call(horse, "degrees", &[]).expect("it tells"), Some(Value::F64(180.0)));
+    assert_eq!(stable.host.objects().call(horse, "degrees", &[]).expect("the call succeeds"), Some(Value::F64(180.0)));
 }

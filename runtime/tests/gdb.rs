@@ -11,8 +11,8 @@ use alcedo_runtime::{Budget, Canary};
 
 /// Library that the host under gdb watches; its directory belongs to the test.
 const WATCHED: &str = "ALCEDO_GDB_WATCHED";
-/// Function of the plugin. Builds with full debug information also contain its full path; the usual builds of the examples have line
-/// tables only and this name.
+/// Function of the plugin. The usual builds of the examples have only line tables and this name; builds with full debug information
+/// also contain its full path.
 const FUNCTION: &str = "say_hello_implementation";
 
 /// Checks that gdb is installed; otherwise prints that the test is skipped.
@@ -62,7 +62,7 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     let (of_first, of_second) = after_first.split_once("[second]").unwrap_or_else(|| panic!("not in the new:\n{said}"));
     for (which, hit) in [("old", of_first), ("new", of_second)] {
         assert!(hit.contains(&format!("#0  {FUNCTION} ")), "{which}:\n{said}");
-        assert!(hit.contains(place), "{which} stands in the source, at {place}:\n{said}");
+        assert!(hit.contains(place), "{which} code stops at {place}:\n{said}");
     }
 }
 
@@ -82,10 +82,10 @@ fn the_host_under_gdb() {
     let host = builder.build().expect("a host");
     host.create_master(&[Path::new(&watched)]).expect("the first build");
     host.watch().expect("a folder to watch");
-    let cube = host.objects().spawn("/Script/Game.MagicCube").expect("born");
+    let cube = host.objects().spawn("/Script/Game.MagicCube").expect("spawned");
     let until = Instant::now() + Duration::from_secs(60);
     while Instant::now() < until {
-        host.objects().call(cube, "say_hello", &[]).expect("it says hello");
+        host.objects().call(cube, "say_hello", &[]).expect("the call succeeds");
         host.tick(Budget::frame());
         for report in host.take_reloads() {
             let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -93,5 +93,5 @@ fn the_host_under_gdb() {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("nobody ended this host");
+    panic!("gdb has not ended this host");
 }

@@ -13,7 +13,7 @@ fn buy(uses: &[&str]) -> Result<String, String> {
     let report = host.reload(&[support::plugin("renames", &["unlisted"]), peddler]).expect("a Master");
     report.into_result().map_err(|report| report.to_string())?;
     let [scale, peddler] =
-        ["/Script/Game.Scale", "/Script/Game.Peddler"].map(|class| host.objects().spawn(class).expect("born"));
+        ["/Script/Game.Scale", "/Script/Game.Peddler"].map(|class| host.objects().spawn(class).expect("spawned"));
     match host.objects().call(peddler, "buy", &[Value::Object(scale)]) {
         Ok(Some(Value::Text(text))) => Ok(text),
         other => Err(format!("{other:?}")),

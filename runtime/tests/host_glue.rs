@@ -9,12 +9,12 @@ use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value};
 
 use crate::support;
 
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 mod lamps;
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 mod migration;
 
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 mod lamps_plus;
 
 use lamps::{Bulb, BulbMembers as _, Lamp, LampMembers as _, RoomMembers as _};
@@ -39,15 +39,15 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     lamp.set_brightness(&host, 2.5).expect("it is there");
     assert_eq!(lamp.brightness(&host).expect("it is there"), 2.5);
     assert_eq!(lamp.flicker(&host, 3).expect("it flickers"), 3);
-    assert_eq!(lamp.label(&host, "A".to_owned()).expect("it has words"), "lamp A");
-    let too_often = call_error(lamp.flicker(&host, 11).expect_err("it says so"));
+    assert_eq!(lamp.label(&host, "A".to_owned()).expect("it returns a string"), "lamp A");
+    let too_often = call_error(lamp.flicker(&host, 11).expect_err("too often"));
     assert!(matches!(too_often, CallError::Returned { .. }), "{too_often}");
     let other = Lamp::create(&host).expect("it is declared");
     other.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(lamp.pass_on(&host, other, 2).expect("it flickers"), 2);
     // Object of a derived class, which answers by its override.
     let twin = host.objects().spawn("/Script/Game.TwinLamp").expect("it is declared");
-    let twin: Obj<Lamp> = host.objects().as_a(twin).expect("it is a lamp");
+    let twin: Obj<Lamp> = host.objects().cast(twin).expect("it is a lamp");
     twin.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(twin.flicker(&host, 2).expect("it flickers twice"), 4);
     // A static function, an implementable event, and containers.
@@ -57,11 +57,11 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     assert_eq!(bulb.watts(&host).expect("it is there"), 40);
     let numbers = Value::Array(vec![Value::F64(1.0), Value::F64(2.5)]);
     assert_eq!(bulb.sum(&host, &[numbers]).expect("with values"), Some(Value::F64(3.5)));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn a_reference_to_the_wrong_object_is_an_error_with_a_type_and_reaches_nothing() {
+fn a_reference_to_a_wrong_object_is_a_typed_error() {
     let host = lamps_host();
     let bulb = Bulb::create(&host).expect("it is declared");
     let lamp: Obj<Lamp> = Obj::new(bulb.handle());
@@ -84,12 +84,12 @@ fn a_reference_to_the_wrong_object_is_an_error_with_a_type_and_reaches_nothing()
     assert!(matches!(gone, CallError::Stale { .. }), "{gone}");
     let none: Obj<Lamp> = Obj::none();
     assert!(matches!(call_error(none.brightness(&host).expect_err("none")), CallError::Stale { .. }));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// The glue was generated from the first declaration.
 #[test]
-fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_work_on() {
+fn stale_glue_fails_at_its_member_while_other_members_work() {
     let host = support::host(&[support::plugin("migration", &[])]);
     let shape = Shapeshifter::create(&host).expect("it is declared");
     shape.set_widened(&host, 6).expect("an i32");
@@ -97,25 +97,25 @@ fn stale_glue_is_an_error_at_the_member_before_anything_is_done_and_the_others_w
     let report = host.reload(&[support::plugin("migration", &["v2"])]).expect("it is done");
     assert!(report.is_committed(), "{report}");
     assert_eq!(shape.same(&host).expect("as it was"), 1.5);
-    assert_eq!(shape.speed(&host).expect("as it was"), 240.0, "the default is another");
+    assert_eq!(shape.speed(&host).expect("as it was"), 240.0, "the default has changed");
     let wrong = call_error(shape.widened(&host).expect_err("an i64 now"));
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
     assert!(wrong.to_string().contains("i64") && wrong.to_string().contains("i32"), "{wrong}");
     let wrong = call_error(shape.set_widened(&host, 7).expect_err("an i64 now"));
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
-    let gone = call_error(shape.removed(&host).expect_err("it went"));
+    let gone = call_error(shape.removed(&host).expect_err("removed"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
     let form = call_error(shape.form(&host).map(drop).expect_err("its fields are others"));
     assert!(matches!(form, CallError::Signature { .. }), "{form}");
     assert_eq!(host.objects().get(shape.handle(), "widened").expect("there"), Value::I64(6));
-    // And back.
+    // Reloads the first declaration.
     assert!(host.reload(&[support::plugin("migration", &[])]).expect("it is done").is_committed());
     assert_eq!(shape.widened(&host).expect("an i32 again"), 6);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn an_object_whose_class_is_gone_says_so_until_it_returns() {
+fn an_object_without_its_class_is_an_error_until_the_class_returns() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     lamp.set_brightness(&host, 4.0).expect("it is there");
@@ -126,11 +126,11 @@ fn an_object_whose_class_is_gone_says_so_until_it_returns() {
     let back = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     assert!(host.reload(&back).expect("it is done").is_committed());
     assert_eq!(lamp.brightness(&host).expect("it woke"), 4.0);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
+fn a_typed_function_is_revalidated_and_calls_new_code_after_a_reload() {
     let host = support::host(&[support::tagged("glue-base", &[], 1)]);
     let tag = host.function::<(), u64>("nm:/glue_base:/Script/Game.AttributeSet:build_tag");
     let Ok(tag) = tag else { panic!("{}", tag.map(drop).expect_err("an error")) };
@@ -141,17 +141,17 @@ fn a_typed_function_calls_the_new_code_after_a_reload_and_is_compared_again() {
     assert!(matches!(wrong, CallError::Signature { .. }), "{wrong}");
     // Unloads the declaring module.
     assert!(host.reload(&[support::plugin("lamps", &[])]).expect("it is done").is_committed());
-    let gone = call_error(tag.call(()).expect_err("it went"));
+    let gone = call_error(tag.call(()).expect_err("removed"));
     assert!(matches!(gone, CallError::NotFound { .. }), "{gone}");
     assert!(host.reload(&[support::tagged("glue-base", &[], 3)]).expect("it is done").is_committed());
     assert_eq!(tag.call(()).expect("it is back"), 3);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
     let ended = call_error(tag.call(()).expect_err("the host is gone"));
     assert!(matches!(ended, CallError::Unavailable { .. }), "{ended}");
 }
 
 #[test]
-fn a_typed_function_of_an_object_takes_it_first_and_another_runtime_is_not_reached() {
+fn a_typed_method_takes_its_object_first_and_stays_in_its_runtime() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     lamp.set_brightness(&host, 1.0).expect("it is there");
@@ -165,12 +165,12 @@ fn a_typed_function_of_an_object_takes_it_first_and_another_runtime_is_not_reach
     let _theirs = Lamp::create(&other).expect("it is declared");
     assert_eq!(flicker.call((lamp, 1)).expect("it flickers here"), 3);
     for host in [host, other] {
-        host.shutdown().into_result().expect("all ends");
+        host.shutdown().into_result().expect("a clean shutdown");
     }
 }
 
 #[test]
-fn a_closure_of_the_host_answers_a_delegate_over_a_reload_until_it_is_dropped() {
+fn a_host_closure_answers_a_delegate_across_reloads_until_dropped() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -185,7 +185,7 @@ fn a_closure_of_the_host_answers_a_delegate_over_a_reload_until_it_is_dropped() 
     assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 40);
     let told = lamp.ask_before(&host, 2).expect("it answers");
     assert!(told.contains("20"), "{told}");
-    let told = lamp.ask_before(&host, 7).expect("it says what it got");
+    let told = lamp.ask_before(&host, 7).expect("the call succeeds");
     assert!(told.contains("not seven"), "{told}");
     let again = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     assert!(host.reload(&again).expect("it is done").is_committed());
@@ -193,13 +193,13 @@ fn a_closure_of_the_host_answers_a_delegate_over_a_reload_until_it_is_dropped() 
     assert_eq!(lamp.before().call(&host, (1,)).expect("it answers"), 10);
     assert_eq!(seen.borrow().iter().map(|(times, _)| *times).collect::<Vec<_>>(), [4, 2, 7, 1]);
     drop(listener);
-    assert_eq!(Rc::strong_count(&seen), 1, "the closure went with it");
+    assert_eq!(Rc::strong_count(&seen), 1, "the closure is dropped with its listener");
     lamp.before().call(&host, (1,)).expect_err("it is bound to nothing");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
+fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     let panics = lamp.before().listen(&host, |_, (_,): (u32,)| -> Result<u32, CallError> { panic!("on purpose") });
@@ -224,8 +224,8 @@ fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
         Ok(times)
     });
     *own.borrow_mut() = Some(listener.expect("it is bound"));
-    lamp.before().call(&host, (5,)).expect("it came to its end");
-    assert_ne!(found.get(), usize::MAX, "it went");
+    lamp.before().call(&host, (5,)).expect("the call completed");
+    assert_ne!(found.get(), usize::MAX, "the value was dropped");
     lamp.before().call(&host, (5,)).expect_err("it is bound to nothing");
 
     // Listener that is bound when the host ends and owns a handle to the host.
@@ -233,14 +233,14 @@ fn a_closure_that_panics_or_drops_itself_or_owns_the_runtime_harms_nothing() {
     let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().all().len() as u32));
     let listener = listener.expect("it is bound");
     let weak = host.downgrade();
-    host.shutdown().into_result().expect("all ends");
-    assert!(weak.upgrade().is_none(), "the closure went with the host");
+    host.shutdown().into_result().expect("a clean shutdown");
+    assert!(weak.upgrade().is_none(), "the closure is dropped with the host");
     assert!(!listener.is_bound());
     drop(listener);
 }
 
 #[test]
-fn a_closure_is_bound_at_safe_points_and_with_the_signature_of_the_delegate() {
+fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     // Wrong signature of the delegate, from the glue of another lamp.
@@ -253,7 +253,7 @@ fn a_closure_is_bound_at_safe_points_and_with_the_signature_of_the_delegate() {
         let error = call_error(error);
         assert!(matches!(error, CallError::Signature { .. }), "{error}");
     }
-    lamp.before().bind(&host, lamp, "flicker").expect("it suits");
+    lamp.before().bind(&host, lamp, "flicker").expect("the types match");
     lamp.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(lamp.before().call(&host, (2,)).expect("it flickers"), 2);
     lamp.before().bind(&host, lamp, "label").expect_err("it takes a text");
@@ -269,7 +269,7 @@ fn a_closure_is_bound_at_safe_points_and_with_the_signature_of_the_delegate() {
             Ok(Some(Value::U32(0)))
         })
         .expect("the name is free");
-    lamp.ask_host(&host, name.to_owned(), 1).expect("it asks");
+    lamp.ask_host(&host, name.to_owned(), 1).expect("the call succeeds");
     let error = late.borrow_mut().take().expect("it was asked").expect_err("plugin code is on the stack");
     assert!(matches!(error, Error::NotASafePoint { .. }), "{error}");
     drop(lamp.before().listen(&host, |_, (times,)| Ok(times)).expect("now it is declared"));
@@ -279,12 +279,12 @@ fn a_closure_is_bound_at_safe_points_and_with_the_signature_of_the_delegate() {
             Ok(Some(Value::U32(0)))
         })
         .expect("the name is free");
-    lamp.ask_host(&host, "ex:/host.listen_again".to_owned(), 1).expect("it asks");
+    lamp.ask_host(&host, "ex:/host.listen_again".to_owned(), 1).expect("the call succeeds");
     let bound = later.borrow_mut().take().expect("it was asked").expect("it was declared before");
     assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 5);
     drop(bound);
     room.enter(&host).expect("it is there");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
@@ -296,23 +296,23 @@ fn a_world_is_saved_without_the_closures() {
     let file = folder.path().join("world");
     host.worlds().save(&file).expect("it is saved");
     host.worlds().load(&file).expect("it is loaded");
-    assert!(!listener.is_bound(), "another world");
+    assert!(!listener.is_bound(), "loading a world unbinds it");
     let objects = host.objects();
     let all: Vec<ObjectHandle> = objects.all();
     assert_eq!(all.iter().filter_map(|object| objects.class_of(*object)).collect::<Vec<_>>(), [Lamp::PATH]);
-    let lamp: Obj<Lamp> = objects.as_a(all[0]).expect("it is the lamp");
-    let bound = lamp.before().listen(&host, |_, (times,)| Ok(times + 2)).expect("it is bound anew");
+    let lamp: Obj<Lamp> = objects.cast(all[0]).expect("it is the lamp");
+    let bound = lamp.before().listen(&host, |_, (times,)| Ok(times + 2)).expect("it is bound again");
     assert_eq!(lamp.before().call(&host, (1,)).expect("it answers"), 3);
-    let any: Option<Obj<Object>> = objects.as_a(all[0]);
+    let any: Option<Obj<Object>> = objects.cast(all[0]);
     assert!(any.is_some());
     drop((listener, bound));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// Covers a plugin that uses another by glue only: extends its class, overrides its event, binds its delegate, implements its
 /// interface and calls its functions. The host uses both by glue.
 #[test]
-fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
+fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
     let libraries =
         |lamps: u64, plus: u64| [support::tagged("lamps", &[], lamps), support::tagged("lamps-plus", &[], plus)];
     let host = support::host(&libraries(1, 1));
@@ -350,5 +350,5 @@ fn a_plugin_uses_another_one_by_glue_over_reloads_of_each_and_of_both() {
     assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), "403");
     assert!(host.reload(&libraries(6, 6)).expect("it is done").is_committed());
     check(6, 6);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }

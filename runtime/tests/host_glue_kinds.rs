@@ -10,16 +10,16 @@ use alcedo_runtime::{CallError, Error, Runtime, Value};
 
 use crate::support;
 
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 #[path = "host_glue/chores.rs"]
 mod chores;
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 #[path = "host_glue/delegates.rs"]
 mod delegates;
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 #[path = "host_glue/moods.rs"]
 mod moods;
-#[allow(dead_code, missing_docs, unreachable_pub, reason = "glue has more than a test uses")]
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "a test uses a part of the glue")]
 #[path = "host_glue/parcels.rs"]
 mod parcels;
 
@@ -40,7 +40,7 @@ fn host(plugin: &str) -> Runtime {
 }
 
 #[test]
-fn enums_are_properties_elements_keys_parameters_and_what_comes_back() {
+fn glue_passes_enums_as_properties_elements_keys_parameters_and_results() {
     let host = host("moods");
     let person = Person::create(&host).expect("it is declared");
     assert_eq!(person.mood(&host).expect("there"), Mood::Angry, "the default");
@@ -57,40 +57,40 @@ fn enums_are_properties_elements_keys_parameters_and_what_comes_back() {
     let (mut mood, mut rights) = (Mood::Calm, Rights::Read);
     assert_eq!(person.sway(&host, &mut mood, &mut rights).expect("it sways"), Mood::Calm);
     assert_eq!((mood, rights), (Mood::Angry, Rights::All));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// By number the entries would be confused: the glue was generated from the first declaration.
 #[test]
-fn an_enum_whose_entries_changed_is_an_error_and_nothing_is_read_or_written() {
+fn a_changed_enum_is_an_error_before_any_access() {
     let host = host("moods");
     let person = Person::create(&host).expect("it is declared");
     person.feel(&host, Mood::Angry).expect("it feels");
     assert!(host.reload(&[support::plugin("moods", &["renumbered"])]).expect("it is done").is_committed());
     for error in [
-        person.mood(&host).map(drop).expect_err("others"),
-        person.set_mood(&host, Mood::Calm).expect_err("others"),
-        person.history(&host).map(drop).expect_err("others"),
-        person.counts(&host).map(drop).expect_err("others"),
-        person.feel(&host, Mood::Calm).map(drop).expect_err("others"),
+        person.mood(&host).map(drop).expect_err("the entries differ"),
+        person.set_mood(&host, Mood::Calm).expect_err("the entries differ"),
+        person.history(&host).map(drop).expect_err("the entries differ"),
+        person.counts(&host).map(drop).expect_err("the entries differ"),
+        person.feel(&host, Mood::Calm).map(drop).expect_err("the entries differ"),
     ] {
         let error = call_error(error);
         assert!(matches!(error, CallError::Signature { .. }), "{error}");
     }
-    let said = person.mood(&host).expect_err("others").to_string();
+    let said = person.mood(&host).expect_err("the entries differ").to_string();
     assert!(said.contains("Calm = 0, Angry = 1, Lost = 9") && said.contains("Furious = 0, Calm = -300"), "{said}");
     let (mut mood, mut rights) = (Mood::Calm, Rights::Read);
-    person.sway(&host, &mut mood, &mut rights).map(drop).expect_err("others");
+    person.sway(&host, &mut mood, &mut rights).map(drop).expect_err("the entries differ");
     assert_eq!((mood, rights), (Mood::Calm, Rights::Read));
     assert_eq!(person.far(&host).expect("as it was"), Far::There);
     assert!(person.in_words(&host).expect("by name").starts_with("angry"));
     assert!(host.reload(&[support::plugin("moods", &[])]).expect("it is done").is_committed());
     assert_eq!(person.mood(&host).expect("as before"), Mood::Angry);
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn structs_with_texts_enums_containers_and_bases_are_copied_in_and_out() {
+fn structs_with_strings_enums_containers_and_bases_are_copied_in_and_out() {
     let host = host("parcels");
     let depot = Depot::create(&host).expect("it is declared");
     let size = Size { height: 2.5, width: -1, way: Way::Air, weight: 0 };
@@ -109,12 +109,12 @@ fn structs_with_texts_enums_containers_and_bases_are_copied_in_and_out() {
     let mut back = Size::default();
     assert_eq!(depot.send(&host, sent.clone(), &mut back).expect("it is sent"), sent);
     assert_eq!((back, depot.next(&host).expect("there")), (tall, sent));
-    assert!(depot.told(&host, size).expect("it is told").contains("way: Air"));
-    host.shutdown().into_result().expect("all ends");
+    assert!(depot.told(&host, size).expect("the call succeeds").contains("way: Air"));
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn a_struct_whose_fields_are_others_is_an_error_that_says_which_the_glue_has() {
+fn a_changed_struct_is_an_error_listing_the_fields_of_the_glue() {
     let host = host("parcels");
     let depot = Depot::create(&host).expect("it is declared");
     depot.note(&host, "here".to_owned(), 4).expect("it notes");
@@ -125,7 +125,7 @@ fn a_struct_whose_fields_are_others_is_an_error_that_says_which_the_glue_has() {
     let error = stale.expect_err("other fields");
     let said = error.to_string();
     assert!(said.contains("height: f64, is_open: bool") && said.contains("height: f32, is_open: bool"), "{said}");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 alcedo_runtime::host_struct! {
@@ -140,12 +140,12 @@ alcedo_runtime::host_struct! {
 }
 
 #[test]
-fn a_function_that_takes_a_delegate_is_given_a_function_or_a_closure() {
+fn a_delegate_parameter_accepts_a_function_or_a_closure() {
     let host = host("delegates");
     let player = Player::create(&host).expect("it is declared");
     let ear = delegates::Listener::create(&host).expect("it is declared");
-    let allow = host.links().delegate(ear.handle(), "allow").expect("it suits");
-    let allowed = player.agree(&host, allow, 3).expect("it asks");
+    let allow = host.links().delegate(ear.handle(), "allow").expect("the types match");
+    let allowed = player.agree(&host, allow, 3).expect("the call succeeds");
     let rules = host.objects().get(player.handle(), "rules").expect("they are kept");
     assert!(matches!(&rules, Value::Array(rules) if rules.len() == 1), "{rules:?}");
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -155,30 +155,31 @@ fn a_function_that_takes_a_delegate_is_given_a_function_or_a_closure() {
         Ok(points > 5)
     });
     let listener = listener.expect("it is made");
-    let rule: MayScore = listener.delegate().expect("it suits");
-    assert!(player.agree(&host, rule, 6).expect("it asks"));
+    let rule: MayScore = listener.delegate().expect("the types match");
+    assert!(player.agree(&host, rule, 6).expect("the call succeeds"));
     assert!(
-        !player.agree(&host, rule, 5).expect("it asks") && allowed == player.agree(&host, allow, 3).expect("it asks")
+        !player.agree(&host, rule, 5).expect("the call succeeds")
+            && allowed == player.agree(&host, allow, 3).expect("the call succeeds")
     );
     assert_eq!(*seen.borrow(), [6, 5]);
     assert!(rule.call(host.world(), (9,)).expect("it answers"));
     let other = listener.delegate::<fn(u8) -> bool>().expect_err("it takes an i32");
     assert!(matches!(call_error(other), CallError::Signature { .. }));
     drop(listener);
-    let gone = rule.call(host.world(), (9,)).expect_err("the closure went");
+    let gone = rule.call(host.world(), (9,)).expect_err("the closure was dropped");
     assert!(gone.to_string().contains("an object that is gone"), "{gone}");
-    player.agree(&host, rule, 5).map(drop).expect_err("the closure went");
+    player.agree(&host, rule, 5).map(drop).expect_err("the closure was dropped");
     let none: Delegate<fn(i32) -> bool> = Delegate::none();
     assert!(none.call(host.world(), (1,)).expect_err("nothing").to_string().contains("bound to nothing"));
     let wrong = host.links().delegate::<fn(i32) -> bool>(ear.handle(), "hear").expect_err("it takes more");
     assert!(wrong.to_string().contains("Player"), "{wrong}");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn an_async_function_of_a_plugin_tells_a_closure_of_the_host_its_result() {
+fn an_async_plugin_function_passes_its_result_to_a_host_closure() {
     let (_record, host, robot) = crate::tasks::playing("chores");
-    let robot: Obj<Robot> = host.objects().as_a(robot).expect("it is a robot");
+    let robot: Obj<Robot> = host.objects().cast(robot).expect("it is a robot");
     let said = Rc::new(RefCell::new(Vec::new()));
     let says = Rc::clone(&said);
     let listener = Listener::of(&host, move |_, (what, error): (String, String)| {
@@ -186,7 +187,7 @@ fn an_async_function_of_a_plugin_tells_a_closure_of_the_host_its_result() {
         Ok(())
     });
     let listener = listener.expect("it is made");
-    let done = listener.delegate().expect("it suits");
+    let done = listener.delegate().expect("the types match");
     robot.bring(&host, "tea".to_owned(), "the roof".to_owned(), done).expect("it begins");
     robot.bring(&host, "tea".to_owned(), "nowhere".to_owned(), done).expect("it begins");
     robot.bring(&host, "tea".to_owned(), "nowhere".to_owned(), Delegate::none()).expect("it begins");
@@ -196,7 +197,7 @@ fn an_async_function_of_a_plugin_tells_a_closure_of_the_host_its_result() {
     let found: Vec<_> = said.borrow().iter().map(|(what, error)| (what.contains("tea"), error.clone())).collect();
     assert_eq!(found, [(true, String::new()), (false, "no way to nowhere".to_owned())]);
     drop(listener);
-    robot.bring(&host, "tea".to_owned(), "the roof".to_owned(), done).expect("it begins, and nobody hears of it");
+    robot.bring(&host, "tea".to_owned(), "the roof".to_owned(), done).expect("it begins, without a listener");
     for _ in 0..4 {
         crate::tasks::tick(&host, 50);
     }

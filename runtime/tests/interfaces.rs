@@ -36,7 +36,7 @@ fn words(result: Result<Option<Value>, Error>) -> String {
 }
 
 #[test]
-fn a_reference_calls_whatever_class_implements_the_interface() {
+fn an_interface_reference_calls_any_implementing_class() {
     let host = lamp_host();
     let room = born(&host, ROOM);
     let light_up = |how| told(&host, room, "light_up", &[Value::F64(how)]);
@@ -64,7 +64,7 @@ fn told_of_room(host: &Runtime, room: ObjectHandle) -> String {
 }
 
 #[test]
-fn an_object_is_seen_as_an_interface_where_its_class_implements_it() {
+fn an_object_casts_to_the_interfaces_of_its_class() {
     let host = lamp_host();
     let (room, candle) = (born(&host, ROOM), born(&host, CANDLE));
     assert_eq!(told(&host, room, "look_at", &[Value::Object(candle)]), "yellow");
@@ -91,7 +91,7 @@ fn a_host_calls_a_function_of_an_interface_by_name() {
     // The handle ends with the generation of the interface.
     let lamps = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     host.reload(&lamps).unwrap_or_else(|error| panic!("{error}"));
-    let dead = host.calls().call_handle(color, &[Value::Object(lamp)]).expect_err("its module is over");
+    let dead = host.calls().call_handle(color, &[Value::Object(lamp)]).expect_err("its module has ended");
     assert!(matches!(dead, Error::Call(CallError::DeadHandle { .. })), "{dead}");
     assert_eq!(words(host.calls().call("uf:/Script/Game.Shines:color", &[Value::Object(lamp)])), "white");
 }
@@ -114,7 +114,7 @@ fn references_and_calls_survive_reloads_of_both_modules_and_of_one() {
 }
 
 #[test]
-fn a_class_without_a_function_of_its_interface_is_refused_with_what_both_sides_have() {
+fn a_class_missing_an_interface_function_is_refused_listing_both_sides() {
     let host = lamp_host();
     let (room, candle) = (born(&host, ROOM), born(&host, CANDLE));
     host.objects().call(room, "put_up", &[Value::Object(candle)]).expect("it shines");
@@ -145,9 +145,9 @@ fn switch(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 }
 
 fn natives(result: PropertyKind) -> Natives {
-    let switches = NativeInterface::new("Test", "Switches").doc("What can be switched.");
+    let switches = NativeInterface::new("Test", "Switches").doc("Switchable object.");
     let switches = switches.function("switch", &[("on", (PropertyKind::BOOL, ""))], Some((result, "")));
-    let switches = switches.function_doc("switch", "Switches; gives what it is then.");
+    let switches = switches.function_doc("switch", "Switches and returns the new state.");
     let bulb = NativeClass::new("Test", "Bulb", "/Script/Core.Object").implements(SWITCHES).function(
         "switch",
         &[("on", (PropertyKind::BOOL, ""))],
@@ -185,7 +185,9 @@ fn native_classes_and_those_of_modules_implement_an_interface_of_the_host() {
 
 #[test]
 fn a_native_class_that_has_another_function_than_its_interface_is_refused() {
-    let Err(error) = support::builder().natives(natives(PropertyKind::U32)).build() else { panic!("it has another") };
+    let Err(error) = support::builder().natives(natives(PropertyKind::U32)).build() else {
+        panic!("the signatures differ")
+    };
     let wanted = "/Script/Test.Bulb implements /Script/Test.Switches, which declares switch(bool -> u32); /Script/Test.Bulb has \
                   switch(bool -> String)";
     assert!(error.to_string().contains(wanted), "{error}");

@@ -15,7 +15,7 @@ fn call(host: &Runtime, name: &str, arguments: &[Value]) -> Option<Value> {
 }
 
 #[test]
-fn without_the_word_the_linker_refuses_such_a_plugin() {
+fn the_linker_refuses_an_interposer_without_the_opt_in() {
     let refused = |feature: &str| {
         let request = support::request("interposer", &[feature]);
         let built = Variants::new(support::test_dir().join("refused")).get(&request, &format!("interposer-{feature}"));
@@ -28,7 +28,7 @@ fn without_the_word_the_linker_refuses_such_a_plugin() {
 }
 
 #[test]
-fn a_plugin_with_an_own_c_heap_and_own_threads_is_reported_and_unmapped() {
+fn a_plugin_with_its_own_c_heap_and_threads_is_unmapped() {
     let library = support::plugin("interposer", &[]);
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("line");
@@ -53,14 +53,14 @@ fn a_plugin_with_an_own_c_heap_and_own_threads_is_reported_and_unmapped() {
 }
 
 #[test]
-fn a_thread_that_the_own_function_starts_keeps_the_image() {
+fn a_thread_started_by_an_interposed_function_keeps_the_image() {
     let library = support::plugin("interposer", &[]);
     let folder = tempfile::tempdir().expect("a folder");
     let release = folder.path().join("release");
     let host = support::hasty_host(std::slice::from_ref(&library));
     call(&host, "wait_for", &[Value::Text(release.display().to_string())]);
     host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-    let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+    let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
     let report = ticket.wait(Duration::from_millis(100)).expect_err("the thread still runs").to_string();
     assert!(report.contains("\"waiter\""), "{report}");
     std::fs::write(&release, "").expect("a file");

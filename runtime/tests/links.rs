@@ -101,7 +101,7 @@ fn does(host: &Runtime, does: impl Fn(&Runtime, ObjectHandle) + 'static) {
 }
 
 #[test]
-fn all_are_called_the_last_one_first_and_each_once() {
+fn listeners_are_called_once_each_last_bound_first() {
     let host = host(&[]);
     for property in ["said", "rarely"] {
         let (hub, [one, two, three]) = hub_and_ears(&host, property);
@@ -118,7 +118,7 @@ fn all_are_called_the_last_one_first_and_each_once() {
 }
 
 #[test]
-fn an_object_that_is_gone_is_passed_over_and_taken_out() {
+fn a_destroyed_object_is_skipped_and_unbound() {
     let host = host(&[]);
     let (hub, [one, two, three]) = hub_and_ears(&host, "said");
     host.objects().destroy(two);
@@ -128,7 +128,7 @@ fn an_object_that_is_gone_is_passed_over_and_taken_out() {
 }
 
 #[test]
-fn one_that_is_taken_out_meanwhile_is_not_called_and_one_that_is_added_is_called_the_next_time() {
+fn a_broadcast_skips_removed_listeners_and_defers_added_ones() {
     let host = host(&[]);
     let (hub, [one, two, _three]) = hub_and_ears(&host, "said");
     let late = born(&host, EAR);
@@ -143,7 +143,7 @@ fn one_that_is_taken_out_meanwhile_is_not_called_and_one_that_is_added_is_called
 }
 
 #[test]
-fn a_sparse_one_that_is_emptied_while_it_is_called_calls_no_other() {
+fn emptying_a_sparse_delegate_during_its_broadcast_stops_it() {
     let host = host(&[]);
     let (hub, [one, two, three]) = hub_and_ears(&host, "rarely");
     does(&host, move |host, _| {
@@ -156,7 +156,7 @@ fn a_sparse_one_that_is_emptied_while_it_is_called_calls_no_other() {
 }
 
 #[test]
-fn a_delegate_that_is_destroyed_while_it_is_called_goes_on_with_those_it_had() {
+fn a_delegate_destroyed_during_its_broadcast_still_calls_its_listeners() {
     let host = host(&[]);
     let (hub, _) = hub_and_ears(&host, "rarely");
     does(&host, move |host, _| host.objects().destroy(hub));
@@ -165,7 +165,7 @@ fn a_delegate_that_is_destroyed_while_it_is_called_goes_on_with_those_it_had() {
 }
 
 #[test]
-fn calls_inside_each_other_end_with_an_error_and_not_with_the_stack() {
+fn nested_broadcasts_end_with_an_error_before_a_stack_overflow() {
     let host = host(&[]);
     let hub = born(&host, HUB);
     host.links().bind(hub, "said", born(&host, EAR), "hear").expect("it fits");
@@ -179,13 +179,13 @@ fn calls_inside_each_other_end_with_an_error_and_not_with_the_stack() {
     let heard = said(&host, hub, "said", "hi");
     DOES.take();
     assert_eq!(heard.split(", ").count(), 64);
-    let error = deepest.take().expect("somebody was refused");
+    let error = deepest.take().expect("one call was refused");
     assert!(matches!(error, CallError::TooDeep { limit: 64, .. }), "{error}");
-    assert_eq!(said(&host, hub, "said", "hi"), "Ear_1: hi", "and afterwards all is as before");
+    assert_eq!(said(&host, hub, "said", "hi"), "Ear_1: hi", "later broadcasts work");
 }
 
 #[test]
-fn a_callee_that_fails_keeps_nobody_else_from_being_called() {
+fn a_failing_listener_does_not_stop_the_broadcast() {
     let host = host(&[]);
     let (hub, [one, ..]) = hub_and_ears(&host, "said");
     host.links().bind(hub, "said", one, "complain").expect("it fits");
@@ -193,7 +193,7 @@ fn a_callee_that_fails_keeps_nobody_else_from_being_called() {
 }
 
 #[test]
-fn only_what_fits_is_bound() {
+fn only_matching_functions_are_bound() {
     let host = host(&["switchboard"]);
     let (hub, ear, line) = (born(&host, HUB), born(&host, EAR), born(&host, "/Script/Game.Line"));
     let check = |property: &str, target: ObjectHandle, function: &str, expected: Expect| {
@@ -230,7 +230,7 @@ fn only_what_fits_is_bound() {
 }
 
 #[test]
-fn a_single_one_gives_its_result_and_an_override_answers() {
+fn a_single_delegate_returns_its_result_from_the_override() {
     let host = host(&["switchboard"]);
     let hub = born(&host, HUB);
     let ask = || match host.links().broadcast(hub, "single", &[Value::Text("me".to_owned())]) {
@@ -271,7 +271,7 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
         Value::Delegate(alcedo_runtime::Binding::default()),
         bound(ghost, "own"),
     ]);
-    assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "what sleeps stays bound");
+    assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "bindings to dormant objects are kept");
 }
 
 fn leads(host: &Runtime, hub: ObjectHandle) -> String {
@@ -289,11 +289,11 @@ fn leads(host: &Runtime, hub: ObjectHandle) -> String {
 fn hub_of_references(host: &Runtime) -> (ObjectHandle, ObjectHandle) {
     let (hub, shape, ear) = (born(host, HUB), born(host, SHAPESHIFTER), born(host, EAR));
     for property in ["soft", "lazy", "weak"] {
-        host.links().point(hub, property, shape).expect("it suits");
+        host.links().point(hub, property, shape).expect("the types match");
     }
-    host.links().point(hub, "listener", ear).expect("it suits");
-    host.links().point_at_class(hub, "kind", SHAPESHIFTER).expect("it suits");
-    host.links().point_at_class(hub, "later", "/Script/Game.NotYet").expect("it may come");
+    host.links().point(hub, "listener", ear).expect("the types match");
+    host.links().point_at_class(hub, "kind", SHAPESHIFTER).expect("the types match");
+    host.links().point_at_class(hub, "later", "/Script/Game.NotYet").expect("it may be loaded later");
     host.links().point_at_field(hub, "field", "/Script/Game.Shapeshifter:speed").expect("it is there");
     (hub, shape)
 }
@@ -304,7 +304,7 @@ const ALL_LEAD: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_1\n
 
 #[test]
 fn the_module_knows_the_interface_by_glue() {
-    let natives = Natives::in_package("Test").interface("Test", "Listens", "What hears a sound.");
+    let natives = Natives::in_package("Test").interface("Test", "Listens", "Receives a sound.");
     support::glue_is_written(natives, "Test", "values", "listens.rs");
 }
 
@@ -312,14 +312,14 @@ fn the_module_knows_the_interface_by_glue() {
 fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     let listening = support::plugin("values", &["listens"]);
     let stranger = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-    let refused = stranger.create_master(&[&listening]).expect_err("nobody declares what its bells are").to_string();
+    let refused = stranger.create_master(&[&listening]).expect_err("the interface is not declared").to_string();
     expect!["the types of values cannot be declared: /Script/Game.Bell implements /Script/Test.Listens, which is not declared: declare it in the same batch or load its module first"].assert_eq(&refused);
-    assert!(!stranger.types().has("/Script/Game.Rings"), "nothing of it was declared");
+    assert!(!stranger.types().has("/Script/Game.Rings"), "none of its types was declared");
 
     let host = host(&[]);
     host.create_master(&[&listening]).unwrap_or_else(|error| panic!("{error}"));
     let (hub, bell) = (born(&host, HUB), born(&host, "/Script/Game.Bell"));
-    host.links().point(hub, "listener", bell).expect("it suits");
+    host.links().point(hub, "listener", bell).expect("the types match");
     let reload = |features: &[&'static str]| {
         let report = host.reload(&[support::plugin("values", features)]).expect("a Master");
         report.into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -331,12 +331,12 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     assert_eq!((&**found, &**wanted), ("/Script/Game.Bell", "class that implements /Script/Test.Listens"));
     assert_eq!(reload(&["listens"]), bell);
     host.unload_master().expect("a Master");
-    assert!(!host.types().has("/Script/Game.Rings"), "it went with its module");
+    assert!(!host.types().has("/Script/Game.Rings"), "the interface is unloaded with its module");
     assert!(host.types().has("/Script/Test.Listens"), "a native class declares it");
 }
 
 #[test]
-fn references_lead_to_the_same_after_a_reload() {
+fn references_resolve_to_equal_objects_after_a_reload() {
     let host = host(&["migration"]);
     let (hub, _) = hub_of_references(&host);
     assert_eq!(leads(&host, hub), ALL_LEAD);
@@ -346,13 +346,13 @@ fn references_lead_to_the_same_after_a_reload() {
 }
 
 #[test]
-fn references_lead_to_the_same_after_a_way_over_the_disk() {
+fn references_resolve_to_equal_objects_after_saving_and_loading() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("saved.world");
     let first = host(&["migration"]);
     let (hub, shape) = hub_of_references(&first);
     first.links().bind(hub, "shift", shape, "own").expect("it fits");
-    let id = first.links().lazy_id_of(shape).expect("it was pointed at");
+    let id = first.links().lazy_id_of(shape).expect("a reference was resolved");
     first.worlds().save(&path).expect("it is saved");
     let second = host(&["migration"]);
     // Makes the handles of the second host different.
@@ -368,7 +368,7 @@ fn references_lead_to_the_same_after_a_way_over_the_disk() {
 }
 
 #[test]
-fn a_weak_or_soft_reference_keeps_nothing_and_leads_to_none_when_it_is_gone() {
+fn weak_and_soft_references_keep_nothing_alive_and_become_none() {
     let host = host(&["migration"]);
     let (hub, shape) = hub_of_references(&host);
     host.objects().remove_root(shape);
@@ -383,6 +383,6 @@ fn a_weak_or_soft_reference_keeps_nothing_and_leads_to_none_when_it_is_gone() {
         later None
         field Some("/Script/Game.Shapeshifter:speed")"#]]
     .assert_eq(&leads(&host, hub));
-    let wrong = host.links().point(hub, "soft", born(&host, EAR)).expect_err("an ear is no actor");
+    let wrong = host.links().point(hub, "soft", born(&host, EAR)).expect_err("an ear is not an actor");
     assert!(matches!(wrong, Error::Call(CallError::WrongClass { .. })), "{wrong}");
 }

@@ -42,7 +42,7 @@ fn check(feature: &str, of_host: &str, own: &[&str]) {
 }
 
 #[test]
-fn the_logger_of_a_crate_gets_the_lines_of_log_from_where_main_sets_it() {
+fn a_crates_logger_receives_log_lines_once_main_sets_it() {
     const OF_HOST: &str = "a line of tracing before\na line of tracing in main\nlater of tracing\n";
     for feature in ["env_logger", "fern", "said"] {
         check(feature, OF_HOST, &["a line of log in main", "later of log"]);
@@ -50,7 +50,7 @@ fn the_logger_of_a_crate_gets_the_lines_of_log_from_where_main_sets_it() {
 }
 
 #[test]
-fn a_subscriber_of_the_plugin_gets_what_comes_after_main() {
+fn a_plugin_subscriber_receives_lines_after_main() {
     const OF_HOST: &str = "a line of log before\na line of tracing before\na line of log in main\na line of tracing in main\nlater of log\n";
     check("tracing-subscriber", OF_HOST, &["later of tracing"]);
 }
@@ -75,7 +75,7 @@ fn the_host_reports_a_logger_of_the_plugin() {
 }
 
 #[test]
-fn a_main_that_comes_too_late_fails_with_the_way_out() {
+fn a_main_setting_a_logger_too_late_fails_with_a_hint() {
     // Keeps the lines of this main out of the records of other tests.
     let _record = support::record("loggers");
     let error = loggers(&["by-hand"]).map(drop).expect_err("the host was first");

@@ -18,7 +18,7 @@ struct Before {
 fn before() -> Before {
     let host = support::host(&[support::plugin("migration", &[])]);
     let (plain, changed) =
-        (host.objects().spawn(SHAPESHIFTER).expect("born"), host.objects().spawn(SHAPESHIFTER).expect("born"));
+        (host.objects().spawn(SHAPESHIFTER).expect("spawned"), host.objects().spawn(SHAPESHIFTER).expect("spawned"));
     let name = host.intern("proteus");
     let (x, y, z) = (Value::F64(3.0), Value::F64(4.0), Value::F64(5.0));
     for (property, value) in [
@@ -58,7 +58,7 @@ fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expec
 const PLAIN_VALUES: &str = "added same removed widened narrowed named speed color home form";
 
 #[test]
-fn a_property_and_a_function_that_a_host_holds_are_those_of_the_new_class_after_a_reload_and_of_each_runtime() {
+fn member_references_of_a_host_follow_reloads_and_work_per_runtime() {
     let Before { host, changed, .. } = before();
     let (same, removed, shift) = (PropertyRef::new("same"), PropertyRef::new("removed"), FunctionRef::new("own"));
     let objects = host.objects();
@@ -86,7 +86,7 @@ fn a_property_and_a_function_that_a_host_holds_are_those_of_the_new_class_after_
 }
 
 #[test]
-fn an_object_as_it_was_born_follows_the_new_defaults() {
+fn an_unchanged_object_follows_the_new_defaults() {
     let Before { host, plain, .. } = before();
     reload(&host, &["v2"]);
     check(
@@ -109,7 +109,7 @@ fn an_object_as_it_was_born_follows_the_new_defaults() {
 }
 
 #[test]
-fn an_object_that_differs_keeps_what_fits() {
+fn a_changed_object_keeps_values_that_still_match() {
     let Before { host, changed, .. } = before();
     reload(&host, &["v2"]);
     check(
@@ -132,7 +132,7 @@ fn an_object_that_differs_keeps_what_fits() {
 }
 
 #[test]
-fn a_number_that_does_not_fit_its_new_type_becomes_the_new_default() {
+fn a_number_out_of_range_of_its_new_type_becomes_the_default() {
     let Before { host, changed, .. } = before();
     host.objects().set(changed, "narrowed", &Value::F64(0.25)).expect("a number");
     let report = reload(&host, &["v2"]);
@@ -144,7 +144,7 @@ fn a_number_that_does_not_fit_its_new_type_becomes_the_new_default() {
 }
 
 #[test]
-fn references_still_lead_to_the_same_objects() {
+fn references_still_resolve_to_equal_objects() {
     let Before { host, plain, changed } = before();
     host.objects().set(plain, "friend", &Value::Object(plain)).expect("itself");
     reload(&host, &["v2"]);
@@ -171,7 +171,7 @@ fn a_subobject_that_stays_is_the_same_object_with_its_values() {
 }
 
 #[test]
-fn a_subobject_comes_to_every_living_object_and_one_goes() {
+fn a_reload_adds_and_removes_subobjects_of_living_objects() {
     let Before { host, plain, changed } = before();
     let tails = [plain, changed].map(|object| host.objects().get(object, "tail").expect("a subobject"));
     let before = host.counters().objects;
@@ -192,10 +192,10 @@ fn a_subobject_comes_to_every_living_object_and_one_goes() {
 }
 
 #[test]
-fn a_reference_to_a_subobject_that_goes_follows_the_default_to_the_one_that_comes() {
+fn a_reference_to_a_removed_subobject_follows_the_new_default() {
     let Before { host, plain, .. } = before();
     let root = |property| host.objects().get(plain, property).expect("a subobject");
-    assert_eq!(root("root_component"), root("tail"), "the engine made it the root at birth");
+    assert_eq!(root("root_component"), root("tail"), "the engine made it the root at construction");
     reload(&host, &["v2"]);
     assert_eq!(root("root_component"), root("wings"));
 }
@@ -204,7 +204,7 @@ fn a_reference_to_a_subobject_that_goes_follows_the_default_to_the_one_that_come
 fn a_kept_field_is_carried_unless_it_fits_no_more() {
     let Before { host, plain, changed } = before();
     let report = reload(&host, &["v2"]);
-    let own = |object| host.objects().call(object, "own", &[]).expect("it tells");
+    let own = |object| host.objects().call(object, "own", &[]).expect("the call succeeds");
     assert_eq!(own(changed), Some(Value::Text("v2 shifts=1 mood=1 breath=0".to_owned())));
     assert_eq!(own(plain), Some(Value::Text("v2 shifts=0 mood=1 breath=0".to_owned())));
     assert_eq!(report.fields_kept, 2, "the shifts of two objects");
@@ -216,7 +216,7 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
 }
 
 #[test]
-fn the_report_lists_what_became_of_every_value() {
+fn the_report_lists_the_outcome_of_every_value() {
     let Before { host, .. } = before();
     let mut report = reload(&host, &["v2"]);
     // Times differ in each run, and another test covers the leftovers of the old code.
@@ -244,7 +244,7 @@ fn the_report_lists_what_became_of_every_value() {
 }
 
 #[test]
-fn there_and_back_again_a_property_that_was_removed_has_its_values() {
+fn a_removed_property_that_returns_has_its_values() {
     let Before { host, changed, .. } = before();
     reload(&host, &["v2"]);
     let report = reload(&host, &[]);
@@ -280,7 +280,7 @@ fn kept_fields_that_two_builds_do_not_take_return() {
 }
 
 #[test]
-fn the_same_declaration_again_changes_nothing_and_lists_nothing() {
+fn reloading_an_equal_declaration_changes_and_lists_nothing() {
     let Before { host, plain, changed } = before();
     let values = |object| {
         host.objects()
@@ -297,10 +297,10 @@ fn the_same_declaration_again_changes_nothing_and_lists_nothing() {
 }
 
 #[test]
-fn an_object_of_the_new_class_is_born_with_the_new_defaults() {
+fn a_new_object_starts_with_the_new_defaults() {
     let Before { host, .. } = before();
     reload(&host, &["v2"]);
-    let born = host.objects().spawn(SHAPESHIFTER).expect("born");
+    let born = host.objects().spawn(SHAPESHIFTER).expect("spawned");
     check(
         &host,
         born,

@@ -52,7 +52,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "runtime/reflect/src",
         &["arguments", "function", "thunk"],
-        "a function carries its thunk, and a thunk is given a call of a function and steps through its arguments",
+        "a function has a thunk, and a thunk receives a call of a function and reads its arguments",
     ),
     (
         "runtime/reflect/src/values",
@@ -67,7 +67,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "runtime/src/bridge/tasks",
         &["code", "inbox", "waking"],
-        "a waker posts into the inbox, whose posts are code that wakers lead to",
+        "a waker posts into the inbox, whose posts run code that holds wakers",
     ),
     (
         "runtime/src/load/context",
@@ -198,7 +198,6 @@ pub(crate) fn is_left_out(name: &str) -> bool {
     name.ends_with("tests") || ["testing", "templates"].contains(&name)
 }
 
-/// All modules below a folder of sources.
 fn modules(root: &Path) -> Crate {
     fn add(dir: &Path, module: &Module, reader: &mut Reader) {
         let mut entries: Vec<PathBuf> =
@@ -248,8 +247,8 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
         } else if source.items.contains(first) {
             return Some(at);
         } else if let Some(path) = source.exports.get(first).filter(|_| depth < 8) {
-            // A path that begins with an imported name was counted at the import. A path that is followed for another module may begin
-            // with one: `pub use chosen::*`, where only that module imports `chosen`.
+            // A path that begins with an imported name was counted at the import. A path followed for another module may begin with
+            // such a name: `pub use chosen::*`, if only that module imports `chosen`.
             let is_followed = is_begun || depth > 0;
             return if is_followed { resolve(all, &at, &[path, more].concat(), depth + 1) } else { None };
         } else if !is_begun {
@@ -266,7 +265,6 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
     is_begun.then_some(at)
 }
 
-/// Dependencies of each module.
 fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
     let of = |(module, source): (&Module, &Source)| {
         let used = source.paths.iter().filter_map(|path| resolve(all, module, path, 0));
@@ -307,7 +305,7 @@ fn circles(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<Vec<String>> {
 }
 
 #[test]
-fn the_only_circles_of_modules_are_those_with_a_reason() {
+fn the_only_module_cycles_are_those_with_a_reason() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = BTreeSet::new();
     for name in CRATES {
@@ -329,7 +327,7 @@ fn the_only_circles_of_modules_are_those_with_a_reason() {
 }
 
 #[test]
-fn paths_lead_to_modules_through_re_exports_and_globs() {
+fn paths_resolve_to_modules_through_re_exports_and_globs() {
     let module =
         |path: &str| -> Module { path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect() };
     let mut reader = Reader::default();

@@ -1,6 +1,6 @@
 //! Host classes declared as Rust types, with Rust fields next to the properties: reloads of plugins that extend them, nested calls,
 //! destruction; and one source file compiled as a class of the host and of a plugin.
-#![expect(unsafe_code, reason = "looks at the types by the door that only the tests of this crate have")]
+#![expect(unsafe_code, reason = "reads the types through an entry point for tests of this crate")]
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ struct Sprite(Rc<str>);
 
 impl Drop for Sprite {
     fn drop(&mut self) {
-        note(format!("{} is given back", self.0));
+        note(format!("{} is dropped", self.0));
     }
 }
 
@@ -131,7 +131,10 @@ impl Lamp {
     /// Calls `hum` of another object twice.
     #[ufunction]
     fn hum_twice(&mut self, this: This<Self>, other: Obj<Object>, times: u32) -> Result<u32, CallError> {
-        let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?.as_interface::<Hums>()?;
+        let other = this
+            .get(other)
+            .ok_or_else(|| CallError::returned("the other object is missing"))?
+            .as_interface::<Hums>()?;
         other.hum(times)?;
         other.hum(times)
     }
@@ -151,7 +154,7 @@ impl Lamp {
     /// Makes another lamp flicker twice, through its most-derived implementation.
     #[ufunction]
     fn flicker_twice(&self, this: This<Self>, other: Obj<Lamp>) -> Result<u32, CallError> {
-        let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?;
+        let other = this.get(other).ok_or_else(|| CallError::returned("the other object is missing"))?;
         other.flicker(1)?;
         other.flicker(1)
     }
@@ -278,19 +281,19 @@ fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
     // Counters of the plugin restart at each reload; counters of the host continue.
     assert_eq!([told(&host, lantern, "flickered", &[]), told(&host, lantern, "swings", &[])], ["U32(12)", "U32(1)"]);
     // Each reload replaces the class default object of the plugin's class.
-    let defaults = ["Default__Lantern ends at 2 after 0", "the sprite of Default__Lantern is given back"];
+    let defaults = ["Default__Lantern ends at 2 after 0", "the sprite of Default__Lantern is dropped"];
     assert_eq!(seen(), defaults.repeat(3));
 
     let name = host.objects().name_of(lantern).expect("it is alive");
     host.objects().destroy(lantern);
-    assert_eq!(seen(), [format!("{name} ends at 14 after 12"), format!("the sprite of {name} is given back")]);
+    assert_eq!(seen(), [format!("{name} ends at 14 after 12"), format!("the sprite of {name} is dropped")]);
     let left = host.objects().name_of(lamp).expect("it is alive");
     drop(host);
-    assert!(seen().contains(&format!("the sprite of {left} is given back")));
+    assert!(seen().contains(&format!("the sprite of {left} is dropped")));
 }
 
 #[test]
-fn constructors_run_from_the_root_on_and_the_class_default_object_gives_the_values() {
+fn constructors_run_root_first_and_the_default_object_provides_values() {
     let host = host();
     for class in [LAMP, LANTERN, "/Script/Test.Beacon"] {
         let object = born(&host, class);
@@ -308,12 +311,12 @@ fn each_native_class_of_a_chain_has_its_own_rust_fields() {
 }
 
 #[test]
-fn a_struct_of_the_host_has_fields_of_any_type_and_lies_in_properties_parameters_and_results() {
+fn host_structs_have_any_fields_and_are_properties_parameters_and_results() {
     let natives = || natives![Hums, Lamp, Parcel, Shelf, meter::Tariff];
     let host = support::builder().package("Metering").natives(natives()).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
-    let lamp = host.objects().spawn_a::<Lamp>().expect("a lamp");
-    let shelf = host.objects().spawn_a::<Shelf>().expect("a shelf");
+    let lamp = host.objects().spawn_as::<Lamp>().expect("a lamp");
+    let shelf = host.objects().spawn_as::<Shelf>().expect("a shelf");
     let with = host.objects().with(shelf, |shelf| {
         let begins = shelf.parcel();
         let notes = HashMap::from([(7, "fragile".to_owned())]);
@@ -335,7 +338,7 @@ fn a_struct_of_the_host_has_fields_of_any_type_and_lies_in_properties_parameters
 }
 
 #[test]
-fn a_native_event_is_overridden_by_a_plugin_whoever_calls_it() {
+fn a_plugin_override_of_a_native_event_runs_for_every_caller() {
     let host = host();
     let lantern = born(&host, LANTERN);
     assert_eq!(told(&host, born(&host, LAMP), "flicker_twice", &[Value::Object(lantern)]), "U32(4)");
@@ -346,7 +349,7 @@ fn a_native_event_is_overridden_by_a_plugin_whoever_calls_it() {
 }
 
 #[test]
-fn a_borrow_that_comes_back_in_is_an_error_that_names_both_methods() {
+fn a_reentrant_borrow_is_an_error_naming_both_methods() {
     let host = host();
     let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
     for (object, function) in [(lamp, "count_inside"), (lantern, "count_inside"), (lantern, "count")] {
@@ -361,7 +364,7 @@ fn a_borrow_that_comes_back_in_is_an_error_that_names_both_methods() {
 }
 
 #[test]
-fn an_interface_of_the_host_is_called_on_objects_of_hosts_and_plugins() {
+fn a_host_interface_is_called_on_host_and_plugin_objects() {
     let host = host();
     let [lamp, other, lantern] = [LAMP, LAMP, LANTERN].map(|class| born(&host, class));
     let [bell, silent] = ["/Script/Game.Bell", METER_BASE].map(|class| born(&host, class));
@@ -378,11 +381,11 @@ fn an_interface_of_the_host_is_called_on_objects_of_hosts_and_plugins() {
     host.objects().destroy(bell);
     let gone = hum(bell, 1);
     assert!(!gone.starts_with("U32"), "{gone}");
-    assert_eq!(hum(ObjectHandle::NONE, 1), "an error: there is no other");
+    assert_eq!(hum(ObjectHandle::NONE, 1), "an error: the other object is missing");
 }
 
 #[test]
-fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
+fn nested_calls_reborrow_fields_that_a_method_lends() {
     let host = host();
     let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
     let lend = |object, times| told(&host, object, "lend_inside", &[Value::U32(times)]);
@@ -398,7 +401,7 @@ fn fields_that_are_lent_are_borrowed_anew_by_whoever_comes_back() {
 }
 
 #[test]
-fn a_panic_of_a_native_method_is_an_error_and_frees_the_fields() {
+fn a_native_method_panic_is_an_error_and_releases_the_fields() {
     let host = host();
     let lamp = born(&host, LAMP);
     let error = host.objects().call(lamp, "panics", &[]).expect_err("it panics");
@@ -410,7 +413,7 @@ fn a_panic_of_a_native_method_is_an_error_and_frees_the_fields() {
 }
 
 #[test]
-fn the_collection_finds_what_rust_fields_refer_to() {
+fn the_collection_traces_references_in_rust_fields() {
     let host = host();
     let [kept, friend, loose] = [born(&host, LAMP), born(&host, LANTERN), born(&host, LAMP)];
     for object in [friend, loose] {

@@ -19,10 +19,8 @@ thread_local! {
 #[derive(Clone, Copy, PartialEq)]
 enum Wrong {
     Nothing,
-    /// The object is destroyed while its fields are created.
     EndsEarly,
     Panics,
-    /// The destruction hook panics.
     PanicsAtTheEnd,
 }
 
@@ -86,7 +84,7 @@ fn host() -> Runtime {
 }
 
 #[test]
-fn what_ends_while_its_fields_are_made_has_none() {
+fn an_object_that_ends_during_field_construction_has_no_fields() {
     let host = host();
     // Counts the fields of the class default object.
     let before = FIELDS.get();
@@ -97,7 +95,7 @@ fn what_ends_while_its_fields_are_made_has_none() {
         WRONG.set(Wrong::Nothing);
         host.safe_point();
         assert_eq!(FIELDS.get(), before, "no fields are left");
-        let fuse = host.objects().spawn(FUSE).expect("born");
+        let fuse = host.objects().spawn(FUSE).expect("spawned");
         assert_eq!(host.objects().call(fuse, "look", &[]).expect("it looks"), Some(Value::I32(1)));
         host.objects().destroy(fuse);
         assert_eq!(FIELDS.get(), before);
@@ -105,15 +103,15 @@ fn what_ends_while_its_fields_are_made_has_none() {
 }
 
 #[test]
-fn fields_end_with_an_object_whose_end_is_heard_of_with_a_panic() {
+fn fields_are_dropped_even_if_a_destruction_callback_panics() {
     let host = host();
     let before = FIELDS.get();
-    let fuse = host.objects().spawn(FUSE).expect("born");
+    let fuse = host.objects().spawn(FUSE).expect("spawned");
     assert_eq!(FIELDS.get(), before + 1);
     WRONG.set(Wrong::PanicsAtTheEnd);
     host.objects().destroy(fuse);
     WRONG.set(Wrong::Nothing);
-    assert_eq!(FIELDS.get(), before, "they went with the object");
+    assert_eq!(FIELDS.get(), before, "the fields were dropped with the object");
     let error = host.objects().call(fuse, "look", &[]).expect_err("it is gone");
     assert!(matches!(error, Error::Call(CallError::Stale { handle }) if handle == fuse), "{error}");
 }

@@ -49,17 +49,17 @@ fn with(value: &Value, name: &str, new: Value) -> Value {
 }
 
 #[test]
-fn constructors_begin_with_what_the_struct_begins_as() {
+fn constructors_start_with_the_struct_defaults() {
     let host = parcels();
     let made = host.objects().call(born(&host), "constructed", &[]).expect("it makes them");
     let expected = "me Size { height: 6.0, width: -1, way: Air, weight: 0 } Size { height: 2.5, width: -1, way: Air, weight: 0 } | \
                     Size { height: 1.0, width: -1, way: Road, weight: 0 }";
     assert_eq!(made, Some(Value::Text(expected.to_owned())));
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn a_struct_of_a_module_writes_itself_and_keeps_what_it_does_not_send() {
+fn a_module_struct_with_custom_serialization_keeps_fields_not_sent() {
     let (here, there) = (parcels(), parcels());
     let (from, to) = (born(&here), born(&there));
     let (sender, sender_there) = (born(&here), born(&there));
@@ -91,12 +91,12 @@ fn a_struct_of_a_module_writes_itself_and_keeps_what_it_does_not_send() {
     assert!(here.reload(&[support::tagged("parcels", &[], 2)]).expect("it is done").is_committed());
     assert_eq!(here.net_write(from, "large", &names).expect("by the new code"), bytes);
     for host in [here, there] {
-        host.shutdown().into_result().expect("all ends");
+        host.shutdown().into_result().expect("a clean shutdown");
     }
 }
 
 #[test]
-fn what_has_none_or_leaves_it_to_the_host_goes_by_fields() {
+fn structs_without_custom_serialization_are_sent_field_by_field() {
     let (here, there) = (parcels(), parcels());
     let (from, to) = (born(&here), born(&there));
     let none = Shared::default();
@@ -112,21 +112,21 @@ fn what_has_none_or_leaves_it_to_the_host_goes_by_fields() {
     there.net_read(to, "large", &bytes, &none).expect("it is read");
     assert_eq!(read(&there, to, "large"), flat);
     for host in [here, there] {
-        host.shutdown().into_result().expect("all ends");
+        host.shutdown().into_result().expect("a clean shutdown");
     }
 }
 
 #[test]
-fn what_is_no_success_or_broken_is_an_error_and_changes_nothing() {
+fn failed_or_broken_serialization_is_an_error_without_changes() {
     let host = parcels();
     let depot = born(&host);
     let none = Shared::default();
-    let empty = host.net_write(depot, "label", &none).expect_err("it has no words");
+    let empty = host.net_write(depot, "label", &none).expect_err("an empty label is refused");
     assert!(matches!(&empty, Error::Call(CallError::Returned { .. })), "{empty}");
     let size = host.objects().get(depot, "large").expect("it is there");
     for (weight, said) in [(99, "no success"), (77, "broken on purpose")] {
         host.objects().set(depot, "large", &with(&size, "weight", Value::U8(weight))).expect("it is there");
-        let error = host.net_write(depot, "large", &none).expect_err("it says so").to_string();
+        let error = host.net_write(depot, "large", &none).expect_err("serialization fails").to_string();
         assert!(error.contains(said), "{error}");
     }
     host.objects().set(depot, "large", &size).expect("it is there");
@@ -140,7 +140,7 @@ fn what_is_no_success_or_broken_is_an_error_and_changes_nothing() {
     let other = host.net_write(depot, "sizes", &none).expect_err("an array").to_string();
     assert!(other.contains("a struct"), "{other}");
     host.net_write(ObjectHandle::NONE, "large", &none).expect_err("no object");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// Location of a walker.
@@ -180,9 +180,9 @@ pub(crate) struct Walker {
 }
 
 #[test]
-fn a_struct_of_the_host_writes_itself_by_the_same_words() {
+fn a_host_struct_has_custom_serialization_too() {
     let host = support::builder().natives(natives![Place, Walker]).build().expect("a host");
-    let [one, two] = [(); 2].map(|()| host.objects().spawn_a::<Walker>().expect("it is declared"));
+    let [one, two] = [(); 2].map(|()| host.objects().spawn_as::<Walker>().expect("it is declared"));
     assert_eq!(Place::far(7), Place { x: 3.0, local: 7 });
     let set = |object: Obj<Walker>, place: Place| {
         host.objects().with(object, |walker| walker.set_place(place)).expect("it is alive")
@@ -195,11 +195,11 @@ fn a_struct_of_the_host_writes_itself_by_the_same_words() {
     assert_eq!(host.objects().with(two, |walker| walker.place()).expect("alive"), Place { x: 3.0, local: 0 });
     set(one, Place { x: -1.0, local: 0 });
     host.net_write(one.handle(), "place", &none).expect_err("no success");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 #[test]
-fn a_property_says_that_scripts_have_its_enum_as_a_byte() {
+fn a_property_flag_marks_enums_that_are_bytes_in_scripts() {
     let host = support::host(&[support::plugin("moods", &[])]);
     let flags = host.types().member_flags("/Script/Game.Person:rights").expect("it is there");
     assert_eq!(flags & property_flags::ENUM_AS_BYTE, property_flags::ENUM_AS_BYTE);

@@ -36,7 +36,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
+fn observed_calls_of_every_protocol_are_counted_by_name() {
     let host = host();
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
     let sum: TypedFunction<(i32, i32), i32> = host.function("nm:/switchboard:Line:sum").expect("it is there");
@@ -46,13 +46,13 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
             assert_eq!(sum.call((number, 1)).expect("a sum"), number + 1);
         }
         own.call((1, 2)).expect("a sum");
-        host.calls().call("ex:/host.fail", &[Value::I32(-1)]).expect_err("it says so");
+        host.calls().call("ex:/host.fail", &[Value::I32(-1)]).expect_err("the function fails");
         host.calls().call("uf:/Script/Game.Line:answer", &[Value::Object(line), text("Ana")]).expect("an answer");
         host.calls().call("up:/Script/Game.Line:number", &[Value::Object(line)]).expect("a number");
         // The plugin calls the host by name, once without a signature.
         for by in ["add_by", "add_any"] {
             let arguments = [text("ex:/host.sum"), Value::I32(1), Value::I32(2)];
-            assert_eq!(host.objects().call(line, by, &arguments).expect("it tells"), Some(text("3")));
+            assert_eq!(host.objects().call(line, by, &arguments).expect("the call succeeds"), Some(text("3")));
         }
     };
     round();
@@ -99,7 +99,6 @@ fn calls_of_every_protocol_are_counted_by_name_while_somebody_wants_it() {
     assert_eq!(of_names(&host), [row("ex", "ex:/host.sum", 2, 0)]);
 }
 
-/// Records the spans of calls with their parents.
 struct Spans(Arc<Mutex<Vec<String>>>);
 
 #[derive(Default)]
@@ -128,7 +127,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Spans {
 }
 
 #[test]
-fn each_call_is_a_span_inside_of_that_which_makes_it_while_somebody_wants_it() {
+fn each_observed_call_is_a_span_inside_its_callers_span() {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let layers = tracing_subscriber::registry().with(Spans(Arc::clone(&lines)));
     subscriber::with_default(layers, || {
@@ -136,10 +135,10 @@ fn each_call_is_a_span_inside_of_that_which_makes_it_while_somebody_wants_it() {
         let line = host.objects().spawn("/Script/Game.Line").expect("a line");
         let ask = || {
             let arguments = [Value::Object(line), text("ex:/host.sum"), Value::I32(1), Value::I32(2)];
-            host.calls().call("uf:/Script/Game.Line:add_by", &arguments).expect("it tells");
+            host.calls().call("uf:/Script/Game.Line:add_by", &arguments).expect("the call succeeds");
         };
         ask();
-        assert!(lines.lock().expect("no panic").is_empty(), "nobody wanted it");
+        assert!(lines.lock().expect("no panic").is_empty(), "no observer was set");
         host.calls().observe(Observed { counts: false, spans: true });
         ask();
         host.calls().observe(Observed::default());

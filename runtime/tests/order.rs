@@ -74,7 +74,7 @@ fn check(record: &Record, game_thread: Expect, finalizers: Expect) {
 }
 
 #[test]
-fn a_master_starts_its_mains_base_module_first_and_then_makes_class_default_objects() {
+fn a_master_runs_mains_base_first_then_creates_class_default_objects() {
     let record = support::record("order");
     let host = silent_host();
     host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
@@ -95,7 +95,7 @@ fn a_master_starts_its_mains_base_module_first_and_then_makes_class_default_obje
 }
 
 #[test]
-fn an_object_of_a_chain_over_two_modules_is_born_base_to_derived() {
+fn an_object_spanning_two_modules_is_constructed_base_first() {
     let record = support::record("order");
     let host = host(&record);
     host.objects().spawn(SAFE_FUSE).expect("a fuse");
@@ -115,7 +115,7 @@ fn an_object_of_a_chain_over_two_modules_is_born_base_to_derived() {
 }
 
 #[test]
-fn a_subobject_is_born_inside_its_owner_and_initialized_before_it() {
+fn a_subobject_is_created_inside_its_owner_and_initialized_first() {
     let record = support::record("order");
     let host = host(&record);
     host.objects().spawn(FUSE_BOX).expect("a box");
@@ -138,7 +138,7 @@ fn a_subobject_is_born_inside_its_owner_and_initialized_before_it() {
 }
 
 #[test]
-fn an_event_goes_to_the_override_of_the_other_module_and_from_there_to_its_base() {
+fn an_event_calls_the_other_modules_override_and_then_its_base() {
     let record = support::record("order");
     let host = host(&record);
     let fuse = host.objects().spawn(SAFE_FUSE).expect("a fuse");
@@ -157,7 +157,7 @@ fn an_event_goes_to_the_override_of_the_other_module_and_from_there_to_its_base(
 }
 
 #[test]
-fn a_reload_rebuilds_red_constructors_only_and_retires_the_old_when_the_new_is_live() {
+fn a_reload_reruns_red_constructors_and_retires_old_code_last() {
     let record = support::record("order");
     let host = host(&record);
     host.objects().spawn(SAFE_FUSE).expect("a fuse");

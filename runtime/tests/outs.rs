@@ -27,7 +27,7 @@ fn lines(values: &[&str]) -> Value {
 }
 
 #[test]
-fn what_a_callee_makes_of_a_parameter_comes_back_by_type_and_by_name() {
+fn typed_and_named_calls_return_out_parameters() {
     let host = host();
     let splitter = born(&host, SPLITTER);
     assert_eq!(
@@ -38,7 +38,7 @@ fn what_a_callee_makes_of_a_parameter_comes_back_by_type_and_by_name() {
 }
 
 #[test]
-fn a_host_has_what_comes_back_beside_the_result_and_nothing_of_a_call_that_fails() {
+fn a_host_receives_out_parameters_only_from_successful_calls() {
     let host = host();
     let splitter = born(&host, SPLITTER);
     let split = |among| {
@@ -55,11 +55,11 @@ fn a_host_has_what_comes_back_beside_the_result_and_nothing_of_a_call_that_fails
     let name = "uf:/Script/Game.Splitter:split";
     let arguments = [Value::Object(splitter), Value::U32(9), Value::U32(2), lines(&["a"])];
     assert_eq!(host.calls().call(name, &arguments).unwrap_or_else(|error| panic!("{error}")), Some(Value::U32(4)));
-    assert_eq!(host.calls().call("uf:/Script/Game.Splitter:twice", &[Value::F64(2.0)]).expect("it may"), None);
+    assert_eq!(host.calls().call("uf:/Script/Game.Splitter:twice", &[Value::F64(2.0)]).expect("permitted"), None);
 }
 
 #[test]
-fn an_override_of_another_module_sees_and_gives_what_comes_back() {
+fn an_override_in_another_module_reads_and_writes_out_parameters() {
     let host = host();
     let (splitter, miser) = (born(&host, SPLITTER), born(&host, MISER));
     for turn in 0..3 {
@@ -74,7 +74,7 @@ fn an_override_of_another_module_sees_and_gives_what_comes_back() {
 }
 
 #[test]
-fn a_function_of_the_host_that_is_called_by_name_has_no_parameter_that_comes_back() {
+fn a_host_function_registered_by_name_has_no_out_parameters() {
     let host = host();
     let signature = "u32, out f64 -> u32".parse().expect("a signature");
     let refused = host.calls().register("host.out", signature, |_: &Runtime, _: &[Value]| Ok(None));

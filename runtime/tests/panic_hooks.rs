@@ -36,7 +36,7 @@ fn assert_place(host: &Runtime, when: &str) {
 }
 
 #[test]
-fn the_first_panic_after_a_hook_was_set_has_its_place() {
+fn the_first_panic_after_setting_a_hook_has_its_location() {
     for what in ["set", "set with state", "set on a thread", "chain"] {
         let host = outcry(&[], &[]);
         change(&host, what);
@@ -44,12 +44,12 @@ fn the_first_panic_after_a_hook_was_set_has_its_place() {
         assert_eq!(heard(&host), 2, "{what}: once for each panic");
         change(&host, "set");
         assert_place(&host, what);
-        assert_eq!(heard(&host), 2, "{what}: the one that came last, and only that");
+        assert_eq!(heard(&host), 2, "{what}: only the latest hook runs");
     }
 }
 
 #[test]
-fn a_hook_that_main_or_an_initializer_has_set_costs_no_place() {
+fn a_panic_hook_set_early_loses_no_location() {
     for what in ["set", "set with state", "set on a thread", "take", "chain", "keep", "drop in a panic"] {
         let host = outcry(&[what], &[]);
         assert_place(&host, what);
@@ -63,19 +63,19 @@ fn a_hook_that_main_or_an_initializer_has_set_costs_no_place() {
 }
 
 #[test]
-fn a_hook_that_is_taken_and_dropped_leaves_the_place() {
+fn a_panic_hook_taken_and_dropped_keeps_the_location() {
     let host = outcry(&[], &[]);
     change(&host, "take");
     assert_place(&host, "taken");
     change(&host, "set");
     change(&host, "take");
     assert_place(&host, "taken again");
-    assert_eq!(heard(&host), 0, "the author has taken it away");
+    assert_eq!(heard(&host), 0, "the author has removed the hook");
 }
 
 /// Covers the only case detected late: our hook is taken and kept, but not called.
 #[test]
-fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
+fn a_panic_hook_taken_and_kept_loses_one_location_at_most() {
     let host = outcry(&[], &[]);
     for round in 0..3 {
         change(&host, "keep");
@@ -91,7 +91,7 @@ fn a_hook_that_is_taken_and_kept_costs_one_place_at_most() {
 }
 
 #[test]
-fn a_panic_on_a_thread_of_the_module_is_logged_with_its_place_and_heard_by_the_author() {
+fn a_panic_on_a_module_thread_reaches_log_and_author_hook() {
     let record = support::record("alcedo::panic");
     let host = outcry(&["set"], &[]);
     let aside =
@@ -102,7 +102,7 @@ fn a_panic_on_a_thread_of_the_module_is_logged_with_its_place_and_heard_by_the_a
 }
 
 #[test]
-fn threads_that_set_hooks_and_panic_at_the_same_time_end_and_leave_a_chain_that_works() {
+fn concurrent_hook_changes_and_panics_leave_a_working_chain() {
     let host = outcry(&[], &[]);
     assert_eq!(host.calls().call("ex:/outcry.storm", &[Value::U32(500)]).expect("it ends"), Some(Value::U32(4)));
     change(&host, "set");
@@ -112,7 +112,7 @@ fn threads_that_set_hooks_and_panic_at_the_same_time_end_and_leave_a_chain_that_
 }
 
 #[test]
-fn hooks_leave_with_their_module_and_cost_nothing() {
+fn panic_hooks_are_removed_with_their_module_at_no_cost() {
     let host = outcry(&["set with state"], &[]);
     for turn in 0..20 {
         for what in ["set", "chain", "keep", "set with state", "restore", "take", "chain", "set"] {

@@ -39,12 +39,12 @@ struct Scene {
 fn scene() -> Scene {
     let host = support::host(&libraries(1, 1, 1));
     let [set, shielded, hero, cube] =
-        [SET, SHIELDED, HERO, CUBE].map(|class| host.objects().spawn(class).expect("born"));
+        [SET, SHIELDED, HERO, CUBE].map(|class| host.objects().spawn(class).expect("spawned"));
     for health in [set, shielded] {
         host.objects().call(health, "change_health", &[Value::F64(-60.0)]).expect("it changes");
     }
     host.objects().set(set, "regeneration", &Value::F64(0.5)).expect("a number");
-    host.objects().call(cube, "say_hello", &[]).expect("it says hello");
+    host.objects().call(cube, "say_hello", &[]).expect("the call succeeds");
     host.tick(Budget::seconds(0.25));
     Scene { host, set, shielded, hero, cube }
 }
@@ -121,7 +121,7 @@ fn a_module_that_changed_alone_is_replaced_alone() {
         "a tick healed it once"
     );
     assert_eq!(
-        host.objects().call(*shielded, "absorbed", &[]).expect("it tells"),
+        host.objects().call(*shielded, "absorbed", &[]).expect("the call succeeds"),
         Some(Value::F64(50.0)),
         "a kept field of the new"
     );
@@ -132,13 +132,13 @@ fn a_module_that_changed_alone_is_replaced_alone() {
     assert!(host.objects().is_alive(*hero));
     assert_eq!(scene.mapped(), 3);
     for class in [SET, SHIELDED, HERO, CUBE] {
-        host.objects().spawn(class).expect("born of old and new modules");
+        host.objects().spawn(class).expect("spawned from old and new modules");
     }
     host.tick(Budget::frame());
 }
 
 #[test]
-fn what_uses_a_module_goes_along_with_it() {
+fn dependents_of_a_module_are_reloaded_with_it() {
     let scene = scene();
     let cube = scene.half(scene.cube);
     let report = scene.reload(2, 1, 1);
@@ -150,23 +150,23 @@ fn what_uses_a_module_goes_along_with_it() {
     assert_eq!(
         scene.host.objects().call(scene.set, "change_count", &[]).expect("it counts"),
         Some(Value::U32(2)),
-        "kept over it"
+        "kept across the reload"
     );
 }
 
 #[test]
-fn who_inherits_a_class_of_a_module_uses_it_whether_it_says_so_or_not() {
+fn inheriting_a_class_makes_a_module_dependent_without_a_declaration() {
     let libraries =
         |attributes| [support::tagged("glue-base", &[], attributes), support::plugin("glue-derived", &["undeclared"])];
     let host = support::host(&libraries(1));
-    let shielded = host.objects().spawn(SHIELDED).expect("born");
+    let shielded = host.objects().spawn(SHIELDED).expect("spawned");
     let report = host.reload_changed(&libraries(2)).expect("a Master").into_result().expect("a reload");
     assert_eq!(report.replaced_because, ["glue_base: its library has changed", "glue_derived: it uses glue_base"]);
     host.objects().call(shielded, "change_health", &[Value::F64(-60.0)]).expect("over two modules");
 }
 
 #[test]
-fn generations_add_up_and_end_when_their_last_module_goes() {
+fn generations_coexist_and_end_with_their_last_module() {
     let scene = scene();
     scene.reload(1, 2, 1);
     scene.reload(1, 2, 2);
@@ -189,11 +189,11 @@ fn when_no_library_has_changed_nothing_happens() {
     assert_eq!((report.generation, report.modules.len()), (1, 0));
     assert!(report.to_string().contains("no library has changed"), "{report}");
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
-    assert_eq!(scene.reload(1, 2, 1).generation, 2, "and no number was lost");
+    assert_eq!(scene.reload(1, 2, 1).generation, 2, "no generation number was skipped");
 }
 
 #[test]
-fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
+fn a_failed_partial_reload_leaves_the_world_unchanged() {
     let scene = scene();
     let handle = scene.host.calls().resolve("nm:/glue_derived:ShieldedSet:build_tag").expect("it is offered");
     for (step, kind) in [
@@ -222,7 +222,7 @@ fn a_partial_reload_that_fails_leaves_the_world_as_it_was() {
 }
 
 #[test]
-fn a_base_module_that_is_taken_out_is_missed_by_the_module_that_stays() {
+fn removing_a_base_module_fails_for_its_remaining_dependent() {
     let scene = scene();
     let without = [support::tagged("glue-derived", &[], 1), support::tagged("magic-cube", &[], 1)];
     let before = scene.host.worlds().digest();
@@ -231,7 +231,8 @@ fn a_base_module_that_is_taken_out_is_missed_by_the_module_that_stays() {
     assert!(error.contains("no module `glue_base` ^0.1, which `glue_derived` needs"), "{error}");
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
     let without = [support::tagged("glue-derived", &[], 1), support::tagged("glue-base", &[], 1)];
-    let report = scene.host.reload_changed(&without).expect("a Master").into_result().expect("nobody misses the cube");
+    let report =
+        scene.host.reload_changed(&without).expect("a Master").into_result().expect("no module depends on the cube");
     assert_eq!(report.replaced_because, ["magic_cube: its library was taken out"]);
     assert_eq!(scene.host.objects().dormant_class(scene.cube).as_deref(), Some(CUBE));
     assert_eq!((report.generation, scene.mapped()), (2, 2));
@@ -241,7 +242,7 @@ fn a_base_module_that_is_taken_out_is_missed_by_the_module_that_stays() {
 }
 
 #[test]
-fn listeners_hear_what_stays() {
+fn listeners_receive_the_modules_kept_by_a_reload() {
     let events = Rc::new(RefCell::new(Vec::new()));
     let heard = Rc::clone(&events);
     let host =
@@ -281,7 +282,7 @@ fn requests_are_one_reload_that_is_as_wide_as_any_of_them() {
 }
 
 #[test]
-fn a_watch_that_is_asked_to_replaces_only_what_has_changed() {
+fn a_watch_can_replace_only_changed_modules() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = |library: &Path, name: &str| {
         let path = folder.path().join(name);
@@ -299,7 +300,7 @@ fn a_watch_that_is_asked_to_replaces_only_what_has_changed() {
         host.tick(Budget::frame());
         match host.take_reloads().pop().filter(Reload::is_committed) {
             Some(report) if !report.modules.is_empty() => break report,
-            _ => assert!(Instant::now() < until, "nothing was reloaded"),
+            _ => assert!(Instant::now() < until, "no module was reloaded"),
         }
         std::thread::yield_now();
     };

@@ -15,7 +15,7 @@ use alcedo_runtime::{Budget, ContextError, ContextState, FoundModule, Runtime, S
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Message of the runtime for a payload without a text.
+/// Message of the runtime for a payload without a string.
 const SAID: &str = "a panic without a message";
 
 struct Bomb;
@@ -74,12 +74,12 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let tells = Arc::clone(&heard);
     contexts.on_event(|_| throw());
-    contexts.on_event(move |notice| tells.lock().expect("nobody panics with it").push(notice.to_string()));
+    contexts.on_event(move |notice| tells.lock().expect("not poisoned").push(notice.to_string()));
     let slim = contexts.create_slim("thrown at").expect("the name is free");
     comes_back("a notice", || slim.load_path(reports())).expect("it is loaded");
     slim.on_unloading(0, |_| throw());
     let tells = Arc::clone(&heard);
-    slim.on_unloading(1, move |_| tells.lock().expect("nobody panics with it").push("the other".to_owned()));
+    slim.on_unloading(1, move |_| tells.lock().expect("not poisoned").push("the other".to_owned()));
     let ticket = comes_back("an unloading callback", || slim.begin_unload()).expect("it is collectible");
     let report = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
     let once = |line: &str| report.problems.iter().filter(|problem| *problem == line).count();
@@ -87,11 +87,11 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     assert_eq!(once(&format!("a callback of priority 0 panicked: \"{SAID}\"")).min(2), 2, "{report}");
     assert_eq!(slim.state(), ContextState::Dead);
     let expected = ["Loaded Slim \"thrown at\" 1 reports", "Unloading Slim \"thrown at\" 1", "the other"];
-    assert_eq!(heard.lock().expect("nobody panics with it")[..3], expected);
+    assert_eq!(heard.lock().expect("not poisoned")[..3], expected);
 }
 
 #[test]
-fn what_listens_to_a_slim_watch_and_throws_does_not_end_the_watch() {
+fn a_throwing_listener_does_not_end_a_slim_watch() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("watched").expect("the name is free");
     let dir = tempfile::tempdir().expect("a folder");
@@ -105,19 +105,19 @@ fn what_listens_to_a_slim_watch_and_throws_does_not_end_the_watch() {
     });
     for _ in 0..2 {
         std::fs::copy(support::tagged("reports", &[], 2), &library).expect("it can be copied");
-        tells.recv_timeout(LONG).expect("the watch goes on");
+        tells.recv_timeout(LONG).expect("the watch continues");
     }
     drop(watch.expect("it can be watched"));
 }
 
 #[test]
-fn the_callbacks_of_a_runtime_that_throw_stop_neither_each_other_nor_a_reload() {
+fn throwing_runtime_callbacks_stop_neither_each_other_nor_reloads() {
     let lingering = || [support::plugin("lingering", &[])];
     let (events, calls) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
     let (counts, called) = (Rc::clone(&events), Rc::clone(&calls));
     let builder = support::builder().on_event(|_| throw()).on_event(move |_| counts.set(counts.get() + 1));
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    comes_back("a listener", || host.create_master(&lingering())).expect("it comes up");
+    comes_back("a listener", || host.create_master(&lingering())).expect("it starts");
     assert_eq!(events.get(), 4);
     host.unloads().on_unloading(0, |_, _| throw());
     host.unloads().on_unloading(1, move |_, _| called.set(called.get() + 1));
@@ -130,14 +130,14 @@ fn the_callbacks_of_a_runtime_that_throw_stop_neither_each_other_nor_a_reload() 
 }
 
 #[test]
-fn registered_functions_and_posts_that_throw_are_one_error_whoever_calls() {
+fn throwing_functions_and_posts_are_one_error_for_any_caller() {
     let host = support::host(&[support::plugin("broken", &[])]);
     host.calls()
         .register("host.bomb", " -> String".parse().expect("a signature"), |_, _| throw())
         .expect("a free name");
     let error = comes_back("a function", || host.calls().call("ex:/host.bomb", &[])).expect_err("it panics");
     assert_eq!(error.to_string(), format!("panicked: \"{SAID}\""));
-    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
+    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
     let relayed = [Value::Text("ex:/host.bomb".to_owned())];
     let told =
         comes_back("a function", || host.objects().call(fragile, "relay", &relayed)).expect("the plugin catches it");
@@ -150,7 +150,7 @@ fn registered_functions_and_posts_that_throw_are_one_error_whoever_calls() {
 }
 
 #[test]
-fn a_ticker_that_throws_is_the_hosts_own_affair_and_the_host_goes_on() {
+fn a_throwing_ticker_reaches_the_host_which_keeps_working() {
     let (ticked, is_first) = (Rc::new(Cell::new(0)), Cell::new(true));
     let counts = Rc::clone(&ticked);
     let throws = move |_: &Runtime, _: f32| {
@@ -160,8 +160,8 @@ fn a_ticker_that_throws_is_the_hosts_own_affair_and_the_host_goes_on() {
     };
     let host = Runtime::builder().ticker(throws).ticker(move |_, _| counts.set(counts.get() + 1)).build();
     let host = host.expect("a host");
-    let thrown = catch_unwind(AssertUnwindSafe(|| host.tick(Budget::frame()))).expect_err("it comes out of the tick");
-    assert!(thrown.is::<Bomb>(), "as it was thrown");
+    let thrown = catch_unwind(AssertUnwindSafe(|| host.tick(Budget::frame()))).expect_err("the panic leaves the tick");
+    assert!(thrown.is::<Bomb>(), "the original payload");
     std::mem::forget(thrown);
     host.tick(Budget::frame());
     assert_eq!(ticked.get(), 1);

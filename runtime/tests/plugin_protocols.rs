@@ -21,7 +21,7 @@ fn host(libraries: &[PathBuf]) -> Runtime {
     let say: Signature = "String -> String".parse().expect("a signature");
     let commands = move |name: &ZCallName| match name.rest() {
         "say" | "greet" => Ok(Answer::Function(Resolved::new(say.clone(), |mut call: Call<'_>| {
-            let said = format!("the host says {}", call.text(0)?);
+            let said = format!("hello from the host, {}", call.text(0)?);
             call.give_text(&said)
         }))),
         other => Ok(Answer::declined(format!("the host has no command {other}"))),
@@ -57,7 +57,7 @@ fn reload(host: &Runtime, libraries: &[PathBuf]) {
 }
 
 #[test]
-fn names_of_a_plugin_are_called_by_the_host_and_by_another_plugin() {
+fn plugin_protocol_names_are_called_by_host_and_other_plugins() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1), support::plugin("switchboard", &[])]);
     check(&host, "db:/users.count", &[Value::I64(3)], expect!["Some(I64(5))"]);
@@ -67,13 +67,13 @@ fn names_of_a_plugin_are_called_by_the_host_and_by_another_plugin() {
     let count: TypedFunction<(i64,), i64> = host.function("db:/users.count").expect("it is there");
     assert_eq!(count.call((1,)).expect("six"), 6);
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
-    let asked = host.objects().call(line, "ask", &[text("console:/greet"), text("Ana")]).expect("it tells");
+    let asked = host.objects().call(line, "ask", &[text("console:/greet"), text("Ana")]).expect("the call succeeds");
     assert_eq!(asked, Some(text("the ledger greets Ana")), "the smallest priority is first");
     check(&host, "db:/other.sum", &[Value::I32(20), Value::I32(22)], expect!["Some(I32(42))"]);
 }
 
 #[test]
-fn what_callers_think_it_takes_is_compared_when_a_name_is_resolved() {
+fn the_callers_signature_is_compared_when_a_name_is_resolved() {
     let record = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     record.take();
@@ -89,7 +89,7 @@ fn what_callers_think_it_takes_is_compared_when_a_name_is_resolved() {
 }
 
 #[test]
-fn a_declined_name_is_looked_up_again_and_tools_see_who_declined() {
+fn a_declined_name_is_looked_up_again_and_tools_list_the_decliners() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     check(
@@ -97,7 +97,7 @@ fn a_declined_name_is_looked_up_again_and_tools_see_who_declined() {
         "db:/orders.count",
         &[Value::I64(1)],
         expect![
-            "`db:/orders.count` leads nowhere: tried tables (declined: there is no column orders.count); the ledger has to learn it first"
+            "`db:/orders.count` leads nowhere: tried tables (declined: unknown column orders.count); the ledger has to learn it first"
         ],
     );
     host.calls().call("ex:/ledger.learn", &[text("orders.count")]).expect("it learns");
@@ -128,7 +128,7 @@ fn a_declined_name_is_looked_up_again_and_tools_see_who_declined() {
 }
 
 #[test]
-fn what_a_plugin_registered_ends_with_its_generation_and_the_next_has_its_own() {
+fn plugin_registrations_end_with_their_generation() {
     let record = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     let handle = host.calls().resolve("db:/users.count").expect("it is there");
@@ -141,9 +141,13 @@ fn what_a_plugin_registered_ends_with_its_generation_and_the_next_has_its_own() 
     "#]]
     .assert_eq(&record.take());
     reload(&host, &[ledger(&[], 2)]);
-    let dead = host.calls().call_handle(handle, &[Value::I64(1)]).expect_err("its generation is over");
+    let dead = host.calls().call_handle(handle, &[Value::I64(1)]).expect_err("its generation has ended");
     assert!(matches!(dead, Error::Call(CallError::DeadHandle { .. })), "{dead}");
-    assert_eq!((kept.call((1,)).expect("three"), build.call(()).expect("a tag")), (3, 2), "the new one, from anew");
+    assert_eq!(
+        (kept.call((1,)).expect("three"), build.call(()).expect("a tag")),
+        (3, 2),
+        "the new generation, counting from its start"
+    );
     expect![[r#"
         db: done
         console: done
@@ -157,14 +161,14 @@ fn what_a_plugin_registered_ends_with_its_generation_and_the_next_has_its_own() 
         exit
     "#]]
     .assert_eq(&record.take());
-    check(&host, "console:/greet", &[text("Ana")], expect![[r#"Some(Text("the host says Ana"))"#]]);
+    check(&host, "console:/greet", &[text("Ana")], expect![[r#"Some(Text("hello from the host, Ana"))"#]]);
     let gone = host.calls().resolve("db:/users.count").expect_err("the protocol is gone").to_string();
     assert!(gone.contains("no known protocol"), "{gone}");
     assert!(build.call(()).is_err() && kept.call((1,)).is_err());
 }
 
 #[test]
-fn a_rollback_leaves_the_names_of_the_old_generation_as_they_were() {
+fn a_rollback_leaves_names_of_the_old_generation_unchanged() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     let handle = host.calls().resolve("db:/users.count").expect("it is there");
@@ -179,7 +183,7 @@ fn a_rollback_leaves_the_names_of_the_old_generation_as_they_were() {
 }
 
 #[test]
-fn a_word_and_a_label_have_one_owner_and_a_module_adds_to_its_own_protocols_and_the_hosts() {
+fn protocol_names_and_labels_have_one_owner_each() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     let register = |word: &str| asked(&host, "ex:/ledger.register", &[text(word), Value::Bool(false)]);
@@ -215,12 +219,12 @@ fn a_word_and_a_label_have_one_owner_and_a_module_adds_to_its_own_protocols_and_
         &host,
         "http:/example.org",
         &[],
-        expect!["`http:/example.org` leads nowhere: tried pages (declined: it knows nothing)"],
+        expect!["`http:/example.org` leads nowhere: tried pages (declined: no such name)"],
     );
 }
 
 #[test]
-fn what_goes_wrong_in_a_protocol_a_resolver_or_its_function_is_the_callers_error_and_nothing_else() {
+fn protocol_and_resolver_failures_are_only_errors_of_the_caller() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
     for _ in 0..2 {

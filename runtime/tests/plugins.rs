@@ -5,7 +5,7 @@ use crate::support;
 use alcedo_runtime::{Budget, GenerationInfo, Runtime, Value, process};
 
 #[test]
-fn objects_live_through_a_reload_and_the_new_code_answers() {
+fn objects_survive_a_reload_and_run_the_new_code() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(&[first]);
     let tag = || host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("the module answers");
@@ -13,7 +13,7 @@ fn objects_live_through_a_reload_and_the_new_code_answers() {
     let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     host.objects().set(cube, "rotation_speed", &Value::F64(1234.5)).expect("a number");
     host.tick(Budget::frame());
-    host.objects().call(cube, "say_hello", &[]).expect("it says hello");
+    host.objects().call(cube, "say_hello", &[]).expect("the call succeeds");
 
     let report = host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
@@ -36,7 +36,7 @@ fn an_unloaded_plugin_leaves_no_image_and_no_object() {
 }
 
 #[test]
-fn the_reloaded_world_goes_on_moving() {
+fn a_reloaded_world_keeps_moving() {
     let library = support::plugin("magic-cube", &[]);
     let host = support::host(std::slice::from_ref(&library));
     let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
@@ -63,7 +63,7 @@ fn next_reload(host: &Runtime) -> Option<alcedo_runtime::Reload> {
 }
 
 #[test]
-fn a_watched_file_is_reloaded_when_it_changes_and_half_a_file_changes_nothing() {
+fn a_watch_reloads_changed_files_and_ignores_partial_ones() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let folder = tempfile::tempdir().expect("a folder");
     let watched = folder.path().join("libmagic_cube.so");
@@ -106,7 +106,7 @@ fn several_requests_become_one_reload_at_the_safe_point() {
 }
 
 #[test]
-fn a_rolled_back_reload_leaves_the_world_as_it_was() {
+fn a_rolled_back_reload_leaves_the_world_unchanged() {
     let host = support::host(&[support::plugin("broken", &[])]);
     let object = host.objects().spawn("/Script/Game.Fragile").expect("an actor");
     host.tick(Budget::frame());
@@ -121,13 +121,13 @@ fn a_rolled_back_reload_leaves_the_world_as_it_was() {
 }
 
 #[test]
-fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
+fn a_class_held_by_a_host_follows_its_path() {
     const WALKER: &str = "/Script/Game.Walker";
     let (first, second) = (support::tagged("crowd", &[], 1), support::tagged("crowd", &[], 2));
     let host = support::host(std::slice::from_ref(&first));
     let walker = host.types().class(WALKER).expect("crowd has it");
     let made_by = |host: &Runtime| {
-        let object = host.objects().spawn_of(&walker).expect("a walker");
+        let object = host.objects().spawn(&walker).expect("a walker");
         host.objects().call(object, "made_by", &[]).expect("it answers")
     };
     assert_eq!((walker.path(), made_by(&host)), (WALKER, Some(Value::U64(1))));
@@ -136,29 +136,29 @@ fn a_class_that_a_host_holds_is_what_its_path_leads_to_now() {
     assert_eq!(made_by(&host), Some(Value::U64(2)), "the class of the new code");
 
     let other = support::host(std::slice::from_ref(&first));
-    assert_eq!(made_by(&other), Some(Value::U64(1)), "another host's own class of that path");
+    assert_eq!(made_by(&other), Some(Value::U64(1)), "the class of another host by that path");
     assert_eq!(made_by(&host), Some(Value::U64(2)));
 
     host.unload_master().expect("a Master");
-    let gone = host.objects().spawn_of(&walker).expect_err("nobody declares it").to_string();
-    assert_eq!(gone, host.objects().spawn(WALKER).expect_err("nobody declares it").to_string());
+    let gone = host.objects().spawn(&walker).expect_err("the class is not declared").to_string();
+    assert_eq!(gone, host.objects().spawn(WALKER).expect_err("the class is not declared").to_string());
     host.create_master(&[first]).expect("it loads again");
     assert_eq!(made_by(&host), Some(Value::U64(1)), "the class has returned");
-    assert!(host.types().class("/Script/Game.Nobody").is_err());
+    assert!(host.types().class("/Script/Game.Missing").is_err());
 }
 
 #[test]
-fn an_object_of_a_held_class_lies_where_it_is_told_and_is_kept_if_that_is_nowhere() {
+fn an_object_of_a_held_class_is_kept_only_without_an_outer() {
     let host = support::host(&[support::tagged("crowd", &[], 1)]);
     let walker = host.types().class("/Script/Game.Walker").expect("crowd has it");
-    let street = host.objects().spawn_of(&walker).expect("a walker");
-    let inside = host.objects().spawn_of_in(&walker, street).expect("a walker");
+    let street = host.objects().spawn(&walker).expect("a walker");
+    let inside = host.objects().spawn_in(&walker, street).expect("a walker");
     assert_eq!((host.objects().outer_of(street), host.objects().outer_of(inside)), (None, Some(street)));
     host.collection().collect().expect("a safe point");
     assert_eq!(
         (host.objects().is_alive(street), host.objects().is_alive(inside)),
         (true, false),
-        "nobody refers to the second"
+        "the second is unreferenced"
     );
-    assert!(host.objects().spawn_of_in(&walker, inside).is_err(), "what it was to lie in is gone");
+    assert!(host.objects().spawn_in(&walker, inside).is_err(), "its outer no longer exists");
 }

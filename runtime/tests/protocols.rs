@@ -79,7 +79,7 @@ impl Resolver for Commands {
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
         self.asked.set(self.asked.get() + 1);
         let text = || signature("String -> String");
-        let host = || self.host.upgrade().expect("it asks");
+        let host = || self.host.upgrade().expect("the host is alive");
         Ok(match name.rest() {
             "say" => Answer::Function(Resolved::new(text(), Say(self.who)).pure()),
             "add" => Answer::Function(Resolved::new(signature("i32, i32 -> i32"), |mut call: Call<'_>| {
@@ -95,7 +95,7 @@ impl Resolver for Commands {
                 Answer::declined(format!("{said:?}"))
             }
             "itself" => {
-                Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it asks itself").to_string())
+                Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it calls itself").to_string())
             }
             // Function that calls itself by name and counts down.
             "down" => {
@@ -118,7 +118,7 @@ impl Resolver for Commands {
             known if self.more.borrow().iter().any(|more| more == known) => {
                 Answer::Function(Resolved::new(text(), Say("more")))
             }
-            other => Answer::declined(format!("there is no command {other}")),
+            other => Answer::declined(format!("unknown command {other}")),
         })
     }
 }
@@ -191,7 +191,7 @@ fn a_name_is_read_by_its_protocol_found_once_and_called() {
 }
 
 #[test]
-fn what_is_declined_is_told_with_its_reason_and_asked_anew() {
+fn a_declined_name_is_reported_with_its_reason_and_retried() {
     let Scene { host, more, asked } = empty();
     for _ in 0..2 {
         check(
@@ -199,7 +199,7 @@ fn what_is_declined_is_told_with_its_reason_and_asked_anew() {
             "console:/sing",
             &[text("a")],
             expect![
-                "refused: `console:/sing` leads nowhere: tried commands (declined: there is no command sing); `console:/help` lists the commands"
+                "refused: `console:/sing` leads nowhere: tried commands (declined: unknown command sing); `console:/help` lists the commands"
             ],
         );
     }
@@ -209,25 +209,25 @@ fn what_is_declined_is_told_with_its_reason_and_asked_anew() {
 }
 
 #[test]
-fn the_first_match_wins_and_all_reasons_are_told() {
+fn the_first_match_wins_and_all_reasons_are_reported() {
     let scene = empty();
     scene.add("console", -1, "early").expect("another label");
     scene.add("console", 1, "late").expect("another label");
     check(&scene.host, "console:/say", &[text("a")], expect![[r#"Text("early: a")"#]]);
-    assert_eq!(scene.asked.get(), 1, "the others are not asked");
+    assert_eq!(scene.asked.get(), 1, "the other resolvers are not called");
     check(
         &scene.host,
         "console:/sing",
         &[text("a")],
         expect![
-            "refused: `console:/sing` leads nowhere: tried early (declined: there is no command sing), then commands (declined: there is no command sing), then late (declined: there is no command sing); `console:/help` lists the commands"
+            "refused: `console:/sing` leads nowhere: tried early (declined: unknown command sing), then commands (declined: unknown command sing), then late (declined: unknown command sing); `console:/help` lists the commands"
         ],
     );
     check(&scene.host, "console:/fails", &[text("a")], expect!["refused: the console is shut"]);
 }
 
 #[test]
-fn a_word_or_a_label_that_is_bad_or_taken_is_refused_with_the_way_out() {
+fn an_invalid_or_taken_protocol_or_label_is_refused_with_a_hint() {
     let scene = empty();
     let refused = |done: Result<(), Error>, expected: Expect| {
         expected.assert_eq(&done.expect_err("it is refused").to_string());
@@ -270,7 +270,7 @@ fn a_word_or_a_label_that_is_bad_or_taken_is_refused_with_the_way_out() {
 }
 
 #[test]
-fn a_panic_of_a_resolver_or_its_function_is_an_error_of_the_caller() {
+fn a_panic_in_a_resolver_is_an_error_of_the_caller() {
     let Scene { host, .. } = empty();
     for _ in 0..2 {
         check(&host, "console:/panics", &[], expect![[r#"refused: panicked: "on purpose""#]]);
@@ -303,7 +303,7 @@ fn resolvers_and_functions_may_come_back_to_the_runtime() {
 }
 
 #[test]
-fn two_protocols_know_nothing_of_each_other() {
+fn two_protocols_are_independent() {
     let scene = empty();
     scene.host.calls().add_protocol(PlainProtocol::new("db")).expect("it is free");
     check(&scene.host, "db:/say", &[text("a")], expect!["refused: `db:/say` leads nowhere: no resolver is registered"]);
@@ -314,17 +314,17 @@ fn two_protocols_know_nothing_of_each_other() {
         &scene.host,
         "db:/Say",
         &[text("a")],
-        expect!["refused: `db:/Say` leads nowhere: tried tables (declined: there is no command Say)"],
+        expect!["refused: `db:/Say` leads nowhere: tried tables (declined: unknown command Say)"],
     );
 }
 
 #[test]
-fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
+fn a_host_protocol_survives_rollback_reload_and_unload() {
     let library = support::plugin("switchboard", &[]);
     let Scene { host, more, .. } = scene(support::host(std::slice::from_ref(&library)));
     let handle = host.calls().resolve("console:/say").expect("it is there");
     let ask = |line, name: &str| {
-        host.objects().call(line, "ask", &[text(name), text("Ana")]).expect("it tells").expect("a text")
+        host.objects().call(line, "ask", &[text(name), text("Ana")]).expect("the call succeeds").expect("a text")
     };
     let line = host.objects().spawn(LINE).expect("a line");
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
@@ -336,7 +336,7 @@ fn a_plugin_calls_it_and_it_stays_over_a_rollback_a_reload_and_an_unload() {
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
     // The module requested the name before and received an error, which is not cached past the load.
     let unknown = ask(line, "console:/sing");
-    assert!(matches!(&unknown, Value::Text(told) if told.contains("there is no command sing")), "{unknown:?}");
+    assert!(matches!(&unknown, Value::Text(told) if told.contains("unknown command sing")), "{unknown:?}");
     more.borrow_mut().push("sing".to_owned());
     assert_eq!(ask(line, "console:/sing"), text("more: Ana"));
     host.unload_master().expect("a Master");
@@ -352,7 +352,7 @@ impl Drop for Counted {
 }
 
 #[test]
-fn what_a_host_registered_goes_with_it_also_where_it_owns_the_host() {
+fn a_shutdown_drops_registrations_that_own_the_host() {
     let gone = Rc::new(Cell::new(0));
     let host = Runtime::builder().build().expect("a host");
     host.calls().add_protocol(PlainProtocol::new("db")).expect("it is free");
@@ -370,12 +370,12 @@ fn what_a_host_registered_goes_with_it_also_where_it_owns_the_host() {
     let other = host.clone();
     host.shutdown();
     assert_eq!(gone.get(), 2, "the resolver and its function");
-    let error = other.calls().call_handle(handle, &[]).expect_err("it is over").to_string();
+    let error = other.calls().call_handle(handle, &[]).expect_err("expired").to_string();
     assert!(error.contains("is not available"), "{error}");
 }
 
 #[test]
-fn before_a_commit_only_what_is_pure_is_called() {
+fn only_pure_functions_are_called_before_a_commit() {
     let (host, told) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));
     let (known, log) = (Rc::clone(&host), Rc::clone(&told));
     let listener = move |event: &MasterEvent| {

@@ -116,7 +116,6 @@ impl<'ast> Visit<'ast> for Body {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
-/// Safe functions of one file that dereference their arguments.
 #[derive(Default)]
 struct Finder {
     found: Vec<String>,
@@ -174,7 +173,7 @@ fn followers(source: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_safe_function_follows_a_raw_pointer_that_it_is_given() {
+fn no_safe_function_dereferences_a_raw_pointer_argument() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut wrong = Vec::new();
     for (path, source) in texts(&home, CRATES.iter().copied()) {

@@ -43,9 +43,9 @@ fn assert_clean(host: &Runtime) {
 }
 
 #[test]
-fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module() {
+fn a_plugins_tokio_runtime_serves_the_game_thread_until_unload() {
     let host = support::host(&[support::plugin("async-tasks", &[])]);
-    let courier = host.objects().spawn("/Script/Game.Courier").expect("it is born");
+    let courier = host.objects().spawn("/Script/Game.Courier").expect("spawned");
     call(&host, courier, "fetch", &[Value::U32(200), Value::U32(1)]);
     wait(&host, "all parcels are there", || number(&host, courier, "parcels") == 200);
     call(&host, courier, "ask", &[Value::Text("where".to_owned())]);
@@ -69,9 +69,9 @@ fn a_tokio_runtime_of_a_plugin_serves_the_game_thread_and_ends_with_its_module()
 }
 
 #[test]
-fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
+fn a_c_thread_calls_back_and_the_exit_hook_stops_it() {
     let host = support::host(&[support::plugin("c-thread", &[])]);
-    let clock = host.objects().spawn("/Script/Game.Clock").expect("it is born");
+    let clock = host.objects().spawn("/Script/Game.Clock").expect("spawned");
     for tag in 2..5 {
         let before = number(&host, clock, "beats");
         assert_eq!(call(&host, clock, "listen", &[Value::U32(100)]), Some(Value::Bool(true)));
@@ -80,14 +80,14 @@ fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
             Some(Value::Bool(false)),
             "there is one metronome"
         );
-        wait(&host, "the clock hears ten beats", || number(&host, clock, "beats") >= before + 10);
+        wait(&host, "the clock receives ten beats", || number(&host, clock, "beats") >= before + 10);
         // The thread continues through the reload.
         let next = support::tagged("c-thread", &[], tag);
         host.reload(&[next]).expect("a Master").into_result().expect("it is committed");
         assert_clean(&host);
         let after = number(&host, clock, "beats");
         host.tick(Budget::frame());
-        assert_eq!(number(&host, clock, "beats"), after, "nobody beats any more");
+        assert_eq!(number(&host, clock, "beats"), after, "the beats have stopped");
     }
     assert_eq!(call(&host, clock, "listen", &[Value::U32(100)]), Some(Value::Bool(true)));
     let _ended = host.unload_master().expect("there is one");
@@ -95,21 +95,21 @@ fn a_thread_of_c_code_calls_back_and_is_stopped_by_the_exit_hook() {
 }
 
 #[test]
-fn a_thread_of_c_code_that_nobody_stops_keeps_the_image_and_is_named() {
+fn a_running_c_thread_keeps_the_image_mapped_and_is_named() {
     let host = support::hasty_builder().park_after(Duration::from_millis(500)).build().expect("a host");
     host.create_master(&[support::plugin("c-thread", &["forgets-to-stop"])]).expect("it loads");
-    let clock = host.objects().spawn("/Script/Game.Clock").expect("it is born");
+    let clock = host.objects().spawn("/Script/Game.Clock").expect("spawned");
     call(&host, clock, "listen", &[Value::U32(100)]);
     wait(&host, "it beats", || number(&host, clock, "beats") > 0);
     let unload = host.unload_master().expect("there is one");
     wait(&host, "it is blocked", || unload.ticket.state() == ContextState::Blocked);
     let report = unload.ticket.report();
     assert!(report.blockers.iter().any(|blocker| blocker.kind == LeaseKind::Thread), "{report}");
-    wait(&host, "the host gives up on it", || unload.ticket.state() == ContextState::Parked);
+    wait(&host, "the host parks it", || unload.ticket.state() == ContextState::Parked);
     assert_eq!(
         host.unloads().parked().len(),
         1,
-        "the image stays, and so its thread may run on: {:?}",
+        "the image stays mapped, so its thread may continue: {:?}",
         host.unloads().parked()
     );
 }

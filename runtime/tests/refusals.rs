@@ -18,7 +18,7 @@ impl<T: Sync> StaysOnItsThread<IsShared> for T {}
 const _: [(); 2] = [<Runtime as StaysOnItsThread<_>>::HOLDS, <World as StaysOnItsThread<_>>::HOLDS];
 
 #[test]
-fn no_way_from_safe_code_of_a_host_into_memory_compiles() {
+fn safe_host_code_violating_memory_safety_does_not_compile() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/ui/*.rs");
 }

@@ -70,26 +70,26 @@ fn callbacks_of_builder_and_natives_are_listed_with_their_names() {
 }
 
 #[test]
-fn a_ticker_takes_itself_and_the_next_one_back_during_its_call() {
+fn a_ticker_removes_itself_and_the_next_during_its_call() {
     let (calls, dropped) = (Calls::default(), Rc::<Cell<bool>>::default());
     let (noted, owned) = (calls.clone(), Owned(Rc::clone(&dropped)));
     let once = move |host: &Runtime, _: f32| {
         noted.note("once");
         remove(host, "once");
         remove(host, "next");
-        assert!(!owned.0.get(), "what it owns is there while it runs");
+        assert!(!owned.0.get(), "its captures live while it runs");
     };
     let builder = Runtime::builder().ticker(calls.ticker("first")).ticker(once).named("once");
     let host = build(builder.ticker(calls.ticker("next")).named("next").ticker(calls.ticker("last")));
     host.tick(Budget::frame());
     assert_eq!(calls.take(), ["first", "once", "last"]);
-    assert!(dropped.get(), "what a callback owns goes when its last call has returned");
+    assert!(dropped.get(), "captures are dropped after the last call returns");
     host.tick(Budget::frame());
     assert_eq!(calls.take(), ["first", "last"]);
 }
 
 #[test]
-fn a_callback_that_is_taken_back_twice_is_gone_once() {
+fn a_callback_removed_twice_is_removed_once() {
     let calls = Calls::default();
     let builder = Runtime::builder().ticker(calls.ticker("one")).named("same");
     let host = build(builder.ticker(calls.ticker("other")).named("other"));
@@ -115,7 +115,7 @@ fn a_registration_of_an_ended_host_has_no_effect() {
 }
 
 #[test]
-fn another_thread_takes_a_callback_back_by_posting() {
+fn another_thread_removes_a_callback_by_posting() {
     let calls = Calls::default();
     let host = build(Runtime::builder().ticker(calls.ticker("ticker")).named("ticker"));
     let post = host.post_handle();
@@ -127,7 +127,7 @@ fn another_thread_takes_a_callback_back_by_posting() {
 }
 
 #[test]
-fn a_listener_takes_itself_back_during_a_reload_that_goes_on() {
+fn a_listener_removes_itself_during_a_running_reload() {
     let build_of = |tag| support::tagged("magic-cube", &[], tag);
     let calls = Calls::default();
     let slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
@@ -159,7 +159,7 @@ fn a_listener_takes_itself_back_during_a_reload_that_goes_on() {
 }
 
 #[test]
-fn a_hook_before_a_destroy_is_taken_back_while_objects_go() {
+fn a_destroy_hook_is_removed_while_objects_are_destroyed() {
     let calls = Calls::default();
     let noted = calls.clone();
     let hook = move |host: &Runtime, _| {
@@ -177,7 +177,7 @@ fn a_hook_before_a_destroy_is_taken_back_while_objects_go() {
 }
 
 #[test]
-fn a_listener_for_hangs_is_not_called_after_it_is_taken_back() {
+fn a_hang_listener_is_not_called_after_its_removal() {
     let (one, other) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let count = |of: &Arc<AtomicUsize>| {
         let of = Arc::clone(of);

@@ -3,7 +3,7 @@
 //!
 //! Some of these cases once crashed the process, so each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "maps memory and looks at stacks, as a host's own code may")]
+#![expect(unsafe_code, reason = "maps memory and reads stacks, as a host's own code may")]
 
 use crate::alarms::{self, leave, told, unload};
 use crate::support;
@@ -33,21 +33,21 @@ fn leaves(library: &Path, what: &str) -> UnloadReport {
 /// Maps two pages, at this address if it is free.
 fn two_pages(at: usize) -> *mut u8 {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a fresh mapping wherever there is room.
+    // SAFETY: creates a new mapping without replacing another.
     let pages = unsafe { libc::mmap(ptr::without_provenance_mut(at), TWO_PAGES, protection, flags, -1, 0) };
     assert_ne!(pages, libc::MAP_FAILED);
     pages.cast()
 }
 
 #[test]
-fn a_hole_in_an_image_is_nobody_elses_place() {
-    alone("a_hole_in_an_image_is_nobody_elses_place", |library| {
+fn a_hole_in_an_image_is_not_reused_by_other_mappings() {
+    alone("a_hole_in_an_image_is_not_reused_by_other_mappings", |library| {
         for (what, says) in [("hole", "munmap"), ("hole_by_number", "munmap"), ("hole_by_moving", "mremap")] {
             let log = support::record("alcedo_sys::memory");
             let host = host(library);
             leave(&host, what);
             let mine = two_pages(told().parse().expect("an address"));
-            // SAFETY: mapped just now.
+            // SAFETY: the range was mapped just now.
             unsafe { mine.write_bytes(7, TWO_PAGES) };
             unload(&host);
             // SAFETY: the mapping is ours, so no other code has unmapped it.
@@ -59,8 +59,8 @@ fn a_hole_in_an_image_is_nobody_elses_place() {
 }
 
 #[test]
-fn pages_that_are_mapped_over_an_image_go_with_it_and_only_once() {
-    alone("pages_that_are_mapped_over_an_image_go_with_it_and_only_once", |library| {
+fn pages_mapped_over_an_image_are_unmapped_once_with_it() {
+    alone("pages_mapped_over_an_image_are_unmapped_once_with_it", |library| {
         let report = leaves(library, "mapped_over");
         assert_eq!(report.modules[0].maps_bytes, 0, "{report}");
     });
@@ -68,14 +68,14 @@ fn pages_that_are_mapped_over_an_image_go_with_it_and_only_once() {
 
 fn alternate_stack() -> (usize, usize) {
     let mut stack = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
-    // SAFETY: nothing is set, and the place is one for a stack.
+    // SAFETY: sets no stack, and the pointer is valid for writing a `stack_t`.
     assert_eq!(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) }, 0);
     if stack.ss_flags & libc::SS_DISABLE != 0 { (0, 0) } else { (stack.ss_sp.addr(), stack.ss_size) }
 }
 
 #[test]
-fn an_alternate_stack_set_by_number_is_put_back() {
-    alone("an_alternate_stack_set_by_number_is_put_back", |library| {
+fn an_alternate_stack_set_by_number_is_restored() {
+    alone("an_alternate_stack_set_by_number_is_restored", |library| {
         let (host, before) = (host(library), alternate_stack());
         leave(&host, "stack_by_number");
         assert_ne!(alternate_stack(), before);
@@ -96,8 +96,8 @@ fn an_alternate_stack_set_past_the_hooks_does_not_outlive_its_memory() {
 }
 
 #[test]
-fn streams_that_were_left_open_are_told_by_the_function_that_opened_them() {
-    alone("streams_that_were_left_open_are_told_by_the_function_that_opened_them", |library| {
+fn streams_left_open_are_reported_with_their_opening_function() {
+    alone("streams_left_open_are_reported_with_their_opening_function", |library| {
         let report = leaves(library, "streams");
         let left: Vec<_> = report.modules[0].fds_left.iter().map(|file| file.leads_to.as_str()).collect();
         assert_eq!(left.len(), 4, "{report}");
@@ -127,8 +127,8 @@ fn streams_are_closed_as_the_c_library_closes_them() {
 }
 
 #[test]
-fn attached_segments_are_told_and_detached() {
-    alone("attached_segments_are_told_and_detached", |library| {
+fn attached_segments_are_reported_and_detached() {
+    alone("attached_segments_are_reported_and_detached", |library| {
         let report = leaves(library, "segment");
         assert_eq!(report.modules[0].maps_bytes, TWO_PAGES as u64, "{report}");
         let maps = std::fs::read_to_string("/proc/self/maps").expect("the process map");
@@ -137,8 +137,8 @@ fn attached_segments_are_told_and_detached() {
 }
 
 #[test]
-fn the_environment_is_what_it_was_when_a_finaliser_has_replaced_it() {
-    alone("the_environment_is_what_it_was_when_a_finaliser_has_replaced_it", |library| {
+fn the_environment_is_restored_after_a_finaliser_replaced_it() {
+    alone("the_environment_is_restored_after_a_finaliser_replaced_it", |library| {
         for what in ["last_row", "last_row_in_heap"] {
             let before: Vec<_> = std::env::vars_os().collect();
             leaves(library, what);
@@ -148,8 +148,8 @@ fn the_environment_is_what_it_was_when_a_finaliser_has_replaced_it() {
 }
 
 #[test]
-fn blocks_that_the_c_library_has_made_for_a_plugin_are_told_and_freed() {
-    alone("blocks_that_the_c_library_has_made_for_a_plugin_are_told_and_freed", |library| {
+fn blocks_allocated_by_the_c_library_for_a_plugin_are_freed() {
+    alone("blocks_allocated_by_the_c_library_for_a_plugin_are_freed", |library| {
         let report = leaves(library, "blocks_of_c");
         let end = &report.modules[0];
         assert_eq!((end.c_heap_blocks, end.c_heap_kept_blocks), (told().parse().expect("a number"), 0), "{report}");
@@ -170,13 +170,13 @@ fn call_with_one(function: usize, argument: std::ffi::c_int, second: usize, thir
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn a_host_may_call_the_handler_that_it_found_with_the_number_alone() {
-    alone("a_host_may_call_the_handler_that_it_found_with_the_number_alone", |library| {
+fn a_host_may_call_a_found_handler_with_only_the_signal() {
+    alone("a_host_may_call_a_found_handler_with_only_the_signal", |library| {
         let host = host(library);
         leave(&host, "plain_handler");
-        // SAFETY: all zeroes are an action.
+        // SAFETY: all zeroes are a valid `sigaction`.
         let mut found: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: nothing is set, and the place is one for an action.
+        // SAFETY: sets no action, and the pointer is valid for writing a `sigaction`.
         assert_eq!(unsafe { libc::sigaction(libc::SIGPROF, ptr::null(), &raw mut found) }, 0);
         for (at, (second, third)) in
             [(0, 0), (0x21, 0x10), (usize::MAX - 7, 8), (4096, usize::MAX)].into_iter().enumerate()

@@ -26,7 +26,7 @@ fn changes(report: &Reload) -> String {
 /// Makes a merchant with all defaults, and a smuggler without any.
 fn people(host: &Runtime) -> [ObjectHandle; 2] {
     let objects = host.objects();
-    let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("born"));
+    let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("spawned"));
     let purse =
         |gold, silver| Value::Struct(vec![("gold".into(), Value::I32(gold)), ("silver".into(), Value::I32(silver))]);
     let mood = |name: &str| Value::Enum(EnumValue::named(name));
@@ -156,7 +156,7 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
 }
 
 #[test]
-fn objects_that_sleep_through_a_rename_wake_as_the_new_class() {
+fn objects_dormant_during_a_rename_wake_as_the_new_class() {
     let host = host(&[]);
     let [_, smuggler] = people(&host);
     let other = support::plugin("moods", &[]);
@@ -201,12 +201,12 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
 #[test]
 fn a_reload_hints_at_a_rename_that_nothing_lists() {
     let host = host(&[]);
-    let scale = host.objects().spawn("/Script/Game.Scale").expect("born");
+    let scale = host.objects().spawn("/Script/Game.Scale").expect("spawned");
     host.objects().set(scale, "weight", &Value::I32(5)).expect("a number");
     let report = reload(&host, &["unlisted"]);
     let hint = "Game.Scale.weight is removed and mass of its type is added; if that is a new name, write `was = \"weight\"` on mass";
     assert!(report.structure.iter().any(|line| line == hint), "{report}");
     assert_eq!(host.objects().get(scale, "mass").expect("a number"), Value::I32(70));
     reload(&host, &[]);
-    assert_eq!(host.objects().get(scale, "weight").expect("a number"), Value::I32(5), "the undo loses nothing");
+    assert_eq!(host.objects().get(scale, "weight").expect("a number"), Value::I32(5), "the undo loses no value");
 }

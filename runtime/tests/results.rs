@@ -41,18 +41,18 @@ fn text(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
 }
 
 #[test]
-fn an_error_comes_to_the_host_in_its_own_words_with_the_place_of_the_function() {
+fn a_host_receives_a_returned_error_with_the_functions_location() {
     let host = lamp_host();
     let lamp = born(&host, LAMP);
     let flicker = |times| host.objects().call(lamp, "flicker", &[Value::U32(times)]);
-    assert_eq!(flicker(4).expect("it may"), Some(Value::U32(4)));
+    assert_eq!(flicker(4).expect("permitted"), Some(Value::U32(4)));
     let (message, place) = returned(flicker(11));
     assert_eq!(message, "11 times are too often");
     assert!(place.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{place}");
     // The state is unchanged, and the next call works.
-    assert_eq!(flicker(1).expect("it may"), Some(Value::U32(5)));
+    assert_eq!(flicker(1).expect("permitted"), Some(Value::U32(5)));
 
-    assert_eq!(host.objects().call(lamp, "dim", &[Value::F64(0.5)]).expect("it may"), None);
+    assert_eq!(host.objects().call(lamp, "dim", &[Value::F64(0.5)]).expect("permitted"), None);
     let (message, place) = returned(host.objects().call(lamp, "dim", &[Value::F64(-1.0)]));
     assert_eq!(message, "a lamp gets darker by a positive number");
     assert!(place.ends_with(&support::line_of("lamps", "fn dim(")), "{place}");
@@ -65,7 +65,7 @@ fn an_error_comes_to_the_host_in_its_own_words_with_the_place_of_the_function() 
 }
 
 #[test]
-fn a_panic_is_no_error_that_was_given_back() {
+fn a_panic_differs_from_a_returned_error() {
     let host = lamp_host();
     let lamp = born(&host, LAMP);
     let crashed = host.objects().call(lamp, "crash", &[]).expect_err("it panics");
@@ -79,7 +79,7 @@ fn a_panic_is_no_error_that_was_given_back() {
 }
 
 #[test]
-fn an_error_is_the_same_by_name_through_a_delegate_and_from_the_host() {
+fn named_delegate_and_host_calls_return_equal_errors() {
     let host = lamp_host();
     let lamp = born(&host, LAMP);
     assert_eq!(host.calls().call("ex:/lamps.half", &[Value::U32(8)]).expect("it is even"), Some(Value::U32(4)));
@@ -91,7 +91,7 @@ fn an_error_is_the_same_by_name_through_a_delegate_and_from_the_host() {
         let called = host.calls().call(&name, &[Value::Object(lamp), Value::U32(20)]);
         assert_eq!(returned(called).0, "20 times are too often");
     }
-    host.objects().call(lamp, "bind_own", &[]).expect("it may");
+    host.objects().call(lamp, "bind_own", &[]).expect("permitted");
     assert_eq!(text(&host, lamp, "ask_before", &[Value::U32(2)]), "2");
     assert_eq!(text(&host, lamp, "ask_before", &[Value::U32(30)]), "an error: 30 times are too often");
 
@@ -101,12 +101,12 @@ fn an_error_is_the_same_by_name_through_a_delegate_and_from_the_host() {
 }
 
 #[test]
-fn an_override_of_another_module_gives_errors_of_its_own() {
+fn an_override_in_another_module_returns_its_own_errors() {
     let host = lamp_host();
     let (lamp, twin) = (born(&host, LAMP), born(&host, TWIN));
-    assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(3)]).expect("it may"), Some(Value::U32(6)));
+    assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(3)]).expect("permitted"), Some(Value::U32(6)));
     // The override has turned the error of the base into a value.
-    assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(9)]).expect("it may"), Some(Value::U32(0)));
+    assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(9)]).expect("permitted"), Some(Value::U32(0)));
     let (message, place) = returned(host.objects().call(twin, "flicker", &[Value::U32(1000)]));
     assert!(message.contains("out of range"), "{message}");
     assert!(place.contains("lamps-plus"), "{place}");
@@ -123,9 +123,9 @@ fn an_error_passes_through_calls_that_call_back() {
     let (one, other) = (born(&host, LAMP), born(&host, TWIN));
     let pass_on = |to, times| host.objects().call(one, "pass_on", &[Value::Object(to), Value::U32(times)]);
     assert_eq!(returned(pass_on(one, 11)).0, "11 times are too often");
-    assert_eq!(pass_on(one, 1).expect("it may"), Some(Value::U32(1)));
+    assert_eq!(pass_on(one, 1).expect("permitted"), Some(Value::U32(1)));
     let back = |times| host.objects().call(one, "there_and_back", &[Value::Object(other), Value::U32(times)]);
-    assert_eq!(back(2).expect("it may"), Some(Value::U32(3)));
+    assert_eq!(back(2).expect("permitted"), Some(Value::U32(3)));
     let (message, place) = returned(back(99));
     assert_eq!(message, "99 times are too often");
     assert!(place.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{place}");
@@ -135,7 +135,7 @@ fn an_error_passes_through_calls_that_call_back() {
 }
 
 #[test]
-fn an_error_is_one_in_every_generation() {
+fn an_error_is_reported_alike_in_every_generation() {
     let host = lamp_host();
     let lamp = born(&host, TWIN);
     for _ in 0..2 {

@@ -127,7 +127,6 @@ impl Scene {
         call("Game.Greedy", "count", &[]);
     }
 
-    /// Reloads all modules, or the changed ones.
     fn reload(&self, libraries: &[PathBuf]) -> Reload {
         let report = match self.scope {
             ReloadScope::All => self.host.reload(libraries),
@@ -205,7 +204,7 @@ impl Scene {
         assert_eq!((report.parked, self.mapped()), (vec![], mapped), "{fault:?}: {unloads:?}");
         assert_eq!(report.class_constructors_rerun, 0, "{fault:?}");
         for (name, handle) in handles.into_iter().filter(|_| self.scope == ReloadScope::All) {
-            assert!(self.host.calls().call_handle(handle, &[]).is_err(), "{name} died with its generation");
+            assert!(self.host.calls().call_handle(handle, &[]).is_err(), "{name} expired with its generation");
         }
     }
 }
@@ -263,22 +262,22 @@ fn check_every_step(kind: FaultKind, scope: ReloadScope) {
 }
 
 #[test]
-fn an_error_at_any_step_leaves_the_world_as_it_was() {
+fn an_error_at_any_step_leaves_the_world_unchanged() {
     check_every_step(FaultKind::Error, ReloadScope::All);
 }
 
 #[test]
-fn a_panic_of_the_host_at_any_step_leaves_the_world_as_it_was() {
+fn a_host_panic_at_any_step_leaves_the_world_unchanged() {
     check_every_step(FaultKind::Panic, ReloadScope::All);
 }
 
 #[test]
-fn a_failure_at_any_step_leaves_modules_that_stay_as_they_were() {
+fn a_failure_at_any_step_leaves_kept_modules_unchanged() {
     check_every_step(FaultKind::Error, ReloadScope::Changed);
 }
 
 #[test]
-fn a_digest_sees_a_value_a_name_and_a_plugin_part_that_changed() {
+fn a_digest_detects_changed_values_names_and_plugin_parts() {
     let scene = Scene::new(ReloadScope::All);
     let before = scene.host.worlds().digest();
     let cube = scene.of("Game.MagicCube")[0];
@@ -332,7 +331,7 @@ fn a_failed_create_leaves_no_trace_of_its_modules() {
 }
 
 #[test]
-fn code_of_new_modules_cannot_write_to_what_was_there_before_them() {
+fn code_of_new_modules_cannot_write_to_existing_objects() {
     let record = support::record("meddling");
     let host = support::host(&[support::plugin("broken", &[])]);
     let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
@@ -365,7 +364,7 @@ fn code_of_new_modules_cannot_write_to_what_was_there_before_them() {
 }
 
 #[test]
-fn what_a_new_module_registers_is_undone() {
+fn a_rollback_undoes_registrations_of_a_new_module() {
     let host = support::host(&[support::plugin("broken", &[])]);
     let signature = || " -> i32".parse().expect("a signature");
     let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
@@ -373,7 +372,7 @@ fn what_a_new_module_registers_is_undone() {
     let report = host.reload(&next).expect("a Master");
     drop(armed);
     assert!(!report.is_committed(), "{report}");
-    assert!(host.calls().resolve("ex:/switchboard.add").is_err(), "nobody registered it");
+    assert!(host.calls().resolve("ex:/switchboard.add").is_err(), "the name is not registered");
     assert!(host.calls().resolve("nm:/switchboard:Line:office").is_err());
     assert!(host.objects().spawn("/Script/Game.Line").is_err());
     host.calls()

@@ -95,7 +95,7 @@ impl Stage {
     fn play(&self, band: ObjectHandle, who: ObjectHandle) -> String {
         match self.call(band, "Play", &[Value::Object(who)]) {
             Some(Value::Text(text)) => text.to_string(),
-            other => panic!("{other:?} is no text"),
+            other => panic!("{other:?} is not a string"),
         }
     }
 }
@@ -120,7 +120,7 @@ fn a_package_calls_through_the_interface_of_another_and_follows_its_reloads() {
 }
 
 #[test]
-fn a_class_without_what_its_interface_asks_for_is_refused_and_the_old_one_stays() {
+fn a_class_not_implementing_its_interface_is_refused_and_the_old_stays() {
     let stage = Stage::new();
     let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
     let before = stage.host.worlds().digest();
@@ -128,13 +128,13 @@ fn a_class_without_what_its_interface_asks_for_is_refused_and_the_old_one_stays(
     let report = stage.try_reload();
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     let told = report.to_string();
-    assert!(told.contains("`Called` takes and gives other types than `Called` of `Named`"), "{told}");
+    assert!(told.contains("`Called` has another signature than `Called` of `Named`"), "{told}");
     assert_eq!(before.differences(&stage.host.worlds().digest()), Vec::<String>::new());
     assert_eq!(stage.play(band, horn), "horn: toot 2");
 }
 
 #[test]
-fn a_class_that_no_longer_implements_an_interface_is_none_of_it() {
+fn a_class_that_drops_an_interface_stops_implementing_it() {
     let stage = Stage::new();
     let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
     assert_eq!(stage.play(band, horn), "horn: toot 2");

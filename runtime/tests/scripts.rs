@@ -129,7 +129,7 @@ pub(crate) fn call(host: &Runtime, object: ObjectHandle, function: &str, argumen
 }
 
 #[test]
-fn a_package_is_loaded_and_its_objects_have_its_defaults_and_run_its_functions() {
+fn a_loaded_packages_objects_have_its_defaults_and_functions() {
     let package = Package::tale();
     let host = host(&package);
     let hero = spawn(&host, HERO);
@@ -143,7 +143,7 @@ fn a_package_is_loaded_and_its_objects_have_its_defaults_and_run_its_functions()
 }
 
 #[test]
-fn a_script_overrides_events_of_the_host_and_of_a_plugin_and_calls_what_it_overrides() {
+fn a_script_overrides_host_and_plugin_events_and_calls_super() {
     let package = Package::tale();
     let host = host(&package);
     let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
@@ -160,7 +160,7 @@ fn a_script_overrides_events_of_the_host_and_of_a_plugin_and_calls_what_it_overr
 }
 
 #[test]
-fn an_edit_is_reloaded_and_objects_keep_their_values_or_follow_their_defaults() {
+fn a_script_edit_keeps_own_values_and_updates_defaults() {
     let package = Package::tale();
     let host = host(&package);
     let (hurt, whole) = (spawn(&host, HERO), spawn(&host, HERO));
@@ -172,7 +172,7 @@ fn an_edit_is_reloaded_and_objects_keep_their_values_or_follow_their_defaults() 
     let report = reload(&host, &package);
 
     assert_eq!((report.generation, report.modules.len()), (2, 2));
-    assert_eq!(get(&host, hurt, "Health"), Value::I32(70), "a changed value stays");
+    assert_eq!(get(&host, hurt, "Health"), Value::I32(70), "a changed value is kept");
     assert_eq!(get(&host, whole, "Health"), Value::I32(150), "a default follows");
     assert_eq!(get(&host, hurt, "Luck"), Value::I32(7), "a new property has its default");
     assert_eq!(call(&host, hurt, "Hurt", &[Value::I32(10)]), Some(Value::I32(50)), "the new code runs");
@@ -180,7 +180,7 @@ fn an_edit_is_reloaded_and_objects_keep_their_values_or_follow_their_defaults() 
 }
 
 #[test]
-fn a_broken_file_keeps_the_old_class_and_the_report_shows_the_place() {
+fn a_broken_file_keeps_the_old_class_and_reports_the_location() {
     let package = Package::tale();
     let host = host(&package);
     let hero = spawn(&host, HERO);
@@ -204,7 +204,7 @@ fn a_broken_file_keeps_the_old_class_and_the_report_shows_the_place() {
 }
 
 #[test]
-fn a_reload_that_fails_at_any_step_leaves_the_scripts_as_they_were() {
+fn a_reload_failing_at_any_step_leaves_scripts_unchanged() {
     let package = Package::tale();
     let host = host(&package);
     let hero = spawn(&host, HERO);
@@ -234,7 +234,7 @@ fn a_reload_that_fails_at_any_step_leaves_the_scripts_as_they_were() {
 }
 
 #[test]
-fn objects_of_a_class_that_is_taken_out_sleep_and_wake_with_their_values() {
+fn objects_of_a_removed_class_become_dormant_and_wake_with_values() {
     let package = Package::tale();
     let host = host(&package);
     let (hero, fancy) = (spawn(&host, HERO), spawn(&host, FANCY));
@@ -247,7 +247,7 @@ fn objects_of_a_class_that_is_taken_out_sleep_and_wake_with_their_values() {
     assert_eq!(
         get(&host, fancy, "label"),
         Value::Text(String::new()),
-        "it is read as its nearest base, whose default it follows"
+        "it is read as its nearest base and follows that default"
     );
     assert_eq!(get(&host, hero, "Health"), Value::I32(70));
     package.write("FancyCube.uc", FANCY_TEXT);
@@ -258,7 +258,7 @@ fn objects_of_a_class_that_is_taken_out_sleep_and_wake_with_their_values() {
 }
 
 #[test]
-fn only_what_has_changed_is_replaced_and_what_uses_it() {
+fn only_changed_modules_and_their_dependents_are_replaced() {
     let package = Package::tale();
     let cube = |tag| vec![package.folder.clone(), support::tagged("magic-cube", &[], tag)];
     let host = builder().build().expect("a host");
@@ -314,7 +314,7 @@ fn a_watched_package_is_reloaded_when_a_file_of_it_is_saved() {
 }
 
 #[test]
-fn a_watched_package_is_watched_on_when_its_folder_was_deleted_and_made_anew() {
+fn a_package_stays_watched_after_its_folder_is_recreated() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = builder().build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
@@ -337,7 +337,7 @@ fn a_watched_package_is_watched_on_when_its_folder_was_deleted_and_made_anew() {
 }
 
 #[test]
-fn a_class_default_object_is_not_destroyed_by_the_console_the_host_or_a_script_and_reloads_go_on() {
+fn a_class_default_object_cannot_be_destroyed_and_reloads_work() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = builder().build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
@@ -355,7 +355,7 @@ fn a_class_default_object_is_not_destroyed_by_the_console_the_host_or_a_script_a
 }
 
 #[test]
-fn the_console_evaluates_beside_packages_whatever_their_classes_are_called() {
+fn console_evaluation_works_with_any_class_names_in_packages() {
     let object = "class Object extends Core.Object;\n\nvar int N;\n";
     let package =
         Package::new("Eval", &[("Object.uc", object), ("Evaluated.uc", "class Evaluated extends Core.Object;\n")]);
@@ -365,7 +365,7 @@ fn the_console_evaluates_beside_packages_whatever_their_classes_are_called() {
 }
 
 #[test]
-fn a_builder_loads_its_packages_along_with_whatever_it_is_given() {
+fn a_builder_loads_its_packages_with_any_other_modules() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = support::builder().scripts(&[&package.folder]).build().expect("a host");
     host.create_master(&[] as &[&Path]).unwrap_or_else(|error| panic!("{error}"));
@@ -376,7 +376,7 @@ fn a_builder_loads_its_packages_along_with_whatever_it_is_given() {
 }
 
 #[test]
-fn packages_and_plugins_that_name_each_other_are_loaded_in_order_and_reloaded_as_one() {
+fn interdependent_packages_and_plugins_load_in_order_and_reload_together() {
     let tale = Package::tale();
     let saga = Package::new(
         "Saga",
@@ -420,10 +420,10 @@ fn the_console_evaluates_expressions_and_statements_and_completes_names() {
     }
     assert_eq!(get(&host, hero, "Title"), Value::Text("Queen".into()));
     let wrong = host.console(&format!("eval Hero'{name}'.Healht"));
-    assert!(wrong.contains(&format!("1 | Hero'{name}'.Healht")), "what was written, and nothing around it: {wrong}");
+    assert!(wrong.contains(&format!("1 | Hero'{name}'.Healht")), "only the input is shown: {wrong}");
     let wrong = host.console("eval Hero'Hero_1'.Hurt(");
     assert!(wrong.contains("eval:1:") && !wrong.contains("return"), "{wrong}");
-    assert_eq!(host.types().dynamic_classes(), classes, "nothing of it is left");
+    assert_eq!(host.types().dynamic_classes(), classes, "evaluation leaves no class");
     assert_eq!(host.complete(&format!("eval Hero'{name}'.Heal")), [format!("eval Hero'{name}'.Health")]);
     assert!(host.complete("eval Hero'Her").contains(&format!("eval Hero'{name}")));
     let completed = host.complete("eval Mi");
@@ -435,7 +435,7 @@ fn the_console_evaluates_expressions_and_statements_and_completes_names() {
 }
 
 #[test]
-fn what_a_package_declares_is_told_as_of_any_module() {
+fn declarations_of_a_package_are_listed_like_a_modules() {
     let package = Package::tale();
     let host = host(&package);
     let declared = host.types().declared_by("Tale").expect("it is loaded");
@@ -455,7 +455,7 @@ fn what_a_package_declares_is_told_as_of_any_module() {
 }
 
 #[test]
-fn a_check_names_a_package_with_errors_and_checks_the_files_beside_a_broken_one() {
+fn a_check_reports_errors_of_all_files_in_a_broken_package() {
     let tale = Package::new(
         "Tale",
         &[("Hero.uc", "class Hero extends Actor;\nvar ;\n"), ("Foe.uc", "class Foe extends Nowhere;")],
@@ -473,7 +473,6 @@ fn a_check_names_a_package_with_errors_and_checks_the_files_beside_a_broken_one(
     );
 }
 
-/// Class with this number of errors, each on a line.
 fn lines_with_errors(count: usize) -> String {
     let lines = (0..count).map(|at| format!("\tUnknown{at} = 1;\n"));
     format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())
@@ -488,7 +487,7 @@ fn kept(host: &Runtime) -> Vec<String> {
 }
 
 #[test]
-fn nothing_of_a_generation_is_kept_when_it_is_gone() {
+fn no_data_of_a_generation_is_kept_after_its_unload() {
     let package = Package::tale();
     let host = host(&package);
     let fancy = spawn(&host, FANCY);
@@ -532,14 +531,14 @@ fn a_saved_world_brings_objects_of_scripts_back() {
 }
 
 #[test]
-fn an_error_in_a_script_names_the_lines_that_led_there_and_the_next_call_is_as_before() {
+fn a_script_error_lists_its_call_stack_and_later_calls_work() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT), ("Fool.uc", FOOL_TEXT)]);
     let limits = alcedo_runtime::ScriptLimits { rounds: 10_000, ..Default::default() };
     let host = builder().script_limits(limits).build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
     let fool = spawn(&host, "/Script/Tale.Fool");
     for (function, says) in [("Forever", "Fool.uc:"), ("Deeper", "Fool.uc:"), ("Outside", "Fool.uc:")] {
-        let error = host.objects().call(fool, function, &[]).expect_err("it cannot go well").to_string();
+        let error = host.objects().call(fool, function, &[]).expect_err("it must fail").to_string();
         assert!(error.contains(says) && error.contains(function), "{function}: {error}");
         assert_eq!(call(&host, fool, "Fine", &[]), Some(Value::I32(3)), "{function}");
     }
@@ -585,7 +584,7 @@ pub(crate) fn reload_of(host: &Runtime, package: &Package) {
 }
 
 #[test]
-fn what_an_object_has_of_its_own_is_declared_in_text() {
+fn subobjects_and_own_values_are_declared_in_script_text() {
     let text = "class Lamp extends Actor;
 
 var SceneComponent Shade;
@@ -612,12 +611,12 @@ defaultproperties
     assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(true));
     host.objects().set(shade(one), "can_tick", &Value::Bool(false)).expect("a switch");
     reload_of(&host, &package);
-    assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(false), "its values stay");
+    assert_eq!(get(&host, shade(one), "can_tick"), Value::Bool(false), "its values are kept");
     assert_eq!(get(&host, shade(other), "can_tick"), Value::Bool(true));
 }
 
 #[test]
-fn the_example_package_does_what_it_says() {
+fn the_example_package_behaves_as_documented() {
     let folder = support::folder("scripts").join("Tale");
     let modules = [folder, support::plugin("magic-cube", &[])];
     let host = builder().build().expect("a host");
@@ -637,16 +636,16 @@ fn the_example_package_does_what_it_says() {
 }
 
 #[test]
-fn a_host_that_takes_signed_modules_only_takes_no_scripts() {
+fn a_host_accepting_only_signed_modules_refuses_scripts() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let key = alcedo_runtime::SecretKey::generate().expect("a key").public();
     let host = builder().trust(key).build().expect("a host");
-    let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("nobody has signed it");
+    let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("it is not signed");
     assert!(refused.to_string().contains("nobody can sign"), "{refused}");
 }
 
 #[test]
-fn a_package_that_cannot_be_is_refused_before_anything_is_loaded() {
+fn an_invalid_package_is_refused_before_anything_is_loaded() {
     let host = support::builder().build().expect("a host");
     let refused = |package: &Package| {
         let refused = host.create_master(std::slice::from_ref(&package.folder)).expect_err("it is refused").to_string();
@@ -666,7 +665,7 @@ fn a_package_that_cannot_be_is_refused_before_anything_is_loaded() {
 }
 
 #[test]
-fn a_plugin_uses_classes_of_a_package_by_their_types_and_is_reloaded_with_it() {
+fn a_plugin_uses_package_classes_by_type_and_reloads_with_it() {
     let package = Package::new("Ballad", &[]);
     let source = support::folder("scripts").join("Ballad/Singer.uc");
     fs::copy(source, package.folder.join("Singer.uc")).expect("the example is there");
@@ -675,7 +674,7 @@ fn a_plugin_uses_classes_of_a_package_by_their_types_and_is_reloaded_with_it() {
     host.create_master(&modules).unwrap_or_else(|error| panic!("{error}"));
     let (singer, listener) = (spawn(&host, "/Script/Ballad.Singer"), spawn(&host, "/Script/Game.Listener"));
     let listen = || call(&host, listener, "listen", &[]);
-    assert_eq!(listen(), Some(Value::Text("nobody sings".into())));
+    assert_eq!(listen(), Some(Value::Text("no singer".into())));
     host.objects().set(listener, "favorite", &Value::Object(singer)).expect("a singer");
     assert_eq!(listen(), Some(Value::Text("2 2".into())));
     package.edit("Singer.uc", "songs += times;", "songs += 10 * times;");

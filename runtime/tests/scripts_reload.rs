@@ -34,7 +34,7 @@ fn a_class_with_another_name_is_another_class() {
 }
 
 #[test]
-fn a_number_of_another_type_keeps_its_value_and_what_cannot_be_kept_is_told() {
+fn a_number_keeps_its_value_across_types_and_losses_are_reported() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = host(&package);
     let hero = spawn(&host, HERO);
@@ -128,7 +128,7 @@ fn entries_of_enums_are_kept_by_name_and_structs_by_their_fields() {
 }
 
 #[test]
-fn an_object_follows_the_default_of_a_base_unless_its_class_or_itself_says_otherwise() {
+fn an_object_follows_base_defaults_unless_overridden() {
     let elder = "class Elder extends Hero;\n";
     let saint = "class Saint extends Hero;\n\ndefaultproperties\n{\n    Health=500\n}\n";
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT), ("Elder.uc", elder), ("Saint.uc", saint)]);
@@ -178,7 +178,7 @@ function int Run(int Times)
 "#;
 
 #[test]
-fn a_delegate_that_is_kept_calls_the_new_body_and_none_when_the_function_is_gone() {
+fn a_kept_delegate_calls_the_new_body_or_fails_without_its_function() {
     let package = Package::new("Tale", &[("Bell.uc", BELL_TEXT)]);
     let host = host(&package);
     let bell = spawn(&host, "/Script/Tale.Bell");
@@ -199,11 +199,11 @@ fn a_delegate_that_is_kept_calls_the_new_body_and_none_when_the_function_is_gone
     );
     assert_eq!(get(&host, bell, "Rung"), Value::I32(22), "no other function was called");
     call(&host, bell, "Bind", &[]);
-    assert_eq!(run().expect("it is bound anew"), Some(Value::I32(42)));
+    assert_eq!(run().expect("it is bound again"), Some(Value::I32(42)));
 }
 
 #[test]
-fn a_delegate_of_a_static_function_calls_the_new_body_after_a_reload() {
+fn a_delegate_to_a_static_function_calls_its_new_body() {
     let text = BELL_TEXT.replace("function int Ring(int Times)\n{\n    Rung += Times;\n    return Rung;", STATIC_RING);
     let package = Package::new("Tale", &[("Bell.uc", &text)]);
     let host = host(&package);
@@ -264,7 +264,7 @@ fn pair(of: ObjectHandle, count: i32) -> Value {
 }
 
 #[test]
-fn a_reference_whose_type_changes_is_kept_only_if_its_object_is_of_the_new_class() {
+fn a_retyped_reference_is_kept_only_for_objects_of_the_class() {
     let (package, host, [holder, buddy]) = holding();
     package.edit("Holder.uc", "var Friend One;", "var Actor One;");
     package.edit("Holder.uc", "var array<Friend> Many;", "var array<Buddy> Many;");
@@ -277,14 +277,14 @@ fn a_reference_whose_type_changes_is_kept_only_if_its_object_is_of_the_new_class
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(get(&host, holder, "One"), Value::Object(buddy), "an actor still");
     assert_eq!(get(&host, holder, "Many"), Value::Array(vec![Value::Object(buddy)]), "it is a Buddy");
-    assert_eq!(get(&host, holder, "Any"), Value::Object(ObjectHandle::NONE), "it is no component");
+    assert_eq!(get(&host, holder, "Any"), Value::Object(ObjectHandle::NONE), "its object is not a component");
     assert_eq!(get(&host, holder, "Both"), pair(ObjectHandle::NONE, 0), "a struct is kept whole or not");
     let told = report.to_string();
     assert!(told.contains("Tale.Holder.Any") && told.contains("1 got the default"), "{told}");
 }
 
 #[test]
-fn a_reference_to_an_object_whose_class_has_another_base_now_gets_the_default_until_it_has_that_again() {
+fn references_reset_while_their_objects_class_has_another_base() {
     let (package, host, [holder, buddy]) = holding();
     package.edit("Buddy.uc", "extends Friend", "extends Actor");
     let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
@@ -299,7 +299,7 @@ fn a_reference_to_an_object_whose_class_has_another_base_now_gets_the_default_un
     assert!(told.contains(line), "{told}");
     package.edit("Holder.uc", "var int Count;", "var int Count; // the same");
     reload_of(&host, &package);
-    assert_eq!(get(&host, holder, "One"), Value::Object(none), "it is no Friend still");
+    assert_eq!(get(&host, holder, "One"), Value::Object(none), "its object is still not a Friend");
     package.edit("Buddy.uc", "extends Actor", "extends Friend");
     reload_of(&host, &package);
     assert_eq!(get(&host, holder, "One"), Value::Object(buddy));
@@ -308,7 +308,7 @@ fn a_reference_to_an_object_whose_class_has_another_base_now_gets_the_default_un
 }
 
 #[test]
-fn a_fixed_array_has_as_many_elements_as_the_new_text_says_whatever_it_had() {
+fn a_fixed_array_always_has_the_length_of_the_new_source() {
     let text = "class Row extends Object;\n\nstruct SRow\n{\n    var int f[2];\n};\n\nvar int x[2];\nvar array<int> a;\n\
         var array<SRow> r;\n\nfunction Fill()\n{\n    local SRow one;\n\n    x[1] = 3;\n    a.AddItem(8);\n    one.f[1] = 5;\n    r.AddItem(one);\n}\n\n\
         defaultproperties\n{\n    x(0)=7\n}\n";
@@ -325,7 +325,7 @@ fn a_fixed_array_has_as_many_elements_as_the_new_text_says_whatever_it_had() {
     package.edit("Row.uc", "var array<int> a;", "var int a[3];");
     package.edit("Row.uc", "    a.AddItem(8);\n", "");
     reload_of(&host, &package);
-    assert_eq!(get(&host, row, "x"), numbers(&[7, 3, 0, 4, 0]), "the rest is as the default has it");
+    assert_eq!(get(&host, row, "x"), numbers(&[7, 3, 0, 4, 0]), "the other elements have the default");
     assert_eq!(get(&host, row, "a"), numbers(&[8, 0, 0]));
     assert_eq!(get(&host, row, "r"), rows(&[0, 5, 0, 0]));
     package.edit("Row.uc", "var int x[5];", "var int x[2];");
@@ -425,7 +425,7 @@ fn fill(host: &Runtime, object: ObjectHandle) {
 
 /// Reloads random builds, some of which lack the class of one object, so that it is dormant.
 #[test]
-fn an_edit_and_its_undo_lose_nothing_and_a_report_counts_each_value_of_each_object() {
+fn an_undone_edit_loses_nothing_and_reports_count_each_value() {
     let (whole, kid) = (nest(CELL, ROW, NEST), "class Kid extends Nest;\nvar int Mine;\n");
     let package = Package::new("Tale", &[("Nest.uc", &whole), ("Kid.uc", kid)]);
     let host = host(&package);
@@ -474,7 +474,7 @@ fn an_edit_and_its_undo_lose_nothing_and_a_report_counts_each_value_of_each_obje
 }
 
 #[test]
-fn what_a_world_file_has_too_much_is_listed_and_returns_with_its_room() {
+fn excess_values_of_a_world_file_are_listed_and_return_later() {
     const LONG: &str = "class Foe extends Object;\nstruct Row { var int X; var int F[3]; };\nvar int Fixed[4];\nvar array<Row> Rows;\n";
     let short = LONG.replace("var int X; var int F[3];", "var int F[2];").replace("Fixed[4]", "Fixed[2]");
     let package = Package::new("Tale", &[("Foe.uc", LONG)]);
@@ -529,7 +529,7 @@ var Thing Best<Was=First>;
 ";
 
 #[test]
-fn scripts_list_earlier_names_behind_the_names() {
+fn scripts_list_earlier_names_after_the_current_names() {
     let package = Package::new("Tale", &[("Squire.uc", SQUIRE)]);
     let host = builder().build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));

@@ -79,7 +79,7 @@ function int LengthOf()
 "#;
 
 #[test]
-fn scripts_pass_any_struct_and_any_array_to_thunks_of_the_host_and_of_a_plugin() {
+fn scripts_pass_any_struct_and_array_to_host_and_plugin_thunks() {
     let package = Package::new("Tale", &[("Stats.uc", STATS_TEXT)]);
     let natives = alcedo_runtime::natives![crate::custom_thunks::Sums];
     let host = builder().package("Test").natives(natives).build().expect("a host");
@@ -90,16 +90,16 @@ fn scripts_pass_any_struct_and_any_array_to_thunks_of_the_host_and_of_a_plugin()
         let field = Value::Name(host.intern(field));
         host.objects().call(stats, "AverageOf", &[field]).map_err(|error| error.to_string())
     };
-    assert_eq!(average("Value"), Ok(Some(Value::F64(0.0))), "of nothing");
+    assert_eq!(average("Value"), Ok(Some(Value::F64(0.0))), "average of an empty array");
     call(&host, stats, "Fill", &[]);
     assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))));
     assert_eq!(average("Weight"), Ok(Some(Value::F64(1.0))));
     assert_eq!(average("Grade"), Ok(Some(Value::F64(1.0))), "the number of an enum");
-    let error = average("Nothing").expect_err("there is no such field");
+    let error = average("Nothing").expect_err("the field does not exist");
     assert!(error.contains("Nothing") && error.contains("Stats.uc:"), "{error}");
-    let error = average("Name").expect_err("it is no number");
+    let error = average("Name").expect_err("it is not a number");
     assert!(error.contains("a number"), "{error}");
-    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))), "and the next call is as before");
+    assert_eq!(average("Value"), Ok(Some(Value::F64(2.5))), "the next call works");
     let Some(Value::Text(sample)) = call(&host, stats, "DescribeSample", &[]) else { panic!("a text") };
     assert!(sample.starts_with("/Script/Tale.Sample (Name=\"one\", Value=1"), "{sample}");
     let Some(Value::Text(vector)) = call(&host, stats, "DescribeVector", &[]) else { panic!("a text") };
@@ -175,7 +175,7 @@ fn crowd() -> (Package, Runtime, ObjectHandle) {
 }
 
 #[test]
-fn a_thunk_of_a_plugin_finds_an_argument_where_it_is_after_a_script_has_moved_it() {
+fn a_plugin_thunk_finds_arguments_moved_by_a_script() {
     let (_package, host, crowd) = crowd();
     for function in ["Grow", "Empty"] {
         let weak = host.downgrade();
@@ -207,7 +207,7 @@ fn a_thunk_of_a_plugin_finds_an_argument_where_it_is_after_a_script_has_moved_it
 }
 
 #[test]
-fn what_a_thunk_of_the_host_looks_into_is_not_changed_until_it_returns() {
+fn values_inspected_by_a_host_thunk_stay_unchanged_until_it_returns() {
     let (_package, host, crowd) = crowd();
     let weak = host.downgrade();
     let change = move || {
@@ -222,7 +222,7 @@ fn what_a_thunk_of_the_host_looks_into_is_not_changed_until_it_returns() {
     let looked = crate::custom_thunks::meanwhile(change, || call(&host, crowd, "LookAround", &[]));
     let Some(Value::Text(looked)) = looked else { panic!("{looked:?}") };
     assert!(looked.starts_with("I32(1) (I32(1), 3) "), "{looked}");
-    assert_eq!(looked.matches("is refused while a thunk of the host looks into an argument").count(), 2, "{looked}");
+    assert_eq!(looked.matches("is refused while a thunk of the host reads an argument").count(), 2, "{looked}");
     call(&host, crowd, "Grow", &[]);
     let weak = host.downgrade();
     let change = move || {
@@ -245,11 +245,11 @@ fn a_script_makes_nothing_inside_an_object_that_is_gone() {
     host.objects().destroy(other);
     let error = host.objects().call(crowd, "Make", &[]).expect_err("its owner is gone").to_string();
     assert!(error.contains("stale") || error.contains("gone"), "{error}");
-    assert_eq!(host.objects().all().len(), before - 1, "the owner is gone, and nothing is new");
+    assert_eq!(host.objects().all().len(), before - 1, "only the owner was destroyed, and no object was created");
 }
 
 #[test]
-fn what_the_console_evaluates_is_no_safe_point() {
+fn console_evaluation_is_not_a_safe_point() {
     let (package, host, crowd) = crowd();
     let weak = host.downgrade();
     let modules = [package.folder.clone(), support::plugin("wildcards", &[])];

@@ -18,7 +18,7 @@ fn two_of(host: &Runtime, modules: &[&Package]) -> Result<(), String> {
 }
 
 #[test]
-fn a_library_that_a_package_extends_is_not_taken_out_from_under_it() {
+fn a_library_extended_by_a_package_cannot_be_removed() {
     let package = Package::tale();
     let host = host(&package);
     let fancy = spawn(&host, FANCY);
@@ -42,7 +42,7 @@ fn a_library_that_a_package_extends_is_not_taken_out_from_under_it() {
 }
 
 #[test]
-fn a_package_that_a_library_needs_is_not_taken_out_from_under_it() {
+fn a_package_needed_by_a_library_cannot_be_removed() {
     let package = Package::new("Ballad", &[]);
     let source = support::folder("scripts").join("Ballad/Singer.uc");
     std::fs::copy(source, package.folder.join("Singer.uc")).expect("the example is there");
@@ -64,7 +64,7 @@ fn a_package_that_a_library_needs_is_not_taken_out_from_under_it() {
 }
 
 #[test]
-fn the_version_of_a_package_is_that_of_its_manifest_and_its_needs_are_kept() {
+fn package_versions_and_dependencies_come_from_the_manifest() {
     let tale = Package::new("Tale", &[("Hero.uc", HERO_TEXT), ("package.toml", "version = \"1.2.0\"\n")]);
     let elder = "class Elder extends Hero;\n";
     let saga = |needs: &str| {
@@ -89,18 +89,18 @@ fn the_version_of_a_package_is_that_of_its_manifest_and_its_needs_are_kept() {
 }
 
 #[test]
-fn packages_that_use_each_other_are_refused_and_a_comment_is_no_use() {
+fn packages_with_cyclic_uses_are_refused_and_comments_do_not_count() {
     let tale = Package::new("Tale", &[("Hero.uc", &format!("// See Elder.\n{HERO_TEXT}"))]);
     let saga = Package::new("Saga", &[("Elder.uc", "class Elder extends Hero;\n")]);
     let host = || builder().package("Saga").build().expect("a host");
     two_of(&host(), &[&saga, &tale]).unwrap_or_else(|error| panic!("{error}"));
     tale.edit("Hero.uc", "var int Ticks;", "var int Ticks;\nvar Elder Master;");
-    let told = two_of(&host(), &[&saga, &tale]).expect_err("a ring");
+    let told = two_of(&host(), &[&saga, &tale]).expect_err("a cycle");
     assert!(told.contains("modules need each other") && told.contains("Saga") && told.contains("Tale"), "{told}");
 }
 
 #[test]
-fn a_name_that_is_a_type_elsewhere_needs_nothing_when_the_manifest_says_who_comes_first() {
+fn a_declared_order_prevents_false_dependencies_by_equal_names() {
     // `Elder` is a variable here, and a class in the other package.
     let tale =
         Package::new("Tale", &[("Hero.uc", &HERO_TEXT.replace("var int Ticks;", "var int Ticks;\nvar int Elder;"))]);
@@ -112,7 +112,7 @@ fn a_name_that_is_a_type_elsewhere_needs_nothing_when_the_manifest_says_who_come
 }
 
 #[test]
-fn a_package_that_has_a_type_of_the_name_itself_needs_nobody_for_it() {
+fn a_packages_own_type_adds_no_dependency_on_equal_names() {
     let tale =
         Package::new("Tale", &[("Foo.uc", "class Foo extends Actor;\n"), ("Bar.uc", "class Bar extends Actor;\n")]);
     let saga = Package::new("Saga", &[("Foo.uc", "class Foo extends Actor;\nvar Bar B;\n")]);
@@ -131,7 +131,7 @@ fn a_package_that_has_a_type_of_the_name_itself_needs_nobody_for_it() {
 }
 
 #[test]
-fn a_package_that_uses_an_entry_of_an_enum_alone_goes_along_with_it() {
+fn a_package_using_only_an_enum_entry_is_reloaded_with_it() {
     let tale = Package::new("Tale", &[("Mood.uc", "class Mood extends Actor;\nenum EMood { M_A, M_B };\n")]);
     let text = "class User extends Actor;\nfunction int By() { local byte b; b = M_B; return b; }\n\
                 function int Most() { local byte b; b = M_MAX; return b; }\n";

@@ -18,7 +18,7 @@ fn gives(text: &str, expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_fixed_array_in_a_struct_has_all_its_elements_whichever_the_defaults_name() {
+fn a_fixed_array_in_a_struct_keeps_elements_without_defaults() {
     let text = "
         struct S { var int fx[3]; var string row[3]; structdefaultproperties {
             fx(1)=9
@@ -35,7 +35,7 @@ fn a_fixed_array_in_a_struct_has_all_its_elements_whichever_the_defaults_name() 
 }
 
 #[test]
-fn a_text_is_true_when_it_says_so_or_is_a_number_that_is_not_zero() {
+fn a_string_is_true_if_it_reads_true_or_nonzero() {
     let text = "
         function string A() { return bool(\"false\") @ bool(\"0\") @ bool(\"\") @ bool(\"yes\") @ bool(\"0.5\"); }
         function string B() { return bool(\"TRUE\") @ bool(\" true \") @ bool(\"1\") @ bool(\"-7x\"); }
@@ -45,7 +45,7 @@ fn a_text_is_true_when_it_says_so_or_is_a_number_that_is_not_zero() {
 }
 
 #[test]
-fn a_value_that_becomes_what_an_optional_one_holds_is_assigned_to_it() {
+fn a_value_convertible_to_an_optionals_content_is_assigned_to_it() {
     let text = "
         var optional<byte> ob;
         var optional<Actor> oa;
@@ -59,7 +59,7 @@ fn a_value_that_becomes_what_an_optional_one_holds_is_assigned_to_it() {
 }
 
 #[test]
-fn an_object_assigned_to_any_reference_is_what_the_reference_leads_to() {
+fn an_object_assigned_to_any_reference_is_its_target() {
     let text = "
         var weak<Actor> w;
         var soft<Actor> s;
@@ -80,7 +80,7 @@ fn an_object_assigned_to_any_reference_is_what_the_reference_leads_to() {
 }
 
 #[test]
-fn what_a_function_does_not_change_is_handed_on() {
+fn const_parameters_can_be_passed_on() {
     let text = "
         function string A() { local array<int> l; l[1] = 4; return string(B(5, l)); }
         function int B(const int x, const out array<int> list) { return C(x, list) + x; }
@@ -114,7 +114,7 @@ fn an_object_of_defaults_calls_the_functions_of_its_owner() {
 }
 
 #[test]
-fn a_class_changes_what_a_class_above_it_in_the_package_has_of_its_own() {
+fn a_class_overrides_a_subobject_of_its_base_in_the_package() {
     let foo = "class Foo extends Actor;
         var SceneComponent Shade;
         defaultproperties

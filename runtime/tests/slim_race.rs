@@ -35,11 +35,10 @@ fn build_tag(slim: &LoadContext) -> ContextFunction {
 fn number(answer: Option<Value>) -> u64 {
     match answer {
         Some(Value::U64(number)) => number,
-        other => panic!("{other:?} is no number"),
+        other => panic!("{other:?} is not a number"),
     }
 }
 
-/// Counters of a thread.
 #[derive(Debug, Default)]
 struct Seen {
     answered: u64,
@@ -49,7 +48,7 @@ struct Seen {
 }
 
 #[test]
-fn calls_race_replacements_and_each_is_answered_by_a_generation_that_was_current() {
+fn calls_racing_replacements_are_answered_by_a_current_generation() {
     let runtime = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let builds = builds();
     let slim = runtime.contexts().create_slim("race").unwrap_or_else(|error| panic!("{error}"));
@@ -97,7 +96,7 @@ fn calls_race_replacements_and_each_is_answered_by_a_generation_that_was_current
 }
 
 #[test]
-fn calls_race_unloads_and_each_is_answered_or_told_so() {
+fn calls_racing_unloads_return_a_result_or_an_error() {
     let runtime = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let contexts = runtime.contexts();
     let builds = builds();
@@ -152,6 +151,6 @@ fn calls_race_unloads_and_each_is_answered_or_told_so() {
 
 /// Prints a line for manual runs with `--nocapture`.
 fn tell(line: &str) {
-    #![expect(clippy::print_stdout, reason = "a number for whoever runs the race by hand")]
+    #![expect(clippy::print_stdout, reason = "counters for manual runs of the race")]
     println!("{line}");
 }

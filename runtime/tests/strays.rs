@@ -3,7 +3,7 @@
 //!
 //! Each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "looks at limits and timers and holds mutexes, as a host's own code may")]
+#![expect(unsafe_code, reason = "reads limits and timers and holds mutexes, as a host's own code may")]
 
 use crate::alarms::{self, FOLDER, blocked, end, leave, told, unload};
 use crate::support;
@@ -28,7 +28,7 @@ fn host(library: &Path) -> Runtime {
 
 fn limits(resource: c_uint) -> libc::rlimit {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the place is one for two limits.
+    // SAFETY: the pointer is valid for writing an `rlimit`.
     assert_eq!(unsafe { libc::getrlimit(resource, &raw mut limits) }, 0);
     limits
 }
@@ -40,8 +40,8 @@ fn write_much() -> std::io::Result<()> {
 }
 
 #[test]
-fn a_limit_of_time_is_put_back_before_its_handler_goes() {
-    alone("a_limit_of_time_is_put_back_before_its_handler_goes", |library| {
+fn a_time_limit_is_restored_before_its_handler_is_unmapped() {
+    alone("a_time_limit_is_restored_before_its_handler_is_unmapped", |library| {
         let host = host(library);
         let before = limits(libc::RLIMIT_CPU).rlim_cur;
         leave(&host, "cpu_limit");
@@ -53,8 +53,8 @@ fn a_limit_of_time_is_put_back_before_its_handler_goes() {
 }
 
 #[test]
-fn a_limit_of_size_is_put_back_before_its_handler_goes() {
-    alone("a_limit_of_size_is_put_back_before_its_handler_goes", |library| {
+fn a_size_limit_is_restored_before_its_handler_is_unmapped() {
+    alone("a_size_limit_is_restored_before_its_handler_is_unmapped", |library| {
         let host = host(library);
         let before = limits(libc::RLIMIT_FSIZE).rlim_cur;
         leave(&host, "size_limit");
@@ -67,8 +67,8 @@ fn a_limit_of_size_is_put_back_before_its_handler_goes() {
 }
 
 #[test]
-fn a_limit_that_cannot_be_put_back_ends_nobody() {
-    alone("a_limit_that_cannot_be_put_back_ends_nobody", |library| {
+fn a_limit_that_cannot_be_restored_kills_no_process() {
+    alone("a_limit_that_cannot_be_restored_kills_no_process", |library| {
         let host = host(library);
         leave(&host, "size_limit_for_good");
         let report = unload(&host);
@@ -99,14 +99,14 @@ unsafe extern "C" {
 }
 
 #[test]
-fn a_timer_of_the_process_that_no_hook_has_seen_stops_before_its_handler_goes() {
-    alone("a_timer_of_the_process_that_no_hook_has_seen_stops_before_its_handler_goes", |library| {
+fn an_untracked_process_timer_stops_before_its_handler_is_unmapped() {
+    alone("an_untracked_process_timer_stops_before_its_handler_is_unmapped", |library| {
         let host = host(library);
         leave(&host, "interval_past");
         let report = unload(&host);
-        // SAFETY: all zeroes are a timer that does not run.
+        // SAFETY: all zeroes are a valid, stopped timer.
         let mut now: libc::itimerval = unsafe { mem::zeroed() };
-        // SAFETY: the place is one for a timer's state.
+        // SAFETY: the pointer is valid for writing an `itimerval`.
         assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, &raw mut now) }, 0);
         assert_eq!((now.it_interval.tv_usec, now.it_value.tv_usec), (0, 0));
         assert!(report.to_string().contains("ITIMER_REAL"), "{report}");
@@ -114,8 +114,8 @@ fn a_timer_of_the_process_that_no_hook_has_seen_stops_before_its_handler_goes() 
 }
 
 #[test]
-fn a_timer_with_a_signal_that_no_hook_has_seen_goes_before_the_handler() {
-    alone("a_timer_with_a_signal_that_no_hook_has_seen_goes_before_the_handler", |library| {
+fn an_untracked_signal_timer_is_deleted_before_its_handler() {
+    alone("an_untracked_signal_timer_is_deleted_before_its_handler", |library| {
         // Some kernels do not list timers.
         let Ok(before) = std::fs::read_to_string("/proc/self/timers") else { return };
         let host = host(library);
@@ -140,8 +140,8 @@ fn a_filter_that_raises_a_signal_keeps_the_module_that_handles_it() {
 }
 
 #[test]
-fn a_mutex_that_a_thread_holds_keeps_the_module_and_names_the_thread() {
-    alone("a_mutex_that_a_thread_holds_keeps_the_module_and_names_the_thread", |library| {
+fn a_mutex_held_by_a_thread_keeps_the_module_naming_the_thread() {
+    alone("a_mutex_held_by_a_thread_keeps_the_module_naming_the_thread", |library| {
         for what in ["held_mutex", "held_mutex_in_heap"] {
             let host = host(library);
             leave(&host, what);
@@ -167,8 +167,8 @@ fn closed_with(library: &Path, what: &str) -> Runtime {
 }
 
 #[test]
-fn a_thread_that_a_finaliser_starts_does_not_run_in_a_library_that_is_gone() {
-    alone("a_thread_that_a_finaliser_starts_does_not_run_in_a_library_that_is_gone", |library| {
+fn a_thread_started_by_a_finaliser_does_not_run_unmapped_code() {
+    alone("a_thread_started_by_a_finaliser_does_not_run_unmapped_code", |library| {
         let threads = process::threads().expect("they are counted");
         let host = closed_with(library, "last_thread");
         // A running thread reaches its first instruction within this time.
@@ -196,21 +196,21 @@ extern "C" fn ours(_signal: c_int) {
 fn an_alternate_stack_that_a_finaliser_sets_is_not_set() {
     alone("an_alternate_stack_that_a_finaliser_sets_is_not_set", |library| {
         let _host = closed_with(library, "last_stack");
-        // SAFETY: all zeroes are an action.
+        // SAFETY: all zeroes are a valid `sigaction`.
         let mut action: libc::sigaction = unsafe { mem::zeroed() };
         action.sa_sigaction = ours as *const () as usize;
         action.sa_flags = libc::SA_ONSTACK;
         // SAFETY: the handler only counts.
         assert_eq!(unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, ptr::null_mut()) }, 0);
-        // SAFETY: it has a handler.
+        // SAFETY: the signal has a handler.
         assert_eq!(unsafe { libc::raise(libc::SIGUSR1) }, 0);
         assert_eq!(OURS.load(Ordering::SeqCst), 1);
     });
 }
 
 #[test]
-fn a_finaliser_can_register_nothing_and_the_log_says_what_it_tried() {
-    alone("a_finaliser_can_register_nothing_and_the_log_says_what_it_tried", |library| {
+fn a_finaliser_cannot_register_anything_and_attempts_are_logged() {
+    alone("a_finaliser_cannot_register_anything_and_attempts_are_logged", |library| {
         let log = support::record("alcedo_sys::closing");
         let host = closed_with(library, "last_everything");
         let told = told();

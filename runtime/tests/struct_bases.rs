@@ -40,7 +40,7 @@ fn note(host: &Runtime, depot: ObjectHandle, name: &str, number: u32) -> String 
 }
 
 #[test]
-fn a_struct_has_the_fields_of_those_it_extends_first_and_they_are_used_where_they_lie() {
+fn a_struct_starts_with_base_fields_which_are_used_in_place() {
     let host = support::host(&[parcels(&[])]);
     let depot = born(&host, "/Script/Game.Depot");
     let begins = named(&[
@@ -85,7 +85,7 @@ fn a_field_that_moved_to_the_base_keeps_its_value() {
 
 /// Declares a place that extends the struct of that path, if any.
 fn places(base: &str) -> Natives {
-    let place = NativeStruct::new("Test", "Place").doc("A place, as the host has it.").extends(base);
+    let place = NativeStruct::new("Test", "Place").doc("Location declared by the host.").extends(base);
     Natives::in_package("Test").structure(place.field("x", (PropertyKind::F64, "")))
 }
 
@@ -95,7 +95,7 @@ fn the_glue_of_the_plugin_is_that_of_the_natives() {
 }
 
 #[test]
-fn a_struct_of_a_module_extends_one_of_the_host_and_another_base_is_refused() {
+fn a_module_struct_extends_a_host_struct_and_refuses_another_base() {
     let build = |base: &str| {
         let corner = NativeStruct::new("Test", "Corner").field("side", (PropertyKind::I32, ""));
         support::builder().natives(places(base).structure(corner)).build().unwrap_or_else(|error| panic!("{error}"))
@@ -118,7 +118,7 @@ fn a_struct_of_a_module_extends_one_of_the_host_and_another_base_is_refused() {
 }
 
 #[test]
-fn bases_that_cannot_be_are_refused_with_their_paths() {
+fn invalid_struct_bases_are_refused_with_their_paths() {
     let refused = |structs: Vec<NativeStruct>| {
         let natives = structs.into_iter().fold(Natives::in_package("Test"), Natives::structure);
         support::builder().natives(natives).build().map(drop).expect_err("it cannot be").to_string()
@@ -137,7 +137,7 @@ fn bases_that_cannot_be_are_refused_with_their_paths() {
 }
 
 #[test]
-fn a_file_and_a_loaded_module_say_the_same_of_what_structs_extend() {
+fn a_file_and_its_loaded_module_agree_on_struct_bases() {
     let host = support::host(&[parcels(&[])]);
     let loaded = host.types().declared_by("parcels").expect("it is loaded");
     let (_, from_file) = alcedo_runtime::ManifestInfo::peek_declared(&parcels(&[])).expect("a module");

@@ -43,13 +43,12 @@ fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
     in_words(&told.expect("a text"))
 }
 
-/// Size with an explicit width only.
 fn wide(width: i32) -> Value {
     Value::Struct(vec![("width".into(), Value::I32(width))])
 }
 
 #[test]
-fn a_struct_begins_with_its_defaults_in_an_object_a_container_a_parameter_and_in_rust() {
+fn a_struct_starts_with_its_defaults_everywhere() {
     let host = support::host(&[parcels(&[])]);
     let depot = depot(&host);
     assert_eq!(shown(&host, depot, "next"), format!("nobody 3 -1 Air 0 {NEW}"));
@@ -60,7 +59,7 @@ fn a_struct_begins_with_its_defaults_in_an_object_a_container_a_parameter_and_in
     let made = told(&host, depot, "made", &[]);
     assert_eq!(made, format!("{} | nobody {} {}", size(2.5, -1), size(3.0, -1), size(2.5, -1)));
     assert_eq!(told(&host, depot, "told", &[wide(5)]), size(2.5, 5));
-    assert_eq!(told(&host, depot, "told", &[]), size(2.5, -1), "an argument that is left out");
+    assert_eq!(told(&host, depot, "told", &[]), size(2.5, -1), "an omitted argument");
     let black = host.conjugates().make("/Script/Game.Size", &wide(4)).unwrap_or_else(|error| panic!("{error}"));
     let read = host.conjugates().read(black).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(in_words(&read), "2.5 4 Air 0");
@@ -68,26 +67,26 @@ fn a_struct_begins_with_its_defaults_in_an_object_a_container_a_parameter_and_in
 }
 
 #[test]
-fn what_an_object_changed_stays_over_a_reload_and_the_rest_follows_the_new_defaults() {
+fn changed_struct_values_survive_a_reload_and_others_follow_defaults() {
     let host = support::host(&[parcels(&[])]);
     let [kept, follows] = [depot(&host), depot(&host)];
     host.objects().set(kept, "large", &wide(7)).unwrap_or_else(|error| panic!("{error}"));
     let report = host.reload(&[parcels(&["later"])]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(shown(&host, follows, "large"), "4 -1 Road 9", "{report:?}");
     assert_eq!(shown(&host, follows, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
-    assert_eq!(shown(&host, kept, "large"), "2.5 7 Air 9", "a value of its own is kept whole");
+    assert_eq!(shown(&host, kept, "large"), "2.5 7 Air 9", "an own value is kept completely");
     assert_eq!(shown(&host, kept, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
 }
 
 #[test]
-fn a_default_that_is_no_value_of_the_field_is_refused_with_its_place() {
+fn an_invalid_field_default_is_refused_with_its_location() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[parcels(&["sad"])]).expect_err("no such entry").to_string();
     assert!(refused.contains("/Script/Game.Size:way") && refused.contains("Road, Air"), "{refused}");
 }
 
 #[test]
-fn a_file_and_a_loaded_module_say_the_same_of_what_fields_begin_as() {
+fn a_file_and_its_loaded_module_agree_on_field_defaults() {
     let host = support::host(&[parcels(&[])]);
     let loaded = host.types().declared_by("parcels").expect("it is loaded");
     let (_, from_file) = alcedo_runtime::ManifestInfo::peek_declared(&parcels(&[])).expect("a module");
@@ -97,10 +96,10 @@ fn a_file_and_a_loaded_module_say_the_same_of_what_fields_begin_as() {
     assert_eq!(
         said,
         [
-            ("height", "2.5", "Upwards."),
-            ("width", "-1", "To the side; nobody said so far."),
-            ("way", "\"Air\"", "How it goes."),
-            ("weight", "", "It begins as nothing."),
+            ("height", "2.5", "Height."),
+            ("width", "-1", "Width; negative if unknown."),
+            ("way", "\"Air\"", "Way of transport."),
+            ("weight", "", "Weight, without a declared default."),
         ]
     );
 }

@@ -102,7 +102,7 @@ fn failure(reload: &Reload) -> (Phase, String) {
 }
 
 #[test]
-fn a_fixed_port_goes_from_generation_to_generation() {
+fn a_fixed_port_passes_from_generation_to_generation() {
     let scene = Scene::new(&[harbor(1)]);
     scene.assert_serves("1");
     let reload = committed(scene.reload(&[harbor(2)]));
@@ -110,7 +110,7 @@ fn a_fixed_port_goes_from_generation_to_generation() {
     scene.assert_serves("2");
     assert_eq!(scene.record.take(), "harbor 1 main\nharbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
     let _unload = scene.host.unload_master().expect("there is one");
-    assert_eq!(scene.record.take(), "harbor 2 exit\n", "an unload suspends nobody");
+    assert_eq!(scene.record.take(), "harbor 2 exit\n", "an unload suspends no module");
     assert_eq!(scene.serving(), None);
 }
 
@@ -122,7 +122,7 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
         let reload = scene.reload(&[harbor(2)]);
         let (phase, error) = failure(&reload);
         assert_eq!(phase, Phase::Start);
-        assert!(!error.contains("suspend"), "it has given the port up: {error}");
+        assert!(!error.contains("suspend"), "the port was released: {error}");
         assert_eq!(
             (&reload.remainder.suspended, &reload.remainder.resumed),
             (&vec!["harbor".into()], &vec!["harbor".into()])
@@ -147,7 +147,7 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
 }
 
 #[test]
-fn a_main_that_fails_beside_a_generation_that_gives_nothing_up_points_to_suspend() {
+fn a_main_failing_next_to_a_live_generation_suggests_suspend() {
     let stubborn = |tag| support::tagged("harbor", &["stubborn"], tag);
     let scene = Scene::new(&[stubborn(1)]);
     let (_, error) = failure(&scene.reload(&[harbor(2)]));
@@ -160,11 +160,11 @@ fn a_main_that_fails_beside_a_generation_that_gives_nothing_up_points_to_suspend
     let _unload = scene.host.unload_master().expect("there is one");
     scene.order("harbor 1 main panic");
     let error = scene.host.create_master(&[stubborn(1)]).expect_err("its main panics").to_string();
-    assert!(!error.contains("suspend"), "there is no old one: {error}");
+    assert!(!error.contains("suspend"), "no old generation exists: {error}");
 }
 
 #[test]
-fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
+fn a_failed_suspend_refuses_the_reload_and_suspended_modules_resume() {
     let addresses = |address: &str| vec![format!("harbor={address}"), format!("tug={}", free_address())];
     let scene = Scene::with(&[harbor(1), tug(1)], addresses);
     let (dependent_first, both) = ("tug 1 suspend\nharbor 1 suspend\n", "harbor 1 resume\ntug 1 resume\n");
@@ -198,7 +198,7 @@ fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
     assert_eq!(
         scene.record.take(),
         format!("{dependent_first}harbor 2 main\ntug 2 main\ntug 1 exit\nharbor 1 exit\n"),
-        "dependents first, as with exit hooks; mains the other way round"
+        "dependents first, as for exit hooks; mains in reverse order"
     );
     // Only replaced modules are suspended.
     committed(scene.host.reload_changed(&[harbor(2), tug(1)]).expect("a Master"));
@@ -207,7 +207,7 @@ fn a_suspend_that_fails_refuses_the_reload_and_whoever_was_asked_resumes() {
 }
 
 #[test]
-fn a_resume_that_fails_is_reported_and_its_module_goes_on() {
+fn a_failed_resume_is_reported_and_its_module_keeps_running() {
     for how in ["panic", "error", "bomb"] {
         let scene = Scene::new(&[harbor(1)]);
         scene.order(&format!("harbor 2 main panic\nharbor 1 resume {how}"));
@@ -224,7 +224,7 @@ fn a_resume_that_fails_is_reported_and_its_module_goes_on() {
 
 /// Permits everything in `suspend` and `resume` that the living generation may do.
 #[test]
-fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
+fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     let scene = Scene::new(&[harbor(1)]);
     let (library, text) = (harbor(2), |what: String| Ok(Some(Value::Text(what))));
     let deed = move |host: &Runtime, arguments: &[Value]| {
@@ -245,21 +245,21 @@ fn while_it_is_suspended_and_resumed_the_old_generation_lives() {
     scene.order("harbor 2 main panic\nharbor 1 suspend deed\nharbor 1 resume deed\nharbor 1 resume post");
     let count = scene.host.counters().objects;
     assert_eq!(failure(&scene.reload(&[harbor(2)])).0, Phase::Start);
-    assert_eq!(scene.host.counters().objects, count + 2, "what it makes is there for good");
+    assert_eq!(scene.host.counters().objects, count + 2, "its objects are kept");
     scene.assert_serves("1");
     let told = scene.record.take();
     let deeds: Vec<_> = told.lines().filter(|line| line.contains(" did ")).collect();
     assert_eq!(deeds.len(), 2, "{told}");
     for deed in deeds {
         assert!(deed.contains("Ok(1) Ok(Some(Text(\"1\")))"), "it makes objects and answers: {deed}");
-        assert_eq!(deed.matches("Err(\"").count(), 2, "neither a reload nor an unload begins meanwhile: {deed}");
+        assert_eq!(deed.matches("Err(\"").count(), 2, "neither a reload nor an unload begins during it: {deed}");
     }
     assert!(!told.contains("posted"), "{told}");
     scene.order("");
     scene.host.tick(alcedo_runtime::Budget::frame());
     // Posts belong to the old generation, which is alive; the requested reload follows them.
     assert_eq!(scene.host.take_reloads().len(), 1);
-    assert!(scene.record.take().starts_with("harbor 1 posted\n"), "it goes on where it was");
+    assert!(scene.record.take().starts_with("harbor 1 posted\n"), "the old generation continues");
     scene.assert_serves("2");
 }
 
@@ -280,7 +280,7 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     host.create_master(&[harbor(1)]).unwrap_or_else(|error| panic!("{error}"));
     fs::write(&orders, "harbor 1 suspend hang").expect("it can be written");
     committed(host.reload(&[harbor(2)]).expect("a Master"));
-    let hang = hangs.recv_timeout(Duration::from_secs(60)).expect("a hang is told");
+    let hang = hangs.recv_timeout(Duration::from_secs(60)).expect("a hang is reported");
     assert_eq!((&*hang.module, &*hang.function), ("harbor", "suspend of harbor"));
     assert_eq!(hang.phase, ["a reload", "quiesce"]);
 }
@@ -340,7 +340,7 @@ fn two_hundred_reloads_with_rollbacks_in_between_lose_no_port() {
 }
 
 #[test]
-fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
+fn a_slim_passes_its_port_to_its_replacement_or_reopens_it() {
     let scene = Scene::new(&[]);
     let slim = scene.host.contexts().create_slim("harbor").expect("a free name");
     slim.load_path(harbor(1)).unwrap_or_else(|error| panic!("{error}"));
@@ -368,14 +368,14 @@ fn a_slim_gives_its_port_to_its_replacement_or_takes_it_again() {
     serves("2");
     assert_eq!(scene.record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 1 exit\n");
     let stubborn = scene.host.contexts().create_slim("stubborn").expect("a free name");
-    let _gone = slim.begin_unload().expect("a Slim").wait(Duration::from_secs(60)).expect("nobody holds it");
+    let _gone = slim.begin_unload().expect("a Slim").wait(Duration::from_secs(60)).expect("no holder is left");
     stubborn.load_path(support::tagged("harbor", &["stubborn"], 1)).unwrap_or_else(|error| panic!("{error}"));
     let error = stubborn.replace(harbor(2)).expect_err("the port is taken").to_string();
     assert!(error.contains("generation 1 of it is live meanwhile"), "{error}");
 }
 
 #[test]
-fn a_database_that_one_may_open_goes_from_generation_to_generation() {
+fn an_exclusively_opened_database_passes_from_generation_to_generation() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("almanac.redb");
     let args = [path.to_str().expect("a plain name")];

@@ -30,7 +30,7 @@ const STAYING: &str = r#"
     callback staying_variable;
     static volatile long looked[1024];
     static void look_at(void *data) { looked[0] += *(long *)data; }
-    // Takes memory as libraries with allocators of their own do.
+    // Maps memory like a library with its own allocator.
     static struct entry *elsewhere(const char *how) {
         if (!strcmp(how, "mapping")) {
             char *mapped = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -52,7 +52,7 @@ const STAYING: &str = r#"
             }
             return *from = calloc(1, 24);
         }
-        // More than a search takes in.
+        // Exceeds the limit of a search.
         void **many = calloc(100, sizeof *many);
         for (int at = 0; at < 100; at++) many[at] = calloc(1, 1 << 20);
         staying_table = (struct entry *)many;
@@ -65,11 +65,11 @@ const STAYING: &str = r#"
             return;
         }
         struct entry *entry = malloc(sizeof *entry);
-        // Blocks may be longer than what was asked for, with words left over from before in the rest.
+        // A block may be longer than requested, with stale words in the rest.
         memset(entry, 0, malloc_usable_size(entry));
         *entry = (struct entry){ staying_table, call, data };
         staying_table = entry;
-        // Others register after it, so that it is far from the beginning.
+        // Further registrations follow, so the entry is far from the beginning.
         for (int others = call == look_at && data == (void *)looked ? 0 : 100; others; others--)
             staying_keep(look_at, (void *)looked);
     }
@@ -217,16 +217,16 @@ macro_rules! traces {
 const NOTHING: [&str; 3] = ["nothing to see"; 3];
 
 traces! {
-    a_plugin_that_leaves_nothing_goes: "nothing" => NOTHING;
-    a_text_of_the_environment_outlives_the_plugin_that_put_it: "putenv" => ["put by a plugin"; 3];
-    a_row_of_the_environment_outlives_the_plugin_that_made_it: "environ" => ["put by a plugin"; 3];
-    a_stream_that_stays_has_no_buffer_of_a_plugin: "setvbuf" => ["flushed"; 3];
-    random_numbers_go_on_when_their_state_goes: "initstate" => ["846930886"; 3];
-    a_variable_of_the_c_library_leads_back_to_where_it_led: "name_of_the_program" => ["a name"; 3];
+    a_plugin_that_leaves_nothing_is_unmapped: "nothing" => NOTHING;
+    an_environment_string_outlives_its_plugin: "putenv" => ["put by a plugin"; 3];
+    an_environment_array_outlives_its_plugin: "environ" => ["put by a plugin"; 3];
+    a_remaining_stream_has_no_buffer_of_a_plugin: "setvbuf" => ["flushed"; 3];
+    random_numbers_continue_after_their_state_is_unmapped: "initstate" => ["846930886"; 3];
+    a_c_library_variable_gets_its_former_target_back: "name_of_the_program" => ["a name"; 3];
     a_stream_that_a_plugin_has_closed_leaves_nothing: "fopencookie_closed" => NOTHING;
     a_stream_into_memory_that_was_closed_leaves_nothing: "memory_stream_closed" => NOTHING;
-    an_unwind_table_is_taken_back_before_the_next_panic: "register_frame" => ["caught"; 3];
-    an_unwind_table_that_was_taken_back_leaves_nothing: "register_frame_closed" => NOTHING;
+    an_unwind_table_is_deregistered_before_the_next_panic: "register_frame" => ["caught"; 3];
+    a_deregistered_unwind_table_leaves_nothing: "register_frame_closed" => NOTHING;
 }
 
 #[test]
@@ -238,16 +238,16 @@ fn the_log_of_the_system_keeps_its_name() {
 }
 
 #[test]
-fn a_stream_is_flushed_by_the_plugin_that_made_it_and_leads_nowhere_afterwards() {
-    let name = "a_stream_is_flushed_by_the_plugin_that_made_it_and_leads_nowhere_afterwards";
+fn an_unloading_plugins_stream_is_flushed_and_then_detached() {
+    let name = "an_unloading_plugins_stream_is_flushed_and_then_detached";
     if let Some(said) = alone(name, || goes("fopencookie", &["flushed"; 3])) {
         assert_eq!(said.matches("through a stream of a plugin: in the buffer").count(), 3, "{said}");
     }
 }
 
 #[test]
-fn standard_output_leads_back_when_the_plugin_that_replaced_it_goes() {
-    let name = "standard_output_leads_back_when_the_plugin_that_replaced_it_goes";
+fn standard_output_is_restored_when_the_replacing_plugin_unloads() {
+    let name = "standard_output_is_restored_when_the_replacing_plugin_unloads";
     if let Some(said) = alone(name, || goes("fopencookie_as_stdout", &["flushed"; 3])) {
         assert_eq!(said.matches("written after the reload").count(), 3, "{said}");
     }
@@ -260,7 +260,7 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
         let host = host(&library, Some(Duration::from_millis(100)), ReferenceSearch::Never);
         leave(&host, "memory_stream");
         reload(&host, &library);
-        until(&host, "the old image is given up", || !host.unloads().parked().is_empty());
+        until(&host, "the old image is parked", || !host.unloads().parked().is_empty());
         assert!(host.unloads().parked()[0].contains("open_memstream"), "{:?}", host.unloads().parked());
         assert_eq!(mapped(&host), 2);
     });
@@ -273,7 +273,7 @@ fn is_kept(habit: &str, says: &[&str]) {
     for _ in 0..3 {
         leave(&host, habit);
         reload(&host, &library);
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let report = ticket.wait(Duration::from_millis(50)).expect_err("an address of it is left").to_string();
         assert!(says.iter().all(|words| report.contains(words)), "{report}");
         assert_eq!(mapped(&host), 2, "{report}");
@@ -284,16 +284,16 @@ fn is_kept(habit: &str, says: &[&str]) {
 }
 
 #[test]
-fn a_callback_in_a_table_on_the_c_heap_keeps_its_image_until_it_is_taken_out() {
-    alone("a_callback_in_a_table_on_the_c_heap_keeps_its_image_until_it_is_taken_out", || {
-        is_kept("entry", &["libstaying.so: staying_table still leads to `traces_called_back`, through 101 blocks"]);
+fn a_callback_in_a_heap_table_keeps_its_image_until_removed() {
+    alone("a_callback_in_a_heap_table_keeps_its_image_until_removed", || {
+        is_kept("entry", &["libstaying.so: staying_table still points to `traces_called_back`, through 101 blocks"]);
     });
 }
 
 #[test]
-fn a_callback_in_a_variable_keeps_its_image_until_it_is_taken_out() {
-    alone("a_callback_in_a_variable_keeps_its_image_until_it_is_taken_out", || {
-        is_kept("variable", &["libstaying.so: staying_variable still leads to `traces_called_back`"]);
+fn a_callback_in_a_variable_keeps_its_image_until_removed() {
+    alone("a_callback_in_a_variable_keeps_its_image_until_removed", || {
+        is_kept("variable", &["libstaying.so: staying_variable still points to `traces_called_back`"]);
     });
 }
 
@@ -309,19 +309,19 @@ fn is_kept_in(test: &str, how: &str, says: &str) {
 #[test]
 fn a_callback_in_memory_that_a_library_mapped_keeps_its_image() {
     let test = "a_callback_in_memory_that_a_library_mapped_keeps_its_image";
-    is_kept_in(test, "mapping", "libstaying.so: staying_table still leads to `traces_called_back`, through 2 blocks");
+    is_kept_in(test, "mapping", "libstaying.so: staying_table still points to `traces_called_back`, through 2 blocks");
 }
 
 #[test]
 fn a_callback_in_the_middle_of_a_block_keeps_its_image() {
     let test = "a_callback_in_the_middle_of_a_block_keeps_its_image";
-    is_kept_in(test, "inside", "libstaying.so: staying_table still leads to `traces_called_back`, through a block");
+    is_kept_in(test, "inside", "libstaying.so: staying_table still points to `traces_called_back`, through a block");
 }
 
 #[test]
 fn a_callback_behind_eight_blocks_of_different_lengths_keeps_its_image() {
     let test = "a_callback_behind_eight_blocks_of_different_lengths_keeps_its_image";
-    is_kept_in(test, "deep", "libstaying.so: staying_table still leads to `traces_called_back`, through 8 blocks");
+    is_kept_in(test, "deep", "libstaying.so: staying_table still points to `traces_called_back`, through 8 blocks");
 }
 
 #[test]
@@ -331,15 +331,15 @@ fn an_image_stays_when_the_search_for_callbacks_ends_at_a_limit() {
 }
 
 #[test]
-fn data_in_a_table_keeps_its_image_until_it_is_taken_out() {
-    alone("data_in_a_table_keeps_its_image_until_it_is_taken_out", || {
-        is_kept("data", &["libstaying.so: staying_table still leads to memory of the image"]);
+fn data_in_a_table_keeps_its_image_until_removed() {
+    alone("data_in_a_table_keeps_its_image_until_removed", || {
+        is_kept("data", &["libstaying.so: staying_table still points to memory of the image"]);
     });
 }
 
 #[test]
-fn the_variable_by_which_the_c_library_knows_an_image_is_no_reference() {
-    alone("the_variable_by_which_the_c_library_knows_an_image_is_no_reference", || {
+fn the_c_librarys_handle_of_an_image_does_not_keep_it() {
+    alone("the_c_librarys_handle_of_an_image_does_not_keep_it", || {
         let library = support::plugin("traces", &[]);
         let host = host(&library, None, ReferenceSearch::Always);
         leave(&host, "handle");
@@ -368,7 +368,7 @@ fn a_number_in_a_module_keeps_no_other_module() {
 }
 
 /// Stores an address in the resident library, as only the host could.
-#[expect(unsafe_code, reason = "calls a C function that is found by name")]
+#[expect(unsafe_code, reason = "calls a C function by name")]
 fn keep_for_the_host(address: usize) {
     // SAFETY: the name is a C string.
     let keep = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"staying_keep_data".as_ptr()) };
@@ -379,8 +379,8 @@ fn keep_for_the_host(address: usize) {
 
 /// Ignores an address of the module in the library as a stale value: the module could not have called the library.
 #[test]
-fn a_library_that_a_module_has_no_function_of_keeps_nothing_of_it() {
-    alone("a_library_that_a_module_has_no_function_of_keeps_nothing_of_it", || {
+fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
+    alone("a_library_not_linked_by_a_module_keeps_nothing_of_it", || {
         let library = support::plugin("traces", &[]);
         let host = host(&library, None, ReferenceSearch::Always);
         let addresses = look(&host, "addresses");
@@ -393,7 +393,7 @@ fn a_library_that_a_module_has_no_function_of_keeps_nothing_of_it() {
 }
 
 /// Opens a library, as other code of the host may do, and stores an address in it.
-#[expect(unsafe_code, reason = "calls a C function that is found by name")]
+#[expect(unsafe_code, reason = "calls a C function by name")]
 fn opened_later_keeps(library: &Path, address: usize) {
     let name = std::ffi::CString::new(library.as_os_str().as_encoded_bytes()).expect("a name without zeroes");
     // SAFETY: the names are C strings, and the library has no initialisers.
@@ -408,10 +408,9 @@ fn opened_later_keeps(library: &Path, address: usize) {
 
 /// Ignores an address of a module in a library as a stale value if neither the module nor its own dependencies can have opened the
 /// library: libraries of other modules contain numbers and reused memory.
-/// have opened it: libraries of another module hold numbers, and memory that was theirs before.
 #[test]
-fn a_library_that_another_opened_keeps_nothing_of_a_module_that_opens_none() {
-    alone("a_library_that_another_opened_keeps_nothing_of_a_module_that_opens_none", || {
+fn a_library_opened_by_another_module_keeps_nothing() {
+    alone("a_library_opened_by_another_module_keeps_nothing", || {
         let library = support::plugin("chores", &[]);
         let host = host(&library, None, ReferenceSearch::Always);
         let [image] = process::stale_mappings(&host.stage_dir()).expect("the process map").try_into().expect("one");
@@ -429,7 +428,7 @@ fn a_library_that_another_opened_keeps_nothing_of_a_module_that_opens_none() {
 }
 
 /// Starts a Python interpreter that has run some code; false if the machine lacks its library.
-#[expect(unsafe_code, reason = "opens Python, and calls what it has for that")]
+#[expect(unsafe_code, reason = "opens Python and calls its C functions")]
 fn python() -> bool {
     const CODE: &std::ffi::CStr = c"
 import json, re, gc, threading
@@ -483,13 +482,13 @@ fn python_keeps_no_module_that_opens_no_library() {
 }
 
 #[test]
-fn an_image_whose_callback_stays_is_given_up_with_its_name() {
-    alone("an_image_whose_callback_stays_is_given_up_with_its_name", || {
+fn an_image_with_a_remaining_callback_is_parked_with_its_name() {
+    alone("an_image_with_a_remaining_callback_is_parked_with_its_name", || {
         let library = support::plugin("traces", &[]);
         let host = host(&library, Some(Duration::from_millis(100)), ReferenceSearch::Always);
         leave(&host, "entry");
         reload(&host, &library);
-        until(&host, "the old image is given up", || !host.unloads().parked().is_empty());
+        until(&host, "the old image is parked", || !host.unloads().parked().is_empty());
         assert!(host.unloads().parked()[0].contains("libstaying.so: staying_table"), "{:?}", host.unloads().parked());
         // The target of the address is still mapped.
         assert_eq!(mapped(&host), 2);
@@ -500,7 +499,7 @@ fn an_image_whose_callback_stays_is_given_up_with_its_name() {
 fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport {
     let lease = host.unloads().lease_master("the test").expect("there is a Master");
     reload(host, library);
-    let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+    let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
     drop(lease);
     until(host, "the old image is gone", || mapped(host) == 1);
     ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"))
@@ -513,49 +512,46 @@ fn churn() {
 }
 
 #[test]
-fn blocks_that_only_the_plugin_knew_are_freed_and_those_that_a_library_was_given_are_kept_and_told_apart() {
-    alone(
-        "blocks_that_only_the_plugin_knew_are_freed_and_those_that_a_library_was_given_are_kept_and_told_apart",
-        || {
-            let library = support::plugin("traces", &[]);
-            let host = host(&library, None, ReferenceSearch::Always);
-            leave(&host, "blocks");
-            let report = end_of_first(&host, &library);
-            let [end] = &report.modules[..] else { panic!("{report}") };
-            // Three own blocks, and the string, of which the environment has a copy.
-            let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
-            assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
-            assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
-            assert_eq!(end.c_heap_kept_for, "a library still leads to them");
-            let words = report.to_string();
-            assert!(words.contains("4 C heap blocks freed · "), "{words}");
-            assert!(words.contains("2 C heap blocks kept (8.8 KiB): a library still leads to them"), "{words}");
-            churn();
-            assert_eq!(look(&host, "blocks"), "put by a plugin, 2 blocks as they were");
-            host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
-        },
-    );
+fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
+    alone("private_blocks_are_freed_and_those_shared_with_libraries_kept", || {
+        let library = support::plugin("traces", &[]);
+        let host = host(&library, None, ReferenceSearch::Always);
+        leave(&host, "blocks");
+        let report = end_of_first(&host, &library);
+        let [end] = &report.modules[..] else { panic!("{report}") };
+        // Three own blocks, and the string that the environment has copied.
+        let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
+        assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
+        assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
+        assert_eq!(end.c_heap_kept_for, "a library still leads to them");
+        let words = report.to_string();
+        assert!(words.contains("4 C heap blocks freed · "), "{words}");
+        assert!(words.contains("2 C heap blocks kept (8.8 KiB): a library still leads to them"), "{words}");
+        churn();
+        assert_eq!(look(&host, "blocks"), "put by a plugin, 2 blocks as they were");
+        host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
+    });
 }
 
 #[test]
-fn blocks_of_a_plugin_that_may_have_given_them_away_are_kept_and_the_report_says_how() {
-    let test = "blocks_of_a_plugin_that_may_have_given_them_away_are_kept_and_the_report_says_how";
+fn possibly_shared_blocks_are_kept_and_reported_with_the_reason() {
+    let test = "possibly_shared_blocks_are_kept_and_reported_with_the_reason";
     if std::env::var_os(ALONE).is_some() {
         return blocks_are_kept(&["cpp"], "libstdc++.so.6 may have taken them over");
     }
     if Command::new("c++").arg("--version").output().is_err() {
-        eprintln!("{test} did not run: there is no C++ compiler");
+        eprintln!("{test} did not run: a C++ compiler is missing");
         return;
     }
     alone_with(&["cpp"], test);
 }
 
 #[test]
-fn blocks_of_a_plugin_are_freed_also_where_the_c_library_has_moved_one() {
+fn plugin_blocks_reallocated_by_the_c_library_are_freed_too() {
     if std::env::var_os(ALONE).is_none() {
         support::plugin("traces", &["grows"]);
     }
-    alone("blocks_of_a_plugin_are_freed_also_where_the_c_library_has_moved_one", || {
+    alone("plugin_blocks_reallocated_by_the_c_library_are_freed_too", || {
         for features in [&[][..], &["grows"]] {
             blocks_are_kept(features, "");
         }
@@ -582,17 +578,17 @@ fn blocks_are_kept(features: &[&str], why: &str) {
 
 // C library functions that the plugin looks up at run time.
 traces! {
-    a_thread_ends_without_the_destructor_of_a_key_whose_plugin_has_gone: "looked_up_key" => NOTHING;
-    a_thread_ends_without_a_destructor_that_was_looked_up_and_has_gone: "looked_up_thread_local" => NOTHING;
-    functions_around_a_fork_go_with_their_plugin: "looked_up_fork_handlers" => ["a child ended with 7"; 3];
-    a_timer_that_was_looked_up_does_not_strike: "looked_up_timer" => ["nothing strikes"; 3];
-    a_function_is_the_same_whichever_way_it_is_looked_up: "looked_up_alike" => NOTHING;
-    a_library_of_the_plugins_own_has_its_own_function_of_a_hooked_name: "looked_up_elsewhere" => NOTHING;
+    a_thread_ends_without_the_key_destructor_of_an_unloaded_plugin: "looked_up_key" => NOTHING;
+    a_thread_ends_without_a_looked_up_destructor_after_unload: "looked_up_thread_local" => NOTHING;
+    fork_handlers_are_removed_with_their_plugin: "looked_up_fork_handlers" => ["a child ended with 7"; 3];
+    a_looked_up_timer_does_not_fire_after_unload: "looked_up_timer" => ["nothing strikes"; 3];
+    every_lookup_of_a_function_returns_one_address: "looked_up_alike" => NOTHING;
+    a_plugins_own_library_keeps_its_function_of_a_hooked_name: "looked_up_elsewhere" => NOTHING;
 }
 
 #[test]
-fn functions_around_a_fork_are_no_references_since_they_go_with_their_plugin() {
-    alone("functions_around_a_fork_are_no_references_since_they_go_with_their_plugin", || {
+fn fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it() {
+    alone("fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it", || {
         goes_under(ReferenceSearch::Always, &[], "looked_up_fork_handlers", &["a child ended with 7"; 3]);
     });
 }
@@ -611,14 +607,14 @@ fn a_thread_whose_start_was_looked_up_is_waited_for() {
 }
 
 #[test]
-fn exit_handlers_that_were_looked_up_run_before_their_plugin_goes() {
-    let test = "exit_handlers_that_were_looked_up_run_before_their_plugin_goes";
+fn looked_up_exit_handlers_run_before_their_plugin_unloads() {
+    let test = "looked_up_exit_handlers_run_before_their_plugin_unloads";
     runs_thrice(test, "looked_up_exit_handler", "a function of a plugin ran");
 }
 
 #[test]
-fn exit_handlers_with_a_status_that_were_looked_up_run_before_their_plugin_goes() {
-    let test = "exit_handlers_with_a_status_that_were_looked_up_run_before_their_plugin_goes";
+fn exit_handlers_with_a_status_run_before_their_plugin_unloads() {
+    let test = "exit_handlers_with_a_status_run_before_their_plugin_unloads";
     runs_thrice(test, "looked_up_exit_handler_with_status", "a function of a plugin ran");
 }
 
@@ -633,14 +629,14 @@ macro_rules! traces_in_cpp {
 }
 
 traces_in_cpp! {
-    a_new_handler_of_a_plugin_is_not_called_when_that_has_gone: "cpp_new_handler" => "no memory";
-    a_terminate_handler_of_a_plugin_goes_with_it: "cpp_terminate" => "as before";
-    an_unexpected_handler_of_a_plugin_goes_with_it: "cpp_unexpected" => "as before";
-    a_default_memory_resource_of_a_plugin_goes_with_it: "cpp_resource" => "allocated";
-    a_buffer_of_a_plugin_in_a_stream_of_cpp_goes_with_it: "cpp_buffer" => "written";
-    a_buffer_whose_code_is_a_plugins_goes_with_it: "cpp_buffer_on_the_heap" => "written";
-    a_stream_of_a_plugin_is_not_flushed_when_that_has_gone: "cpp_tie" => "written";
-    a_handler_that_was_put_back_after_its_plugin_had_gone_is_not_left: "cpp_stale" => "as before";
+    a_new_handler_is_not_called_after_its_plugin_unloads: "cpp_new_handler" => "no memory";
+    a_terminate_handler_is_removed_with_its_plugin: "cpp_terminate" => "as before";
+    an_unexpected_handler_is_removed_with_its_plugin: "cpp_unexpected" => "as before";
+    a_default_memory_resource_is_removed_with_its_plugin: "cpp_resource" => "allocated";
+    a_stream_buffer_is_removed_with_its_plugin: "cpp_buffer" => "written";
+    a_heap_buffer_with_plugin_code_is_removed_with_it: "cpp_buffer_on_the_heap" => "written";
+    a_tied_stream_is_not_flushed_after_its_plugin_unloads: "cpp_tie" => "written";
+    a_handler_restored_after_its_plugin_unloaded_is_removed: "cpp_stale" => "as before";
 }
 
 fn in_cpp(test: &str, habit: &str, wanted: &str) {
@@ -648,7 +644,7 @@ fn in_cpp(test: &str, habit: &str, wanted: &str) {
         return goes_with(&["cpp"], habit, &[wanted; 3]);
     }
     if Command::new("c++").arg("--version").output().is_err() {
-        eprintln!("{test} did not run: there is no C++ compiler");
+        eprintln!("{test} did not run: a C++ compiler is missing");
         return;
     }
     let said = alone_with(&["cpp"], test).expect("it ran in a process of its own");

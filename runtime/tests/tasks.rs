@@ -20,7 +20,7 @@ pub(crate) fn chores(features: &[&str]) -> PathBuf {
 pub(crate) fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
     let record = support::record(target);
     let host = support::hasty_host(&[chores(&[])]);
-    let robot = host.objects().spawn(ROBOT).expect("it is born");
+    let robot = host.objects().spawn(ROBOT).expect("spawned");
     (record, host, robot)
 }
 
@@ -44,7 +44,7 @@ fn beats(host: &Runtime, robot: ObjectHandle) -> i32 {
 }
 
 #[test]
-fn timers_come_by_their_time_then_tasks_then_what_was_posted() {
+fn timers_run_first_then_tasks_then_posted_closures() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "line_up", &[]);
     told(&record, &expect![[""]]);
@@ -103,7 +103,7 @@ fn a_timer_keeps_the_rhythm_of_game_time_until_it_is_cancelled() {
 }
 
 #[test]
-fn a_task_waits_for_the_next_tick_and_for_game_time() {
+fn a_task_waits_for_ticks_and_for_game_time() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "walk", &[]);
     for _ in 0..8 {
@@ -123,7 +123,7 @@ fn a_task_waits_for_the_next_tick_and_for_game_time() {
 }
 
 #[test]
-fn a_delay_wakes_whoever_polled_it() {
+fn a_delay_wakes_its_last_poller() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "combine", &[]);
     (0..6).for_each(|_| tick(&host, 10));
@@ -162,9 +162,9 @@ fn tasks_that_wake_each_other_have_one_turn_in_each_tick() {
 }
 
 #[test]
-fn what_lives_with_an_object_ends_with_it() {
+fn tasks_and_timers_of_an_object_end_with_it() {
     let (record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     for robot in [robot, other] {
         call(&host, robot, "walk", &[]);
         call(&host, robot, "beat", &[Value::U32(10)]);
@@ -213,7 +213,7 @@ fn a_timer_may_end_its_own_object() {
 }
 
 #[test]
-fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
+fn a_failed_reload_suspends_tasks_and_then_continues_them() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "walk", &[]);
     call(&host, robot, "beat", &[Value::U32(100)]);
@@ -237,7 +237,7 @@ fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
     assert_eq!(others(record.take()), "main of the failing build (build 0)");
     assert_eq!(world.differences(&host.worlds().digest()), Vec::<String>::new());
     let after: Vec<_> = host.jobs().into_iter().filter(|job| job.kind != LeaseKind::Posted).collect();
-    assert_eq!(after, before, "no job is lost, none has come, and each is due when it was");
+    assert_eq!(after, before, "the jobs and their due times are unchanged");
     tick(&host, 90);
     tick(&host, 10);
     expect![[r#"
@@ -251,11 +251,11 @@ fn a_failed_reload_sets_them_aside_and_they_go_on_as_if_nothing_had_been() {
         task of the task, a tick later (build 0)"#]]
     .assert_eq(&others(record.take()));
     assert_eq!(posted, ["posted first (build 0)", "posted second (build 0)"], "once, by the code that posted it");
-    assert_eq!(call(&host, robot, "steps", &[]), Some(Value::U32(2)), "the very plugin part that the task had");
+    assert_eq!(call(&host, robot, "steps", &[]), Some(Value::U32(2)), "the original plugin part of the task");
 }
 
 #[test]
-fn a_reload_ends_them_and_none_runs_in_the_new_generation() {
+fn a_reload_ends_tasks_and_none_runs_in_the_new_generation() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "walk", &[]);
     call(&host, robot, "beat", &[Value::U32(10)]);
@@ -285,7 +285,7 @@ fn a_reload_ends_them_and_none_runs_in_the_new_generation() {
 }
 
 #[test]
-fn an_unload_ends_them_before_the_exit_hook() {
+fn an_unload_ends_tasks_before_the_exit_hook() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "walk", &[]);
     call(&host, robot, "cling", &[]);
@@ -307,9 +307,9 @@ fn an_unload_ends_them_before_the_exit_hook() {
 }
 
 #[test]
-fn what_an_unload_cuts_short_is_counted_by_kind_module_and_place() {
+fn work_canceled_by_an_unload_is_counted_by_kind_module_and_location() {
     let (_record, host, robot) = playing("chores");
-    let other = host.objects().spawn(ROBOT).expect("it is born");
+    let other = host.objects().spawn(ROBOT).expect("spawned");
     call(&host, robot, "line_up", &[]);
     call(&host, other, "line_up", &[]);
     let ticket = host.unload_master().expect("there is one").ticket;
@@ -327,7 +327,7 @@ fn what_an_unload_cuts_short_is_counted_by_kind_module_and_place() {
 }
 
 #[test]
-fn a_panic_ends_its_job_and_is_logged_with_module_and_place() {
+fn a_panic_ends_its_job_and_is_logged_with_module_and_location() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     call(&host, robot, "stumble", &[]);
     tick(&host, 10);
@@ -371,7 +371,7 @@ fn jobs_that_fail_alike_are_logged_at_powers_of_ten() {
 
 #[test]
 fn threads_of_a_module_post_to_the_game_thread() {
-    let (_record, host, robot) = playing("chores");
+    let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     call(&host, robot, "post_from_threads", &[Value::U32(4), Value::U32(250)]);
     assert_eq!(beats(&host, robot), 0, "nothing runs before the safe point");
     host.safe_point();
@@ -380,7 +380,8 @@ fn threads_of_a_module_post_to_the_game_thread() {
     let counted = beats(&host, robot);
     host.objects().destroy(robot);
     host.safe_point();
-    assert_eq!((host.jobs(), counted), (vec![], 1_000), "what was posted to a dead object is dropped");
+    assert_eq!((host.jobs(), counted), (vec![], 1_000), "closures of a destroyed object are dropped");
+    assert_eq!(record.take(), "", "a closure of a destroyed object is not a failure");
 }
 
 #[test]
@@ -418,7 +419,7 @@ fn threads_of_the_host_post_too_in_one_order_with_modules() {
 #[test]
 fn off_the_game_thread_only_posting_is_allowed() {
     let (_record, host, robot) = playing("chores");
-    let Some(Value::Text(refusals)) = call(&host, robot, "refusals", &[]) else { panic!("it tells a text") };
+    let Some(Value::Text(refusals)) = call(&host, robot, "refusals", &[]) else { panic!("not a string") };
     expect![[r#"
         starting a task or a timer is for the game thread only: off it a module can finalize, post and log
         starting a task or a timer is for the game thread only: off it a module can finalize, post and log
@@ -456,7 +457,7 @@ fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
 }
 
 #[test]
-fn posted_closures_go_on_while_the_host_waits_for_an_unload() {
+fn posted_closures_run_while_the_host_waits_for_an_unload() {
     let (record, host, robot) = playing("chores");
     let dir = tempfile::tempdir().expect("a folder");
     let let_go = dir.path().join("let go");

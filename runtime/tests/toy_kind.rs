@@ -29,7 +29,7 @@ fn a_new_kind_is_a_parameter_and_a_result() {
     host.calls().register("pick", signature, pick).expect("the name is free");
     let all = Value::Array(vec![Value::Toy(1), Value::Toy(2)]);
     assert_eq!(host.calls().call("ex:/pick", &[Value::Toy(40), all.clone()]).unwrap(), Some(Value::Toy(42)));
-    host.calls().call("ex:/pick", &[Value::U32(40), all]).expect_err("a number is no toy");
+    host.calls().call("ex:/pick", &[Value::U32(40), all]).expect_err("a number is not a toy");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_new_kind_is_in_a_world_file() {
     let all = |values: [Value; 2]| Value::Array(values.to_vec());
     first.objects().set(object, "one", &Value::Toy(7)).expect("a toy");
     first.objects().set(object, "all", &all([Value::Toy(8), Value::Toy(9)])).expect("toys");
-    let place = first.objects().path_of(object).expect("it lives");
+    let place = first.objects().path_of(object).expect("alive");
     first.worlds().save(&path).expect("it is saved");
 
     for (one, list, expected) in [

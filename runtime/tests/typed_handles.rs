@@ -30,8 +30,8 @@ fn adders() -> [Natives; 2] {
             Ok(sum)
         });
     let adder = adder.member_docs(&[
-        ("total", "What it has added up."),
-        ("sum_up", "The sum, by code of the host or of whoever overrides it."),
+        ("total", "Sum of all additions."),
+        ("sum_up", "The sum, computed by the host or by an override."),
     ]);
     let mut teacher = NativeClass::new("School", "Teacher", OBJECT);
     let _sum_twice = teacher.add_function("sum_twice", &["by"], 0, move |world, _teacher, (by,): (Obj<Object>,)| {
@@ -60,7 +60,7 @@ fn the_glue_of_the_plugin_is_that_of_the_natives() {
 }
 
 #[test]
-fn a_body_reads_and_writes_by_handle_whatever_class_of_a_plugin_extends_its_own_across_reloads() {
+fn a_body_accesses_properties_by_handle_in_subclasses_across_reloads() {
     let host = host(detours(&[], 1));
     let born = |class: &str| host.objects().spawn(class).expect("it is declared");
     let [teacher, adder, detour] = ["/Script/School.Teacher", ADDER, "/Script/Game.Detour"].map(born);
@@ -75,14 +75,14 @@ fn a_body_reads_and_writes_by_handle_whatever_class_of_a_plugin_extends_its_own_
     host.objects().destroy(detour);
     let gone = ask(detour).expect_err("it is gone");
     assert!(matches!(gone, Error::Call(CallError::Stale { .. })), "{gone:?}");
-    host.shutdown().into_result().expect("all ends");
+    host.shutdown().into_result().expect("a clean shutdown");
 }
 
 /// Values that function bodies report to the test.
 type Seen<T> = Rc<RefCell<Vec<T>>>;
 
 #[test]
-fn a_handle_of_one_class_is_an_error_for_another_even_where_that_has_the_name() {
+fn a_handle_is_an_error_for_another_class_with_equal_names() {
     let mut lamp = NativeClass::new("Test", "Lamp", OBJECT);
     let gain: PropertyHandle<f64> = lamp.add_property("gain", 0, "2.5");
     let lit: FunctionHandle<(f64,), ()> = lamp.add_event("lit", &["how"]);
@@ -127,7 +127,7 @@ fn a_handle_of_one_class_is_an_error_for_another_even_where_that_has_the_name() 
 }
 
 #[test]
-fn hooks_use_handles_and_values_of_other_kinds_are_read_by_them_as_values() {
+fn hooks_read_properties_of_other_kinds_as_values_by_handle() {
     let names: Seen<Value> = Rc::default();
     let mut crew = NativeClass::new("Test", "Crew", OBJECT);
     let all: AnyPropertyHandle =
@@ -142,7 +142,7 @@ fn hooks_use_handles_and_values_of_other_kinds_are_read_by_them_as_values() {
     let crew = crew.post_init_properties(move |world, crew| {
         captain.set(world, crew, crew).map_err(|error| error.to_string())?;
         assert_eq!(captain.get::<ObjectHandle>(world, crew), Ok(crew));
-        let wrong = all.get::<f64>(world, crew).expect_err("it holds texts");
+        let wrong = all.get::<f64>(world, crew).expect_err("it holds strings");
         assert!(matches!(wrong, CallError::Signature { .. }), "{wrong:?}");
         seen.borrow_mut().push(read.read(world, crew).map_err(|error| error.to_string())?);
         Ok(())
@@ -167,7 +167,7 @@ fn a_parameter_without_a_name_is_refused_when_the_host_is_built() {
 }
 
 #[test]
-fn a_body_implements_a_function_of_an_interface_and_its_panic_is_an_error() {
+fn a_body_implements_an_interface_function_and_its_panic_is_an_error() {
     let opens = NativeInterface::new("Test", "Opens").function("open", &[("by", (PropertyKind::F64, ""))], None);
     let mut door = NativeClass::new("Test", "Door", OBJECT).implements("/Script/Test.Opens");
     let width: PropertyHandle<f64> = door.add_property("width", 0, "");
@@ -180,5 +180,5 @@ fn a_body_implements_a_function_of_an_interface_and_its_panic_is_an_error() {
     assert_eq!(host.objects().get(door, "width").expect("it has one"), Value::F64(0.5));
     let slammed = host.objects().call(door, "slam", &[]).expect_err("it panics");
     assert!(slammed.to_string().contains("it is locked"), "{slammed}");
-    assert_eq!(host.objects().get(door, "width").expect("it lives"), Value::F64(0.5));
+    assert_eq!(host.objects().get(door, "width").expect("alive"), Value::F64(0.5));
 }

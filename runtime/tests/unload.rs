@@ -1,6 +1,6 @@
 //! Unloads that do not end immediately: reports name the holders, the generation ends when they release it, and a permanently held
 //! generation is parked without blocking the host. The plugin is `lingering`, whose holders end when a file appears.
-#![expect(unsafe_code, reason = "one host leads threads out of their sleep by force")]
+#![expect(unsafe_code, reason = "one host evicts sleeping threads by force")]
 
 use crate::support;
 
@@ -17,7 +17,6 @@ use alcedo_runtime::{
 use support::Record;
 use tempfile::TempDir;
 
-/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 const SLEEPER: &str = "/Script/Game.Sleeper";
@@ -100,15 +99,15 @@ fn assert_nothing_mapped(host: &Runtime) {
 
 fn sleeper(host: &Runtime, alarm: &Value) -> ObjectHandle {
     ask(host, "set_alarm", std::slice::from_ref(alarm));
-    let sleeper = host.objects().spawn(SLEEPER).expect("born");
+    let sleeper = host.objects().spawn(SLEEPER).expect("spawned");
     host.objects().call(sleeper, "sleep", &[]).expect("it sleeps");
     sleeper
 }
 
 #[test]
-fn a_lease_of_the_host_blocks_the_unload_and_is_named_until_it_ends() {
+fn a_host_lease_blocks_the_unload_and_is_named() {
     let (_record, host, events) = stage(patient());
-    let lease = host.unloads().lease("lingering", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("lingering", "the inspector").expect("alive");
     let ticket = host.unload_master().expect("a Master").ticket;
     let report = until_blocked_by(&ticket, &[LeaseKind::Borrow], || host.safe_point());
     assert_eq!(owners(&report, LeaseKind::Borrow), ["the inspector"]);
@@ -117,13 +116,13 @@ fn a_lease_of_the_host_blocks_the_unload_and_is_named_until_it_ends() {
     assert_eq!(host.unloads().generations(), [GenerationInfo { number: 1, state: ContextState::Blocked }]);
     assert_eq!(host.unloads().tickets(), std::slice::from_ref(&ticket));
     host.safe_point();
-    assert_eq!(ticket.state(), ContextState::Blocked, "it is looked at again");
+    assert_eq!(ticket.state(), ContextState::Blocked, "the unload is polled again");
     drop(lease);
     host.safe_point();
     assert_eq!(ticket.state(), ContextState::Dead, "{}", ticket.report());
     assert_eq!((host.unloads().generations(), host.unloads().tickets()), (vec![], vec![]));
     assert_nothing_mapped(&host);
-    let said = events.borrow().iter().find(|event| event.starts_with("Blocked 1: ")).cloned().expect("it was told");
+    let said = events.borrow().iter().find(|event| event.starts_with("Blocked 1: ")).cloned().expect("reported");
     assert!(said.contains("borrowed data    the inspector   thread "), "{said}");
     assert_eq!(unblocked(&events), ["Unloading 1", "Unloaded 1", "Dead 1"]);
 }
@@ -152,7 +151,7 @@ fn a_blocked_unload_is_logged_once_and_not_before_a_second() {
 }
 
 #[test]
-fn once_the_unload_has_begun_nothing_new_is_held() {
+fn no_new_lease_starts_after_the_unload_began() {
     let (_record, host, _) = stage(patient());
     let refused = Rc::new(RefCell::new(None));
     let told = Rc::clone(&refused);
@@ -162,12 +161,12 @@ fn once_the_unload_has_begun_nothing_new_is_held() {
     assert!(matches!(error, Error::Sealed(_)), "{error}");
     assert!(error.to_string().starts_with("lingering of generation 1 is unloading since "), "{error}");
     assert!(host.unloads().lease("lingering", "of the next").is_ok());
-    let error = host.unloads().lease("absent", "nobody").expect_err("no such module");
+    let error = host.unloads().lease("absent", "a test").expect_err("no such module");
     assert!(matches!(error, Error::Load(LoadError::NoModule { .. })), "{error}");
 }
 
 #[test]
-fn a_thread_that_runs_blocks_the_unload_and_is_named_until_it_ends() {
+fn a_running_thread_blocks_the_unload_and_is_named() {
     let (record, host, _) = stage(patient());
     let (_dir, path, until) = file();
     ask(&host, "export", &[until]);
@@ -182,18 +181,18 @@ fn a_thread_that_runs_blocks_the_unload_and_is_named_until_it_ends() {
 }
 
 #[test]
-fn threads_that_stop_when_they_are_asked_end_with_their_module() {
+fn threads_that_stop_on_request_end_with_their_module() {
     let (record, host, _) = stage(patient());
     ask(&host, "obey", &[]);
     ask(&host, "obey_joined", &[]);
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
     assert_nothing_mapped(&host);
-    assert_eq!(record.take(), "exit\njoined\n", "the exit hook may wait for a thread that is asked to stop");
+    assert_eq!(record.take(), "exit\njoined\n", "the exit hook may wait for a thread that was requested to stop");
 }
 
 #[test]
-fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budget() {
+fn a_thread_that_never_stops_is_parked_by_name_and_budgeted() {
     let impatient = patient().park_after(Duration::ZERO).parked_budget(0);
     let (_record, host, events) = stage(impatient);
     let (_dir, _never, until) = file();
@@ -211,7 +210,7 @@ fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budg
     assert_eq!(
         host.unloads().generations(),
         [GenerationInfo { number: 1, state: ContextState::Parked }],
-        "it is listed for ever"
+        "the parked generation stays listed"
     );
     assert!(events.borrow().last().is_some_and(|last| last.starts_with("Parked 1: lingering")), "{events:?}");
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
@@ -225,7 +224,7 @@ fn a_thread_that_never_stops_is_parked_with_its_name_and_counts_against_the_budg
 }
 
 #[test]
-fn a_thread_that_never_stops_is_led_out_of_its_sleep_where_the_host_allows_it() {
+fn a_sleeping_thread_is_evicted_if_the_host_allows_it() {
     // SAFETY: the threads of that plugin have shared no memory of their stacks.
     let forceful = patient().unloads(|policy| unsafe { policy.evict_after(Some(Duration::ZERO)) });
     let (_record, host, _) = stage(forceful);
@@ -240,12 +239,12 @@ fn a_thread_that_never_stops_is_led_out_of_its_sleep_where_the_host_allows_it() 
 }
 
 #[test]
-fn a_host_may_give_a_blocked_generation_up_at_once() {
+fn a_host_may_park_a_blocked_generation_immediately() {
     let (_record, host, _) = stage(patient());
-    let lease = host.unloads().lease("lingering", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("lingering", "the inspector").expect("alive");
     let ticket = host.unload_master().expect("a Master").ticket;
     until_blocked_by(&ticket, &[LeaseKind::Borrow], || host.safe_point());
-    host.unloads().park(1).expect("it is on its way out");
+    host.unloads().park(1).expect("it is unloading");
     let report = ticket.wait(LONG).expect_err("it is parked");
     assert_eq!((report.state, report.parked.len()), (ContextState::Parked, 1));
     assert!(report.parked[0].reason.starts_with("kept by borrowed data the inspector"), "{report}");
@@ -255,7 +254,7 @@ fn a_host_may_give_a_blocked_generation_up_at_once() {
 }
 
 #[test]
-fn callbacks_run_by_priority_and_the_panic_of_one_is_on_the_ticket() {
+fn callbacks_run_by_priority_and_panics_are_on_the_ticket() {
     let (_record, host, events) = stage(patient());
     for (priority, name) in [(5, "last"), (-1, "first"), (0, "panics"), (0, "after it")] {
         let heard = Rc::clone(&events);
@@ -273,7 +272,7 @@ fn callbacks_run_by_priority_and_the_panic_of_one_is_on_the_ticket() {
 }
 
 #[test]
-fn what_a_callback_did_wrong_in_a_reload_is_told_there_and_once() {
+fn a_callback_failure_in_a_reload_is_reported_there_once() {
     let (_record, host, _) = stage(patient());
     host.unloads().on_unloading(7, |_host, generation| assert!(generation != 1, "not today"));
     let broken = support::plugin("broken", &["panic-in-main"]);
@@ -289,9 +288,9 @@ fn what_a_callback_did_wrong_in_a_reload_is_told_there_and_once() {
 }
 
 #[test]
-fn a_ticket_is_waited_on_with_a_deadline_from_any_thread_and_events_follow_at_the_safe_point() {
+fn any_thread_waits_on_a_ticket_and_events_follow_later() {
     let (_record, host, events) = stage(patient());
-    let lease = host.unloads().lease("lingering", "a worker").expect("it lives");
+    let lease = host.unloads().lease("lingering", "a worker").expect("alive");
     let ticket = host.unload_master().expect("a Master").ticket;
     until_blocked_by(&ticket, &[LeaseKind::Borrow], || assert_ne!(ticket.poll(), ContextState::Dead));
     let early = ticket.wait(Duration::from_millis(5)).expect_err("it is held");
@@ -312,7 +311,7 @@ fn a_ticket_is_waited_on_with_a_deadline_from_any_thread_and_events_follow_at_th
 }
 
 #[test]
-fn an_unload_asked_for_inside_a_call_waits_for_the_safe_point() {
+fn an_unload_requested_inside_a_call_waits_for_the_safe_point() {
     let _alone = support::record("lingering");
     let host = support::builder().build().expect("a host");
     host.create_master(&[support::plugin("broken", &[])]).expect("a Master");
@@ -323,7 +322,7 @@ fn an_unload_asked_for_inside_a_call_waits_for_the_safe_point() {
         Ok(Some(Value::Text(format!("generation {} still", host.generation()))))
     };
     host.calls().register("host.unload_later", " -> String".parse().expect("a signature"), later).expect("a free name");
-    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
+    let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
     let told =
         host.objects().call(fragile, "relay", &[Value::Text("ex:/host.unload_later".to_owned())]).expect("it answers");
     assert_eq!(told, Some(Value::Text("generation 1 still".to_owned())));
@@ -337,7 +336,7 @@ fn an_unload_asked_for_inside_a_call_waits_for_the_safe_point() {
 }
 
 #[test]
-fn resources_left_to_the_module_are_dropped_after_the_exit_hook_with_what_they_leave() {
+fn auto_disposed_resources_drop_after_the_exit_hook_with_their_successors() {
     let (record, host, _) = stage(patient());
     let text = |text: &str| Value::Text(text.to_owned());
     ask(&host, "leave", &[text("first")]);
@@ -353,7 +352,7 @@ fn resources_left_to_the_module_are_dropped_after_the_exit_hook_with_what_they_l
 }
 
 #[test]
-fn a_resource_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report() {
+fn a_resource_that_recreates_itself_on_drop_is_reported() {
     let (_record, host, _) = stage(patient());
     ask(&host, "leave_endless", &[]);
     let ticket = host.unload_master().expect("a Master").ticket;
@@ -367,7 +366,7 @@ fn a_resource_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report(
 }
 
 #[test]
-fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the_host_goes_on() {
+fn a_hanging_finalizer_blocks_by_name_while_the_host_runs() {
     let (_record, host, _) = stage(patient());
     let (_dir, path, alarm) = file();
     let sleeper = sleeper(&host, &alarm);
@@ -383,7 +382,8 @@ fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the
     );
     // The new generation is alive and works.
     host.objects().call(sleeper, "sleep", &[]).expect("the new code answers");
-    let again = host.reload(&[lingering()]).expect("a Master").into_result().expect("the older one is in nobody's way");
+    let again =
+        host.reload(&[lingering()]).expect("a Master").into_result().expect("the older generation blocks nothing");
     assert_eq!((again.generation, host.unloads().generations().len()), (3, 3));
     fs::write(path, "").expect("the folder is ours");
     assert_gone(&host, &ticket);
@@ -391,7 +391,7 @@ fn a_finalizer_that_hangs_blocks_by_name_while_the_next_generation_lives_and_the
 }
 
 #[test]
-fn a_finalizer_that_never_returns_is_given_up_and_another_thread_does_the_work_of_the_others() {
+fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
     let (_record, host, _) = stage(patient());
     let (_dir, path, alarm) = file();
     let hanging = sleeper(&host, &alarm);
@@ -402,8 +402,8 @@ fn a_finalizer_that_never_returns_is_given_up_and_another_thread_does_the_work_o
     let second = host.unloads().tickets().remove(1);
     let behind = until_blocked_by(&second, &[LeaseKind::Finalizer], || host.safe_point());
     let finalizers = owners(&behind, LeaseKind::Finalizer);
-    assert!(finalizers.len() == 1 && finalizers[0].contains("generation 1"), "who is in the way is named: {behind}");
-    host.unloads().park(1).expect("it is on its way out");
+    assert!(finalizers.len() == 1 && finalizers[0].contains("generation 1"), "the report names the blocker: {behind}");
+    host.unloads().park(1).expect("it is unloading");
     assert!(host.unloads().parked()[0].contains("kept by finalizer Drop of Game.Sleeper (lingering, generation 1)"));
     host.unloads().wait(LONG).expect("a safe point");
     assert_eq!((first.state(), second.state()), (ContextState::Parked, ContextState::Dead), "{}", second.report());
@@ -435,7 +435,7 @@ fn a_reload_works_while_an_older_generation_is_kept_by_a_thread() {
 }
 
 #[test]
-fn a_host_that_ends_waits_and_then_says_who_is_left() {
+fn a_shutdown_waits_and_then_names_remaining_blockers() {
     let hasty = patient().unloads(|policy| policy.shutdown = Duration::ZERO);
     let (_record, host, _) = stage(hasty);
     let (_dir, _never, until) = file();
@@ -445,12 +445,12 @@ fn a_host_that_ends_waits_and_then_says_who_is_left() {
 }
 
 #[test]
-fn a_module_goes_after_those_that_depend_on_it() {
+fn a_module_unloads_after_its_dependents() {
     let _alone = support::record("lingering");
     let libraries = [support::plugin("glue-base", &[]), support::plugin("glue-derived", &[])];
     let host = patient().build().expect("a host");
     host.create_master(&libraries).expect("a Master");
-    let lease = host.unloads().lease("glue_derived", "the inspector").expect("it lives");
+    let lease = host.unloads().lease("glue_derived", "the inspector").expect("alive");
     let ticket = host.unload_master().expect("a Master").ticket;
     let both = [LeaseKind::Borrow, LeaseKind::Dependent];
     let report = until_blocked_by(&ticket, &both, || host.safe_point());

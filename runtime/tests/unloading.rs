@@ -116,29 +116,29 @@ macro_rules! habits {
 }
 
 habits! {
-    a_plugin_that_leaves_nothing_goes: ["nothing"] => [];
-    a_thread_local_of_the_game_thread_ends_on_it: ["thread_local"] => ["began", "ended at home"];
-    a_thread_local_of_another_thread_ends_there: ["thread_local_there"] => ["began", "ended at home"];
+    a_plugin_that_leaves_nothing_is_unmapped: ["nothing"] => [];
+    a_game_thread_local_is_dropped_on_the_game_thread: ["thread_local"] => ["began", "ended at home"];
+    a_thread_local_of_another_thread_is_dropped_there: ["thread_local_there"] => ["began", "ended at home"];
     printed_lines_leave_nothing: ["print_line"] => [];
     logs_and_spans_leave_nothing: ["tracing"] => [];
     random_numbers_leave_nothing: ["rand"] => ["a number"];
-    a_megabyte_in_a_static_goes_with_the_image: ["megabyte"] => [];
-    texts_in_a_static_go_with_the_image: ["once_lock"] => [];
+    a_megabyte_in_a_static_is_freed_with_the_image: ["megabyte"] => [];
+    strings_in_a_static_are_freed_with_the_image: ["once_lock"] => [];
     a_joined_thread_leaves_nothing: ["joined_thread"] => ["a thread ran"];
-    a_finished_thread_that_nobody_joined_leaves_nothing: ["finished_thread"] => ["a thread ran"];
+    a_finished_unjoined_thread_leaves_nothing: ["finished_thread"] => ["a thread ran"];
     a_detached_thread_is_waited_for: ["detached_thread"] => ["began", "ended at home"];
-    a_thread_that_listens_is_asked_to_stop: ["polite_thread"] => ["was asked to stop"];
-    an_exit_handler_runs_before_its_code_goes: ["at_exit"] => ["the exit handler ran"];
-    a_mapping_that_nobody_unmapped_goes: ["mapping"] => [];
-    a_mapping_by_the_number_of_the_call_goes_too: ["mapping_by_number"] => [];
-    blocks_of_the_c_heap_go: ["c_heap"] => [];
-    a_key_is_deleted_and_its_value_ended: ["key"] => ["the value of a key ended"];
-    a_leaked_box_goes_with_the_image: ["leaked_box"] => [];
+    a_cooperative_thread_is_requested_to_stop: ["polite_thread"] => ["was asked to stop"];
+    an_exit_handler_runs_before_its_code_is_unmapped: ["at_exit"] => ["the exit handler ran"];
+    a_leaked_mapping_is_unmapped: ["mapping"] => [];
+    a_mapping_by_syscall_number_is_unmapped_too: ["mapping_by_number"] => [];
+    blocks_of_the_c_heap_are_freed: ["c_heap"] => [];
+    a_key_is_deleted_and_its_value_dropped: ["key"] => ["the value of a key ended"];
+    a_leaked_box_is_freed_with_the_image: ["leaked_box"] => [];
 }
 
 #[test]
-fn all_habits_together_leave_nothing() {
-    alone("all_habits_together_leave_nothing", &[], || {
+fn all_leftover_kinds_together_leave_nothing() {
+    alone("all_leftover_kinds_together_leave_nothing", &[], || {
         check(&[
             "thread_local",
             "thread_local_there",
@@ -168,8 +168,8 @@ fn all_habits_together_leave_nothing() {
 }
 
 #[test]
-fn asking_who_the_thread_is_leaves_no_key() {
-    alone("asking_who_the_thread_is_leaves_no_key", &[], || {
+fn calling_thread_current_leaves_no_key() {
+    alone("calling_thread_current_leaves_no_key", &[], || {
         check(&["current_thread"]);
         assert_eq!(journal().values().sum::<u64>(), WARM_UP + RELOADS);
     });
@@ -214,8 +214,8 @@ fn a_thread_local_of_the_finalizer_thread_ends_there() {
 }
 
 #[test]
-fn a_signal_handler_goes_and_the_hosts_own_comes_back() {
-    alone("a_signal_handler_goes_and_the_hosts_own_comes_back", &[], || {
+fn an_unload_restores_the_hosts_signal_handler() {
+    alone("an_unload_restores_the_hosts_signal_handler", &[], || {
         check(&["signal_handler"]);
         let library = support::plugin("leftovers", &[]);
         let host = support::host(std::slice::from_ref(&library));
@@ -230,11 +230,11 @@ fn a_signal_handler_goes_and_the_hosts_own_comes_back() {
 }
 
 #[test]
-fn an_allocator_of_the_authors_own_is_left_to_him() {
+fn an_authors_own_allocator_is_left_alone() {
     if std::env::var_os(JOURNAL).is_none() {
         support::plugin("leftovers", &["own-allocator"]);
     }
-    alone("an_allocator_of_the_authors_own_is_left_to_him", &[], || {
+    alone("an_authors_own_allocator_is_left_alone", &[], || {
         let library = support::plugin("leftovers", &["own-allocator"]);
         // The plugin uses the C heap, whose blocks are recorded. That heap may grow once by a block of this size if another thread has
         // allocated in between; with this many reloads such growth stays below the limit.
@@ -243,7 +243,7 @@ fn an_allocator_of_the_authors_own_is_left_to_him() {
 }
 
 #[test]
-fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
+fn a_plugin_bypassing_the_hooks_stays_loaded_with_a_warning() {
     let library = support::plugin("leftovers", &["bypass"]);
     let host = support::host(std::slice::from_ref(&library));
     leave(&host, "bypass");
@@ -274,7 +274,7 @@ fn a_plugin_that_bypasses_the_hooks_is_said_to_stay_and_stays() {
 }
 
 #[test]
-fn a_plugin_that_wants_static_thread_local_storage_is_refused_with_the_way_out() {
+fn a_plugin_using_static_tls_is_refused_with_a_hint() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let error = host.create_master(&[support::plugin("c-thread", &["static-tls"])]).expect_err("there is not so much");
     let words = error.to_string();
@@ -289,8 +289,8 @@ fn a_plugin_that_wants_static_thread_local_storage_is_refused_with_the_way_out()
 }
 
 #[test]
-fn a_plugin_that_finds_no_static_thread_local_storage_left_is_told_who_took_it() {
-    alone("a_plugin_that_finds_no_static_thread_local_storage_left_is_told_who_took_it", &[], || {
+fn exhausted_static_tls_is_reported_with_the_modules_using_it() {
+    alone("exhausted_static_tls_is_reported_with_the_modules_using_it", &[], || {
         let greedy = support::plugin("c-thread", &["little-static-tls"]);
         let host = support::host(std::slice::from_ref(&greedy));
         let reload = || host.reload(&[&greedy]).expect("there is a Master").into_result();
@@ -301,14 +301,14 @@ fn a_plugin_that_finds_no_static_thread_local_storage_left_is_told_who_took_it()
 }
 
 #[test]
-fn a_thread_without_a_name_is_not_named_like_the_thread_that_started_it() {
-    alone("a_thread_without_a_name_is_not_named_like_the_thread_that_started_it", &[], || {
+fn an_unnamed_thread_does_not_inherit_its_creators_name() {
+    alone("an_unnamed_thread_does_not_inherit_its_creators_name", &[], || {
         let library = support::plugin("leftovers", &[]);
         let host = support::hasty_host(std::slice::from_ref(&library));
         let own_name = std::fs::read_to_string("/proc/thread-self/comm").expect("the name of this thread");
         leave(&host, "nameless_threads");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         // A thread gets its name shortly after its start.
         eventually(&host, "the threads are named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the threads still run");
@@ -327,13 +327,13 @@ fn a_thread_without_a_name_is_not_named_like_the_thread_that_started_it() {
 }
 
 #[test]
-fn a_thread_that_does_not_listen_is_named_and_ends_when_it_likes() {
-    alone("a_thread_that_does_not_listen_is_named_and_ends_when_it_likes", &[], || {
+fn a_thread_ignoring_stop_requests_is_named_until_it_ends() {
+    alone("a_thread_ignoring_stop_requests_is_named_until_it_ends", &[], || {
         let library = support::plugin("leftovers", &[]);
         let host = support::hasty_host(std::slice::from_ref(&library));
         leave(&host, "stubborn_thread");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let report = ticket.wait(Duration::from_millis(100)).expect_err("the thread still runs").to_string();
         assert!(report.contains("stubborn"), "{report}");
         assert_eq!(mapped(&host).len(), 2);
@@ -350,7 +350,7 @@ fn a_thread_is_named_in_full_on_one_line() {
         let host = support::hasty_host(std::slice::from_ref(&library));
         leave(&host, "long_name");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
-        let [ticket] = host.unloads().tickets().try_into().expect("one generation is on its way out");
+        let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let name = format!(r#""an \"exporter\"\nof everything, {}""#, "in many parts ".repeat(12));
         // A thread gets its name shortly after its start.
         eventually(&host, "it is named", || {
@@ -374,8 +374,8 @@ fn end_of(host: &Runtime, library: &Path) -> UnloadReport {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn memory_that_a_plugin_mapped_past_its_hooks_and_left_is_told() {
-    alone("memory_that_a_plugin_mapped_past_its_hooks_and_left_is_told", &[], || {
+fn memory_mapped_past_the_hooks_is_reported_when_left() {
+    alone("memory_mapped_past_the_hooks_is_reported_when_left", &[], || {
         let library = support::plugin("leftovers", &[]);
         let host = support::host(std::slice::from_ref(&library));
         for (habit, maps, bytes) in
@@ -429,7 +429,7 @@ fn without_a_heap_of_its_own_a_megabyte_stays() {
 }
 
 #[test]
-fn a_built_plugin_neither_imports_nor_exports_what_is_hooked() {
+fn a_built_plugin_neither_imports_nor_exports_hooked_functions() {
     const HOOKED: [&str; 12] = [
         "__cxa_thread_atexit_impl",
         "pthread_create",

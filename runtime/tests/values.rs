@@ -19,7 +19,7 @@ fn cabinet(host: &Runtime) -> ObjectHandle {
 fn ask(host: &Runtime, cabinet: ObjectHandle, function: &str) -> String {
     match host.objects().call(cabinet, function, &[]) {
         Ok(Some(Value::Text(told))) => told,
-        Ok(other) => panic!("`{function}` tells a text, not {other:?}"),
+        Ok(other) => panic!("`{function}` returns a string, not {other:?}"),
         Err(error) => format!("refused: {error}"),
     }
 }
@@ -28,11 +28,11 @@ fn check(function: &str, expected: Expect) {
     let host = host();
     let cabinet = cabinet(&host);
     expected.assert_eq(&ask(&host, cabinet, function));
-    assert_eq!(host.conjugates().blacks().count(), 0, "whatever `{function}` made is given back");
+    assert_eq!(host.conjugates().blacks().count(), 0, "values made by `{function}` are released");
 }
 
 #[test]
-fn texts_are_written_where_they_lie() {
+fn strings_are_written_in_place() {
     check(
         "texts",
         expect![[
@@ -57,7 +57,7 @@ fn sets_maps_and_optionals_hold_anything() {
 }
 
 #[test]
-fn a_struct_is_used_where_it_lies_and_copied_by_clone() {
+fn a_struct_is_used_in_place_and_copied_by_clone() {
     check("structs", expect![[r#"1.5 | onwards | ("first", "second")"#]]);
 }
 
@@ -67,7 +67,7 @@ fn containers_of_std_are_copied_in_and_out() {
 }
 
 #[test]
-fn references_lead_to_an_object_until_it_is_gone() {
+fn references_resolve_to_an_object_until_it_is_destroyed() {
     let host = host();
     let (one, other) = (cabinet(&host), cabinet(&host));
     let told =
@@ -81,7 +81,7 @@ fn classes_are_named_by_path_and_spawned_from() {
 }
 
 #[test]
-fn delegates_call_what_they_are_bound_to() {
+fn delegates_call_their_bound_functions() {
     check("delegates", expect![[r#"[false, true] ["news", "red 2"]"#]]);
 }
 
@@ -91,13 +91,13 @@ fn a_field_path_reads_and_writes_its_property() {
 }
 
 #[test]
-fn parameters_are_seen_where_they_lie_and_results_are_owned() {
+fn parameters_are_read_in_place_and_results_are_owned() {
     check("calls", expect![[r#"("b", "c", "end") ("x", "y", "z", "end")"#]]);
     check("calls_with_structs", expect!["1 7"]);
 }
 
 #[test]
-fn a_view_expires_with_its_place_and_says_so() {
+fn an_expired_view_returns_an_error() {
     check(
         "expires",
         expect![
@@ -113,12 +113,12 @@ fn a_view_expires_with_its_place_and_says_so() {
 }
 
 #[test]
-fn a_lent_slice_refuses_calls() {
+fn a_borrowed_slice_refuses_calls() {
     check("lends", expect!["true true true"]);
 }
 
 #[test]
-fn what_plugin_code_keeps_lasts_over_calls_and_a_rollback_and_goes_with_a_reload() {
+fn values_kept_by_a_plugin_survive_rollbacks_but_not_reloads() {
     let host = host();
     let cabinet = cabinet(&host);
     host.objects().call(cabinet, "keep", &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -131,13 +131,13 @@ fn what_plugin_code_keeps_lasts_over_calls_and_a_rollback_and_goes_with_a_reload
     let report = host.reload(&[support::plugin("values", &["failing"])]).expect("there is a Master");
     assert_ne!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9, 9)"));
-    assert_eq!(host.conjugates().blacks().count(), 4, "they were set aside, and came back");
+    assert_eq!(host.conjugates().blacks().count(), 4, "the values were set aside and restored");
 
     let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(host.objects().call(cabinet, "build", &[]).expect("it answers"), Some(Value::U32(2)));
     assert_eq!(ask(&host, cabinet, "kept"), "nothing");
-    assert_eq!(host.conjugates().blacks().count(), 0, "they went with their generation");
+    assert_eq!(host.conjugates().blacks().count(), 0, "the values were dropped with their generation");
     assert_eq!(host.objects().get(cabinet, "numbers").expect("carried over"), numbers);
     assert_eq!(ask(&host, cabinet, "structs"), "1.5 | onwards | (\"first\", \"second\")");
     drop(host.shutdown());
@@ -176,7 +176,7 @@ fn a_value_of_each_kind_survives_a_reload() {
 }
 
 #[test]
-fn a_reference_by_interface_leads_to_whatever_class_implements_it() {
+fn an_interface_reference_resolves_to_any_implementing_class() {
     let host = host();
     let ringer = host.objects().spawn(RINGER).unwrap_or_else(|error| panic!("{error}"));
     expect!["true true (true, true) [true, true]: not a class that implements /Script/Game.Rings"]
@@ -187,15 +187,15 @@ fn a_reference_by_interface_leads_to_whatever_class_implements_it() {
         assert_eq!(host.types().implements(&class, "/Script/Game.Rings"), rings, "{class}");
     }
     // The owned value keeps the chime, and the property the bell.
-    host.objects().set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it is no object's");
+    host.objects().set(ringer, "bell", &Value::ScriptInterface(ObjectHandle::NONE)).expect("it refers to no object");
     let objects = host.counters().objects;
     host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(host.counters().objects, objects - 1, "nobody knows the bell any more");
+    assert_eq!(host.counters().objects, objects - 1, "the bell is unreferenced");
     drop(host.shutdown());
 }
 
 #[test]
-fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
+fn a_class_dropping_an_interface_resets_references_by_it() {
     let host = host();
     let (ringer, bell) =
         (host.objects().spawn(RINGER).expect("a ringer"), host.objects().spawn("/Script/Game.Bell").expect("a bell"));
@@ -207,7 +207,7 @@ fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
         (ask(&host, ringer, "rings"), report.structure.join("\n"))
     };
     let rings = || ("/Script/Game.Bell".to_owned(), String::new());
-    assert_eq!(reload("second"), rings(), "it is the same interface, declared anew");
+    assert_eq!(reload("second"), rings(), "the interface was declared again, unchanged");
     let (rung, told) = reload("mute");
     assert_eq!(rung, "nobody");
     expect!["Game.Bell implements /Script/Game.Rings no more: references by that lead to none of its objects"]
@@ -217,7 +217,7 @@ fn a_class_that_no_longer_implements_an_interface_is_no_longer_led_to() {
     assert_eq!(host.links().resolve(ringer, "bell").expect("a reference"), ObjectHandle::NONE);
     let value = host.objects().get(ringer, "bell").expect("a value");
     assert_eq!(value, Value::ScriptInterface(ObjectHandle::NONE), "it is put aside");
-    assert_eq!(reload("second"), rings(), "and comes back with the interface");
+    assert_eq!(reload("second"), rings(), "it returns with the interface");
     drop(host.shutdown());
 }
 
@@ -226,7 +226,7 @@ fn shelf(function: &str, wanted: &str) {
     let shelf = host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(ask(&host, shelf, function), wanted);
     let kept = u64::from(function == "blacks");
-    support::until("what was made is given back", || {
+    support::until("the created values are released", || {
         host.tick(Budget::frame());
         host.conjugates().blacks().count() == kept
     });
@@ -234,14 +234,14 @@ fn shelf(function: &str, wanted: &str) {
         assert_eq!(ask(&host, shelf, "uses_kept"), "[1.0, 2.0, 3.0]");
     }
     host.objects().destroy(shelf);
-    support::until("the finalizer gives back what was kept", || {
+    support::until("the finalizer releases the kept values", || {
         host.tick(Budget::frame());
         host.conjugates().blacks().count() == 0
     });
 }
 
 #[test]
-fn every_verb_of_a_container_does_what_it_does_in_std() {
+fn container_verbs_match_those_of_std() {
     shelf("arrays", "10 (7) false");
     shelf("nests", r#"(("a", "b", "d"), ("c")) ((7, (4, 5)))"#);
     shelf("sets_and_maps", r#"("round") (("Ada", 37), ("Eve", 5), ("Kay", 1))"#);
@@ -255,7 +255,7 @@ fn plugin_code_owns_copies_and_drops_them_anywhere() {
 }
 
 #[test]
-fn whoever_holds_a_part_of_what_has_moved_learns_its_kind_and_age() {
+fn an_expired_view_reports_its_type_and_age() {
     shelf(
         "expires",
         "a red Array(String) of 2 changes of its container ago has expired: `clone()` what is to be kept for longer than its \
@@ -264,7 +264,7 @@ fn whoever_holds_a_part_of_what_has_moved_learns_its_kind_and_age() {
 }
 
 #[test]
-fn a_lent_slice_excludes_calls_and_writes() {
+fn a_borrowed_slice_excludes_calls_and_writes() {
     shelf(
         "lends",
         "Array(f64) is refused while a slice of host memory is lent: finish the closure of `with_slice` first, and let it \
@@ -273,7 +273,7 @@ fn a_lent_slice_excludes_calls_and_writes() {
 }
 
 #[test]
-fn no_way_to_write_forgets_to_ask() {
+fn every_way_to_write_checks_the_type() {
     let host = host();
     let [one, other] =
         [(); 2].map(|()| host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}")));

@@ -12,7 +12,6 @@ use tempfile::TempDir;
 
 /// Duration that counts as a hang.
 const LIMIT: Duration = Duration::from_millis(700);
-/// Timeout for the report of a hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Watched host with one object and the reported hangs.
@@ -39,23 +38,23 @@ impl Watched {
         });
         let host = builder.build().expect("a host");
         host.create_master(&[broken()]).expect("a healthy build");
-        let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
+        let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
         Self { host, fragile, hangs, folder }
     }
 
     /// Makes the next run of the hook hang until the watchdog has reported it.
     fn hangs_in(&self, hook: &str) {
         let flag = self.folder.path().join("go on");
-        assert!(!flag.exists(), "nothing hung so far: {:?}", self.hangs.try_recv());
+        assert!(!flag.exists(), "unexpected hang: {:?}", self.hangs.try_recv());
         let arguments = [hook, flag.to_str().expect("UTF-8")].map(|text| Value::Text(text.to_owned()));
-        self.host.calls().call("nm:/broken:Fragile:wait_next_in", &arguments).expect("it is told");
+        self.host.calls().call("nm:/broken:Fragile:wait_next_in", &arguments).expect("the call succeeds");
     }
 
     fn told(&self) -> Hang {
-        let hang = self.hangs.recv_timeout(PATIENCE).expect("a hang is told");
+        let hang = self.hangs.recv_timeout(PATIENCE).expect("a hang is reported");
         assert_eq!(self.hangs.try_iter().collect::<Vec<_>>(), [], "once");
         assert!(hang.since >= LIMIT, "{hang:?}");
-        std::fs::remove_file(self.folder.path().join("go on")).expect("it was let go");
+        std::fs::remove_file(self.folder.path().join("go on")).expect("released");
         hang
     }
 }
@@ -65,10 +64,10 @@ fn broken() -> PathBuf {
 }
 
 #[test]
-fn a_function_that_does_not_return_is_named_with_its_module_while_it_hangs() {
+fn a_hanging_function_is_named_with_its_module() {
     let watched = Watched::new();
     watched.hangs_in("method");
-    assert_eq!(watched.host.objects().call(watched.fragile, "poke", &[]).expect("it was let go"), Some(Value::U32(1)));
+    assert_eq!(watched.host.objects().call(watched.fragile, "poke", &[]).expect("released"), Some(Value::U32(1)));
     let hang = watched.told();
     assert_eq!(
         (hang.thread, hang.module.as_str(), hang.function.as_str()),

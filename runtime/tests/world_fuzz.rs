@@ -99,8 +99,8 @@ impl Scene {
                 };
                 let first = saved(&self.path);
                 let again = self.host.worlds().load(&self.path);
-                again.unwrap_or_else(|error| panic!("{}, taken and saved: {error}", what()));
-                assert!(saved(&self.path) == first, "{}: it is another world when it is loaded again", what());
+                again.unwrap_or_else(|error| panic!("{}, accepted and saved: {error}", what()));
+                assert!(saved(&self.path) == first, "{}: loading again changes the world", what());
                 fs::write(&self.path, &self.whole).expect("a file");
                 self.host.worlds().load(&self.path).expect("the saved world");
                 true
@@ -141,7 +141,7 @@ impl Dice {
     }
 }
 
-/// Number of values in this one, itself included.
+/// Number of nested values, including `value` itself.
 fn count(value: &Cbor) -> usize {
     1 + match value {
         Cbor::Array(values) => values.iter().map(count).sum(),
@@ -151,7 +151,7 @@ fn count(value: &Cbor) -> usize {
     }
 }
 
-/// Value with this index, in pre-order.
+/// Returns the value with this index in pre-order.
 fn nth<'a>(value: &'a mut Cbor, left: &mut usize) -> Option<&'a mut Cbor> {
     if *left == 0 {
         return Some(value);
@@ -238,7 +238,7 @@ fn from_environment(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn whatever_a_file_says_it_is_a_world_or_a_sentence() {
+fn any_file_loads_as_a_world_or_returns_an_error() {
     let scene = Scene::new();
     let original = body(&scene.whole);
     let seed = from_environment("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122);
@@ -302,7 +302,6 @@ fn field<'a>(record: &'a mut Cbor, name: &str) -> &'a mut Cbor {
     &mut found.expect("the record has it").1
 }
 
-/// Record of an object without values.
 fn object(class: u64, name: &str, outer: Option<u64>, part: Option<&str>) -> Cbor {
     let entry = |key: &str, value: Cbor| (Cbor::Text(key.to_owned()), value);
     let mut entries = vec![entry("class", class.into()), entry("name", name.into())];
@@ -338,14 +337,14 @@ fn a_file_cannot_take_the_place_of_a_class_default_object() {
         let refused = scene.refusal(&encoded(&body));
         assert!(matches!(refused, FormatError::ObjectName { .. }), "{name}: {refused}");
     }
-    let ghost = scene.host.objects().spawn("/Script/Game.Ghost").expect("born");
+    let ghost = scene.host.objects().spawn("/Script/Game.Ghost").expect("spawned");
     let error =
         scene.host.objects().rename(ghost, "Default__Later", ObjectHandle::NONE).expect_err("it is not its own");
     assert!(error.to_string().contains("class default objects"), "{error}");
 }
 
 #[test]
-fn a_class_that_is_not_native_is_not_taken_for_one() {
+fn a_plugin_class_is_not_mistaken_for_a_native_class() {
     let scene = Scene::new();
     let before = scene.host.worlds().digest();
     let mut body = body(&scene.whole);
@@ -358,7 +357,7 @@ fn a_class_that_is_not_native_is_not_taken_for_one() {
 
 /// Builds a chain of nested objects of a missing class: all of them are kept and destroyed together.
 #[test]
-fn a_world_as_deep_as_its_file_is_long_comes_and_goes() {
+fn a_deeply_nested_world_loads_and_unloads() {
     const DEEP: u64 = 100_000;
     let scene = Scene::new();
     for part in [None, Some("inner")] {
@@ -387,9 +386,9 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
     let scene = Scene::new();
     let host = &scene.host;
     for _ in 0..3 {
-        let outer = host.objects().spawn("/Script/Engine.Actor").expect("born");
+        let outer = host.objects().spawn("/Script/Engine.Actor").expect("spawned");
         for name in ["orphan", "Default__Ghost"] {
-            let child = host.objects().spawn_in("/Script/Engine.Actor", outer).expect("born");
+            let child = host.objects().spawn_in("/Script/Engine.Actor", outer).expect("spawned");
             host.objects().rename(child, name, outer).expect("a free name in there");
         }
         host.objects().destroy(outer);
@@ -406,12 +405,12 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
 
 /// Found by the fuzzer: a class creates a subobject that an object lacks, and another object has its name.
 #[test]
-fn what_has_the_name_of_a_new_subobject_is_saved_under_another() {
+fn an_object_named_like_a_new_subobject_is_saved_under_another_name() {
     let scene = Scene::new();
     let mut body = body(&scene.whole);
     for record in rows(&mut body, "objects") {
         let Cbor::Map(entries) = record else { panic!("a record is a map") };
         entries.retain(|(key, value)| key.as_text() != Some("part") || value.as_text() != Some("tail"));
     }
-    assert!(scene.offer(&encoded(&body), &|| "tails that are no parts".to_owned()));
+    assert!(scene.offer(&encoded(&body), &|| "tails that are not subobjects".to_owned()));
 }

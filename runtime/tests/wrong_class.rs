@@ -118,7 +118,7 @@ fn doors() -> Vec<Door> {
 }
 
 #[test]
-fn an_object_of_the_wrong_class_passes_no_door_and_changes_nothing() {
+fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
     let host = host(false);
     let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| born(&host, class));
     host.links().bind(lock, "turned", lock, "turn").expect("it fits");
@@ -128,7 +128,7 @@ fn an_object_of_the_wrong_class_passes_no_door_and_changes_nothing() {
             way(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
         }
         let before = host.worlds().hash();
-        let refused = way(&host, lock, wall).expect_err("a wall is no key");
+        let refused = way(&host, lock, wall).expect_err("a wall is not a key");
         let Error::Call(CallError::WrongClass { place, handle, found, wanted }) = &refused else {
             panic!("door {at}: {refused}");
         };
@@ -141,7 +141,7 @@ fn an_object_of_the_wrong_class_passes_no_door_and_changes_nothing() {
 }
 
 #[test]
-fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
+fn an_untyped_plugin_passes_no_wrong_objects_to_typed_code() {
     let host = host(false);
     host.create_master(&[support::plugin("values", &[])]).unwrap_or_else(|error| panic!("{error}"));
     let [lock, key, wall, ringer] = [LOCK, KEY, WALL, "/Script/Game.Ringer"].map(|class| born(&host, class));
@@ -168,18 +168,17 @@ fn a_plugin_that_knows_no_types_passes_none_either_and_typed_code_goes_on() {
 }
 
 #[test]
-fn a_world_whose_references_do_not_suit_any_more_is_loaded_without_these() {
+fn a_world_with_mismatched_references_loads_without_them() {
     let path = support::test_dir().join("wrong_class.world");
     let old = host(true);
     let [lock, other, wall, key] = [LOCK, LOCK, WALL, KEY].map(|class| born(&old, class));
-    old.objects().set(lock, "key", &Value::Object(wall)).expect("anything goes");
-    old.objects().set(other, "key", &Value::Object(key)).expect("anything goes");
+    old.objects().set(lock, "key", &Value::Object(wall)).expect("any object is accepted");
+    old.objects().set(other, "key", &Value::Object(key)).expect("any object is accepted");
     old.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));
     drop(old);
     let host = host(false);
     let report = host.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
-    let at =
-        |name: &str| host.objects().at_path(&format!("/World/{name}")).unwrap_or_else(|| panic!("{name} is there"));
+    let at = |name: &str| host.objects().at_path(&format!("/World/{name}")).unwrap_or_else(|| panic!("{name} exists"));
     assert_eq!(host.objects().get(at("Lock_1"), "key").expect("a property"), Value::Object(ObjectHandle::NONE));
     assert_eq!(host.objects().get(at("Lock_2"), "key").expect("a property"), Value::Object(at("Key_1")));
     let expected = format!("Lock_1.key: {LOCK}:key: object {} is a {WALL}, not a {KEY}", at("Wall_1"));

@@ -34,11 +34,11 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
 fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
     match host.objects().call(line, by, arguments) {
         Ok(Some(Value::Text(told))) => expected.assert_eq(&told),
-        other => panic!("`{by}` tells a text: {other:?}"),
+        other => panic!("`{by}` returns a string, not {other:?}"),
     }
 }
 
-/// Registers a host function that doubles, and one that greets.
+/// Registers two host functions: one doubles a number, one greets.
 fn register(host: &Runtime) {
     let double = |_: &Runtime, values: &[Value]| match values {
         [Value::I32(one), Value::I32(other)] => Ok(Some(Value::I32(2 * (one + other)))),
@@ -60,7 +60,7 @@ fn a_function_registered_by_the_plugin_is_called_by_the_host() {
 }
 
 #[test]
-fn a_function_registered_by_the_host_is_called_by_the_plugin_and_by_the_host() {
+fn a_registered_host_function_is_called_by_plugin_and_host() {
     let host = host();
     register(&host);
     let line = host.objects().spawn(LINE).expect("a line");
@@ -71,7 +71,7 @@ fn a_function_registered_by_the_host_is_called_by_the_plugin_and_by_the_host() {
 }
 
 #[test]
-fn a_plugin_calls_what_plugins_registered() {
+fn a_plugin_calls_functions_registered_by_plugins() {
     let host = host();
     let line = host.objects().spawn(LINE).expect("a line");
     let two = [text("ex:/switchboard.add"), Value::I32(20), Value::I32(1)];
@@ -80,7 +80,7 @@ fn a_plugin_calls_what_plugins_registered() {
 }
 
 #[test]
-fn a_dead_handle_an_unknown_name_and_a_missing_master_are_three_errors() {
+fn dead_handles_unknown_names_and_missing_masters_are_distinct_errors() {
     let host = host();
     let name = "nm:/switchboard:Line:office";
     let handle = host.calls().resolve(name).expect("it is there");
@@ -90,7 +90,7 @@ fn a_dead_handle_an_unknown_name_and_a_missing_master_are_three_errors() {
     };
     assert!(matches!(refused(&host, "nm:/switchboard:Line:cellar"), CallError::NotFound { .. }));
     host.unload_master().expect("there is one");
-    let dead = host.calls().call_handle(handle, &[]).expect_err("its module is over");
+    let dead = host.calls().call_handle(handle, &[]).expect_err("its module has ended");
     assert!(matches!(dead, Error::Call(CallError::DeadHandle { .. })), "{dead}");
     let missing = refused(&host, name);
     assert!(matches!(missing, CallError::NoMaster { .. }) && missing.to_string().contains("no Master"), "{missing}");
@@ -115,7 +115,7 @@ fn a_name_has_one_owner() {
 }
 
 #[test]
-fn a_virtual_call_goes_to_the_override_and_a_final_one_does_not() {
+fn a_virtual_call_reaches_the_override_and_a_final_call_does_not() {
     let host = host();
     let (line, direct) =
         (host.objects().spawn(LINE).expect("a line"), host.objects().spawn(DIRECT_LINE).expect("a line"));
@@ -137,7 +137,7 @@ fn a_virtual_call_goes_to_the_override_and_a_final_one_does_not() {
     assert_eq!(
         host.objects().call(direct, "rings", &[]).expect("it counts"),
         Some(Value::U32(3)),
-        "each came to the base"
+        "each call reached the base"
     );
 }
 
@@ -162,7 +162,7 @@ fn the_plugin_chooses_between_virtual_and_final_too() {
 }
 
 #[test]
-fn the_engine_answers_both_sides() {
+fn host_and_plugin_both_call_the_engine() {
     let host = support::host(&[support::plugin("switchboard", &[]), support::plugin("magic-cube", &[])]);
     let cube = host.objects().spawn("/Script/Game.MagicCube").expect("a cube");
     check(
@@ -192,7 +192,7 @@ fn a_property_is_read_and_written_by_its_path_from_both_sides() {
 }
 
 #[test]
-fn a_method_of_a_module_is_called_by_name_with_and_without_an_object() {
+fn a_module_method_is_called_with_and_without_an_object() {
     let host = host();
     let line = host.objects().spawn(DIRECT_LINE).expect("a line");
     check(&host, "nm:/switchboard:Line:office", &[], expect![[r#"Text("the office")"#]]);
@@ -209,14 +209,14 @@ fn a_method_of_a_module_is_called_by_name_with_and_without_an_object() {
 }
 
 #[test]
-fn an_unknown_name_lists_who_was_asked() {
+fn an_unknown_name_lists_the_resolvers_tried() {
     let host = host();
     let line = host.objects().spawn(LINE).expect("a line");
     check(
         &host,
-        "ex:/nobody",
+        "ex:/missing",
         &[],
-        expect!["refused: `ex:/nobody` leads nowhere: tried ex; register a function of that name first"],
+        expect!["refused: `ex:/missing` leads nowhere: tried ex; register a function of that name first"],
     );
     check(
         &host,
@@ -262,13 +262,13 @@ fn an_unknown_name_lists_who_was_asked() {
         &host,
         line,
         "ask_office",
-        &[text("ex:/nobody")],
-        expect!["refused: `ex:/nobody` leads nowhere: tried ex; register a function of that name first"],
+        &[text("ex:/missing")],
+        expect!["refused: `ex:/missing` leads nowhere: tried ex; register a function of that name first"],
     );
 }
 
 #[test]
-fn another_signature_is_refused_before_the_call() {
+fn a_mismatched_signature_is_refused_before_the_call() {
     let host = host();
     register(&host);
     let line = host.objects().spawn(LINE).expect("a line");
@@ -323,7 +323,7 @@ fn another_signature_is_refused_before_the_call() {
 }
 
 #[test]
-fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
+fn named_calls_refuse_stale_objects_and_other_classes() {
     let host = host();
     let (line, other) =
         (host.objects().spawn(LINE).expect("a line"), host.objects().spawn("/Script/Engine.World").expect("a world"));
@@ -353,7 +353,7 @@ fn a_stale_object_is_refused_by_name_and_so_is_one_of_another_class() {
 }
 
 #[test]
-fn a_handle_dies_with_its_generation_and_the_name_leads_to_the_new_one() {
+fn a_call_handle_expires_with_its_generation_unlike_its_name() {
     let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
     let host = support::host(&[first]);
     let name = "nm:/magic_cube:MagicCube:build_tag";
@@ -363,10 +363,10 @@ fn a_handle_dies_with_its_generation_and_the_name_leads_to_the_new_one() {
 
     host.reload(&[second]).expect("a Master").into_result().expect("a reload");
 
-    let dead = host.calls().call_handle(old, &[]).expect_err("its generation is over");
+    let dead = host.calls().call_handle(old, &[]).expect_err("its generation has ended");
     assert_eq!(dead.to_string(), format!("call handle {} is dead, its module is over: resolve the name again", old.0));
     let new = host.calls().resolve(name).expect("it is offered again");
-    assert_ne!(new, old, "a handle is never another one");
+    assert_ne!(new, old, "handles are not reused");
     assert_eq!(host.calls().call_handle(new, &[]).expect("it answers"), Some(Value::U64(2)));
 
     host.unload_master().expect("a Master");
@@ -429,7 +429,7 @@ fn with_db(host: &Runtime) -> (Words, Words) {
             table if known.borrow().iter().any(|known| known == table) => {
                 Ok(ZCallFunction::new("-> u32".parse().expect("a signature"), |_, _| Ok(Some(Value::U32(7)))))
             }
-            table => Err(Declined::from(format!("there is no table {table}"))),
+            table => Err(Declined::from(format!("unknown table {table}"))),
         }
     };
     host.calls().add_value_resolver("db", resolver).expect("it is free");
@@ -437,7 +437,7 @@ fn with_db(host: &Runtime) -> (Words, Words) {
 }
 
 #[test]
-fn a_protocol_of_the_host_is_called_by_the_host_and_by_the_plugin() {
+fn a_host_protocol_is_called_by_host_and_plugin() {
     let host = host();
     let (_, asked) = with_db(&host);
     check(&host, "db:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
@@ -465,10 +465,10 @@ fn a_protocol_of_the_host_is_called_by_the_host_and_by_the_plugin() {
 }
 
 #[test]
-fn what_the_host_declines_is_told_with_its_reason_and_asked_again() {
+fn a_name_declined_by_the_host_is_reported_and_retried() {
     let host = host();
     let (tables, asked) = with_db(&host);
-    let reason = "`db:/users` leads nowhere: tried the host's `db` (declined: there is no table users)";
+    let reason = "`db:/users` leads nowhere: tried the host's `db` (declined: unknown table users)";
     for _ in 0..2 {
         assert_eq!(host.calls().call("db:/users", &[]).expect_err("there is none").to_string(), reason);
     }
@@ -478,7 +478,7 @@ fn what_the_host_declines_is_told_with_its_reason_and_asked_again() {
         line,
         "ask_office",
         &[text("db:/users")],
-        expect!["refused: `db:/users` leads nowhere: tried the host's `db` (declined: there is no table users)"],
+        expect!["refused: `db:/users` leads nowhere: tried the host's `db` (declined: unknown table users)"],
     );
     assert_eq!(asked.borrow().len(), 3);
     tables.borrow_mut().push("users".to_owned());

@@ -100,7 +100,7 @@ fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     assert!(dev.hears("generation 2 → 3").starts_with("magic_cube  generation"));
     dev.hears("glue_base of generation 2, glue_derived of generation 2 stays as it is");
     // Glue of a module is regenerated when its types have changed.
-    let field = "    /// What `health` never gets above.\n";
+    let field = "    /// Upper limit of `health`.\n";
     scratch.edit_in("glue-base", field, &format!("    #[uproperty]\n    shine: f64,\n{field}"));
     let written = dev.hears("glue written again");
     assert!(written.contains("glue_base.rs") && written.contains("for_host.rs"), "{written}");

@@ -95,7 +95,7 @@ fn glue_without_arguments_is_written_again_for_the_workspace() {
             .collect::<String>()
             .replace("    max_health: f64,\n", "")
     );
-    fs::write(&glue, old.replace("    /// What `health` never gets above.\n    #[uproperty]\n", "")).unwrap();
+    fs::write(&glue, old.replace("    /// Upper limit of `health`.\n    #[uproperty]\n", "")).unwrap();
     let run = |expected: &str| {
         let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
         let output = command.arg("glue").current_dir(scratch.other("glue-derived").join("src")).output().unwrap();
@@ -153,23 +153,23 @@ fn the_output_has_docs_and_signatures_of_the_original() {
 
         use alcedo_plugin_api::prelude::*;
 
-        /// A cube that turns and bobs.
+        /// A cube that rotates and bobs.
         #[uclass(imported, package = "Game", base = engine_glue::Actor)]
         pub struct MagicCube {
-            /// Degrees a second.
+            /// Rotation in degrees per second.
             #[uproperty]
             rotation_speed: f64,
-            /// What is seen of it.
+            /// Visible part of the cube.
             #[uproperty]
             mesh: Obj<engine_glue::SceneComponent>,
         }
 
         #[uclass(imported)]
         impl MagicCube {
-            /// How often it said hello.
+            /// Returns the number of greetings.
             #[ufunction]
             fn greeting_count(&self) -> u32;
-            /// Says hello.
+            /// Greets.
             #[ufunction(blueprint_native_event)]
             fn say_hello(&self);
         }

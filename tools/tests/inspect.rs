@@ -43,15 +43,15 @@ fn a_library_is_shown_with_its_types_and_what_it_uses() {
     let types = text.split_once("\n\n").unwrap().1.split_once("\nuses\n").unwrap().0;
     expect![[r#"
         class /Script/Game.MagicCube : /Script/Engine.Actor   blueprintable
-          /// A cube that turns and bobs.
-          /// Degrees a second.
+          /// A cube that rotates and bobs.
+          /// Rotation in degrees per second.
           rotation_speed: f64 = 180.0   edit_anywhere, blueprint_read, blueprint_write
-          /// What is seen of it.
+          /// Visible part of the cube.
           mesh: Object(/Script/Engine.SceneComponent)   default_subobject, root_component
-          /// How often it said hello.
+          /// Returns the number of greetings.
           fn greeting_count() -> u32   blueprint_pure, const
           fn receive_tick(delta: f32)   overrides /Script/Engine.Actor
-          /// Says hello.
+          /// Greets.
           fn say_hello()   blueprint_callable, blueprint_native_event
 
         functions by name
@@ -90,7 +90,7 @@ fn delegates_are_shown_with_what_they_take() {
     let (_scratch, library) = library("delegates");
     let text = String::from_utf8(inspect(&library, false).stdout).unwrap();
     for lines in [
-        "\ndelegate /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player))   multicast\n  /// Somebody scored.\n",
+        "\ndelegate /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player))   multicast\n  /// Broadcast after a score.\n",
         "\ndelegate /Script/Game.Player:MayScore(points: i32) -> bool   single\n",
         "\ndelegate /Script/Game.Player:OnQuiet()   sparse\n",
         "\n  on_scored: MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player)))\n",

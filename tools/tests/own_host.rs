@@ -55,7 +55,7 @@ fn main() -> Result<(), Error> {
     for class in runtime.types().dynamic_classes() {
         runtime.objects().spawn(&class)?;
     }
-    while !runtime.is_asked_to_end() {
+    while !runtime.shutdown_requested() {
         runtime.wait(Duration::from_millis(16));
         runtime.tick(Budget::frame());
     }

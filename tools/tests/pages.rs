@@ -1,7 +1,9 @@
 //! Pages for newcomers: each command in them is run as written, and each Rust fence is compiled. Commands that this file does not list
-//! are errors.
+//! are errors. `pages/tutorial.rs` runs the tutorial of the book.
 
-use std::collections::BTreeSet;
+mod tutorial;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
@@ -138,8 +140,24 @@ fn each_example_has_a_short_page_that_names_its_test() {
     assert!(names.len() > 8, "{names:?}");
 }
 
-/// Folders of compiled sources from which pages take their fences.
-const COMPILED: [&str; 4] = ["example-plugins", "plugin-api/tests/accepted", "runtime/dll-bind/tests", "runtime/tests"];
+/// Folders of compiled sources from which pages take their fences. `new::` compiles the templates, `tutorial` the edits of the tutorial.
+const COMPILED: [&str; 7] = [
+    "example-plugins",
+    "plugin-api/tests/accepted",
+    "runtime/dll-bind/tests",
+    "runtime/examples",
+    "runtime/tests",
+    "tools/src/new/templates",
+    "tools/tests/pages",
+];
+
+/// Placeholders of the templates, with their values in the workspace of the tutorial.
+const WORDS: [(&str, &str); 4] = [
+    ("{{camel}}", "MyGamePatrol"),
+    ("{{glue}}", "my_game_glue"),
+    ("{{host}}", "my_game_host"),
+    ("{{module}}", "my_game_patrol"),
+];
 
 /// Pages whose fences are compiled unchanged: those of [`PAGES`] here, others as doc tests.
 const WHOLE: [&str; 1] = ["runtime/docs/load-contexts.md"];
@@ -198,7 +216,8 @@ fn has(source: &str, parts: &[String]) -> bool {
 fn each_fence_of_rust_is_compiled_or_excused() {
     let root = repository();
     let sources: Vec<_> = COMPILED.iter().flat_map(|folder| files(&root.join(folder), "rs")).collect();
-    let sources: Vec<_> = sources.iter().map(|path| bare(&fs::read_to_string(path).unwrap())).collect();
+    let filled = |source: String| WORDS.iter().fold(source, |source, (word, value)| source.replace(word, value));
+    let sources: Vec<_> = sources.iter().map(|path| bare(&filled(fs::read_to_string(path).unwrap()))).collect();
     let (mut found, mut excused, mut lost) = (0, BTreeSet::new(), Vec::new());
     for path in files(&root, "md") {
         let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
@@ -220,20 +239,82 @@ fn each_fence_of_rust_is_compiled_or_excused() {
     assert!(found > 30, "{found} fences");
 }
 
-/// Reference pages that name commands.
+/// Reference pages that name commands. Those of the book are added.
 const REFERENCE: [&str; 4] =
     ["tools/docs/glue.md", "runtime/docs/script.md", "runtime/docs/dll-bind.md", "plugin-api/docs/mistakes.md"];
 
+/// Sources of the book.
+const BOOK: &str = "runtime/book/src";
+
+/// Checks the commands of pages, with their options, against the help of each.
 #[test]
 fn each_command_that_a_page_names_is_there() {
-    let commands: Vec<_> = PAGES.iter().chain(&REFERENCE).flat_map(|path| commands(&page(path))).collect();
-    let verb = |command: &String| Some(command.strip_prefix("alcedo ")?.split(' ').next()?.to_owned());
-    let verbs: BTreeSet<_> = commands.iter().filter_map(verb).collect();
-    for verb in &verbs {
+    let book = files(&repository().join(BOOK), "md");
+    let pages = PAGES.iter().chain(&REFERENCE).map(|path| page(path));
+    let pages: Vec<_> = pages.chain(book.iter().map(|path| fs::read_to_string(path).unwrap())).collect();
+    let written: Vec<_> = pages.iter().flat_map(|page| commands(page)).collect();
+    let mut options: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for command in written.iter().filter_map(|command| command.strip_prefix("alcedo ")) {
+        let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+        let named = rest.split(' ').take_while(|word| *word != "--").filter(|word| word.starts_with('-'));
+        options.entry(verb).or_default().extend(named);
+    }
+    assert!(options.len() > 8, "{options:?}");
+    for (verb, options) in options.into_iter().filter(|(verb, _)| !verb.starts_with('-')) {
         let help = Command::new(env!("CARGO_BIN_EXE_alcedo")).args([verb, "--help"]).output().unwrap();
         assert!(help.status.success(), "{verb}: {}", String::from_utf8_lossy(&help.stderr));
+        let help = String::from_utf8(help.stdout).unwrap();
+        let words: BTreeSet<_> = help.split(|letter: char| !letter.is_alphanumeric() && letter != '-').collect();
+        for option in options {
+            assert!(words.contains(option), "`alcedo {verb}` has no option {option}:\n{help}");
+        }
     }
-    assert!(verbs.len() > 5, "{verbs:?}");
+}
+
+/// Targets of the links of a page to files, outside of fences and inline code.
+fn links(page: &str) -> Vec<String> {
+    let prose: String = page.split("\n```").step_by(2).collect();
+    let prose: String = prose.split('`').step_by(2).collect();
+    let targets = prose.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned()));
+    targets.filter(|target| !target.contains("://")).collect()
+}
+
+/// Anchors of the headings of a page.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let prose: String = page.split("\n```").step_by(2).collect();
+    let headings = prose.lines().filter_map(|line| line.strip_prefix('#'));
+    let headings = headings.map(|line| line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-"));
+    let is_kept = |letter: &char| letter.is_alphanumeric() || "-_".contains(*letter);
+    headings.map(|heading| heading.chars().filter(is_kept).collect()).collect()
+}
+
+#[test]
+fn each_relative_link_of_a_page_resolves() {
+    let root = repository();
+    let (mut count, mut broken) = (0, Vec::new());
+    for path in files(&root, "md") {
+        for target in links(&fs::read_to_string(&path).unwrap()) {
+            let (file, anchor) = target.split_once('#').unwrap_or((target.as_str(), ""));
+            let named = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            let has_anchor = || fs::read_to_string(&named).is_ok_and(|page| anchors(&page).contains(anchor));
+            if named.exists() && (anchor.is_empty() || has_anchor()) {
+                count += 1;
+            } else {
+                broken.push(format!("{}: {target}", path.strip_prefix(&root).unwrap().display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+    assert!(count > 100, "{count} links");
+}
+
+#[test]
+fn each_chapter_of_the_book_is_in_its_summary() {
+    let book = repository().join(BOOK);
+    let listed: BTreeSet<_> =
+        links(&page(&format!("{BOOK}/SUMMARY.md"))).iter().map(|target| book.join(target)).collect();
+    let written: BTreeSet<_> = files(&book, "md").into_iter().filter(|path| !path.ends_with("SUMMARY.md")).collect();
+    assert_eq!(written, listed);
 }
 
 /// Folder that looks like a checkout: copies of the files that commands use, the program, and shells that find `alcedo` and a `cargo`
@@ -296,13 +377,16 @@ impl Checkout {
 
 impl Drop for Checkout {
     fn drop(&mut self) {
-        for (dir, packages) in
-            [("my-game", &["my-game-glue", "my-game-host", "my-game-patrol", "second"][..]), ("spinner", &["spinner"])]
-        {
+        let root = self.scratch.root();
+        let plugins = fs::read_dir(root.join("my-game/plugins")).into_iter().flatten().flatten();
+        let plugins = plugins.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name());
+        let plugins = plugins.filter_map(|name| name.into_string().ok());
+        let members: Vec<_> = ["my-game-glue", "my-game-host"].map(str::to_owned).into_iter().chain(plugins).collect();
+        for (dir, packages) in [("my-game", members), ("spinner", vec!["spinner".to_owned()])] {
             let mut cargo = Command::new(env!("CARGO"));
             cargo.env("CARGO_TARGET_DIR", target()).args(["clean", "--offline", "--quiet"]);
-            cargo.args(packages.iter().flat_map(|package| ["--package", package]));
-            let _ = cargo.current_dir(self.scratch.root().join(dir)).stderr(Stdio::null()).status();
+            cargo.args(packages.iter().flat_map(|package| ["--package", package.as_str()]));
+            let _ = cargo.current_dir(root.join(dir)).stderr(Stdio::null()).status();
         }
     }
 }

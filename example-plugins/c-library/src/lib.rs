@@ -154,7 +154,7 @@ impl Database {
         let mut answer = " ".repeat(256);
         match this.query(statements, &mut answer) {
             0 => Ok(answer),
-            wrong => Err(format!("SQLite says {wrong}")),
+            wrong => Err(format!("SQLite error {wrong}")),
         }
     }
 }

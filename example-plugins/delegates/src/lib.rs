@@ -6,7 +6,7 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "delegates" }
 
-/// Somebody scored.
+/// Broadcast after a score.
 #[cfg(not(feature = "widened"))]
 #[udelegate(multicast, package = "Game")]
 pub type OnScored = fn(points: i32, by: Obj<Player>);
@@ -16,11 +16,11 @@ pub type OnScored = fn(points: i32, by: Obj<Player>);
 #[udelegate(multicast, package = "Game")]
 pub type OnScored = fn(points: i32, by: Obj<Player>, twice: bool);
 
-/// Whether somebody may score that much.
+/// Returns true if a player may score `points`.
 #[udelegate(single, of = Player)]
 pub type MayScore = fn(points: i32) -> bool;
 
-/// Nobody scored.
+/// Broadcast if no points were scored.
 #[udelegate(sparse, of = Player)]
 pub type OnQuiet = fn();
 

@@ -74,7 +74,7 @@ pub(crate) fn handle_signals() {
     if result != 0 {
         complaints::say("SIGUSR1 cannot be handled");
     } else if old.sa_sigaction != libc::SIG_DFL {
-        complaints::say("somebody else's handler of SIGUSR1 is shown to this module");
+        complaints::say("this module sees another handler of SIGUSR1");
     }
     // SAFETY: the closure only adds to an atomic.
     let hooked = unsafe {
@@ -88,7 +88,7 @@ pub(crate) fn handle_signals() {
     // SAFETY: a null new action only reads the current one.
     let result = unsafe { libc::sigaction(libc::SIGUSR1, null_mut(), &mut old) };
     if result != 0 || old.sa_sigaction != handler as usize {
-        complaints::say("this module's own handler of SIGUSR1 is not shown to it");
+        complaints::say("this module does not see its own handler of SIGUSR1");
     }
 }
 

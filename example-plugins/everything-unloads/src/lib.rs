@@ -2,9 +2,8 @@
 //! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. The plugin
 //! cleans up nothing that the host promises to clean up.
 //!
-//! Destructors and handlers that must run at the end are counted in a file that outlives the generation (`tally=PATH`
-//! among
-//! the module arguments), so that the host can verify that each ran, and on the right thread.
+//! Destructors and handlers that must run at the end are counted in a file that outlives the generation (`tally=PATH` in the module
+//! arguments), so that the host can verify that each ran, and on the right thread.
 
 #![deny(unsafe_code)]
 
@@ -40,7 +39,7 @@ fn started(args: &[&str]) {
         }
     }
     tracing::info!(?args, "the sink is filled");
-    #[expect(clippy::print_stdout, reason = "a line in the buffer of this copy of std is one of the things to be lost")]
+    #[expect(clippy::print_stdout, reason = "output in the buffer of this copy of std must not be lost")]
     {
         println!("everything-unloads: a line");
     }
@@ -56,7 +55,7 @@ fn started(args: &[&str]) {
 
 fn ended() {
     threads::end();
-    #[expect(clippy::print_stdout, reason = "what stands in the buffer at the end must come out all the same")]
+    #[expect(clippy::print_stdout, reason = "the host must flush output that is still in the buffer")]
     {
         print!("{LAST_WORDS}");
     }
@@ -128,7 +127,7 @@ impl Sink {
         let caught = catch_unwind(|| {
             let trace = Backtrace::capture();
             if trace.status() != BacktraceStatus::Captured {
-                complaints::say("there is no backtrace: set RUST_BACKTRACE=1");
+                complaints::say("no backtrace: set RUST_BACKTRACE=1");
             } else if !trace.to_string().contains("everything_unloads") {
                 complaints::say("the backtrace does not name this module");
             }

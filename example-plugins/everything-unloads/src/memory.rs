@@ -1,5 +1,5 @@
 //! Memory and files that this module never frees or closes.
-#![expect(unsafe_code, reason = "asks the C library for memory in order to leak it")]
+#![expect(unsafe_code, reason = "leaks memory of the C library")]
 
 use std::fs::File;
 use std::os::fd::IntoRawFd as _;
@@ -19,7 +19,7 @@ static ON_THE_HEAP: OnceLock<Vec<u8>> = OnceLock::new();
 pub(crate) fn fill() {
     for byte in IN_THE_IMAGE.iter().step_by(PAGE) {
         if byte.swap(1, Ordering::Relaxed) != 0 {
-            complaints::say("a static of a new generation is not fresh");
+            complaints::say("a static of a new generation is not zero");
             break;
         }
     }
@@ -30,10 +30,10 @@ pub(crate) fn fill() {
 }
 
 fn leak_c_memory() {
-    // SAFETY: any size may be requested.
+    // SAFETY: `malloc` accepts any size.
     let block = unsafe { libc::malloc(PAGE) };
     if block.is_null() {
-        return complaints::say("malloc gave nothing");
+        return complaints::say("malloc failed");
     }
     // SAFETY: `malloc` returned `PAGE` bytes that only this code uses.
     unsafe { std::ptr::write_bytes(block.cast::<u8>(), 1, PAGE) };
@@ -44,7 +44,7 @@ fn leak_pages() {
     // SAFETY: new pages at any address affect no other mapping.
     let pages = unsafe { libc::mmap(null_mut(), 16 * PAGE, protection, flags, -1, 0) };
     if pages == libc::MAP_FAILED {
-        return complaints::say("mmap gave nothing");
+        return complaints::say("mmap failed");
     }
     // SAFETY: `mmap` returned this many writable bytes that only this code uses.
     unsafe { std::ptr::write_bytes(pages.cast::<u8>(), 1, 16 * PAGE) };

@@ -106,7 +106,7 @@ impl Drop for Counted {
 }
 
 fn this_thread() -> u64 {
-    // SAFETY: it takes nothing and always succeeds.
+    // SAFETY: the function has no parameters and always succeeds.
     unsafe { libc::gettid() }.unsigned_abs().into()
 }
 
@@ -131,7 +131,7 @@ fn count(kind: Kind, thread: u64, column: usize) {
     word(row, 1).fetch_add(1, Ordering::Relaxed);
 }
 
-/// A word of a row.
+/// Returns a word of a row.
 fn word(row: *mut AtomicU64, at: usize) -> &'static AtomicU64 {
     debug_assert!(at < ROW_WORDS);
     // SAFETY: `row` is a row of a mapped file, which no code of this module unmaps; the word is within the row.

@@ -59,7 +59,7 @@ fn order() {
     if let Some((sender, _)) = &*lock(&WORKER)
         && sender.send(()).is_err()
     {
-        complaints::say("the worker has gone");
+        complaints::say("the worker has ended");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A component with attributes, and one derived from it that heals.
+//! A component with attributes, and a derived component that heals.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ pub struct AttributeSet {
     /// At zero the actor is defeated.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write, default = 100.0)]
     health: f64,
-    /// What `health` never gets above.
+    /// Upper limit of `health`.
     #[uproperty(edit_anywhere, blueprint_read, default = 100.0)]
     max_health: f64,
 

@@ -9,7 +9,7 @@ pub struct AttributeSet {
     /// At zero the actor is defeated.
     #[uproperty]
     health: f64,
-    /// What `health` never gets above.
+    /// Upper limit of `health`.
     #[uproperty]
     max_health: f64,
 }

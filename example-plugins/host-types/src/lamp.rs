@@ -3,7 +3,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// What the host has declared.
+/// An interface of the host.
 #[uinterface(imported, package = "Test")]
 pub trait Hums {
     /// Hums so often; gives how often it ever did.
@@ -13,14 +13,14 @@ pub trait Hums {
 /// The host's lamp.
 #[uclass(imported, package = "Test", base = Object)]
 pub struct Lamp {
-    /// How bright.
+    /// Brightness.
     #[uproperty]
     brightness: f64,
 }
 
 #[uclass(imported)]
 impl Lamp {
-    /// Flickers once, and asks in the middle of it how often it did.
+    /// Flickers once, and reads the count during that call.
     #[ufunction]
     fn count_inside(&self) -> u32;
     /// Turns it up.

@@ -1,5 +1,4 @@
-//! A class that extends a class of the host, overrides its event, and calls the base; and a class whose file a host can
-//! declare as well.
+//! A class that extends a host class, overrides its event and calls the base, and a class that either a host or a plugin can declare.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +8,7 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::lamp::{Hums, Lamp};
 
-// The types of the host, written by `alcedo glue`.
+// Types of the host, written by `alcedo glue`.
 mod lamp;
 #[cfg(feature = "meter")]
 mod meter;
@@ -75,7 +74,7 @@ impl Lantern {
         (0..times).for_each(|_| black_box(this).turn_up(black_box(0.5)));
     }
 
-    /// Does this through a pointer to a C function.
+    /// Turns a plain field up through a C function pointer `times` times; for a benchmark.
     #[ufunction]
     fn turn_often_plain(&mut self, times: u64) {
         let turn = black_box(turn_up_plain as extern "C" fn(&mut f64, f64));
@@ -88,7 +87,7 @@ impl Lantern {
         (0..times).map(|_| black_box(&this).brightness()).sum()
     }
 
-    /// Reads a field behind a pointer `times` times.
+    /// Reads a plain field `times` times; for a benchmark.
     #[ufunction]
     fn read_often_plain(&self, times: u64) -> f64 {
         (0..times).map(|_| black_box(&self.plain)).sum()

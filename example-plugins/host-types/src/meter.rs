@@ -22,7 +22,7 @@ pub(crate) struct Reading {
 pub(crate) enum Tariff {
     /// By day.
     Plain,
-    /// For less.
+    /// At a lower price.
     #[umeta(display_name = "At night")]
     Night = -3,
     /// No longer used.
@@ -65,7 +65,7 @@ pub(crate) struct Meter {
     /// Name of the meter.
     #[uproperty(blueprint_read, default = "main")]
     label: String,
-    /// The meter before it.
+    /// Previous meter in the chain.
     #[uproperty(transient)]
     before: Obj<Meter>,
     /// Reading at the last reset.
@@ -86,10 +86,10 @@ pub(crate) struct Meter {
     /// Locations of the seals.
     #[uproperty]
     seals: Seals,
-    /// The meters behind it.
+    /// Next meters in the chain.
     #[uproperty]
     behind: Vec<Obj<Meter>>,
-    /// Readings of the meters behind it.
+    /// Readings of the next meters.
     #[uproperty]
     readings: Vec<Reading>,
     units: u32,
@@ -179,7 +179,7 @@ impl Meter {
         before
     }
 
-    /// Connects meters behind it and reports that to them; returns all, the last one first.
+    /// Connects further meters and reports this to them; returns all, the last one first.
     #[ufunction(blueprint_callable)]
     fn connect(&self, this: This<Self>, meters: Vec<Obj<Meter>>, tariffs: Vec<Tariff>) -> Vec<Obj<Meter>> {
         let (mut behind, mut readings) = (this.behind(), this.readings());
@@ -196,14 +196,14 @@ impl Meter {
         behind
     }
 
-    /// Notes the meter before it.
+    /// Records the previous meter.
     #[ufunction]
     fn hear(&mut self, this: This<Self>, units: u32, by: Obj<Meter>) {
         self.units += units;
         this.set_before(by);
     }
 
-    /// Returns its readings, and one more, by its label.
+    /// Returns all readings and `more`, by label.
     #[ufunction]
     fn sorted(&self, this: This<Self>, more: Option<Reading>) -> HashMap<String, Vec<Reading>> {
         let all = this.readings().into_iter().chain(more).collect();

@@ -7,7 +7,7 @@ use engine_glue::{Actor, Rotator, SceneComponent, Vector};
 
 module! { name: "magic_cube", main: started, exit: ended }
 
-/// How far the cube bobs, up and down.
+/// Amplitude of the bobbing, in centimeters.
 const BOB_HEIGHT: f64 = 20.0;
 
 /// Bobs per second.
@@ -21,17 +21,17 @@ fn ended() {
     tracing::info!("game module ended");
 }
 
-/// A cube that turns and bobs.
+/// A cube that rotates and bobs.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct MagicCube {
-    /// Degrees a second.
+    /// Rotation in degrees per second.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write, default = 180.0)]
     rotation_speed: f64,
-    /// What is seen of it.
+    /// Visible part of the cube.
     #[uproperty(default_subobject, root_component)]
     mesh: Obj<SceneComponent>,
 
-    /// Seconds since this generation started to move it.
+    /// Seconds since this generation first moved the cube.
     elapsed: f64,
     /// Current height of the bob, subtracted before the next step.
     #[keep]
@@ -49,19 +49,19 @@ impl MagicCube {
         Self { elapsed: 0.0, bob: 0.0, greetings: 0 }
     }
 
-    /// Runs once in the object's life.
+    /// Runs once in the life of an object.
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
         this.set_can_tick(true);
     }
 
-    /// Runs after the class defaults were copied in: makes each cube rotate differently.
+    /// Runs after the class defaults were copied in; gives each cube its own speed.
     #[post_init_properties]
     fn differ(&mut self, this: This<Self>) {
         this.set_rotation_speed(this.rotation_speed() + f64::from(this.seed() % 10));
     }
 
-    /// Says hello.
+    /// Greets.
     #[ufunction(blueprint_native_event, blueprint_callable)]
     fn say_hello(&self);
     fn say_hello_implementation(&mut self, this: This<Self>) {
@@ -69,7 +69,7 @@ impl MagicCube {
         tracing::info!("{} says hello for the {}. time", this.name(), self.greetings);
     }
 
-    /// How often it said hello.
+    /// Returns the number of greetings.
     #[ufunction(blueprint_pure)]
     fn greeting_count(&self) -> u32 {
         self.greetings

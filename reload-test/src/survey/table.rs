@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn reasons_fit_into_a_cell() {
         assert_eq!(super::shown("thread \"system:0|arbiter:0\""), "`thread \"system:0\\|arbiter:0\"`");
-        assert_eq!(super::shown("reference libx.so: .data+0x8 still refers to `f`"), "`reference libx.so`");
+        assert_eq!(super::shown("reference libx.so: .data+0x8 still points to `f`"), "`reference libx.so`");
     }
 
     #[test]

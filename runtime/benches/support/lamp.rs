@@ -4,7 +4,7 @@
 use alcedo_runtime::CallError;
 use alcedo_runtime::native::{uclass, uinterface};
 
-/// What the host has declared.
+/// An interface of the host.
 #[uinterface(package = "Test")]
 pub(crate) trait Hums {
     /// Hums so often; gives how often it ever did.
@@ -15,7 +15,7 @@ pub(crate) trait Hums {
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 pub(crate) struct Lamp {
-    /// How bright.
+    /// Brightness.
     #[uproperty]
     brightness: f64,
     turned: f64,
@@ -30,7 +30,7 @@ impl Lamp {
         Ok(times)
     }
 
-    /// Flickers once, and asks in the middle of it how often it did.
+    /// Flickers once, and reads the count during that call.
     #[ufunction]
     fn count_inside(&self) -> u32 {
         0

@@ -94,7 +94,7 @@ fn begin<C: Class>(
             continue;
         }
         // An earlier object of this loop may have destroyed this object.
-        let Some(typed) = runtime.objects().as_a::<C>(*object) else { continue };
+        let Some(typed) = runtime.objects().cast::<C>(*object) else { continue };
         let begun = runtime.objects().with(typed, &begin).and_then(|begun| begun.map_err(Error::from));
         has_failed |= begun.is_err();
         log(runtime, "begin play", *object, begun);
@@ -119,7 +119,7 @@ fn begin_component(component: This<'_, ActorComponent>) -> Result<(), CallError>
 }
 
 fn end_play(runtime: &Runtime, object: ObjectHandle) {
-    let Some(actor) = runtime.objects().as_a::<Actor>(object) else { return };
+    let Some(actor) = runtime.objects().cast::<Actor>(object) else { return };
     let ended = runtime.objects().with(actor, |actor| match actor.has_begun_play() {
         true => actor.try_receive_end_play(),
         false => Ok(()),

@@ -1,5 +1,5 @@
-//! From declarations to types. A batch is compiled beside what is there, so that an error leaves nothing behind; the
-//! registry takes the result in afterwards, which cannot fail.
+//! Compiles declarations to types. A batch is compiled apart from the registry, so that an error has no effect; the registry adds the
+//! result afterwards, which cannot fail.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -28,25 +28,25 @@ use crate::value::Value;
 use crate::values::structure::start_of;
 use crate::values::{Entry, name_of};
 
-/// What was declared before, as a batch sees it.
+/// Types declared before the batch.
 pub(super) trait Known {
-    /// The packages of the host.
+    /// Returns the packages of the host.
     fn packages(&self) -> Vec<Rc<str>>;
-    /// The class of that path, or of the path it was renamed to.
+    /// Returns the class with a path, also after a rename.
     fn class(&self, path: &str) -> Option<Rc<Class>>;
-    /// The struct of that path, or of the path it was renamed to.
+    /// Returns the struct with a path, also after a rename.
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
-    /// The enum of that path, or of the path it was renamed to.
+    /// Returns the enum with a path, also after a rename.
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
-    /// The delegate of that path, or of the path it was renamed to.
+    /// Returns the delegate with a path, also after a rename.
     fn delegate(&self, path: &str) -> Option<Rc<DelegateType>>;
-    /// The interface of that path, or of the path it was renamed to.
+    /// Returns the interface with a path, also after a rename.
     fn interface(&self, path: &str) -> Option<Rc<Interface>>;
-    /// Whether a new type may have that path.
+    /// Returns true if a new type may have the path.
     fn is_free(&self, path: &str) -> bool;
 }
 
-/// The types of a batch, each after those it needs.
+/// The types of a batch, each after its dependencies.
 #[derive(Clone, Debug, Default)]
 pub struct Declared {
     /// Interfaces.
@@ -55,13 +55,13 @@ pub struct Declared {
     pub enums: Vec<Rc<EnumType>>,
     /// Delegates.
     pub delegates: Vec<Rc<DelegateType>>,
-    /// Structs, each after those it holds.
+    /// Structs, each after those it contains.
     pub structs: Vec<Rc<StructType>>,
     /// Classes, base first.
     pub classes: Vec<Rc<Class>>,
 }
 
-/// A batch in the making: what is known, and what of the batch is compiled by now.
+/// A batch during compilation: the known types, and the types compiled so far.
 pub(super) struct Compiler<'a> {
     pub(super) names: &'a Names,
     known: &'a dyn Known,
@@ -69,20 +69,20 @@ pub(super) struct Compiler<'a> {
     structs: HashMap<Rc<str>, Rc<StructType>>,
     classes: HashMap<Rc<str>, Rc<Class>>,
     interfaces: HashMap<Rc<str>, Rc<Interface>>,
-    /// What stands in the parentheses of the types of all its delegates, and their kinds, by their paths.
+    /// Content of the parentheses of the types of all delegates, and their kinds, by path.
     delegates: HashMap<String, (PropertyKind, Rc<str>)>,
-    /// Paths of all classes of the batch, also of those that are not compiled yet: a reference may name them.
+    /// Paths of all classes of the batch, compiled or not: references may name them.
     class_paths: HashSet<String>,
-    /// Paths of all its structs, likewise: a delegate may name them.
+    /// Paths of all structs of the batch, compiled or not: delegates may name them.
     struct_paths: HashSet<String>,
-    /// Paths of all its interfaces, likewise: a reference may name them.
+    /// Paths of all interfaces of the batch, compiled or not: references may name them.
     interface_paths: HashSet<String>,
 }
 
-/// Offsets are 32 bits wide, and large data does not belong in properties: every object would have it.
+/// Offsets are 32 bits wide, and large data does not belong in properties: every object would contain it.
 const LARGEST: usize = 1 << 20;
 
-/// Compiles a batch. `first` is the number of its first class; the others follow.
+/// Compiles a batch. `first` is the number of its first class; the following classes have consecutive numbers.
 pub(super) fn compile(
     names: &Names,
     known: &dyn Known,
@@ -167,7 +167,7 @@ fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     let structs = batch.structs.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let interfaces = batch.interfaces.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
-    // Objects are called after their classes, and a saved world has no object in nothing whose name begins so.
+    // Default objects are named after their classes with this prefix, and a saved world must have no top-level object with it.
     if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
         return Err(DeclareError::DefaultName { path: decl.path() });
     }
@@ -194,13 +194,13 @@ pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
 fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = structs.iter().map(StructDecl::path).collect();
     let numbers = numbers(&paths);
-    // A container of itself would be finite in memory, but not in its type: what walks a value walks the types in it.
+    // A container of itself would be finite in memory, but its type would not: recursion over values follows the types.
     let needs = |index: usize| {
         let mut held = Vec::new();
         let mut hold = |inner: &str| held.extend(numbers.get(inner).copied());
         hold(&structs[index].base);
         for field in &structs[index].fields {
-            // Words that are no type are found when the struct is compiled.
+            // Malformed types are reported when the struct is compiled.
             if let Ok(words) = TypeText::of_declaration(field.kind, &field.type_path) {
                 words.each_struct(&mut hold);
             }
@@ -218,7 +218,7 @@ fn class_order(classes: &[ClassDecl]) -> Result<Vec<usize>, DeclareError> {
     order::by_need(classes.len(), needs).map_err(|cycle| DeclareError::BaseCycle { cycle: print_cycle(&cycle, &paths) })
 }
 
-/// The positions of paths by the path.
+/// Maps paths to their indices.
 fn numbers(paths: &[String]) -> HashMap<&str, usize> {
     paths.iter().map(String::as_str).zip(0..).collect()
 }
@@ -256,12 +256,12 @@ impl TypeResolver for Compiler<'_> {
 }
 
 impl Compiler<'_> {
-    /// The class of that path, in the batch or before it.
+    /// Returns the class with a path, from the batch or declared before.
     pub(super) fn find_class(&self, path: &str) -> Option<Rc<Class>> {
         self.classes.get(path).cloned().or_else(|| self.known.class(path))
     }
 
-    /// The interface of that path, in the batch or before it.
+    /// Returns the interface with a path, from the batch or declared before.
     pub(super) fn find_interface(&self, path: &str) -> Option<Rc<Interface>> {
         self.interfaces.get(path).cloned().or_else(|| self.known.interface(path))
     }
@@ -302,7 +302,7 @@ impl Compiler<'_> {
         Ok(structure)
     }
 
-    /// The properties of an owner, laid out as a C struct behind what is there already: (bytes, alignment).
+    /// Lays out the properties of an owner as a C struct: (bytes, alignment).
     pub(super) fn properties(
         &self,
         owner: &Rc<str>,
@@ -312,7 +312,7 @@ impl Compiler<'_> {
         self.placed_properties(owner, decls, |things| place(start.0, start.1, things))
     }
 
-    /// The properties of a class, laid out behind those of its base: (bytes, alignment).
+    /// Lays out the properties of a class behind those of its base: (bytes, alignment).
     pub(super) fn class_properties(
         &self,
         owner: &Rc<str>,
@@ -337,7 +337,7 @@ impl Compiler<'_> {
             }
             types.push(self.property_type(decl, || format!("{owner}:{}", decl.name))?);
         }
-        // Before any default is looked at: structs of structs of structs are soon larger than the values they need.
+        // Checked before any default is computed: values of nested structs may need excessive memory.
         let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
         let placed = place(&things);
         if placed.size > LARGEST {
@@ -400,7 +400,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Classes of subobjects may stand later in the batch than the class that names them, so this comes last.
+    /// Runs last, since the classes of subobjects may be listed later in the batch than the class that names them.
     fn check_subobjects(&self, class: &Rc<Class>) -> Result<(), DeclareError> {
         let own = class.subobjects.iter().map(|subobject| (subobject, subobject.class_path.clone()));
         let inherited = class.subobject_overrides.iter().filter_map(|(name, asked)| {
@@ -438,7 +438,7 @@ fn names_an_object(value: &Value) -> bool {
     found
 }
 
-/// Whether a property declares a subobject all by itself.
+/// Returns true if the property itself declares a subobject.
 pub(super) fn declares_subobject(property: &Property) -> bool {
     property.flags & property_flags::DEFAULT_SUBOBJECT != 0
 }

@@ -1,4 +1,4 @@
-//! The part of compiling a batch that makes one class, when its base is there: members, overrides, subobjects.
+//! Compiles one class, after its base: members, overrides, subobjects.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use crate::refusal::DeclareError;
 use crate::storage::Schema;
 
 impl Compiler<'_> {
-    /// The class of a declaration whose base is compiled.
+    /// Compiles the declaration of a class whose base is compiled.
     pub(super) fn class(&self, decl: &ClassDecl, id: ClassId) -> Result<Class, DeclareError> {
         let path: Rc<str> = decl.path().into();
         let base = self.base(decl, &path)?;
@@ -47,7 +47,7 @@ impl Compiler<'_> {
         let interfaces = self.interfaces(decl, &path)?;
         interfaces.iter().try_for_each(|interface| self.check_implements(&path, &functions, interface))?;
         let (subobjects, subobject_overrides) = self.subobjects(decl, &path, &own_properties, base.as_deref())?;
-        // What needs a context needs it however it is extended.
+        // The need for a context is inherited.
         let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let members = Members {
@@ -110,7 +110,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The paths of the interfaces it implements itself, as they read now.
+    /// Returns the current paths of the interfaces that the class itself implements.
     fn interfaces(&self, decl: &ClassDecl, class: &str) -> Result<Vec<Rc<str>>, DeclareError> {
         let found = |path: &String| match self.find_interface(path) {
             Some(interface) => Ok(interface.path.clone()),
@@ -176,7 +176,7 @@ impl Compiler<'_> {
         Ok(function)
     }
 
-    /// The event that a function overrides: as the class it names, or the base, has it.
+    /// Returns the event that a function overrides, from the class it names, or from the base.
     fn event(
         &self,
         decl: &FunctionDecl,
@@ -190,15 +190,15 @@ impl Compiler<'_> {
             Err(DeclareError::NoEvent { function: path.to_owned(), wanted, problem })
         };
         let Some(start) = named.and_then(|named| self.find_class(named)) else {
-            return refuse("there is no such class; name the base class that declares the event");
+            return refuse("the class is unknown; name the base class that declares the event");
         };
         if !base.is_some_and(|base| base.is_a(&start)) {
             return refuse("that class is none of its bases; name the base class that declares the event");
         }
         match start.find_function(&decl.name) {
-            None => refuse("there is no function of that name; look at how the base spells it"),
+            None => refuse("the base has no function with this name; check its spelling there"),
             Some(event) if event.flags & function_flags::IMPLEMENTABLE_EVENT != 0 && origin != Origin::Script => {
-                refuse("it is an implementable event; only a script gives it a body")
+                refuse("it is an implementable event; only scripts can implement it")
             }
             Some(event) if event.vslot.is_none() => {
                 refuse("it is a plain function; only a native event can be overridden")
@@ -207,7 +207,7 @@ impl Compiler<'_> {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "the two lists go straight into the two fields of the class")]
+    #[expect(clippy::type_complexity, reason = "the two lists become two fields of the class")]
     fn subobjects(
         &self,
         decl: &ClassDecl,
@@ -264,10 +264,10 @@ fn texts(pairs: &[(String, String)]) -> Vec<(Rc<str>, Rc<str>)> {
     pairs.iter().map(|(path, text)| (path.as_str().into(), text.as_str().into())).collect()
 }
 
-/// The functions that a subclass may override: they have a place in the table of virtual functions.
+/// Flags of functions that a subclass may override: they have a slot in the table of virtual functions.
 const EVENTS: u64 = function_flags::NATIVE_EVENT | function_flags::IMPLEMENTABLE_EVENT;
 
-/// Whether a class of that origin may extend `base`; why not.
+/// Checks that a class of an origin may extend `base`; the error is the reason.
 fn extended(origin: Origin, base: &Class) -> Result<(), &'static str> {
     let is = |flag| base.flags & flag != 0;
     let only_named = base.origin == Origin::Dynamic || is(class_flags::BLUEPRINT_TYPE);
@@ -286,14 +286,14 @@ fn extended(origin: Origin, base: &Class) -> Result<(), &'static str> {
     }
 }
 
-/// Members may not share a name in the class, nor hide an inherited one; an override says that it is one.
+/// Checks that members have unique names in the class and hide no inherited one; overrides are declared as such.
 fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(), DeclareError> {
     let hides = |name: &str, hidden: String| Err(DeclareError::Hides { member: format!("{path}:{name}"), hidden });
     let mut seen = HashSet::new();
     let properties = decl.properties.iter().map(|property| (&property.name, false));
     let functions = decl.functions.iter().map(|function| {
         let is_override = function.flags & function_flags::OVERRIDE != 0 || !function.overrides.is_empty();
-        // Which of the static functions of a name a script means is said by the class that it calls it on.
+        // Scripts select a static function by the class on which they call it.
         let is_static = |flags: u64| decl.origin == Origin::Script && flags & function_flags::STATIC != 0;
         let hidden = base.and_then(|base| base.find_function(&function.name)).map_or(0, |found| found.flags);
         (&function.name, is_override || (is_static(function.flags) && is_static(hidden)))

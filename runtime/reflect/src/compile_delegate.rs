@@ -1,5 +1,5 @@
-//! From the declaration of a delegate to its type. Fields and parameters name delegates that stand later in the batch, and a
-//! delegate names structs that hold it: so first there are the words of each, and then the types of their parameters.
+//! Compiles delegate declarations. Fields and parameters name delegates listed later in the batch, and delegates name structs that
+//! contain them: hence the types' text is computed first, and the parameter types afterwards.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::function::signature;
 use crate::refusal::DeclareError;
 
 impl Compiler<'_> {
-    /// The delegate of a declaration; the structs of the batch are there.
+    /// Compiles the declaration of a delegate; the structs of the batch are compiled before.
     pub(super) fn delegate(&self, decl: &DelegateDecl) -> Result<DelegateType, DeclareError> {
         let path: Rc<str> = decl.path().into();
         let (params, _placed) = self.properties(&path, &decl.params, (0, 1))?;
@@ -58,7 +58,7 @@ mod tests {
         PropertyDecl::new("points", PropertyKind::I32)
     }
 
-    /// Declares these; a class `Cube` has properties of these types.
+    /// Declares the delegates, and a class `Cube` with properties of these types.
     fn declared(world: &World, delegates: &[DelegateDecl], properties: &[(PropertyKind, &str)]) -> Result<(), String> {
         let property =
             |(at, (kind, path)): (usize, &(_, &str))| PropertyDecl::new(&format!("p{at}"), *kind).of_type(path);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delegate_is_found_by_its_path_and_is_the_type_of_properties_by_its_words() {
+    fn delegates_are_found_by_path_and_usable_as_property_types() {
         let world = world();
         let may_turn = DelegateDecl {
             class: "/Script/Game.Cube".to_owned(),
@@ -118,27 +118,27 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_its_reason() {
+    fn invalid_delegates_are_refused_with_a_reason() {
         let check = |delegates: &[DelegateDecl], properties: &[(PropertyKind, &str)], expected: &str| {
             let error = declared(&world(), delegates, properties).unwrap_err();
             assert!(error.contains(expected), "{error}");
         };
         let on_scored = || delegate("OnScored", MULTICAST, &[points()]);
-        check(&[], &[(MULTICAST, "/Script/Game.OnScored(i32)")], "there is no delegate /Script/Game.OnScored");
+        check(&[], &[(MULTICAST, "/Script/Game.OnScored(i32)")], "unknown delegate /Script/Game.OnScored");
         let other = [(PropertyKind::ARRAY, "MulticastDelegate(/Script/Game.OnScored(u64))")];
-        check(&[on_scored()], &other, "MulticastDelegate(/Script/Game.OnScored(i32)) is what is declared");
+        check(&[on_scored()], &other, "declared as MulticastDelegate(/Script/Game.OnScored(i32))");
         let other = [(PropertyKind::SPARSE_DELEGATE, "/Script/Game.OnScored(i32)")];
-        check(&[on_scored()], &other, "build what says SparseDelegate(/Script/Game.OnScored(i32))");
+        check(&[on_scored()], &other, "rebuild the code that uses SparseDelegate(/Script/Game.OnScored(i32))");
         check(&[on_scored(), on_scored()], &[], "/Script/Game.OnScored is declared already");
         check(&[delegate("Cube", MULTICAST, &[])], &[], "/Script/Game.Cube is declared already");
         let result = [PropertyDecl::result(PropertyKind::BOOL)];
-        check(&[delegate("D", MULTICAST, &result)], &[], "gives no result: leave it out");
-        check(&[delegate("D", PropertyKind::U8, &[])], &[], "it is a u8: take a single");
+        check(&[delegate("D", MULTICAST, &result)], &[], "has no result: remove the result");
+        check(&[delegate("D", PropertyKind::U8, &[])], &[], "it is a u8: use a single");
         let twice = [PropertyDecl::result(PropertyKind::BOOL), points()];
         check(&[delegate("D", PropertyKind::DELEGATE, &twice)], &[], "has a result that is not its last parameter");
         check(&[delegate("D", MULTICAST, &[points(), points()])], &[], "two members of the name points");
         let out = [points().with_flags(property_flags::OUT)];
-        check(&[delegate("D", MULTICAST, &out)], &[], "`points` comes back to the caller");
+        check(&[delegate("D", MULTICAST, &out)], &[], "`points` is an out parameter");
         let of = |class: &str, name: &str| DelegateDecl { class: class.to_owned(), ..delegate(name, MULTICAST, &[]) };
         check(&[of("/Script/Engine.Object", "D")], &[], "a class and its delegates come together");
         check(&[of("/Script/Game.Cube", "p0")], &[(PropertyKind::U8, "")], "two members of the name p0");

@@ -8,13 +8,12 @@ use crate::path::is_identifier;
 use crate::property::PropertyType;
 use crate::refusal::DeclareError;
 
-/// Compiles an enum.
 pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
     let path = decl.path();
     let bad = |problem: String| DeclareError::BadEnum { path: path.clone(), problem };
     let underlying = range(decl.underlying).zip(PropertyType::plain(decl.underlying));
     let (range, underlying) = underlying
-        .ok_or_else(|| bad("its numbers are of no kind of whole numbers: take one of u8 to u64 or i8 to i64".into()))?;
+        .ok_or_else(|| bad("its numbers are not of an integer kind: use one of u8 to u64 or i8 to i64".into()))?;
     let (mut names, mut numbers) = (HashSet::new(), HashSet::new());
     for entry in &decl.entries {
         if !is_identifier(&entry.name) {
@@ -27,7 +26,7 @@ pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
             return Err(bad(format!("`{}` has the number {} of another entry", entry.name, entry.number)));
         }
         if !range.contains(&entry.number) {
-            return Err(bad(format!("`{}` is {}, which is no {underlying}", entry.name, entry.number)));
+            return Err(bad(format!("`{}` is {}, which does not fit in {underlying}", entry.name, entry.number)));
         }
         if decl.is_flags && entry.number < 0 {
             return Err(bad(format!("`{}` is negative, and flags are bits", entry.name)));

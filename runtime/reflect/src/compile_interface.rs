@@ -1,5 +1,5 @@
-//! The part of compiling a batch that makes interfaces, and compares each class with those it says it implements. Both
-//! sides' signatures stand in the error, since they may be of two modules.
+//! Compiles interfaces, and compares each class with the interfaces it implements. Errors contain the signatures of both sides, since
+//! they may be in two modules.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::interface::Interface;
 use crate::refusal::DeclareError;
 
 impl Compiler<'_> {
-    /// The interface of a declaration; the structs of the batch are there.
+    /// Compiles the declaration of an interface; the structs of the batch are compiled before.
     pub(super) fn interface(&self, decl: &InterfaceDecl) -> Result<Interface, DeclareError> {
         let path: Rc<str> = decl.path().into();
         let mut seen = HashSet::new();
@@ -38,7 +38,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Whether a class with these functions has those of an interface.
+    /// Checks that a class with these functions implements an interface.
     pub(super) fn check_implements(
         &self,
         class: &str,

@@ -134,11 +134,11 @@ fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
     let more = paths.len().saturating_sub(SHOWN);
     paths.truncate(SHOWN);
     let known = match (paths.is_empty(), more) {
-        (true, _) => "there is none yet".to_owned(),
+        (true, _) => "none is declared yet".to_owned(),
         (false, 0) => paths.join(", "),
         (false, more) => format!("{}, and {more} more", paths.join(", ")),
     };
-    Some(format!("it is abstract: take a class that extends it ({known})"))
+    Some(format!("it is abstract: use a derived class ({known})"))
 }
 
 /// Returns an error message if `class` is contextual and `outer` is none.

@@ -129,7 +129,7 @@ impl<'a> Rows<'a> {
 
     /// Returns the number of rows.
     #[inline]
-    #[expect(clippy::len_without_is_empty, reason = "whoever asks wants the number")]
+    #[expect(clippy::len_without_is_empty, reason = "callers need the number")]
     pub fn len(self) -> u32 {
         self.raw().len
     }
@@ -262,7 +262,7 @@ impl RowsMut<'_> {
 
     /// Returns the number of rows.
     #[inline]
-    #[expect(clippy::len_without_is_empty, reason = "whoever asks wants the number")]
+    #[expect(clippy::len_without_is_empty, reason = "callers need the number")]
     pub fn len(&self) -> u32 {
         self.as_rows().len()
     }
@@ -303,9 +303,9 @@ impl RowsMut<'_> {
 
     /// Replaces all rows by `count` zeroed rows.
     pub(crate) fn refill(&mut self, count: usize) {
-        let count = u32::try_from(count).expect("whoever fills a container has looked how many there are");
+        let count = u32::try_from(count).expect("the caller checked the number of rows");
         self.clear();
-        self.splice(0, 0, count).expect("there is memory for a second copy of what is in memory");
+        self.splice(0, 0, count).expect("memory for a second copy");
     }
 
     /// Overwrites all rows with copies of those of `from`, which have the same types.

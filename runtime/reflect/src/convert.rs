@@ -1,4 +1,4 @@
-//! When a property changes its type, its value may come along, but only if nothing of it is lost. This file decides.
+//! Conversion of the value of a property whose type changed, if the conversion is lossless.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -12,27 +12,27 @@ use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
 use crate::value::Value;
 
-/// Looks up where objects are, for references by path, and what members are called now.
+/// Looks up objects for references by path, and the current names of members.
 pub trait Paths {
-    /// The path of an object that is there.
+    /// Returns the path of an existing object.
     fn path_of(&self, object: ObjectHandle) -> Option<String>;
-    /// The object at a path.
+    /// Returns the object at a path.
     fn object_at(&self, path: &str) -> Option<ObjectHandle>;
-    /// The names that a member of one of these types has or had, `name` first. The types are one and what it extends.
+    /// Returns the current and earlier names of a member of one of these types, `name` first. The types are a type and its bases.
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
 }
 
-/// `value` as a `wanted`, if nothing is lost: numbers that are the same number there, texts and names into each other
-/// where the letters are there and no translation gets lost, `false` and `true` into 0 and 1 and back, structs when every
-/// field has a place that takes it (new fields have their defaults), containers value by value when no two become one, a
-/// value into an optional one and back when it is there. A reference goes into any reference, be it by handle or by path, as
-/// far as `paths` knows both: whether the object's class suits is for the caller to see.
+/// Converts `value` to `wanted`, if the conversion is lossless: numbers with equal values, strings and names with representable
+/// characters and without translation, `false` and `true` to 0 and 1 and back, structs if every field has a matching field (new fields
+/// have their defaults), containers by element if no two elements become equal, a value to an optional value and back if present.
+/// References convert to any kind of reference, by handle or by path, as far as `paths` can resolve them; the caller checks the class of
+/// the object.
 pub fn convert(value: &Value, wanted: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths, lost: None }.convert(value, wanted)
 }
 
-/// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and cuts fixed arrays
-/// to the length of the property. Returns the value, and `true` if nothing of it was lost. `default` fills fixed arrays up.
+/// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and truncates fixed arrays to the
+/// length of the property. Returns the value, and `true` if nothing was lost. `default` fills longer fixed arrays.
 pub fn convert_in_part(
     value: &Value,
     property: &Property,
@@ -46,9 +46,9 @@ pub fn convert_in_part(
     Some((converted, !lost.get()))
 }
 
-/// Returns `now`, a value of the property, with all parts of `earlier` that the property has no room for. A part that was written
-/// since `earlier` was put aside stays written. `default` is the value that the property has if it cannot have `earlier`. `None` if
-/// no part of `earlier` can have become a part of `now`.
+/// Returns `now`, a value of the property, with all parts of `earlier` that the property could not hold. Parts written since `earlier`
+/// was saved are kept. `default` is the value of a property that cannot hold `earlier`. `None` if no part of `earlier` can have become a
+/// part of `now`.
 pub fn rejoin(
     now: &Value,
     earlier: &Value,
@@ -60,18 +60,18 @@ pub fn rejoin(
     Conversion { names, paths, lost: None }.rejoin_property(now, earlier, property, default)
 }
 
-/// Stores that a conversion looks things up in.
+/// Lookup context of a conversion.
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
-    /// Set when a part has no counterpart; without it such a part fails the conversion.
+    /// Set when a part has no counterpart; `None` makes the conversion fail at that part.
     lost: Option<&'a Cell<bool>>,
 }
 
 impl Conversion<'_> {
     pub(crate) fn convert(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
         match value {
-            // An optional value is what is in it.
+            // Unwraps an optional value.
             Value::Optional(inner) if !matches!(wanted, PropertyType::Optional(_)) => {
                 self.convert(inner.as_ref()?, wanted)
             }
@@ -79,7 +79,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Records that a part has no counterpart. `None` fails a conversion that has to be whole.
+    /// Records that a part has no counterpart. `None` fails a conversion that must be complete.
     pub(crate) fn lose(&self) -> Option<()> {
         self.lost.map(|lost| lost.set(true))
     }
@@ -118,7 +118,7 @@ impl Conversion<'_> {
         if let (Value::Struct(now), Value::Struct(earlier), PropertyType::Struct(of)) = (now, earlier, ty) {
             return self.rejoin_fields(now, earlier, of, default.filter(|_| today.is_none()));
         }
-        // A value of which nothing was taken, be it since one element was not, has left no part of itself.
+        // `None` here means that no part of `earlier` can be in `now`, e.g. since one element was not convertible.
         let today = today?;
         Some(match (now, earlier, ty) {
             (Value::Array(now), Value::Array(earlier), PropertyType::Array(of)) => {
@@ -146,7 +146,8 @@ impl Conversion<'_> {
         })
     }
 
-    /// `default` is the struct that `now` began as, if that is not a new one with the values that its fields take of `earlier`.
+    /// Restores fields. `default` is the struct that `now` started as, unless that is a new struct with the convertible fields of
+    /// `earlier`.
     fn rejoin_fields(
         &self,
         now: &[(Arc<str>, Value)],
@@ -170,7 +171,7 @@ impl Conversion<'_> {
                 _ => None,
             };
             let default = default.map_or_else(|| field.start(), |(_, value)| value.clone());
-            // A field that could not have it has its default, unless it was written since.
+            // A field that could not hold the earlier value has its default, unless it was written since.
             if *value == default && self.in_part(earlier, &field.ty).is_none() {
                 *value = earlier.clone();
             } else if let Some(both) = self.rejoin_property(value, earlier, field, Some(&default)) {
@@ -180,8 +181,8 @@ impl Conversion<'_> {
         is_related.then_some(Value::Struct(joined))
     }
 
-    /// Joins each element with its earlier value: an element that would be equal today, at the same index first. Otherwise, in
-    /// containers of one length, the element at its index.
+    /// Combines each element with its earlier value: an element that would convert to an equal one, at the same index first; otherwise,
+    /// in containers of equal length, the element at its index.
     fn rejoin_all(&self, now: &[Value], earlier: &[Value], ty: &PropertyType) -> Vec<Value> {
         let mut today: Vec<_> = earlier.iter().map(|value| self.in_part(value, ty)).collect();
         let mut origins: Vec<Option<usize>> = vec![None; now.len()];
@@ -210,7 +211,7 @@ impl Conversion<'_> {
         now.iter().zip(origins).enumerate().map(join).collect()
     }
 
-    /// Finds the field of that name, or the field that had the name, or has it back since an undo.
+    /// Finds the field with a name, or the field that had the name, or has it back since an undo.
     pub(crate) fn field_of_today<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
         let had = || {
             let names = self.paths.names_of_member(&mut of.chain().map(|(path, _)| &**path), name);
@@ -224,7 +225,7 @@ impl Conversion<'_> {
     }
 }
 
-/// Whether no two are equal.
+/// Returns true if no two values are equal.
 pub(crate) fn differ<'v>(mut keys: impl Iterator<Item = &'v Value>) -> bool {
     let mut seen = HashSet::new();
     keys.all(|key| seen.insert(key))
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_comes_along_when_it_is_the_same_number_there() {
+    fn numbers_convert_if_the_value_is_equal() {
         use PropertyType as T;
         use Value as V;
         for (value, wanted, expected) in [
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_name_are_each_other() {
+    fn strings_and_names_convert_to_each_other() {
         let names = Names::new();
         let cube = names.intern("cube");
         assert_eq!(convert(&Value::Text("cube".into()), &PropertyType::Name, &names, &Door), Some(Value::Name(cube)));
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_stays_a_reference_and_nothing_else() {
+    fn references_convert_to_references_only() {
         let handle = ObjectHandle::new(1, 1);
         let ty = PropertyType::Object { class: "/Script/A.B".into() };
         check(Value::Object(handle), &ty, Some(Value::Object(handle)));
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_comes_along_when_every_field_does() {
+    fn structs_convert_if_every_field_converts() {
         let of = structure(
             "P",
             &[PropertyDecl::new("x", PropertyKind::F64), PropertyDecl::new("y", PropertyKind::U8).with_default("9")],
@@ -322,7 +323,7 @@ mod tests {
         check(Value::Struct(vec![field("y", Value::I32(300))]), &ty, None);
     }
 
-    /// Has the object `#1.1` at `/World/door`.
+    /// Resolves the object `#1.1` at `/World/door`.
     struct Door;
 
     impl Paths for Door {
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_each_other_where_no_letter_and_no_translation_gets_lost() {
+    fn string_kinds_convert_if_no_character_or_translation_is_lost() {
         let translated = r#"("Open", "menu", "open")"#;
         table(&[
             ("String", "größer", "Utf8String", r#""größer""#),
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn references_go_by_handle_and_by_path() {
+    fn references_convert_between_handles_and_paths() {
         const OBJECT: &str = "Object(/Script/Engine.Object)";
         const WEAK: &str = "WeakObject(/Script/Engine.Object)";
         const SOFT: &str = "SoftObject(/Script/Engine.Object)";
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_come_along_value_by_value() {
+    fn containers_convert_element_by_element() {
         table(&[
             ("Array(u8)", "(1, 2)", "Array(f64)", "(1, 2)"),
             ("Array(i32)", "(1, 300)", "Array(u8)", "-"),

@@ -1,5 +1,5 @@
-//! Declarations: types as plain data, before they are types. The macro for native classes and the emission of a module's
-//! classes both end here, so that the same declaration gives the same metadata.
+//! Declarations: types as plain data, before compilation. The macro for native classes and the emission of a module's classes both create
+//! them, so equal declarations produce equal metadata.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -15,15 +15,15 @@ use crate::path::TypePath;
 use crate::thunk::{Thunk, function_of};
 use crate::typed::doc_text;
 
-/// What the result of a function is called among its parameters, whoever declares it.
+/// Name of the result among the parameters of a function.
 pub const RESULT_NAME: &str = "return_value";
 
 /// A property, a struct field or a parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PropertyDecl {
-    /// Its name, unique in its owner.
+    /// Name, unique in its owner.
     pub name: String,
-    /// What it holds.
+    /// Kind of the value.
     pub kind: PropertyKind,
     /// Path of the struct or class of the value; empty for plain kinds.
     pub type_path: String,
@@ -33,14 +33,14 @@ pub struct PropertyDecl {
     pub default: String,
     /// The doc comment.
     pub doc: String,
-    /// What else is said of it: keys and values.
+    /// Further metadata: keys and values.
     pub meta: Meta,
 }
 
 /// A function.
 #[derive(Clone)]
 pub struct FunctionDecl {
-    /// Its name, unique in its class.
+    /// Name, unique in its class.
     pub name: String,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
     pub flags: u64,
@@ -48,13 +48,13 @@ pub struct FunctionDecl {
     pub overrides: String,
     /// Parameters in order; the result last, with the `RETURN` flag.
     pub params: Vec<PropertyDecl>,
-    /// The fingerprint that the body was compiled for; zero is not compared.
+    /// The fingerprint that the body was compiled for; zero skips the comparison.
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
-    /// What else is said of it: keys and values.
+    /// Further metadata: keys and values.
     pub meta: Meta,
-    /// What runs it.
+    /// Body of the function.
     pub thunk: Thunk,
     /// See [`Function::black_code`](crate::function::Function::black_code).
     pub black_code: Option<Rc<dyn Any>>,
@@ -67,73 +67,73 @@ pub struct FunctionDecl {
 pub struct EnumDecl {
     /// The package, without `/Script/`.
     pub package: String,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: String,
-    /// Where it is declared.
+    /// Origin of the declaration.
     pub origin: Origin,
-    /// The kind of its numbers: one of the eight kinds of whole numbers.
+    /// Kind of the numbers: one of the eight integer kinds.
     pub underlying: PropertyKind,
-    /// Whether a value is a set of entries, each a bit.
+    /// True if a value is a set of entries, each a bit.
     pub is_flags: bool,
-    /// Its entries in order.
+    /// Entries in order.
     pub entries: Vec<EnumEntry>,
-    /// The fingerprint that the declaring code was compiled with; zero is not compared.
+    /// The fingerprint that the declaring code was compiled with; zero skips the comparison.
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
 }
 
-/// A delegate that has a name.
+/// A named delegate.
 #[derive(Clone, Debug)]
 pub struct DelegateDecl {
     /// The package, without `/Script/`.
     pub package: String,
-    /// The path of the class that it belongs to; empty for a free one.
+    /// Path of the owner class; empty for a delegate of the package.
     pub class: String,
-    /// Its name in the package, or in the class.
+    /// Name in the package, or in the class.
     pub name: String,
-    /// Where it is declared.
+    /// Origin of the declaration.
     pub origin: Origin,
     /// `DELEGATE`, `MULTICAST_DELEGATE` or `SPARSE_DELEGATE`.
     pub kind: PropertyKind,
-    /// Parameters in order; the result last, with the `RETURN` flag, which a single delegate alone has.
+    /// Parameters in order; the result last, with the `RETURN` flag. Only single delegates have a result.
     pub params: Vec<PropertyDecl>,
-    /// The fingerprint that the declaring code was compiled with; zero is not compared.
+    /// The fingerprint that the declaring code was compiled with; zero skips the comparison.
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
 }
 
-/// A struct that travels by value.
+/// A struct passed by value.
 #[derive(Clone, Debug)]
 pub struct StructDecl {
     /// The package, without `/Script/`.
     pub package: String,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: String,
-    /// Where it is declared.
+    /// Origin of the declaration.
     pub origin: Origin,
-    /// Path of the struct that it extends; empty for none.
+    /// Path of the base struct; empty for none.
     pub base: String,
-    /// Bytes of a value where it is declared; not compared, and zero where that is not known.
+    /// Size of a value in bytes in the declaring code; not compared, and zero if unknown.
     pub size: u32,
-    /// Alignment of a value in bytes where it is declared; not compared, and zero where that is not known.
+    /// Alignment of a value in bytes in the declaring code; not compared, and zero if unknown.
     pub align: u32,
-    /// Its own fields in order.
+    /// Own fields in order.
     pub fields: Vec<PropertyDecl>,
-    /// The fingerprint that the declaring code was compiled with; zero is not compared.
+    /// The fingerprint that the declaring code was compiled with; zero skips the comparison.
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
 }
 
-/// Class of a subobject that differs from that of its property, which a base may declare. An own property with the flag of a default
-/// subobject states its class itself.
+/// Class of a subobject that differs from that of its property, which a base may declare. An own property with the `DEFAULT_SUBOBJECT`
+/// flag states its class itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SubobjectDecl {
-    /// The property that refers to it.
+    /// Name of the property.
     pub property: String,
-    /// Path of its class.
+    /// Path of the class.
     pub class_path: String,
 }
 
@@ -149,25 +149,25 @@ impl SubobjectDecl {
 pub struct ClassDecl {
     /// The package, without `/Script/`.
     pub package: String,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: String,
-    /// Path of its base class; empty for a native root.
+    /// Path of the base class; empty for a native root.
     pub base: String,
-    /// Where it is declared.
+    /// Origin of the declaration.
     pub origin: Origin,
     /// Bits of [`alcedo_abi::kinds::class_flags`].
     pub flags: u64,
-    /// Its own properties. One with the `DEFAULT_SUBOBJECT` flag declares a subobject of its own class.
+    /// Own properties. A property with the `DEFAULT_SUBOBJECT` flag declares a subobject of its class.
     pub properties: Vec<PropertyDecl>,
-    /// Its own functions.
+    /// Own functions.
     pub functions: Vec<FunctionDecl>,
-    /// Subobjects that need more words.
+    /// Subobjects with other classes than their properties.
     pub subobjects: Vec<SubobjectDecl>,
-    /// Defaults of what its bases declare, and of what lies in its subobjects: names with dots between, and the text of the value.
+    /// Overrides of inherited defaults, and of defaults in subobjects: names separated by dots, and the value as text.
     pub default_overrides: Vec<(String, String)>,
-    /// What a script class makes of its class default object, when that has the values of its base's.
+    /// Hook of a script class that changes its class default object after the base's values were copied.
     pub script_defaults: Option<NativeHook>,
-    /// Paths of the interfaces it implements.
+    /// Paths of the implemented interfaces.
     pub interfaces: Vec<String>,
     /// The constructor of a native class.
     pub native_constructor: Option<NativeHook>,
@@ -188,17 +188,17 @@ pub struct ClassDecl {
 pub struct InterfaceDecl {
     /// The package, without `/Script/`.
     pub package: String,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: String,
-    /// Where it is declared.
+    /// Origin of the declaration.
     pub origin: Origin,
-    /// Its functions, made by [`FunctionDecl::without_body`].
+    /// Functions, created by [`FunctionDecl::without_body`].
     pub functions: Vec<FunctionDecl>,
     /// The doc comment.
     pub doc: String,
 }
 
-/// Types that are declared together: all of them or none.
+/// Types declared together: either all or none.
 #[derive(Clone, Default)]
 pub struct Batch {
     /// Interfaces, in any order.
@@ -211,36 +211,36 @@ pub struct Batch {
     pub structs: Vec<StructDecl>,
     /// Classes, in any order.
     pub classes: Vec<ClassDecl>,
-    /// Paths of types and members of the batch, each with its earlier names, with commas between. Those of members that have
-    /// metadata may be listed there, under `was`.
+    /// Paths of types and members of the batch, each with its earlier names, separated by commas. Members with metadata may list theirs
+    /// there instead, under `was`.
     pub earlier_names: Vec<(String, String)>,
 }
 
 impl PropertyDecl {
-    /// A property without type path, flags, default or doc.
+    /// Creates a property without type path, flags, default or doc.
     pub fn new(name: &str, kind: PropertyKind) -> Self {
         let (type_path, default, doc, meta) = Default::default();
         Self { name: name.to_owned(), kind, type_path, flags: 0, default, doc, meta }
     }
 
-    /// A result of a function.
+    /// Creates the result of a function.
     pub fn result(kind: PropertyKind) -> Self {
         Self::new(RESULT_NAME, kind).with_flags(property_flags::RETURN)
     }
 
-    /// With the path of its struct or class.
+    /// Sets the path of the struct or class.
     #[must_use]
     pub fn of_type(self, path: &str) -> Self {
         Self { type_path: path.to_owned(), ..self }
     }
 
-    /// With these flags too.
+    /// Adds flags.
     #[must_use]
     pub fn with_flags(self, flags: u64) -> Self {
         Self { flags: self.flags | flags, ..self }
     }
 
-    /// With a default.
+    /// Sets the default.
     #[must_use]
     pub fn with_default(self, default: &str) -> Self {
         Self { default: default.to_owned(), ..self }
@@ -248,7 +248,7 @@ impl PropertyDecl {
 }
 
 impl FunctionDecl {
-    /// A function without flags or parameters.
+    /// Creates a function without flags or parameters.
     pub fn new(name: &str, thunk: Thunk) -> Self {
         let (overrides, params, doc, meta, black_code) = Default::default();
         Self {
@@ -265,7 +265,7 @@ impl FunctionDecl {
         }
     }
 
-    /// A function of an interface, whose bodies are those of classes.
+    /// Creates a function of an interface, whose bodies are in classes.
     pub fn without_body(name: &str) -> Self {
         let thunk: Thunk = Rc::new(|_context, frame| {
             let path = &function_of(frame).path;
@@ -278,7 +278,7 @@ impl FunctionDecl {
 macro_rules! paths {
     ($($decl:ident)*) => {$(
         impl $decl {
-            /// `/Script/Package.Name`.
+            /// Returns `/Script/Package.Name`.
             pub fn path(&self) -> String {
                 TypePath::new(&self.package, &self.name).to_string()
             }
@@ -300,7 +300,7 @@ impl Batch {
 }
 
 impl EnumDecl {
-    /// An enum without entries.
+    /// Creates an enum without entries.
     pub fn new(package: &str, name: &str, underlying: PropertyKind, origin: Origin) -> Self {
         let (is_flags, entries, fingerprint, doc) = Default::default();
         Self {
@@ -317,7 +317,7 @@ impl EnumDecl {
 }
 
 impl DelegateDecl {
-    /// `/Script/Package.Name`, or `/Script/Package.Class:Name` for one that belongs to a class.
+    /// Returns `/Script/Package.Name`, or `/Script/Package.Class:Name` for a delegate of a class.
     pub fn path(&self) -> String {
         match self.class.as_str() {
             "" => TypePath::new(&self.package, &self.name).to_string(),
@@ -325,7 +325,7 @@ impl DelegateDecl {
         }
     }
 
-    /// A free delegate without parameters.
+    /// Creates a delegate of a package without parameters.
     pub fn new(package: &str, name: &str, kind: PropertyKind, origin: Origin) -> Self {
         let (class, params, doc) = Default::default();
         Self { package: package.to_owned(), class, name: name.to_owned(), origin, kind, params, fingerprint: 0, doc }
@@ -333,16 +333,16 @@ impl DelegateDecl {
 }
 
 impl StructDecl {
-    /// A struct without fields.
+    /// Creates a struct without fields.
     pub fn new(package: &str, name: &str, origin: Origin) -> Self {
         let (base, size, align, fields, fingerprint, doc) = Default::default();
         Self { package: package.to_owned(), name: name.to_owned(), origin, base, size, align, fields, fingerprint, doc }
     }
 
-    /// The declaration of a native struct that the host defined with [`plain_struct!`](crate::plain_struct).
+    /// Returns the declaration of a native struct that the host defined with [`plain_struct!`](crate::plain_struct).
     ///
     /// # Errors
-    /// When the path it was defined with is no path.
+    /// If the path in its definition is malformed.
     pub fn plain<T: crate::typed::PlainStruct>() -> Result<Self, crate::path::PathError> {
         let path: TypePath = T::PATH.parse()?;
         let docs = T::FIELD_DOCS.iter().copied().chain(std::iter::repeat(&[][..]));
@@ -361,7 +361,7 @@ impl StructDecl {
 }
 
 impl InterfaceDecl {
-    /// An interface without a doc comment.
+    /// Creates an interface without functions and doc comment.
     pub fn new(package: &str, name: &str, origin: Origin) -> Self {
         let (functions, doc) = Default::default();
         Self { package: package.to_owned(), name: name.to_owned(), origin, functions, doc }
@@ -369,7 +369,7 @@ impl InterfaceDecl {
 }
 
 impl ClassDecl {
-    /// A class without members.
+    /// Creates a class without members.
     pub fn new(package: &str, name: &str, base: &str, origin: Origin) -> Self {
         let (package, name, base) = (package.to_owned(), name.to_owned(), base.to_owned());
         Self { package, name, base, origin, ..Self::default() }

@@ -1,5 +1,4 @@
-//! What the declaration of a delegate says before anything is compiled: its path, the words of its type, and whether its class is
-//! there.
+//! Checks delegate declarations before compilation: path, type and owner class.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,12 +12,12 @@ use crate::type_text::{SignatureText, TypeText};
 use crate::typing::TypeError;
 use crate::values::{Form, name_of};
 
-/// The kind of a delegate, and what stands in the parentheses of its type.
+/// Returns the kind of a delegate, and the content of the parentheses of its type.
 pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<str>), DeclareError> {
     let path = decl.path();
     let bad = |problem: String| DeclareError::BadDelegate { path: path.clone(), problem };
     if decl.kind.form() != Form::Signature {
-        return Err(bad(format!("it is a {}: take a single, a multicast or a sparse delegate", name_of(decl.kind))));
+        return Err(bad(format!("it is a {}: use a single, a multicast or a sparse delegate", name_of(decl.kind))));
     }
     let mut signature = SignatureText::default();
     for (at, param) in decl.params.iter().enumerate() {
@@ -32,7 +31,7 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
             return Err(DeclareError::ResultNotLast { function: path });
         }
         if param.flags & property_flags::OUT != 0 {
-            return Err(bad(format!("`{}` comes back to the caller, which is of functions alone", param.name)));
+            return Err(bad(format!("`{}` is an out parameter, which a delegate cannot have", param.name)));
         }
         match is_result {
             true => signature.result = Some(Box::new(of)),
@@ -41,14 +40,14 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
     }
     if signature.result.is_some() && decl.kind != PropertyKind::DELEGATE {
         return Err(bad(format!(
-            "a {} calls any number of functions, and gives no result: leave it out, or take a single delegate",
+            "a {} calls any number of functions and has no result: remove the result, or use a single delegate",
             name_of(decl.kind)
         )));
     }
     Ok((decl.kind, in_words(&path, &signature.to_string()).into()))
 }
 
-/// Whether the classes that delegates belong to are in the batch, and have no member of their names.
+/// Checks that the owner classes of delegates are in the batch, and have no member with the delegate's name.
 pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
     if batch.delegates.iter().all(|decl| decl.class.is_empty()) {
         return Ok(());

@@ -21,7 +21,7 @@ mod tests {
     use super::split;
 
     #[test]
-    fn words_are_a_name_with_a_signature_or_a_signature_alone() {
+    fn delegate_text_is_a_signature_with_an_optional_name() {
         for (words, path, signature) in [
             ("", None, ""),
             ("-> u8", None, "-> u8"),

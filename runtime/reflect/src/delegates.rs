@@ -1,5 +1,5 @@
-//! Delegates by name: what a delegate of that name takes and gives, and how many functions it calls. A property of such a type names
-//! it in its words, which have the whole signature as well; so a signature that changes is another type wherever it is used.
+//! Named delegates: path, kind and signature. The type of a property names the delegate and contains its whole signature; thus a changed
+//! signature is a different type in all its uses.
 
 use std::rc::Rc;
 
@@ -15,13 +15,13 @@ use crate::property::Property;
 pub struct DelegateType {
     /// `/Script/Package.Name`, or `/Script/Package.Class:Name` for one that belongs to a class.
     pub path: Rc<str>,
-    /// Its name in the package or the class.
+    /// Name in the package or the class.
     pub name: Rc<str>,
     /// The package, without `/Script/`.
     pub package: Rc<str>,
-    /// The path of the class that it belongs to; none for a free one.
+    /// Path of the owner class; `None` for a delegate of the package.
     pub class: Option<Rc<str>>,
-    /// Where it was declared.
+    /// Origin of the declaration.
     pub origin: Origin,
     /// The doc comment.
     pub doc: Rc<str>,
@@ -33,27 +33,27 @@ pub struct DelegateType {
 }
 
 impl DelegateType {
-    /// The parameters without the result.
+    /// Returns the parameters without the result.
     pub fn arguments(&self) -> &[Property] {
         &self.params[..self.params.len() - usize::from(self.result().is_some())]
     }
 
-    /// The result, where there is one.
+    /// Returns the result, if there is one.
     pub fn result(&self) -> Option<&Property> {
         self.params.last().filter(|last| is_result(last))
     }
 
-    /// The signature in words: `i32, String -> bool`.
+    /// Returns the signature as text: `i32, String -> bool`.
     pub fn signature(&self) -> &str {
         split(&self.words).1
     }
 
-    /// What stands in the parentheses of a type of this delegate: its path, and its signature in parentheses.
+    /// Returns the content of the parentheses of a type of this delegate: its path, and its signature in parentheses.
     pub fn words(&self) -> &str {
         &self.words
     }
 
-    /// Fingerprint of kind, path and signature, as a module computes it at compile time. Names of parameters are not in it.
+    /// Returns the fingerprint of kind, path and signature, as a module computes it at compile time. Parameter names are not included.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

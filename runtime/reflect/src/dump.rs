@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn who_declares_a_type_makes_no_difference_and_every_word_of_it_does() {
+    fn dumps_ignore_the_origin_and_cover_the_whole_declaration() {
         let native = dumped(&declared(Origin::Native));
         assert_eq!(native, dumped(&declared(Origin::Dynamic)));
         type Flip = (&'static str, fn(&mut Batch));

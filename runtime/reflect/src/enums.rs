@@ -1,5 +1,5 @@
-//! Enums: named numbers. In memory a value is a number of the underlying type, as plugins have it; everywhere else it is known by the
-//! name of its entry, so that an entry that gets another number stays what it is.
+//! Enums: named numbers. In memory a value is a number of the underlying type, as in plugins; elsewhere a value is identified by the name
+//! of its entry, so it stays the same if the entry's number changes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ pub use crate::value::EnumValue;
 pub struct EnumType {
     /// `/Script/Package.Name`.
     pub path: Rc<str>,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: Rc<str>,
     /// The package, without `/Script/`.
     pub package: Rc<str>,
-    /// Where it was declared.
+    /// Origin of the declaration.
     pub origin: Origin,
     /// The doc comment.
     pub doc: Rc<str>,
-    /// Whether a value is a set of entries, each a bit.
+    /// True if a value is a set of entries, each a bit.
     pub is_flags: bool,
     pub(super) entries: Vec<EnumEntry>,
     pub(super) underlying: PropertyType,
@@ -35,51 +35,51 @@ pub struct EnumType {
 /// A named number of an enum.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EnumEntry {
-    /// Its name, unique in its enum.
+    /// Name, unique in its enum.
     pub name: Arc<str>,
-    /// Its number, unique in its enum.
+    /// Number, unique in its enum.
     pub number: i128,
-    /// Its name as people read it; empty where that follows from the name.
+    /// Display name; empty if derived from the name.
     pub display: Arc<str>,
-    /// Whether editors leave it out.
+    /// True if editors hide the entry.
     pub is_hidden: bool,
     /// The doc comment.
     pub doc: Arc<str>,
 }
 
 impl EnumType {
-    /// Its entries, in the order of their declaration.
+    /// Returns the entries, in the order of their declaration.
     pub fn entries(&self) -> &[EnumEntry] {
         &self.entries
     }
 
-    /// The type of the numbers.
+    /// Returns the type of the numbers.
     pub fn underlying(&self) -> &PropertyType {
         &self.underlying
     }
 
-    /// The kind of the numbers.
+    /// Returns the kind of the numbers.
     pub fn underlying_kind(&self) -> PropertyKind {
         self.underlying.kind()
     }
 
-    /// Fingerprint of the type of the numbers, and of all names and numbers, as a module computes it at compile time.
+    /// Returns the fingerprint of the type of the numbers, and of all names and numbers, as a module computes it at compile time.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// The entry of that name.
+    /// Returns the entry with a name.
     pub fn entry(&self, name: &str) -> Option<&EnumEntry> {
         self.entries.iter().find(|entry| &*entry.name == name)
     }
 
-    /// Whether every number of the type is a value, which is so for flags alone, or only those of entries.
+    /// Returns true if a number is a value: for flags, every number of the type, for other enums, the numbers of entries.
     pub fn has(&self, number: i128) -> bool {
         range(self.underlying.kind()).is_some_and(|range| range.contains(&number))
             && (self.is_flags || self.entries.iter().any(|entry| entry.number == number))
     }
 
-    /// The value of that number, which may have no entry.
+    /// Returns the value with a number, which may have no entry.
     pub fn value(&self, number: i128) -> EnumValue {
         if let Some(entry) = self.entries.iter().find(|entry| entry.number == number) {
             return EnumValue { text: Arc::clone(&entry.name), number };
@@ -88,7 +88,7 @@ impl EnumType {
         EnumValue { text: text.into(), number }
     }
 
-    /// The number of a text: the name of an entry, or a number that is a value; of flags, any of these with `|` between.
+    /// Parses a number: the name of an entry, or a number that is a value; for flags, several of these separated by `|`.
     pub fn number(&self, text: &str) -> Option<i128> {
         let one = |text: &str| match self.entry(text) {
             Some(entry) => Some(entry.number),
@@ -100,17 +100,17 @@ impl EnumType {
         text.split('|').map(str::trim).filter(|part| !part.is_empty()).try_fold(0, |all, part| Some(all | one(part)?))
     }
 
-    /// What zero bytes mean; every enum has an entry of that number.
+    /// Returns the zero value; every enum has an entry with this number.
     pub fn zero(&self) -> EnumValue {
         self.value(0)
     }
 
-    /// The names of all entries, for errors.
+    /// Returns the names of all entries, for errors.
     pub fn names(&self) -> String {
         self.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether the two have the same path, numbers and names.
+    /// Returns true if the two have the same path, numbers and names.
     pub(super) fn same_numbers(&self, other: &Self) -> bool {
         self.path == other.path && self.fingerprint == other.fingerprint
     }
@@ -118,7 +118,7 @@ impl EnumType {
     fn bits_in_words(&self, number: i128) -> String {
         let (mut words, mut rest) = (Vec::new(), number);
         for entry in &self.entries {
-            // One that adds nothing to those before it is left out.
+            // Omits entries that add no bit to those before.
             if number & entry.number == entry.number && rest & entry.number != 0 {
                 words.push(entry.name.to_string());
                 rest &= !entry.number;
@@ -131,14 +131,14 @@ impl EnumType {
     }
 }
 
-/// Fingerprint of an enum, as a module computes it at compile time.
+/// Returns the fingerprint of an enum, as a module computes it at compile time.
 pub(super) fn fingerprint(underlying: PropertyKind, is_flags: bool, entries: &[EnumEntry]) -> u64 {
     let start = Fingerprint::START.number(underlying.0.into()).number(is_flags.into());
     let add = |print: Fingerprint, entry: &EnumEntry| print.text(&entry.name).number(entry.number as u64);
     entries.iter().fold(start, add).finish()
 }
 
-/// The numbers of a kind of whole numbers; none for other kinds.
+/// Returns the range of an integer kind; `None` for other kinds.
 pub(super) fn range(kind: PropertyKind) -> Option<std::ops::RangeInclusive<i128>> {
     Some(match kind {
         PropertyKind::U8 => 0..=u8::MAX.into(),

@@ -1,4 +1,4 @@
-//! A reflected function: what it is called, what it takes and gives, and the thunk that runs it.
+//! Reflected functions: name, parameters, metadata and thunk.
 
 use std::any::Any;
 use std::fmt;
@@ -15,15 +15,15 @@ use crate::thunk::Thunk;
 
 /// A function, immutable once declared.
 pub struct Function {
-    /// Its name.
+    /// Interned name.
     pub name: Name,
-    /// Its name as text.
+    /// Name as text.
     pub text: Rc<str>,
     /// `/Script/Package.Type:name`.
     pub path: Rc<str>,
-    /// The class that declares it.
+    /// Declaring class.
     pub owner: ClassId,
-    /// Path of the interface that declares it, where that is no class: it has no body of its own then.
+    /// Path of the declaring interface, for a function of an interface, which has no body of its own.
     pub interface: Option<Rc<str>>,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
     pub flags: u64,
@@ -31,56 +31,55 @@ pub struct Function {
     pub params: Vec<Property>,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
-    /// Its place in the table of virtual functions, for events and their overrides.
+    /// Index in the table of virtual functions, for events and their overrides.
     pub vslot: Option<u32>,
-    /// Path of the event it overrides, where that was declared first.
+    /// Path of the overridden event, as first declared.
     pub overrides: Option<Rc<str>>,
     /// The doc comment.
     pub doc: Rc<str>,
-    /// What else is said of it: keys and values.
+    /// Further metadata: keys and values.
     pub meta: Meta,
-    /// What runs it.
+    /// Body of the function.
     pub thunk: Thunk,
-    /// What means nothing here; higher floors know by it how a body of the host is called without a frame.
+    /// Opaque data; higher layers use it to call a body in the host without a frame.
     pub black_code: Option<Rc<dyn Any>>,
-    /// A number that means nothing here; higher floors say which module it belongs to.
+    /// Opaque number; higher layers use it to find the owner module.
     pub tag: u64,
     pub(super) schema: Rc<Schema>,
     pub(super) words: Rc<str>,
 }
 
 impl Function {
-    /// The parameters without the result.
+    /// Returns the parameters without the result.
     #[inline]
     pub fn arguments(&self) -> &[Property] {
         &self.params[..self.params.len() - usize::from(self.result().is_some())]
     }
 
-    /// The parameters that come back to the caller, in order.
+    /// Returns the out parameters, in order.
     pub fn outs(&self) -> impl Iterator<Item = &Property> {
         self.arguments().iter().filter(|param| is_out(param))
     }
 
-    /// The result, where there is one.
+    /// Returns the result, if there is one.
     #[inline]
     pub fn result(&self) -> Option<&Property> {
         self.params.last().filter(|last| is_result(last))
     }
 
-    /// Bytes of the parameter block, padded at the end.
+    /// Returns the size of the parameter block in bytes, padded at the end.
     #[inline]
     pub fn params_size(&self) -> usize {
         self.schema.size()
     }
 
-    /// Alignment of the parameter block.
+    /// Returns the alignment of the parameter block.
     #[inline]
     pub fn params_align(&self) -> usize {
         self.schema.align()
     }
 
-    /// Whether a parameter, or the result, takes values of whatever type the caller has: its metadata say so, of a function
-    /// that brings its own thunk.
+    /// Returns true if a parameter, or the result, accepts values of any type: the metadata of a function with a custom thunk state so.
     #[inline]
     pub fn is_wildcard(&self, param: &Property) -> bool {
         self.flags & function_flags::CUSTOM_THUNK != 0 && self.names_wildcard(&param.text)
@@ -92,19 +91,19 @@ impl Function {
         lists.flat_map(|(_, names)| names.split(',')).any(|name| name.trim() == param)
     }
 
-    /// The signature in words: `f32, /Script/Engine.Rotator -> bool`.
+    /// Returns the signature as text: `f32, /Script/Engine.Rotator -> bool`.
     #[inline]
     pub fn signature(&self) -> String {
         self.words.to_string()
     }
 
-    /// The signature in words, as it lies there: delegates compare theirs with it at every call.
+    /// Returns the stored signature: delegates compare theirs with it at every call.
     #[inline]
     pub fn words(&self) -> &str {
         &self.words
     }
 
-    /// What lies in the parameter block.
+    /// Returns the layout of the parameter block.
     #[inline]
     pub fn schema(&self) -> &Rc<Schema> {
         &self.schema
@@ -117,14 +116,14 @@ impl fmt::Debug for Function {
     }
 }
 
-/// Keys of metadata that name parameters, with commas between, whose type the caller decides: any struct (or anything), any
-/// array, and what has the type that the first of those has.
+/// Metadata keys that list parameters, separated by commas, whose type the caller determines: any struct (or any value), any array, and
+/// parameters of the type of the first listed parameter.
 pub const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
-/// Stands in a fingerprint before the result: distinguishes `f(a) -> b` from `f(a, b)`.
+/// Separator before the result in a fingerprint: distinguishes `f(a) -> b` from `f(a, b)`.
 pub(super) const RESULT: u64 = 0xfeed;
 
-/// Fingerprint of a signature, as a module computes it at compile time.
+/// Returns the fingerprint of a signature, as a module computes it at compile time.
 pub(super) fn fingerprint(params: &[Property]) -> u64 {
     let add = |print: Fingerprint, param: &Property| {
         let print = if is_result(param) { print.number(RESULT) } else { print };
@@ -134,7 +133,6 @@ pub(super) fn fingerprint(params: &[Property]) -> u64 {
     params.iter().fold(Fingerprint::START, add).finish()
 }
 
-/// A signature in words.
 pub(super) fn signature(params: &[Property]) -> String {
     let (results, arguments): (Vec<_>, Vec<_>) = params.iter().partition(|param| is_result(param));
     let word = |param: &&Property| format!("{}{}", if is_out(param) { "out " } else { "" }, param.ty);
@@ -173,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_lie_as_in_a_c_struct_with_the_result_last() {
+    fn parameters_have_c_layout_with_the_result_last() {
         let (f32, u8, text) = (PropertyKind::F32, PropertyKind::U8, PropertyKind::STRING);
         check(&[], "", &[], 0, Fingerprint::START);
         check(

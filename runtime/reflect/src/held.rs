@@ -30,7 +30,7 @@ mod tests {
     use crate::value::Value;
 
     #[test]
-    fn a_text_holds_its_bytes_until_it_ends() {
+    fn strings_own_their_bytes_until_destroyed() {
         let before = super::bytes();
         let mut text = OwnedValue::zero(PropertyType::Text);
         text.write(&Value::Text("x".repeat(1_000))).expect("a text");

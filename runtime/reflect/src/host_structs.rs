@@ -12,7 +12,7 @@ use crate::values::InMemory as _;
 use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 use crate::values::structure::Struct;
 
-const MATCHES: &str = "what matches is of the kind";
+const MATCHES: &str = "a matching type is of the kind";
 
 /// Reflected struct as a Rust struct of the host. Implemented by [`host_struct!`](crate::host_struct), and by `#[ustruct]`
 /// of a host.

@@ -1,5 +1,5 @@
-//! Rust types by which a host reads and writes values. A native declaration can name fewer of them, the
-//! [`NativeValue`](crate::native_value::NativeValue)s: for a soft reference it would need the class too.
+//! Rust types with which a host reads and writes values. Native declarations accept fewer of them, the
+//! [`NativeValue`](crate::native_value::NativeValue)s: a soft reference, for example, would also need the class.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -7,7 +7,7 @@ use std::hash::Hash;
 use crate::typed::{FrameValue, PlainField};
 use crate::value::LocalText;
 
-/// A Rust type that values are read and written as: numbers, `bool`, strings, names, references, enums, structs, and `Vec`, `Option`,
+/// A Rust type for reading and writing values: numbers, `bool`, strings, names, references, enums, structs, and `Vec`, `Option`,
 /// `HashSet` and `HashMap` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no form in reflection",
@@ -16,12 +16,12 @@ use crate::value::LocalText;
             `HashMap` of these are"
 )]
 pub trait HostValue: Sized + 'static {
-    /// As what it is read and written.
+    /// Representation in frames and values.
     type Raw: FrameValue;
 
-    /// What was read.
+    /// Converts a value after reading.
     fn from_raw(raw: Self::Raw) -> Self;
-    /// What is written.
+    /// Converts a value for writing.
     fn into_raw(self) -> Self::Raw;
 }
 

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thunk_writes_to_out_parameters_and_to_no_others_once_it_has_finished() {
+    fn a_thunk_writes_only_out_parameters_and_only_after_finish() {
         use alcedo_abi::kinds::property_flags;
         let params = [
             PropertyDecl::new("count", PropertyKind::I32),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thunk_steps_to_places_in_a_block_and_uses_them_once_it_has_finished() {
+    fn a_thunk_uses_stepped_block_parameters_after_finish() {
         use crate::containers::{array, array_ref};
         use crate::thunk::{AnyArray, AnyStruct, AnyValue};
         use alcedo_abi::kinds::property_flags;
@@ -138,7 +138,7 @@ mod tests {
             let rows = frame.step_compiled_in_ref::<AnyArray>()?;
             assert_eq!(frame.most_recent_property().map(|property| &*property.text), Some("rows"));
             assert!(frame.value_mut(rows).is_err(), "before it has finished");
-            assert!(frame.step_compiled_in_ref::<AnyValue>().is_err(), "it is no out parameter");
+            assert!(frame.step_compiled_in_ref::<AnyValue>().is_err(), "the parameter is not an out parameter");
             let item = frame.step_compiled_in::<AnyValue>()?;
             frame.finish()?;
             assert!(frame.value_mut(item).is_err());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thunk_takes_finishes_and_gives() {
+    fn a_thunk_takes_finishes_and_returns() {
         let result = check(|_, frame| {
             let (count, label) = (frame.take::<i32>()?, frame.take::<String>()?);
             frame.finish()?;
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thunk_that_takes_otherwise_is_told() {
+    fn wrong_use_of_a_frame_is_reported() {
         let error = check(|_, frame| frame.take::<f32>().map(drop)).unwrap_err();
         assert_eq!(
             error,
@@ -185,8 +185,8 @@ mod tests {
         });
         assert_eq!(
             error.unwrap_err(),
-            "the thunk of /Script/Test.Owner:repeat takes a parameter more than the 2 there are: \
-             take what (i32, String -> String) says, then finish"
+            "the thunk of /Script/Test.Owner:repeat takes one parameter too many (declared: 2): \
+             take the parameters of (i32, String -> String), then finish"
         );
         assert!(check(|_, frame| frame.finish()).unwrap_err().contains("after 0 of 2 parameters"));
         assert!(check(|_, frame| frame.give_result(String::new())).unwrap_err().contains("call `finish` first"));

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn things_lie_as_in_a_c_struct() {
+    fn fields_have_c_layout() {
         check((0, 1), &[], (&[], 0, 0, 1));
         check((0, 1), &[(1, 1), (8, 8), (1, 1)], (&[0, 8, 16], 17, 24, 8));
         check((0, 1), &[(4, 4), (2, 2), (1, 1), (1, 1)], (&[0, 4, 6, 7], 8, 8, 4));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_derived_class_goes_on_where_the_base_ended() {
+    fn a_derived_class_continues_at_the_end_of_its_base() {
         check((17, 8), &[(1, 1), (4, 4)], (&[17, 20], 24, 24, 8));
         check((3, 1), &[(8, 8)], (&[8], 16, 16, 8));
     }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_overlaps_and_nothing_is_longer_than_in_the_given_order() {
+    fn fields_do_not_overlap_and_sorting_never_enlarges_the_layout() {
         let mut seed = 7_u64;
         let mut roll = |sides: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn rust_agrees() {
+    fn the_layout_agrees_with_rust() {
         #[repr(C)]
         struct Mixed {
             a: u8,

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_is_put_is_no_other_objects_any_more() {
+    fn an_assigned_id_belongs_to_one_object_only() {
         let ids = LazyIds::default();
         let (id, other) = (LazyRaw { high: 1, low: 2 }, LazyRaw { high: 3, low: 4 });
         ids.put(id, ONE);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_forgotten_when_it_is_worth_it() {
+    fn ids_are_swept_only_if_enough_objects_are_gone() {
         let ids = LazyIds::default();
         let given: Vec<_> = (0..100).map(|index| ids.give(ObjectHandle::new(index, 1)).unwrap()).collect();
         ids.sweep(|object| object.index().is_multiple_of(2));

@@ -1,10 +1,10 @@
-//! Reflection and the object store. Types are declared here, objects live here, and everything that touches their memory
-//! goes through here or through what was promised here.
+//! Reflection and the object store. Types are declared and objects are stored in this crate, and all access to their memory uses this
+//! crate or the layouts it guarantees.
 //!
-//! A part of `alcedo-runtime`, which is what hosts depend on and which keeps from them what only it may use. This crate knows
-//! neither modules nor calls by name. Where an object's life needs them, it says *when*, and the host does it: see
-//! [`construction::ConstructionHooks`], [`collect::RootSource`] and [`hooks`]. All of it belongs to the game thread; no store is borrowed
-//! while foreign code runs.
+//! Part of `alcedo-runtime`, the crate for hosts, which hides the interfaces reserved for the runtime. This crate depends neither on
+//! modules nor on calls by name. Events of an object's lifetime that need them are hooks, which the host implements: see
+//! [`construction::ConstructionHooks`], [`collect::RootSource`] and [`hooks`]. Everything belongs to the game thread; no store is
+//! borrowed during calls of foreign code.
 
 pub mod arguments;
 pub mod bits;
@@ -83,7 +83,7 @@ pub mod values;
 pub mod word_place;
 mod world;
 
-/// What [`plain_struct!`] expands to. Not for use by hand.
+/// Support for the expansion of [`plain_struct!`]. Not a public interface.
 #[doc(hidden)]
 pub mod plumbing {
     pub use crate::host_structs::{FieldsToRead, FieldsToWrite, HostField, HostStructure, StructOf};

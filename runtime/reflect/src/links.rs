@@ -1,6 +1,5 @@
-//! What the values of references, class references and field paths lead to now, and which value leads to something. Each
-//! is found again whenever it is asked for, by name or by id, so it survives what handles do not: a reload, and a way over
-//! the disk.
+//! Resolution of references, class references and field paths, and the reverse. Values are resolved again at each access, by name or by
+//! id, so they survive reloads and saving, unlike handles.
 
 use std::rc::Rc;
 
@@ -34,11 +33,11 @@ impl Links for World {
 }
 
 impl World {
-    /// The value of a property of type `ty` that refers to `object`, or to none.
+    /// Returns the value of a property of type `ty` that refers to `object`, or to none.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone, [`CallError::WrongClass`] when it does not suit the type,
-    /// [`CallError::NotFound`] when it has no path, [`CallError::Signature`] when the type is no reference.
+    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if it does not suit the type, [`CallError::NotFound`]
+    /// if it has no path, [`CallError::Signature`] if the type is not a reference type.
     pub fn reference_to(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
         if !object.is_none() {
             self.check_suits(ty, object)?;
@@ -57,23 +56,24 @@ impl World {
             .unwrap_or_else(|| Err(no_such("a reference to an object", ty)))
     }
 
-    /// The object that a reference leads to now. None when it is not there, or does not suit the type, and for values that
-    /// are no reference.
+    /// Returns the object that a reference currently resolves to. `NONE` if it does not exist or does not suit the type, and for values
+    /// that are not references.
     pub fn resolve_reference(&self, ty: &PropertyType, value: &Value) -> ObjectHandle {
         let object = self.referent(value);
         if self.check_suits(ty, object).is_ok() { object } else { ObjectHandle::NONE }
     }
 
-    /// Returns the object of a reference, whose class is not checked; none for values of other kinds. The object may have been destroyed.
+    /// Returns the object of a reference without checking its class; `NONE` for values of other kinds. The object may have been
+    /// destroyed.
     pub fn referent(&self, value: &Value) -> ObjectHandle {
         of_value!(value, K, content => K::referent(content, self)).unwrap_or_default()
     }
 
-    /// The value of a property of type `ty` that names the class of that path; the empty path names none.
+    /// Returns the value of a property of type `ty` that names the class with a path; the empty path names none.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when a `SubclassOf` would name a class that is not there, [`CallError::WrongClass`] when the
-    /// class is not derived from that of the type, [`CallError::Signature`] when the type is no class reference.
+    /// [`CallError::NotFound`] if the class of a `SubclassOf` does not exist, [`CallError::WrongClass`] if the class is not derived from
+    /// that of the type, [`CallError::Signature`] if the type is not a class reference.
     pub fn class_reference(&self, ty: &PropertyType, path: &str) -> Result<Value, CallError> {
         let (base, make): (_, fn(Name) -> Value) = match ty {
             PropertyType::SubclassOf(base) => (base, Value::SubclassOf),
@@ -91,16 +91,17 @@ impl World {
             }
             None if matches!(ty, PropertyType::SoftClass(_)) => {}
             None => {
-                let message =
-                    format!("there is no class {path}: load its module, or take a SoftClass, which may wait for it");
+                let message = format!(
+                    "unknown class {path}: load its module, or use a SoftClass, which may name a class that is not loaded yet"
+                );
                 return Err(CallError::NotFound { message });
             }
         }
         Ok(make(self.names.intern(path)))
     }
 
-    /// The class that a class reference names now, be it renamed meanwhile; nothing when it is not there or not derived from
-    /// that of the type.
+    /// Returns the class that a class reference currently resolves to, also after a rename; `None` if it does not exist or is not derived
+    /// from the class of the type.
     pub fn resolve_class(&self, ty: &PropertyType, value: &Value) -> Option<Rc<Class>> {
         let (base, path) = match (ty, value) {
             (PropertyType::SubclassOf(base), Value::SubclassOf(path))
@@ -111,30 +112,30 @@ impl World {
         self.is_below(&class, base).then_some(class)
     }
 
-    /// The property that a field path names now, be it renamed meanwhile.
+    /// Returns the property that a field path currently resolves to, also after a rename.
     pub fn resolve_field(&self, value: &Value) -> Option<Rc<Property>> {
         let Value::FieldPath(path) = value else { return None };
         self.types.property_by_path(&self.names.text(*path))
     }
 
-    /// Whether the class is that of the path, or derived from it.
+    /// Returns true if the class is derived from, or is, the class with the path `base`.
     fn is_below(&self, class: &Class, base: &str) -> bool {
         self.types.class_by_path(base).is_some_and(|base| class.is_a(&base))
     }
 
-    /// Whether an object may stand where a reference of type `ty` is wanted.
+    /// Checks that an object suits a reference of type `ty`.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] when it is of another class, [`CallError::Stale`] when it is none or gone.
+    /// [`CallError::WrongClass`] if the object has another class, [`CallError::Stale`] if it is `NONE` or destroyed.
     pub(super) fn check_suits(&self, ty: &PropertyType, object: ObjectHandle) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         self.check_class_suits(ty, object, &class)
     }
 
-    /// Whether an object of that class may.
+    /// Checks that objects of a class suit a reference of type `ty`.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] when it may not.
+    /// [`CallError::WrongClass`] if they do not.
     pub(super) fn check_class_suits(
         &self,
         ty: &PropertyType,
@@ -176,7 +177,7 @@ mod tests {
     const BIRD: &str = "/Script/Game.Bird";
     const SINGS: &str = "/Script/Engine.Sings";
 
-    /// A node, a leaf, which is a node, and a bird, which sings.
+    /// Creates a world with a node, a leaf derived from the node, and a bird that implements the singing interface.
     fn forest() -> (World, [ObjectHandle; 3]) {
         let world = world();
         let bird = dynamic("Bird", "/Script/Engine.Object", &[]);
@@ -195,7 +196,7 @@ mod tests {
         (world, objects)
     }
 
-    /// Every kind of reference to a leaf; the last to what sings.
+    /// Returns every kind of reference to a leaf; the last refers to the interface.
     fn references() -> Vec<PropertyType> {
         let of = |kind: &PropertyKind| {
             let path = if *kind == PropertyKind::SCRIPT_INTERFACE { SINGS } else { LEAF };
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_leads_to_what_it_was_pointed_at_if_that_suits() {
+    fn references_resolve_to_their_object_if_it_suits() {
         let (world, [node, leaf, bird]) = forest();
         for ty in references() {
             let sings = matches!(ty, PropertyType::ScriptInterface(_));
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn no_reference_leads_to_what_is_gone() {
+    fn references_to_destroyed_objects_resolve_to_none() {
         let (world, [_, leaf, bird]) = forest();
         for ty in references() {
             let object = if matches!(ty, PropertyType::ScriptInterface(_)) { bird } else { leaf };
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_soft_reference_means_a_place_and_a_lazy_one_an_object() {
+    fn soft_references_follow_paths_and_lazy_ones_objects() {
         let (world, [_, leaf, _]) = forest();
         let types = references();
         let [_, soft, lazy, ..] = &types[..] else { panic!("{types:?}") };
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_reference_takes_the_class_and_those_below_it() {
+    fn class_references_accept_the_class_and_derived_classes() {
         let (world, _) = forest();
         let check = |ty: &PropertyType, path: &str, expected: &str| {
             let shown = match world.class_reference(ty, path) {
@@ -268,7 +269,7 @@ mod tests {
             check(&ty, "", "none");
             check(&ty, BIRD, "! object");
         }
-        check(&PropertyType::SubclassOf(NODE.into()), "/Script/Game.None", "! there is no class /Script/Game.None");
+        check(&PropertyType::SubclassOf(NODE.into()), "/Script/Game.None", "! unknown class /Script/Game.None");
         check(&PropertyType::SoftClass(NODE.into()), "/Script/Game.None", "none");
         check(&PropertyType::F64, NODE, "! the value has the signature (f64)");
     }

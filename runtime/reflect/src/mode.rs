@@ -283,7 +283,7 @@ mod tests {
     use super::{CallCount, ModeWord, Reach, may_call, may_write};
 
     #[test]
-    fn what_may_be_called_before_a_commit_depends_on_what_comes_up() {
+    fn calls_allowed_before_a_commit_depend_on_new_modules_and_objects() {
         let (old, new) = (ModuleId(3), ModuleId(4));
         // First column: modules are loaded from the fourth on; second column: only objects.
         for (reach, allowed) in [
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_refused_before_a_commit_only_and_those_that_go_out_are_counted() {
+    fn calls_are_refused_only_before_a_commit_and_outgoing_calls_are_counted() {
         let word = ModeWord::new();
         let call = |name, reach| word.may_call(name, || reach).map_err(|error| error.to_string());
         assert_eq!(call("ex:/tell", Reach::Host), Ok(()));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_be_written_to_depends_on_the_mode() {
+    fn writable_objects_depend_on_the_mode() {
         // Columns: neither, rebuilt object, staged, both.
         for (mode, allowed) in [
             (mode::NORMAL, [true, true, true, true]),
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn direct_calls_are_closed_before_a_commit_and_their_version_is_another_after_it() {
+    fn direct_calls_are_closed_before_a_commit_and_get_a_new_version() {
         let word = ModeWord::new();
         let seen = || word.direct_version();
         let first = seen();

@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn case_makes_another_name() {
+    fn names_are_case_sensitive() {
         let names = Names::new();
         assert_ne!(names.intern("tick"), names.intern("Tick"));
         assert_eq!(names.find("TICK"), None);
     }
 
     #[test]
-    fn the_empty_text_is_number_zero_and_so_reads_an_unknown_number() {
+    fn the_empty_name_is_number_zero_and_the_fallback() {
         let names = Names::new();
         assert_eq!(names.intern(""), Name(0));
         assert_eq!((&*names.text(Name(0)), &*names.text(Name(77))), ("", ""));

@@ -204,7 +204,7 @@ mod tests {
     use super::{name_problem, spelled};
 
     #[test]
-    fn any_text_that_is_seen_is_a_name() {
+    fn any_visible_text_is_a_name() {
         for name in ["a", "50% off/on", "größer, 日本", "two words", "\"", "default__x"] {
             assert_eq!(name_problem(name, true), None, "{name}");
         }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_could_have_been_made_is_taken_apart() {
+    fn only_generated_names_are_split() {
         for (text, expected) in [
             ("Cube_17", Some(("Cube", 17))),
             ("Big_Cube_1", Some(("Big_Cube", 1))),

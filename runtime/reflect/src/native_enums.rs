@@ -1,4 +1,4 @@
-//! Enums that a host declares as Rust types: what a value of one is in memory, and what it is declared as.
+//! Enums that a host declares as Rust types: their values in memory, and their declarations.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -18,16 +18,16 @@ use crate::values::InMemory;
 use crate::values::enumeration::{Enum, number_of, whole};
 use crate::values::ptr::{Mut, Ref};
 
-/// An entry of an enum of the host, as its declaration has it.
+/// An entry of a host enum, from its declaration.
 #[derive(Clone, Copy, Debug)]
 pub struct NativeEntry {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its number.
+    /// Number.
     pub number: i128,
-    /// Its name as people read it; empty where that follows from the name.
+    /// Display name; empty if derived from the name.
     pub display: &'static str,
-    /// Whether editors leave it out.
+    /// True if editors hide the entry.
     pub is_hidden: bool,
     /// The doc comment.
     pub doc: &'static str,
@@ -35,29 +35,29 @@ pub struct NativeEntry {
 
 /// A Rust type whose values are those of an enum that the host declares. `#[uenum]` of `alcedo_runtime::native` implements it.
 ///
-/// Whatever an implementation says, a number that the enum in reflection does not have is not written.
+/// Numbers that the reflected enum does not have are never written, even if an implementation returns them.
 pub trait NativeEnumeration: Copy + 'static {
     /// The package, without `/Script/`.
     const PACKAGE: &'static str;
-    /// Its name in the package.
+    /// Name in the package.
     const NAME: &'static str;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
-    /// The kind of its numbers: one of the eight kinds of whole numbers.
+    /// Kind of the numbers: one of the eight integer kinds.
     const UNDERLYING: PropertyKind;
-    /// Whether a value is a set of entries, each a bit.
+    /// True if a value is a set of entries, each a bit.
     const IS_FLAGS: bool;
     /// The doc comment.
     const DOC: &'static str;
-    /// Its entries in order.
+    /// Entries in order.
     const ENTRIES: &'static [NativeEntry];
 
-    /// The number of a value.
+    /// Returns the number of a value.
     fn number(self) -> i128;
-    /// The value of a number; none for one that is no entry here.
+    /// Returns the value with a number; `None` if no entry here has the number.
     fn of_number(number: i128) -> Option<Self>;
 
-    /// The kind of its numbers, and whether all are those of a byte.
+    /// Kind of the numbers, and true if the numbers of all entries fit in a byte.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = {
         let (mut fit, mut at) = (true, 0);
@@ -68,7 +68,7 @@ pub trait NativeEnumeration: Copy + 'static {
         Some((Self::UNDERLYING, fit))
     };
 
-    /// The declaration of the enum.
+    /// Returns the declaration of the enum.
     fn declaration() -> EnumDecl {
         let entry = |of: &NativeEntry| EnumEntry {
             name: of.name.into(),
@@ -87,11 +87,11 @@ pub trait NativeEnumeration: Copy + 'static {
     }
 }
 
-/// What is worked out of an enum at compile time.
+/// Fingerprints of an enum, computed at compile time.
 struct Fingerprints<E>(PhantomData<E>);
 
 impl<E: NativeEnumeration> Fingerprints<E> {
-    /// As [`EnumType`] computes it.
+    /// Fingerprint, as [`EnumType`] computes it.
     const ENUM: u64 = {
         let mut print = Fingerprint::START.number(E::UNDERLYING.0 as u64).number(E::IS_FLAGS as u64);
         let mut at = 0;
@@ -103,24 +103,24 @@ impl<E: NativeEnumeration> Fingerprints<E> {
     };
 }
 
-/// A number in memory where values of enum `E` lie.
+/// A number in memory for values of enum `E`.
 #[derive(Debug)]
 pub struct NumberOf<E>(i128, PhantomData<E>);
 
 impl<E: NativeEnumeration> NumberOf<E> {
-    /// That of a value.
+    /// Returns the number of a value.
     pub fn new(value: E) -> Self {
         Self(value.number(), PhantomData)
     }
 
-    /// The value.
+    /// Returns the value.
     ///
     /// # Errors
-    /// When the number has no entry: a C function may have put it there.
+    /// If the number has no entry, e.g. because a C function wrote it.
     pub fn entry(self) -> Result<E, CallError> {
         let unknown = || {
             let names: Vec<_> = E::ENTRIES.iter().map(|entry| entry.name).collect();
-            CallError::other(format!("{} is no entry of {}: {}", self.0, E::PATH, names.join(", ")))
+            CallError::other(format!("{} is not an entry of {}: {}", self.0, E::PATH, names.join(", ")))
         };
         E::of_number(self.0).ok_or_else(unknown)
     }

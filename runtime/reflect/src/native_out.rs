@@ -114,12 +114,12 @@ pub trait OutValues: Sized + 'static {
 
 macro_rules! tuples {
     ($(($($value:ident $at:tt),*))*) => {$(
-        #[allow(unused_variables, clippy::unused_unit, reason = "none are read of none")]
+        #[allow(unused_variables, clippy::unused_unit, reason = "unused for an empty tuple")]
         impl<$($value: NativeValue),*> OutValues for ($($value,)*) {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
 
             fn read(block: &ParamBlock<'_>, from: &[usize]) -> Result<Self, CallError> {
-                let too_few = || CallError::other("a C function changes fewer parameters than its caller says");
+                let too_few = || CallError::other("a C function has fewer out parameters than its caller expects");
                 Ok(($($value::from_raw(block.get_as(*from.get($at).ok_or_else(too_few)?)?),)*))
             }
         }

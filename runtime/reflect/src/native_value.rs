@@ -26,7 +26,7 @@ use crate::value::Value;
 /// Rust type that a native declaration may use: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), structs and
 /// enums of the host, references to objects of a class, and `Vec`, `Option`, `HashSet` and `HashMap` of these.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no type that a native property, parameter or result can have",
+    message = "`{Self}` cannot be the type of a native property, parameter or result",
     label = "not known to reflection by this Rust type",
     note = "numbers, `bool`, `String`, `Name`, `Obj<Class>`, enums of `#[uenum]`, structs of `#[ustruct]`, and `Vec`, `Option`, `HashSet` and \
             `HashMap` of these are; others are declared with `NativeClass`"
@@ -486,7 +486,7 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
 
 macro_rules! tuples {
     ($(($($param:ident $at:tt),*))*) => {$(
-        #[allow(unused_variables, clippy::unused_unit, reason = "none are taken of none")]
+        #[allow(unused_variables, clippy::unused_unit, reason = "unused for an empty tuple")]
         impl<$($param: NativeParam),*> NativeParams for ($($param,)*) {
             const COUNT: usize = <[usize]>::len(&[$($at),*]);
             const FINGERPRINT: Fingerprint = {
@@ -525,7 +525,7 @@ macro_rules! tuples {
                 Ok(())
             }
 
-            #[allow(unused_variables, reason = "none are made of none")]
+            #[allow(unused_variables, reason = "unused for an empty tuple")]
             fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError> {
                 Ok(vec![$(self.$at.into_value(types.get($at))?),*])
             }
@@ -533,7 +533,7 @@ macro_rules! tuples {
 
         impl<$($param: NativeParam),*> sealed::Sealed for ($($param,)*) {}
 
-        #[allow(unused_variables, clippy::unused_unit, reason = "none lie in none")]
+        #[allow(unused_variables, clippy::unused_unit, reason = "unused for an empty tuple")]
         impl<$($param: NativeParam),*> SlotRow for ($($param,)*) {
             const IN_SLOTS: bool = true $(&& !$param::IS_OUT && is_kind::<$param::Slotted>($param::KIND))*;
             const KINDS: &'static [Option<PropertyKind>] = &[$(<$param::Slotted as OfKind>::IN_SLOT),*];

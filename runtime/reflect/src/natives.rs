@@ -158,7 +158,7 @@ impl World {
             return Ok(Value::FieldPath(Name::default()));
         }
         if self.0.types.property_by_path(path).is_none() {
-            let message = format!("there is no property {path}: write /Script/<package>.<class>:<property>");
+            let message = format!("unknown property {path}: write /Script/<package>.<class>:<property>");
             return Err(CallError::NotFound { message });
         }
         Ok(Value::FieldPath(self.0.names.intern(path)))

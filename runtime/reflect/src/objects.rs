@@ -523,7 +523,7 @@ impl Objects {
             Some(property) => work(body.view(), property),
             None => Err(CallError::NotFound {
                 message: format!(
-                    "{} has no property {}: look at what the class declares",
+                    "{} has no property {}: check the declaration of the class",
                     body.class.path,
                     name.name()
                 ),

@@ -55,14 +55,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_comes_first_and_the_rest_keeps_its_order() {
+    fn dependencies_come_first_and_the_rest_keeps_its_order() {
         check(&[&[], &[], &[]], Ok(&[0, 1, 2]));
         check(&[&[2], &[], &[1]], Ok(&[1, 2, 0]));
         check(&[&[1, 2], &[2], &[]], Ok(&[2, 1, 0]));
     }
 
     #[test]
-    fn a_cycle_is_shown_without_the_way_to_it() {
+    fn cycles_are_reported_without_their_entry_path() {
         check(&[&[0]], Err(&[0]));
         check(&[&[1], &[2], &[1]], Err(&[1, 2]));
     }

@@ -1,13 +1,13 @@
-//! Where a type comes from.
+//! Origins of types.
 
-/// Where a type was declared.
+/// Origin of a type's declaration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Origin {
-    /// In the host's Rust.
+    /// Rust code of the host.
     #[default]
     Native,
-    /// By a module.
+    /// A module.
     Dynamic,
-    /// In a script.
+    /// A script.
     Script,
 }

@@ -1,5 +1,5 @@
-//! Reflection paths: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup is exact, so parsing distinguishes a
-//! malformed path from an unknown one.
+//! Reflection paths: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup is exact, so parsing distinguishes a malformed path
+//! from an unknown one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,16 +43,16 @@ pub enum PathProblem {
     #[error("it does not start with /Script/")]
     NoScript,
     /// Missing dot between package and type.
-    #[error("there is no dot between package and type")]
+    #[error("the dot between package and type is missing")]
     NoDot,
     /// Missing colon before the member.
-    #[error("there is no colon before the member")]
+    #[error("the colon before the member is missing")]
     NoColon,
     /// Member path where a type path is expected.
     #[error("it names a member")]
     Member,
     /// Part is not an identifier.
-    #[error("\"{}\" is no identifier (letters, digits and _, not starting with a digit)", line(part))]
+    #[error("\"{}\" is not an identifier (letters, digits and _, not starting with a digit)", line(part))]
     Identifier {
         /// Rejected part.
         part: String,
@@ -149,21 +149,24 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_path_says_what_is_wrong() {
+    fn errors_of_type_paths_name_the_problem() {
         check_type("", "it does not start with /Script/");
         check_type("/script/Engine.Actor", "it does not start with /Script/");
-        check_type("/Script/Engine", "there is no dot between package and type");
+        check_type("/Script/Engine", "the dot between package and type is missing");
         check_type("/Script/Engine.Actor:tick", "it names a member");
-        check_type("/Script/.Actor", "\"\" is no identifier (letters, digits and _, not starting with a digit)");
-        check_type("/Script/A.9b", "\"9b\" is no identifier (letters, digits and _, not starting with a digit)");
-        check_type("/Script/A.b.c", "\"b.c\" is no identifier (letters, digits and _, not starting with a digit)");
+        check_type("/Script/.Actor", "\"\" is not an identifier (letters, digits and _, not starting with a digit)");
+        check_type("/Script/A.9b", "\"9b\" is not an identifier (letters, digits and _, not starting with a digit)");
+        check_type("/Script/A.b.c", "\"b.c\" is not an identifier (letters, digits and _, not starting with a digit)");
     }
 
     #[test]
     fn a_member_path_has_a_type_and_a_member() {
         check_member("/Script/Engine.Actor:receive_tick", "Engine | Actor | receive_tick");
-        check_member("/Script/Engine.Actor", "there is no colon before the member");
-        check_member("/Script/A.B:c:d", "\"c:d\" is no identifier (letters, digits and _, not starting with a digit)");
+        check_member("/Script/Engine.Actor", "the colon before the member is missing");
+        check_member(
+            "/Script/A.B:c:d",
+            "\"c:d\" is not an identifier (letters, digits and _, not starting with a digit)",
+        );
     }
 
     #[test]
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_what_is_parsed() {
+    fn printed_paths_parse_to_equal_paths() {
         for text in ["/Script/Engine.Actor:receive_tick", "/Script/A.B:c"] {
             assert_eq!(text.parse::<MemberPath>().unwrap().to_string(), text);
         }

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_path_says_is_what_it_leads_to() {
+    fn a_path_resolves_to_its_object() {
         let paths = ["/World/a", "/World/a/b", "/World/a/b/c", "/World/b", "/World/50%25 off%2Fon"];
         let (world, objects) = check(&paths);
         for (path, object) in paths.iter().zip(objects) {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_leads_nowhere() {
+    fn malformed_paths_resolve_to_none() {
         let (world, _) = check(&["/World/a", "/World/a/b"]);
         for path in
             ["", "/", "/World", "/World/", "a", "/World/a/", "/World//a", "/World/b", "/World/a/%", "/World/%41"]
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_free_again_leads_to_who_has_it_then() {
+    fn a_reused_name_resolves_to_its_new_object() {
         let (world, objects) = check(&["/World/a"]);
         assert!(world.objects.release(objects[0]));
         assert_eq!(world.object_at("/World/a"), None);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_the_same_after_a_way_through_a_path() {
+    fn names_round_trip_through_paths() {
         for name in ["a", "%", "/", "%2F", "a/b%c", "%%//"] {
             assert_eq!(unescape(&escape(name)).as_deref(), Some(name));
         }

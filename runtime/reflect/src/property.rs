@@ -1,4 +1,4 @@
-//! What a property is: the type of its value, and where, under which name and with which default it lies.
+//! Properties: type, offset, name, default and metadata.
 
 pub mod nested;
 
@@ -23,25 +23,25 @@ each_kind! { [type_enum] (
 /// A property of a class, a field of a struct or a parameter of a function.
 #[derive(Clone, Debug)]
 pub struct Property {
-    /// Its name.
+    /// Interned name.
     pub name: Name,
-    /// Its name as text.
+    /// Name as text.
     pub text: Rc<str>,
-    /// Its name as people read it: `rotation_speed` is `Rotation Speed`.
+    /// Display name: `Rotation Speed` for `rotation_speed`.
     pub display: Rc<str>,
-    /// What it holds.
+    /// Type of the value.
     pub ty: PropertyType,
     /// Bits of [`alcedo_abi::kinds::property_flags`].
     pub flags: u64,
-    /// Its default; without one it starts at zero.
+    /// Default; `None` for zero.
     pub default: Option<Value>,
     /// The doc comment.
     pub doc: Rc<str>,
-    /// What else is said of it: keys and values.
+    /// Further metadata: keys and values.
     pub meta: Rc<Meta>,
-    /// Bytes from the start of the object, struct or parameter block.
+    /// Offset in bytes from the start of the object, struct or parameter block.
     pub offset: u32,
-    /// Path of the class, struct or function it belongs to.
+    /// Path of the owner class, struct or function.
     pub owner: Rc<str>,
 }
 
@@ -53,7 +53,7 @@ impl Property {
 }
 
 impl PropertyType {
-    /// The type with what a struct or an enum consists of, for errors about two that have one path.
+    /// Formats the type with the fields or entries of a struct or enum, for errors about two types with the same path.
     pub(crate) fn in_full(&self) -> String {
         match self {
             Self::Struct(of) => {
@@ -66,7 +66,7 @@ impl PropertyType {
         }
     }
 
-    /// How the rows of a set or map lie; `None` for all others.
+    /// Returns the row layout of a set or map; `None` for other types.
     pub fn row(&self) -> Option<Row<'_>> {
         match self {
             Self::Set(of) => Some(of.row()),
@@ -75,27 +75,27 @@ impl PropertyType {
         }
     }
 
-    /// Whether values own memory of their own, which must be freed with them.
+    /// Returns true if values own memory, which must be freed with them.
     pub fn owns_memory(&self) -> bool {
         self.nature().owns_memory
     }
 
-    /// Whether values keep objects alive, directly or by what is in them: references, interfaces and delegates do.
+    /// Returns true if values keep objects alive, directly or through contained values, as references, interfaces and delegates do.
     pub fn holds_objects(&self) -> bool {
         self.nature().holds_objects
     }
 
-    /// Whether values name objects by handle, be it that they keep them alive or not.
+    /// Returns true if values name objects by handle, by strong or weak references.
     pub fn names_objects(&self) -> bool {
         self.nature().names_objects
     }
 
-    /// Whether values may be in a set, or be the keys of a map: what may change in place, or is a function, may not.
+    /// Returns true if values may be elements of a set or keys of a map; mutable containers and delegates may not.
     pub fn can_be_key(&self) -> bool {
         self.nature().can_be_key
     }
 
-    /// Whether `is` says yes of the type, or of one that it has in it, however deep.
+    /// Returns true if `is` returns true for the type or for a type nested in it at any depth.
     pub fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
         let mut any = is(self);
         if !any {
@@ -104,12 +104,13 @@ impl PropertyType {
         any
     }
 
-    /// Whether the type is, or has in it, a struct for which `is` says yes.
+    /// Returns true if `is` returns true for a struct that is the type or nested in it.
     pub fn any_struct(&self, is: &dyn Fn(&Rc<StructType>) -> bool) -> bool {
         self.any(&|ty| matches!(ty, Self::Struct(of) if is(of)))
     }
 
-    /// What all structs and enums in the type come to, however deep, zero without any: they may change under their paths.
+    /// Returns a fingerprint of all structs and enums in the type at any depth, zero without any: their contents may change while their
+    /// paths do not.
     pub fn layout(&self) -> u64 {
         let print = std::cell::Cell::new(None);
         self.any(&|ty| {
@@ -127,16 +128,16 @@ impl PropertyType {
         print.get().map_or(0, Fingerprint::finish)
     }
 
-    /// The fingerprint that imports of a property are compared by.
+    /// Returns the fingerprint by which imports of a property are compared.
     #[inline]
     pub fn fingerprint(&self) -> u64 {
         Fingerprint::START.value(self.kind(), self.type_path()).finish()
     }
 }
 
-/// A type with what it consists of, as errors show it where the name alone says nothing: two that are called the same and differ.
+/// Formats a type with its parts, for errors about two different types with the same name.
 pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
-    /// So many are shown.
+    /// Maximum number of formatted parts.
     const MOST: usize = 12;
     let mut shown: Vec<_> = parts.take(MOST + 1).collect();
     if shown.len() > MOST {
@@ -145,7 +146,7 @@ pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> Str
     format!("{path} with {}", shown.join(", "))
 }
 
-/// A name as people read it: words of an identifier, each with a capital.
+/// Returns the display name of an identifier: its parts, each with a capital.
 pub(crate) fn display_name(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty()).map(|word| {
         let mut letters = word.chars();
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_display_name_has_words() {
+    fn display_names_have_capitalized_words() {
         for (name, shown) in [("rotation_speed", "Rotation Speed"), ("x", "X"), ("_a__b", "A B"), ("_", "")] {
             assert_eq!(display_name(name), shown);
         }

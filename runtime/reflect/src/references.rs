@@ -1,19 +1,18 @@
-//! Where the strong references of a layout are: computed once for a class or a parameter block, so that a mark goes
-//! straight to them.
+//! Offsets of the strong references in a layout, computed once for a class or a parameter block, so that marking accesses them directly.
 
 use crate::property::PropertyType;
 
 /// The strong references of a layout.
 #[derive(Debug, Default)]
 pub(super) struct References {
-    /// Offsets of handles that lie in the memory itself, those in structs included.
+    /// Offsets of handles in the memory itself, including nested structs.
     direct: Box<[u32]>,
-    /// Values that hold references in memory of their own, or not always, with their offsets: containers.
+    /// Values whose references are in separate memory, or not always present, with their offsets: containers.
     deep: Box<[(u32, PropertyType)]>,
 }
 
 impl References {
-    /// The references in fields, given with their offsets.
+    /// Collects the references in fields, listed with their offsets.
     pub(super) fn of<'a>(fields: impl IntoIterator<Item = (usize, &'a PropertyType)>) -> Self {
         let mut found = Found::default();
         for (offset, ty) in fields {
@@ -22,25 +21,24 @@ impl References {
         Self { direct: found.direct.into(), deep: found.deep.into() }
     }
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.direct.is_empty() && self.deep.is_empty()
     }
 
-    /// Offsets of handles.
+    /// Returns the offsets of handles.
     #[inline]
     pub(super) fn direct(&self) -> &[u32] {
         &self.direct
     }
 
-    /// Values that show theirs, with their offsets.
+    /// Returns the values that enumerate their references themselves, with their offsets.
     #[inline]
     pub(super) fn deep(&self) -> &[(u32, PropertyType)] {
         &self.deep
     }
 }
 
-/// What the kinds of a layout's values say about their references.
+/// References collected from the kinds of a layout's values.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     direct: Vec<u32>,
@@ -49,12 +47,12 @@ pub(crate) struct Found {
 
 // A layout is smaller than four gigabytes: offsets of properties are 32 bits.
 impl Found {
-    /// A handle of an object that is kept alive lies there. That a handle does is for the kind to know: it is read.
+    /// Records a handle that keeps an object alive. The kind guarantees that a handle is stored at the offset: unsafe code reads it.
     pub(crate) fn direct(&mut self, offset: usize) {
         self.direct.push(offset as u32);
     }
 
-    /// The value there is to be asked.
+    /// Records a value that enumerates its references itself.
     pub(crate) fn deep(&mut self, offset: usize, ty: &PropertyType) {
         self.deep.push((offset as u32, ty.clone()));
     }

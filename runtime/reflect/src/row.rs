@@ -40,7 +40,7 @@ impl<T: Copy + 'static> Row<T> {
     /// If the entry does not exist.
     #[inline]
     pub fn set(&self, index: u32, value: T) {
-        let Some(entry) = self.entries.get().get(index as usize) else { panic!("there is no entry {index}") };
+        let Some(entry) = self.entries.get().get(index as usize) else { panic!("entry {index} does not exist") };
         entry.set(value);
     }
 

@@ -97,7 +97,7 @@ impl LentSlices {
         if module == ModuleId::HOST.0 {
             return CallError::Lent {
                 message: format!(
-                    "{action} is refused while a thunk of the host looks into an argument that lies in an object: take a copy \
+                    "{action} is refused while a thunk of the host reads an argument inside an object: take a copy \
                      with `Frame::take` or `Frame::take_value` instead of stepping to it, or do it after the call"
                 ),
             };
@@ -139,7 +139,7 @@ mod tests {
     use super::LentSlices;
 
     #[test]
-    fn what_is_lent_decides_what_is_refused_and_a_module_that_is_gone_lends_nothing() {
+    fn borrows_decide_what_is_refused_and_end_with_their_module() {
         let slices = LentSlices::new();
         slices.introduce(7, "values");
         slices.shared.word.module.store(7, Ordering::Relaxed);
@@ -163,13 +163,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_host_holds_may_be_read_and_not_changed_until_the_last_hold_ends() {
+    fn memory_held_by_the_host_is_read_only_until_released() {
         let slices = LentSlices::new();
         let (first, second) = (slices.hold(), slices.hold());
         drop(first);
         assert!(slices.allow_read(&"reading").is_ok());
         let refused = slices.allow_change(&"writing to #1.1").expect_err("one is left").to_string();
-        assert!(refused.contains("a thunk of the host looks into an argument"), "{refused}");
+        assert!(refused.contains("a thunk of the host reads an argument"), "{refused}");
         drop(second);
         assert!(slices.allow_change(&"writing").is_ok());
     }

@@ -140,7 +140,7 @@ mod tests {
     use super::CallStack;
 
     #[test]
-    fn what_a_call_holds_is_let_go_when_it_returns() {
+    fn references_of_a_call_are_released_on_return() {
         let (stack, object) = (CallStack::default(), |index| ObjectHandle::new(index, 1));
         let held = || {
             let mut held = Vec::new();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_calls_by_itself_shows_what_they_refer_to_for_as_long_as_it_is_there() {
+    fn root_sources_are_visited_until_they_are_dropped() {
         use std::rc::{Rc, Weak};
 
         use crate::marker::RootSource;

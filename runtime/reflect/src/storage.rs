@@ -1,6 +1,6 @@
 //! Memory with a schema. Safe code reads and writes properties through a [`View`], which rejects a property that is not in
 //! its schema, or has another type there, before it accesses memory.
-#![expect(unsafe_code, reason = "the one door from safe code to property memory")]
+#![expect(unsafe_code, reason = "the only access from safe code to property memory")]
 
 use std::hash::Hasher;
 use std::num::NonZeroU32;
@@ -406,13 +406,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "is misplaced")]
-    fn fields_that_overlap_are_no_schema() {
+    fn overlapping_fields_are_rejected() {
         Schema::new(16, 8, [(0, PropertyType::U64), (4, PropertyType::U32)]);
     }
 
     #[test]
     #[should_panic(expected = "behind the end")]
-    fn fields_that_stick_out_are_no_schema() {
+    fn fields_beyond_the_size_are_rejected() {
         Schema::new(4, 8, [(0, PropertyType::U64)]);
     }
 }

@@ -1,5 +1,4 @@
-//! Structs that travel by value. Their layout is fixed once, here, and cannot be changed from outside: raw memory is
-//! read and written by it.
+//! Structs passed by value. The layout is computed once, here, and cannot be changed by other modules, since unsafe code relies on it.
 
 use std::rc::Rc;
 
@@ -15,17 +14,17 @@ use crate::property::Property;
 pub struct StructType {
     /// `/Script/Package.Name`.
     pub path: Rc<str>,
-    /// Its name in the package.
+    /// Name in the package.
     pub name: Rc<str>,
     /// The package, without `/Script/`.
     pub package: Rc<str>,
-    /// Where it was declared.
+    /// Origin of the declaration.
     pub origin: Origin,
     /// The doc comment.
     pub doc: Rc<str>,
-    /// The struct that it extends.
+    /// Base struct.
     pub(super) base: Option<Rc<StructType>>,
-    /// Those of its bases first.
+    /// Fields, those of the bases first.
     pub(super) fields: Vec<Property>,
     pub(super) size: usize,
     pub(super) align: usize,
@@ -33,29 +32,29 @@ pub struct StructType {
     pub(super) nature: Nature,
 }
 
-/// What is true of a struct because it is true of a field; kept, because fields can be structs of structs of structs.
+/// Properties of a struct that follow from its fields; cached, because structs can be nested deeply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nature {
     pub(super) owns_memory: bool,
     pub(super) holds_objects: bool,
     pub(super) names_objects: bool,
     pub(super) can_be_key: bool,
-    /// Whether a new value is not all zero.
+    /// True if a new value is not all zero.
     pub(super) has_defaults: bool,
 }
 
 impl Nature {
-    /// Of plain data.
+    /// Nature of plain data.
     pub(super) const PLAIN: Self =
         Self { owns_memory: false, holds_objects: false, names_objects: false, can_be_key: true, has_defaults: false };
 
-    /// Of a struct of these fields.
+    /// Computes the nature of a struct with these fields.
     pub(super) fn of(fields: &[Property]) -> Self {
         let of_fields = fields.iter().fold(Self::PLAIN, |all, field| all.or(field.ty.nature()));
         Self { has_defaults: fields.iter().any(|field| field.default.is_some()), ..of_fields }
     }
 
-    /// Of what holds both.
+    /// Combines the natures of two parts.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             owns_memory: self.owns_memory || other.owns_memory,
@@ -68,48 +67,48 @@ impl Nature {
 }
 
 impl StructType {
-    /// The struct that it extends.
+    /// Returns the base struct.
     #[inline]
     pub fn base(&self) -> Option<&Rc<Self>> {
         self.base.as_ref()
     }
 
-    /// Whether it is the other, or extends it, be it by way of others: then it begins as a value of the other does.
+    /// Returns true if the struct is `other` or extends it, directly or indirectly; a value then starts with a value of `other`.
     pub fn is_a(&self, other: &Self) -> bool {
         self.same_layout(other) || self.base.as_ref().is_some_and(|base| base.is_a(other))
     }
 
-    /// The fields that it has beside those of its base.
+    /// Returns the fields without those of the base.
     #[inline]
     pub fn own_fields(&self) -> &[Property] {
         &self.fields[self.base.as_ref().map_or(0, |base| base.fields.len())..]
     }
 
-    /// Its fields in order, those of its bases first, with their offsets.
+    /// Returns the fields in order, those of the bases first, with their offsets.
     #[inline]
     pub fn fields(&self) -> &[Property] {
         &self.fields
     }
 
-    /// The field of that name.
+    /// Returns the field with a name.
     #[inline]
     pub fn field(&self, name: &str) -> Option<&Property> {
         self.fields.iter().find(|field| &*field.text == name)
     }
 
-    /// Bytes.
+    /// Returns the size in bytes.
     #[inline]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Alignment in bytes.
+    /// Returns the alignment in bytes.
     #[inline]
     pub fn align(&self) -> usize {
         self.align
     }
 
-    /// Fingerprint of size, alignment and fields, as a module computes it at compile time.
+    /// Returns the fingerprint of size, alignment and fields, as a module computes it at compile time.
     #[inline]
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -119,8 +118,8 @@ impl StructType {
         self.nature
     }
 
-    /// Whether the two have the same path and their memory means the same, down to the structs they extend and hold. The fingerprint
-    /// knows what is extended by its path alone.
+    /// Returns true if the two have the same path and memory layout, including base structs and nested structs. The fingerprint alone is
+    /// not enough: it contains only the path of the base.
     pub(super) fn same_layout(&self, other: &Self) -> bool {
         let same_base = match (&self.base, &other.base) {
             (None, None) => true,
@@ -134,16 +133,16 @@ impl StructType {
             && self.fields.iter().zip(&other.fields).all(|(one, two)| one.offset == two.offset && one.ty == two.ty)
     }
 
-    /// The paths and fingerprints of the struct and of all that it extends, itself first.
+    /// Returns the paths and fingerprints of the struct and all its bases, starting with the struct itself.
     pub(crate) fn chain(&self) -> impl Iterator<Item = (&Rc<str>, u64)> {
         std::iter::successors(Some(self), |of| of.base.as_deref()).map(|of| (&of.path, of.fingerprint))
     }
 }
 
-/// Fingerprint of a struct, as a module computes it at compile time.
+/// Returns the fingerprint of a struct, as a module computes it at compile time.
 pub(super) fn fingerprint(base: Option<&StructType>, own: &[Property], placed: &Placed) -> u64 {
     let start = Fingerprint::START.number(placed.size as u64).number(placed.align as u64);
-    // As the first field, which it is to the module that declares it.
+    // The base counts as the first field, as in the declaring module.
     let start = match base {
         Some(base) => start.text("base").value(PropertyKind::STRUCT, &base.path).number(0),
         None => start,
@@ -166,7 +165,7 @@ mod tests {
     use crate::property::PropertyType;
     use crate::testing::world;
 
-    /// The last of a row of structs, of which each extends the one before it: name and fields.
+    /// Returns the last of a chain of structs, each extending the previous: name and fields.
     fn last(row: &[(&str, &[(&str, PropertyKind)])]) -> Rc<StructType> {
         let world = world();
         let mut base = String::new();
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_what_is_extended_changes_what_extends_it() {
+    fn changes_of_a_base_struct_change_derived_structs() {
         use PropertyKind as K;
         let pin: (&str, &[_]) = ("Pin", &[("n", K::U8)]);
         let same = || last(&[("Spot", &[("x", K::F64), ("y", K::F64)]), pin]);
@@ -197,7 +196,7 @@ mod tests {
         differ(&[("Spot", &[("x", K::F64), ("y", K::F64)]), pin], &[("Spot", &[("y", K::F64), ("x", K::F64)]), pin]);
         differ(&[("Spot", &[("x", K::F64)]), pin], &[("Spot", &[("x", K::U64)]), pin]);
         let (b, d): (_, (&str, &[_])) = (("a", K::U64), ("D", &[("d", K::U64)]));
-        // The size of each stays, and so do the types in their order; what lies between does not.
+        // Sizes and field types are equal; the offsets differ.
         differ(
             &[("B", &[b, ("b", K::U8)]), ("M", &[("c", K::U8), ("e", K::U8)]), d],
             &[("B", &[b, ("b", K::U8), ("c", K::U8)]), ("M", &[("e", K::U8)]), d],

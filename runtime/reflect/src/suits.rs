@@ -1,6 +1,5 @@
-//! Whether the objects that a value names suit the place it is meant for. Code with static types cannot get that wrong;
-//! what comes in by name and value can, so every such entry point checks here, and nothing is written or called when
-//! the check fails.
+//! Class checks of the objects in a value. Statically typed code needs none; every entry point that accepts members by name and value
+//! checks here, and neither writes nor calls if the check fails.
 
 use std::rc::Rc;
 
@@ -14,16 +13,15 @@ use crate::property::{Property, PropertyType};
 use crate::value::Value;
 use crate::values::{Content as _, Kind as _};
 
-/// The class of an object.
+/// Returns the class of an object.
 pub(crate) type ClassOf<'a> = dyn Fn(ObjectHandle) -> Option<Rc<Class>> + 'a;
 
 impl World {
-    /// Whether every object that `value` names may stand where a value of type `ty` is wanted: is of the class, or implements
-    /// the interface, that the type says. None suits everywhere, and so does an object that is gone, which leads to none.
-    /// What is named by a path or an id is looked at when it is followed. `place` is how the error names the place.
+    /// Checks that every object in `value` has the class, or implements the interface, of `ty`. `NONE` and destroyed objects pass.
+    /// Objects named by path or id are not checked here but when they are resolved. `place` returns the location for the error.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] for the first that does not.
+    /// [`CallError::WrongClass`] for the first object of another class.
     pub fn check_objects(
         &self,
         ty: &PropertyType,
@@ -33,10 +31,11 @@ impl World {
         self.check_objects_as(ty, value, place, &|object| self.objects.class(object))
     }
 
-    /// The same with objects that are of the classes which `class_of` has for them; one for which it has none suits everywhere.
+    /// Checks the objects of a value as [`World::check_objects`] does, with the classes returned by `class_of`; objects for which it
+    /// returns `None` pass.
     ///
     /// # Errors
-    /// As for [`World::check_objects`].
+    /// The errors of [`World::check_objects`].
     pub fn check_objects_as(
         &self,
         ty: &PropertyType,
@@ -57,15 +56,15 @@ impl World {
         })
     }
 
-    /// The same for a property, a field or a parameter, which the error names by its path.
+    /// Checks the objects of a value for a property, field or parameter, whose path the error names.
     ///
     /// # Errors
-    /// As for [`World::check_objects`].
+    /// The errors of [`World::check_objects`].
     pub fn check_objects_of(&self, property: &Property, value: &Value) -> Result<(), CallError> {
         self.check_objects(&property.ty, value, || format!("{}:{}", property.owner, property.text))
     }
 
-    /// Looks at each part; in an error `inside` says which part it was. Delegates are looked at when they are called.
+    /// Checks each part; in an error, `inside` is the location of the part. Delegates are checked when they are called.
     fn walk(
         &self,
         ty: &PropertyType,
@@ -74,9 +73,9 @@ impl World {
         class_of: &ClassOf<'_>,
     ) -> Result<(), CallError> {
         of_type!(ty, K, of => {
-            // What does not fit at all is another error.
+            // A value of another kind is reported elsewhere.
             let Some(content) = K::get(value) else { return Ok(()) };
-            // None, and one that is gone, have no class.
+            // `NONE` and destroyed objects have no class.
             let led = K::leads_to(content).and_then(|object| Some((object, class_of(object)?)));
             if let Some((object, class)) = led {
                 return self.check_class_suits(ty, object, &class);
@@ -99,7 +98,7 @@ mod tests {
     use crate::testing::{declare, native, world};
     use crate::value::Value;
 
-    /// A world with a door and a wall, which is no door.
+    /// Creates a world with a door and a wall, whose class is not derived from the door's.
     fn house() -> (World, [ObjectHandle; 2]) {
         let world = world();
         let classes = declare(&world, ["Door", "Wall"].map(|name| native(name, "/Script/Engine.Object", &[])));
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_suit_is_named_with_its_place_however_deep_it_lies() {
+    fn nested_objects_of_wrong_classes_are_reported_with_their_location() {
         let (world, [door, wall]) = house();
         let says = |inside: &str| {
             format!("the place{inside}: object {wall} is a /Script/Engine.Wall, not a /Script/Engine.Door")
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_is_gone_suits_since_it_leads_to_none() {
+    fn destroyed_objects_suit_every_type() {
         let (world, [_, wall]) = house();
         world.objects.release(wall);
         check(&world, "Object(/Script/Engine.Door)", &Value::Object(wall), None);

@@ -1,4 +1,4 @@
-//! Values as text, in both directions: defaults are declared so, reports show them so, people edit them so.
+//! Values as text, in both directions, for declared defaults, reports and editing.
 
 pub(crate) mod scan;
 
@@ -13,15 +13,15 @@ use crate::names::Names;
 use crate::path::is_identifier;
 use crate::property::PropertyType;
 
-/// A text that is no value of the type.
+/// Error for text that is not a valid value of a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is no {wanted}: {problem}", line(text))]
+#[error("`{}` is not a valid {wanted}: {problem}", line(text))]
 pub struct ParseError {
-    /// The text, or the part of it that is wrong.
+    /// The text, or the invalid part of it.
     pub text: String,
-    /// The type.
+    /// Name of the type.
     pub wanted: String,
-    /// What is wrong, and the right form.
+    /// The problem, and the correct form.
     pub problem: String,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn print_path(path: Name, names: &Names) -> String {
     }
 }
 
-/// What the standard library reads.
+/// Parses a value by the standard library.
 pub(crate) fn parsed<T: FromStr<Err: Display>>(text: &str, ty: &PropertyType) -> Result<T, ParseError> {
     text.parse().map_err(|error: T::Err| fail(text, ty, error))
 }
@@ -124,8 +124,8 @@ mod tests {
     #[test]
     fn numbers_are_read_in_their_range() {
         check(&PropertyType::U8, " 255 ", "255");
-        check(&PropertyType::U8, "256", "! `256` is no u8: number too large to fit in target type");
-        check(&PropertyType::U32, "-1", "! `-1` is no u32: invalid digit found in string");
+        check(&PropertyType::U8, "256", "! `256` is not a valid u8: number too large to fit in target type");
+        check(&PropertyType::U32, "-1", "! `-1` is not a valid u32: invalid digit found in string");
         check(&PropertyType::I8, "-128", "-128");
         check(&PropertyType::I64, "-9223372036854775808", "-9223372036854775808");
         check(&PropertyType::U64, "18446744073709551615", "18446744073709551615");
@@ -133,24 +133,24 @@ mod tests {
         check(&PropertyType::F64, "0.1", "0.1");
         check(&PropertyType::F64, "-inf", "-inf");
         check(&PropertyType::F64, "NaN", "NaN");
-        check(&PropertyType::F64, "1e999", "! `1e999` is no f64: it is too large");
-        check(&PropertyType::F32, "1e39", "! `1e39` is no f32: it is too large");
-        check(&PropertyType::F64, "fast", "! `fast` is no f64: invalid float literal");
+        check(&PropertyType::F64, "1e999", "! `1e999` is not a valid f64: it is too large");
+        check(&PropertyType::F32, "1e39", "! `1e39` is not a valid f32: it is too large");
+        check(&PropertyType::F64, "fast", "! `fast` is not a valid f64: invalid float literal");
         check(&PropertyType::Bool, "true", "true");
-        check(&PropertyType::Bool, "1", "! `1` is no bool: provided string was not `true` or `false`");
+        check(&PropertyType::Bool, "1", "! `1` is not a valid bool: provided string was not `true` or `false`");
     }
 
     #[test]
-    fn texts_and_names_are_plain_or_quoted() {
+    fn strings_and_names_are_plain_or_quoted() {
         check(&PropertyType::Text, "two words, (here)", "\"two words, (here)\"");
         check(&PropertyType::Text, " spaces ", "\" spaces \"");
         check(&PropertyType::Text, r#" "a \"b\"\n\t\\ c" "#, r#""a \"b\"\n\t\\ c""#);
-        check(&PropertyType::Text, "\"open", "! `open` is no String: the closing quote is missing");
-        check(&PropertyType::Text, "\"a\" b", "! `b` is no String: it goes on behind the end of the value");
+        check(&PropertyType::Text, "\"open", "! `open` is not a valid String: the closing quote is missing");
+        check(&PropertyType::Text, "\"a\" b", "! `b` is not a valid String: it continues after the end of the value");
         check(
             &PropertyType::Text,
             r#""\q""#,
-            "! `\\q\"` is no String: after \\ there may be \" \\ n r t 0 or u with the number of a letter, as in \\u{7f}",
+            "! `\\q\"` is not a valid String: after \\ there may be \" \\ n r t 0 or u with the number of a letter, as in \\u{7f}",
         );
         check(&PropertyType::Text, r#""\u{7F}\0\u{1f600}""#, "\"\u{7f}\0\u{1f600}\"");
         for wrong in [r"\u7f", r"\u{", r"\u{g}", r"\u{d800}", r"\u{110000}", r"\u{fffffffff}"] {
@@ -162,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_a_letter_does_not_wrap() {
+    fn character_numbers_do_not_wrap() {
         let read = |text: &str| Value::parse(text, &PropertyType::Text, &Names::new());
         assert!(read("\"\\u{41}\"").is_ok());
         assert!(read("\"\\u{100000041}\"").is_err());
     }
 
-    /// A text of a few letters, among them those that mean something in values and those that do not show themselves.
+    /// Returns text of a few characters, among them those with a meaning in values and invisible ones.
     fn any_text(dice: &mut Dice) -> String {
         const LETTERS: &str = "ab9 \"\\(),=:/.#\n\r\t'{}un0\0\u{7f}\u{9b}\u{85}\u{a0}\u{ad}\u{200b}\u{202e}\u{feff}\u{3164}\u{301}\u{e0001}日😀";
         let letters: Vec<char> = LETTERS.chars().collect();
@@ -202,12 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_none_or_a_handle() {
+    fn objects_print_as_none_or_a_handle() {
         let ty = PropertyType::Object { class: "/Script/A.B".into() };
         check(&ty, "none", "none");
         check(&ty, "#3.9", "#3.9");
-        check(&ty, "#3.0", "! `#3.0` is no Object(/Script/A.B): write none or #index.serial");
-        check(&ty, "cube", "! `cube` is no Object(/Script/A.B): write none or #index.serial");
+        check(&ty, "#3.0", "! `#3.0` is not a valid Object(/Script/A.B): write none or #index.serial");
+        check(&ty, "cube", "! `cube` is not a valid Object(/Script/A.B): write none or #index.serial");
     }
 
     #[test]
@@ -219,13 +219,13 @@ mod tests {
             r#" ( label = two words , on=false,from=( x=1.5 ),tag="c)d" ) "#,
             r#"(from=(x=1.5, y=4), label="two words", tag="c)d", on=false)"#,
         );
-        check(&ty, "(z=1)", "! `z` is no /Script/Test.Limits: there is no such field");
-        check(&ty, "(on=true, on=true)", "! `on` is no /Script/Test.Limits: the field is there twice");
-        check(&ty, "(from=(x=1) label=a)", "! ` label=a)` is no /Script/Test.Limits: a comma or ) is missing");
-        check(&ty, "(on)", "! `on)` is no /Script/Test.Limits: a field has no =");
-        check(&ty, "1", "! `1` is no /Script/Test.Limits: it does not start with (; write (x=1, y=2)");
-        check(&ty, "(from=(x=one))", "! `one` is no f64: invalid float literal");
-        check(&ty, "(on=true", "! `` is no /Script/Test.Limits: a comma or ) is missing");
+        check(&ty, "(z=1)", "! `z` is not a valid /Script/Test.Limits: unknown field");
+        check(&ty, "(on=true, on=true)", "! `on` is not a valid /Script/Test.Limits: the field occurs twice");
+        check(&ty, "(from=(x=1) label=a)", "! ` label=a)` is not a valid /Script/Test.Limits: a comma or ) is missing");
+        check(&ty, "(on)", "! `on)` is not a valid /Script/Test.Limits: a field has no =");
+        check(&ty, "1", "! `1` is not a valid /Script/Test.Limits: it does not start with (; write (x=1, y=2)");
+        check(&ty, "(from=(x=one))", "! `one` is not a valid f64: invalid float literal");
+        check(&ty, "(on=true", "! `` is not a valid /Script/Test.Limits: a comma or ) is missing");
     }
 
     fn check_words(ty: &str, text: &str, expected: &str) {
@@ -233,19 +233,19 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_their_letters_and_their_translation() {
+    fn strings_keep_characters_and_translation() {
         check(&PropertyType::Utf8Text, "größer, als", "\"größer, als\"");
         check(&PropertyType::AnsiText, "größer", "\"größer\"");
-        check(&PropertyType::AnsiText, "日本", "! `日本` is no AnsiString: it has letters beyond ISO 8859-1");
+        check(&PropertyType::AnsiText, "日本", "! `日本` is not a valid AnsiString: it has letters beyond ISO 8859-1");
         check(&PropertyType::LocalText, " Open me", "\" Open me\"");
         check(&PropertyType::LocalText, "\"Open\"", "\"Open\"");
         check(&PropertyType::LocalText, r#"("Open" , "menu","open")"#, r#"("Open", "menu", "open")"#);
         let form = "write (\"text\", \"namespace\", \"key\")";
-        check(&PropertyType::LocalText, "(\"Open\")", &format!("! `)` is no Text: {form}"));
+        check(&PropertyType::LocalText, "(\"Open\")", &format!("! `)` is not a valid Text: {form}"));
     }
 
     #[test]
-    fn references_are_none_or_what_they_go_by() {
+    fn references_print_as_none_or_their_target() {
         const OBJECT: &str = "/Script/Engine.Object";
         for kind in ["SubclassOf", "SoftClass", "SoftObject"] {
             let ty = format!("{kind}({OBJECT})");
@@ -260,11 +260,11 @@ mod tests {
         let lazy = format!("LazyObject({OBJECT})");
         check_words(&lazy, "none", "none");
         check_words(&lazy, "0123456789ABCDEF0123456789abcdef", "0123456789abcdef0123456789abcdef");
-        check_words(&lazy, "12", &format!("! `12` is no {lazy}: write none or 32 hexadecimal digits"));
+        check_words(&lazy, "12", &format!("! `12` is not a valid {lazy}: write none or 32 hexadecimal digits"));
         check_words(
             &lazy,
             &"ü".repeat(16),
-            &format!("! `{}` is no {lazy}: write none or 32 hexadecimal digits", "ü".repeat(16)),
+            &format!("! `{}` is not a valid {lazy}: write none or 32 hexadecimal digits", "ü".repeat(16)),
         );
     }
 
@@ -275,19 +275,19 @@ mod tests {
         check_words("Array(String)", "(a b, \"c, d\")", "(\"a b\", \"c, d\")");
         check_words("Array(Array(u8))", "((1), (), (2, 3))", "((1), (), (2, 3))");
         check_words("Array(/Script/Test.Point)", "((x=1), ())", "((x=1, y=4), (x=0, y=4))");
-        check_words("Array(i32)", "1, 2", "! `1, 2` is no Array(i32): it does not start with (; write (a, b)");
-        check_words("Array(i32)", "(1, two)", "! `two` is no i32: invalid digit found in string");
-        check_words("Array(i32)", "(1", "! `` is no Array(i32): a comma or ) is missing");
-        check_words("Array(i32)", "(1) 2", "! `2` is no Array(i32): it goes on behind the end of the value");
+        check_words("Array(i32)", "1, 2", "! `1, 2` is not a valid Array(i32): it does not start with (; write (a, b)");
+        check_words("Array(i32)", "(1, two)", "! `two` is not a valid i32: invalid digit found in string");
+        check_words("Array(i32)", "(1", "! `` is not a valid Array(i32): a comma or ) is missing");
+        check_words("Array(i32)", "(1) 2", "! `2` is not a valid Array(i32): it continues after the end of the value");
         check_words("Set(Name)", "(b, a)", "(b, a)");
-        check_words("Set(Name)", "(a, a)", "! `a` is no Set(Name): it is there twice");
+        check_words("Set(Name)", "(a, a)", "! `a` is not a valid Set(Name): it occurs twice");
         check_words("Map(String, i32)", "((a, 1), (b, 2))", "((\"a\", 1), (\"b\", 2))");
-        check_words("Map(u8, u8)", "((1, 2), (1, 3))", "! `1` is no Map(u8, u8): it is there twice");
-        check_words("Map(u8, u8)", "((1))", "! `))` is no Map(u8, u8): an entry is written as (key, value)");
+        check_words("Map(u8, u8)", "((1, 2), (1, 3))", "! `1` is not a valid Map(u8, u8): it occurs twice");
+        check_words("Map(u8, u8)", "((1))", "! `))` is not a valid Map(u8, u8): an entry is written as (key, value)");
         check_words("Optional(Array(u8))", "some((1, 2))", "some((1, 2))");
         check_words("Optional(Optional(u8))", "some(none)", "some(none)");
         check_words("Optional(u8)", "none", "none");
-        check_words("Optional(u8)", "1", "! `1` is no Optional(u8): write none or some(value)");
+        check_words("Optional(u8)", "1", "! `1` is not a valid Optional(u8): write none or some(value)");
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
         check_words("Delegate()", "none", "none");
         check_words("Delegate()", "#1.2:open", "#1.2:open");
         check_words("Delegate()", "#1.2:\"a b\"", "#1.2:\"a b\"");
-        check_words("Delegate()", "#1.2", "! `#1.2` is no Delegate(): write none or #index.serial:function");
+        check_words("Delegate()", "#1.2", "! `#1.2` is not a valid Delegate(): write none or #index.serial:function");
         check_words("MulticastDelegate(u8)", "(#1.2:open, #3.4:shut)", "(#1.2:open, #3.4:shut)");
         check_words("SparseDelegate()", "()", "()");
         check_words("Array(Delegate())", "(none, #1.2:open)", "(none, #1.2:open)");

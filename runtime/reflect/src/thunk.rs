@@ -1,6 +1,6 @@
-//! How a reflected function is run: its thunk takes the parameters off the frame in order, says that it is finished, works,
-//! and gives the result. Parameters lie in a block, or a script steps through them one by one: a thunk sees no difference, but
-//! that only a script has arguments of any type for parameters that are wildcards.
+//! Calls of reflected functions. A thunk takes the parameters from the frame in order, calls [`Frame::finish`], does its work and stores
+//! the result. Parameters are in a block, or a script steps through them one by one; thunks handle both alike, but only a script passes
+//! arguments of any type for wildcard parameters.
 
 mod again;
 
@@ -24,44 +24,43 @@ use crate::values::structure::start_of;
 
 pub use crate::arguments::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Param, Wanted};
 
-/// What runs a function. Nothing of the world may be borrowed while it does.
+/// The body of a function. No part of the world may be borrowed during the call.
 pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallError>>;
 
-/// One running call.
+/// A running call.
 #[derive(Debug)]
 pub struct Frame<'a> {
-    /// The object called, or none for a static function.
+    /// Called object, or `NONE` for a static function.
     object: ObjectHandle,
-    /// The function.
     function: &'a Function,
     params: Source<'a>,
-    /// The parameters without the result.
+    /// Parameters without the result.
     arguments: &'a [Property],
-    /// The next parameter to take.
+    /// Index of the next parameter to take.
     at: usize,
     stage: Stage,
-    /// What the last step led to. Cleared before a step, so what is read after a step that failed is nothing.
+    /// Property and value of the last step. Cleared before each step, so it is `None` after a failed step.
     most_recent: Option<Recent<'a>>,
-    /// What was stepped to and is to be looked at later. It stays where it is: see `held`.
+    /// Arguments stepped to for later access, with their indices. Their values are not moved: see `held`.
     kept: SmallVec<[(usize, Argument<'a>); 3]>,
-    /// Keeps arguments where they lie that others might move, from the step to one on.
+    /// Guard that keeps the kept arguments from being moved by other code, from the first step to such an argument on.
     held: Option<Held>,
 }
 
-/// What a step led to.
+/// Result of a step.
 #[derive(Clone, Copy, Debug)]
 struct Recent<'a> {
     property: &'a Property,
-    /// None where it may have moved since.
+    /// `None` if the value may have moved since.
     argument: Option<Argument<'a>>,
 }
 
-/// What a step is for.
+/// Access that a step prepares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Use {
-    /// The value is copied at once.
+    /// Copies the value immediately.
     Copy,
-    /// It is looked at later, where it lies.
+    /// Reads the value later, in its memory.
     Later,
 }
 
@@ -72,7 +71,7 @@ enum Stage {
     Given,
 }
 
-/// An owned parameter block of a function, all zero values at first. It is destroyed with what it holds.
+/// An owned parameter block of a function, initially all zero values. Dropping the block destroys its values.
 #[derive(Debug)]
 pub struct ParamBlock<'f> {
     function: &'f Function,
@@ -80,19 +79,19 @@ pub struct ParamBlock<'f> {
 }
 
 impl<'a> Frame<'a> {
-    /// The object called, or none for a static function.
+    /// Returns the called object, or `NONE` for a static function.
     #[inline]
     pub fn object(&self) -> ObjectHandle {
         self.object
     }
 
-    /// The next parameter.
+    /// Takes the next parameter.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when it is of another type, [`CallError::Other`] when there is none left.
+    /// [`CallError::Signature`] if the parameter has another type, [`CallError::Other`] if no parameter is left.
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
-        // Straight from a block, as nearly all are.
+        // Fast path: directly from a block, as for nearly all calls.
         if self.stage == Stage::Taking
             && let Some(param) = self.arguments.get(self.at)
             && let Some(argument) = self.params.plain_argument(self.function, param)
@@ -117,10 +116,10 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The next parameter, of whatever type it is.
+    /// Takes the next parameter, of any type.
     ///
     /// # Errors
-    /// [`CallError::Other`] when there is none left.
+    /// [`CallError::Other`] if no parameter is left.
     #[inline]
     pub fn take_value(&mut self) -> Result<Value, CallError> {
         let value = self.next(Use::Copy)?.read();
@@ -128,19 +127,18 @@ impl<'a> Frame<'a> {
         Ok(value)
     }
 
-    /// Steps to the next parameter, of whatever type it is. [`Frame::most_recent_property`] and
-    /// [`Frame::most_recent_value`] say what it led to; it is not kept. An argument that lies in an object stays as it is until the
-    /// thunk returns: see [`Frame::step_compiled_in`].
+    /// Steps to the next parameter, of any type. [`Frame::most_recent_property`] and [`Frame::most_recent_value`] return its property and
+    /// value; it is not kept. An argument inside an object does not change until the thunk returns: see [`Frame::step_compiled_in`].
     ///
     /// # Errors
-    /// [`CallError::Other`] when there is none left.
+    /// [`CallError::Other`] if no parameter is left.
     pub fn step(&mut self) -> Result<(), CallError> {
         self.next(Use::Later)?;
         self.at += 1;
         Ok(())
     }
 
-    /// Evaluates an argument. What this frame itself holds does not stand in the way: it stays so, since no other code runs meanwhile.
+    /// Evaluates an argument. Releases this frame's own guard during the evaluation; that is sound since no other code runs in between.
     fn evaluate(&mut self, at: usize, param: &'a Property) -> Result<Argument<'a>, CallError> {
         let held = self.held.take().map(Held::release);
         let argument = self.params.argument(self.function, at, param);
@@ -148,14 +146,14 @@ impl<'a> Frame<'a> {
         argument
     }
 
-    /// Steps to the next parameter, which has to be a value of that sort, and keeps its place, so that it can be read where it
-    /// lies after [`Frame::finish`]: `step_compiled_in::<AnyArray>()`.
+    /// Steps to the next parameter, which must be a value of the kind `W`, and keeps its location, so that it can be read in its memory
+    /// after [`Frame::finish`]: `step_compiled_in::<AnyArray>()`.
     ///
-    /// Where the argument lies in an object, it stays as it is until the thunk returns: what would change, move or end anything, calls
-    /// of functions too, is refused with [`CallError::Lent`] meanwhile. Writing it by this frame is not.
+    /// An argument inside an object does not change until the thunk returns: until then, operations that would change, move or destroy
+    /// values, function calls included, fail with [`CallError::Lent`]. Writes by this frame are allowed.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when it is of another sort, [`CallError::Other`] when there is none left.
+    /// [`CallError::Signature`] if the parameter is of another kind, [`CallError::Other`] if no parameter is left.
     pub fn step_compiled_in<W: Wanted>(&mut self) -> Result<Param, CallError> {
         let argument = self.next(Use::Later)?;
         argument.expect::<W>()?;
@@ -165,10 +163,10 @@ impl<'a> Frame<'a> {
         Ok(param)
     }
 
-    /// The same for an out parameter, which can be written where it lies as well.
+    /// Steps to the next parameter as [`Frame::step_compiled_in`] does; the parameter must be an out parameter and can be written too.
     ///
     /// # Errors
-    /// As for [`Frame::step_compiled_in`]; [`CallError::Other`] when the parameter is no out parameter.
+    /// The errors of [`Frame::step_compiled_in`]; [`CallError::Other`] if the parameter is not an out parameter.
     pub fn step_compiled_in_ref<W: Wanted>(&mut self) -> Result<Param, CallError> {
         let is_out = self.function.arguments().get(self.at).is_none_or(|param| param.flags & property_flags::OUT != 0);
         if !is_out {
@@ -177,63 +175,63 @@ impl<'a> Frame<'a> {
         self.step_compiled_in::<W>()
     }
 
-    /// What the last step led to: for a wildcard the property, local or element that the caller gave, with its own type.
+    /// Returns the property of the last step: for a wildcard the property, local or element that the caller passed, with its own type.
     #[inline]
     pub fn most_recent_property(&self) -> Option<&'a Property> {
         self.most_recent.map(|recent| recent.property)
     }
 
-    /// The value that the last step led to. None after [`Frame::take`] and [`Frame::take_value`] of what lies in an object, which
-    /// may have moved since.
+    /// Returns the value of the last step. `None` after [`Frame::take`] and [`Frame::take_value`] of a value inside an object, which may
+    /// have moved since.
     #[inline]
     pub fn most_recent_value(&self) -> Option<Ptr<'_>> {
         self.most_recent?.argument.map(Argument::ptr)
     }
 
-    /// The property that a parameter was stepped to with.
+    /// Returns the property of a parameter stepped to.
     ///
     /// # Panics
-    /// When `param` is of another call.
+    /// If `param` belongs to another call.
     #[inline]
     pub fn property(&self, param: Param) -> &'a Property {
         self.kept[param.0].1.property
     }
 
-    /// The value of a parameter, where it lies.
+    /// Returns a pointer to the value of a parameter.
     ///
     /// # Panics
-    /// When `param` is of another call.
+    /// If `param` belongs to another call.
     #[inline]
     pub fn value(&self, param: Param) -> Ptr<'_> {
         self.kept[param.0].1.ptr()
     }
 
-    /// The value of an out parameter, where it lies, to be written.
+    /// Returns a pointer for writing the value of an out parameter.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`], and where it is no out parameter.
+    /// [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an out parameter.
     ///
     /// # Panics
-    /// When `param` is of another call.
+    /// If `param` belongs to another call.
     pub fn value_mut(&mut self, param: Param) -> Result<PtrMut<'_>, CallError> {
         let (at, argument) = self.kept[param.0];
         self.out(at)?;
         Ok(argument.ptr_mut())
     }
 
-    /// An out parameter to be written, and another parameter to be read meanwhile.
+    /// Returns an out parameter for writing together with another parameter for reading.
     ///
     /// # Errors
-    /// As for [`Frame::value_mut`]; [`CallError::Other`] when the two are one.
+    /// The errors of [`Frame::value_mut`]; [`CallError::Other`] if both are the same parameter.
     ///
     /// # Panics
-    /// When one of them is of another call.
+    /// If a parameter belongs to another call.
     pub fn value_mut_and(&mut self, param: Param, other: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let ((at, to), (_, from)) = (self.kept[param.0], self.kept[other.0]);
         if param.0 == other.0 {
             let path = &self.function.path;
             return Err(CallError::other(format!(
-                "the thunk of {path} wants a parameter to write and to read at once"
+                "the thunk of {path} uses one parameter for writing and reading at the same time"
             )));
         }
         self.out(at)?;
@@ -264,17 +262,17 @@ impl<'a> Frame<'a> {
     #[cold]
     fn no_more(&self) -> CallError {
         CallError::other(format!(
-            "the thunk of {} takes a parameter more than the {} there are: take what ({}) says, then finish",
+            "the thunk of {} takes one parameter too many (declared: {}): take the parameters of ({}), then finish",
             self.function.path,
             self.arguments.len(),
             self.function.signature(),
         ))
     }
 
-    /// All parameters are taken; the work begins.
+    /// Marks the parameters as taken; the result and out parameters may be written from here on.
     ///
     /// # Errors
-    /// [`CallError::Other`] when some are not.
+    /// [`CallError::Other`] if parameters are left.
     #[inline]
     pub fn finish(&mut self) -> Result<(), CallError> {
         if self.at != self.arguments.len() {
@@ -287,7 +285,7 @@ impl<'a> Frame<'a> {
     #[cold]
     fn too_early(&self) -> CallError {
         CallError::other(format!(
-            "the thunk of {} finished after {} of {} parameters: take all that ({}) says",
+            "the thunk of {} finished after {} of {} parameters: take all of ({})",
             self.function.path,
             self.at,
             self.arguments.len(),
@@ -298,8 +296,8 @@ impl<'a> Frame<'a> {
     /// Stores the result.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`] and where there is no result, [`CallError::Signature`] when it is
-    /// of another type.
+    /// [`CallError::Other`] before [`Frame::finish`] and for a function without a result, [`CallError::Signature`] if the result has
+    /// another type.
     #[inline]
     pub fn give_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
         let place = self.result_in_block();
@@ -314,10 +312,10 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// Stores the result, of whatever type it is.
+    /// Stores the result, of any type.
     ///
     /// # Errors
-    /// As for [`Frame::give_result`].
+    /// The errors of [`Frame::give_result`].
     #[inline]
     pub fn give_value(&mut self, result: &Value) -> Result<(), CallError> {
         self.result_place()?.write(result)?;
@@ -325,20 +323,20 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// Overwrites an out parameter, by its place among the parameters, whatever type it is of.
+    /// Overwrites the out parameter with an index, of any type.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`], and where that is no out parameter; [`CallError::Signature`] when it is
-    /// of another type.
+    /// [`CallError::Other`] before [`Frame::finish`] and if the parameter is not an out parameter; [`CallError::Signature`] if it has
+    /// another type.
     pub fn give_out(&mut self, at: usize, value: &Value) -> Result<(), CallError> {
         let param = self.out(at)?;
         self.evaluate(at, param)?.write(value)
     }
 
-    /// The same by its Rust type.
+    /// Overwrites the out parameter with an index by its Rust type.
     ///
     /// # Errors
-    /// As for [`Frame::give_out`].
+    /// The errors of [`Frame::give_out`].
     pub fn give_out_as<T: FrameValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
         let param = self.out(at)?;
         self.evaluate(at, param)?.store(value)
@@ -359,48 +357,48 @@ impl<'a> Frame<'a> {
         ))
     }
 
-    /// Where the result is to lie, where that is in a block; nothing for all that takes longer to find, or may not be.
+    /// Returns the location of the result if the result is in a block; `None` for all slower and all rejected cases.
     #[inline]
     fn result_in_block(&self) -> Option<Argument<'a>> {
         let result = self.function.result().filter(|_| self.stage != Stage::Taking)?;
         self.params.plain_argument(self.function, result)
     }
 
-    /// Where the result is to lie; a wildcard among the results has the type that the caller wants.
+    /// Returns the location of the result; a wildcard result has the type that the caller expects.
     ///
     /// # Errors
-    /// As for [`Frame::give_result`].
+    /// The errors of [`Frame::give_result`].
     #[inline]
     fn result_place(&mut self) -> Result<Argument<'a>, CallError> {
         let result = self.awaited()?;
         self.params.result(self.function, result)
     }
 
-    /// The type of the result, which for a wildcard is that of the place where the caller wants it.
+    /// Returns the property of the result; for a wildcard, the property of the destination at the caller.
     ///
     /// # Errors
-    /// As for [`Frame::result_mut`].
+    /// The errors of [`Frame::result_mut`].
     pub fn result_property(&mut self) -> Result<&'a Property, CallError> {
         Ok(self.result_place()?.property)
     }
 
-    /// The result, to be written where it lies: for a result of any type. It is given by that.
+    /// Returns the result for writing in its memory, for results of any type, and marks it as stored.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`], and where there is no result.
+    /// [`CallError::Other`] before [`Frame::finish`], and for a function without a result.
     pub fn result_mut(&mut self) -> Result<PtrMut<'_>, CallError> {
         let place = self.result_place()?;
         self.stage = Stage::Given;
         Ok(place.ptr_mut())
     }
 
-    /// The result to be written, and a parameter to be read meanwhile.
+    /// Returns the result for writing together with a parameter for reading.
     ///
     /// # Errors
-    /// As for [`Frame::result_mut`].
+    /// The errors of [`Frame::result_mut`].
     ///
     /// # Panics
-    /// When the parameter is of another call.
+    /// If the parameter belongs to another call.
     pub fn result_mut_and(&mut self, param: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let (place, from) = (self.result_place()?, self.kept[param.0].1);
         self.stage = Stage::Given;
@@ -410,13 +408,13 @@ impl<'a> Frame<'a> {
     fn awaited(&self) -> Result<&'a Property, CallError> {
         let refused = |problem| Err(CallError::other(format!("the thunk of {} {problem}", self.function.path)));
         match (self.stage, self.function.result()) {
-            (Stage::Taking, _) => refused("gives a result before it finished its parameters: call `finish` first"),
-            (_, None) => refused("gives a result, but the function is declared without one: declare it"),
+            (Stage::Taking, _) => refused("stores the result before `finish`: call `finish` first"),
+            (_, None) => refused("stores a result, but the function is declared without one: declare it"),
             (_, Some(property)) => Ok(property),
         }
     }
 
-    /// Whether the thunk kept its side: all parameters taken, and the result given where there is one.
+    /// Returns true if the thunk took all parameters and stored the result, if the function has one.
     pub fn is_balanced(&self) -> bool {
         match self.stage {
             Stage::Taking => false,
@@ -426,15 +424,15 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The function that a frame is a call of. Not a method, since hosts have frames in their hands.
+/// Returns the called function. Not a method, since host code receives frames.
 #[inline]
 pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
     frame.function
 }
 
-/// The whole block, for a thunk that hands it to code that has its layout: all parameters are taken then, and
-/// the result is that code's to write. Null where a script steps through the parameters, as it does for functions with the flag
-/// `CUSTOM_THUNK` alone. Not a method, since hosts have frames in their hands.
+/// Returns the whole block, for a thunk that passes the block to code with the same layout: marks all parameters as taken and the result
+/// as stored, which that code must write. Null if a script steps through the parameters, as for functions with the flag `CUSTOM_THUNK`
+/// only. Not a method, since host code receives frames.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Given);
@@ -452,17 +450,17 @@ pub fn idle() -> Thunk {
     })
 }
 
-/// A call of `function` on `object`, whose parameters a script steps through.
+/// Creates a call of `function` on `object` whose parameters a script steps through.
 #[inline]
 pub fn stepping<'a>(object: ObjectHandle, function: &'a Function, steps: &'a mut dyn Steps<'a>) -> Frame<'a> {
     Frame::new(object, function, Source::Steps(steps))
 }
 
-/// Runs the thunk of `function` on `object` with parameters that lie in `block`. Whether it may run now, and what is held
-/// meanwhile, is for the caller to see to.
+/// Runs the thunk of `function` on `object` with the parameters in `block`. The caller checks that the thunk may run now, and keeps
+/// borrowed memory in place.
 ///
 /// # Errors
-/// [`CallError::Signature`] when the memory is no block of that very function, and what the thunk says.
+/// [`CallError::Signature`] if the block belongs to another function, and the error of the thunk.
 #[inline]
 pub fn run_over_block(
     context: HookContext<'_>,
@@ -487,16 +485,15 @@ impl<'a> Frame<'a> {
 }
 
 impl<'f> ParamBlock<'f> {
-    /// A block for calls of `function`.
+    /// Creates a block for calls of `function`.
     pub fn new(function: &'f Function) -> Self {
         Self { function, storage: Storage::new(function.schema().clone()) }
     }
 
-    /// Sets parameter `index`; what the value of a struct leaves out begins as the default of its field.
+    /// Sets parameter `index`; fields that a struct value omits start with their defaults.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the value is of another type, [`CallError::Other`] when there is no such
-    /// parameter.
+    /// [`CallError::Signature`] if the value has another type, [`CallError::Other`] if the parameter does not exist.
     #[inline]
     pub fn set(&mut self, index: usize, value: &Value) -> Result<(), CallError> {
         let param = self.param(index)?;
@@ -509,49 +506,49 @@ impl<'f> ParamBlock<'f> {
     /// Sets parameter `index` by its Rust type.
     ///
     /// # Errors
-    /// As for [`ParamBlock::set`].
+    /// The errors of [`ParamBlock::set`].
     #[inline]
     pub fn put<T: FrameValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         self.storage.view().set(self.param(index)?, value)
     }
 
-    /// The value of parameter `index`; the result is the last.
+    /// Returns the value of parameter `index`; the result is the last parameter.
     ///
     /// # Errors
-    /// [`CallError::Other`] when there is no such parameter.
+    /// [`CallError::Other`] if the parameter does not exist.
     #[cfg(test)]
     pub(crate) fn get(&self, index: usize) -> Result<Value, CallError> {
         self.storage.view().read(self.param(index)?)
     }
 
-    /// The result, where the function has one.
+    /// Returns the result, if the function has one.
     #[inline]
     pub fn result(&self) -> Option<Value> {
         self.storage.view().read(self.function.result()?).ok()
     }
 
-    /// The result, by its Rust type.
+    /// Returns the result by its Rust type.
     ///
     /// # Errors
-    /// [`CallError::Other`] when the function has none, [`CallError::Signature`] when it is of another type.
+    /// [`CallError::Other`] if the function has no result, [`CallError::Signature`] if the result has another type.
     #[inline]
     pub fn result_as<T: FrameValue>(&self) -> Result<T, CallError> {
-        let refused = || CallError::other(format!("{} gives no result", self.function.path));
+        let refused = || CallError::other(format!("{} has no result", self.function.path));
         self.storage.view().get(self.function.result().ok_or_else(refused)?)
     }
 
-    /// The value of parameter `index`, by its Rust type.
+    /// Returns the value of parameter `index` by its Rust type.
     ///
     /// # Errors
-    /// As for [`ParamBlock::put`].
+    /// The errors of [`ParamBlock::put`].
     pub(crate) fn get_as<T: FrameValue>(&self, index: usize) -> Result<T, CallError> {
         self.storage.view().get(self.param(index)?)
     }
 
-    /// Whether parameter `index` comes back.
+    /// Checks that parameter `index` is an out parameter.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when it only goes in.
+    /// [`CallError::Signature`] if it is not an out parameter.
     pub(crate) fn expect_out(&self, index: usize) -> Result<(), CallError> {
         let param = self.param(index)?;
         if param.flags & property_flags::OUT != 0 {
@@ -561,19 +558,18 @@ impl<'f> ParamBlock<'f> {
         Err(CallError::Signature { name, found, wanted: format!("`out {}` as parameter {index}", param.ty) })
     }
 
-    /// The contents.
+    /// Returns a view of the values.
     #[inline]
     pub fn view(&self) -> View<'_> {
         self.storage.view()
     }
 
-    /// The function that it is for.
     pub(super) fn function(&self) -> &'f Function {
         self.function
     }
 
-    /// A call of the block's function on `object`. The parameters were set before; they lie as that function has them, since
-    /// nothing else makes a frame.
+    /// Creates a call of the block's function on `object` with the parameters set before. They have the layout of that function, since
+    /// only this function creates block frames of this block.
     pub(super) fn frame(&mut self, object: ObjectHandle) -> Frame<'_> {
         Frame::new(object, self.function, Source::Block(self.storage.view()))
     }

@@ -1,6 +1,6 @@
-//! Types in words: `Map(String, Array(Object(/Script/A.B)))`. This is the syntax alone; whether there are such structs and
-//! classes is asked where the words are turned into a [`PropertyType`](crate::property::PropertyType). Nested
-//! types travel as these words, so they are read the same wherever they come from.
+//! Types as text: `Map(String, Array(Object(/Script/A.B)))`. This module handles the syntax only; structs and classes are looked up by
+//! the conversion to [`PropertyType`](crate::property::PropertyType). Nested types are transferred as such text, so all sources share one
+//! parser.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,53 +12,53 @@ use crate::delegate_words::in_words;
 use crate::path::{MemberPath, TypePath};
 use crate::values::{Entry, Form, name_of};
 
-/// How deep types may be nested. Everything that walks a value recurses this deep at most.
+/// Maximum nesting depth of types, and thus of recursion over values.
 pub const DEEPEST: usize = 16;
 
-/// A type in words.
+/// A parsed type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TypeText {
-    /// A kind that needs no more words: `f64`, `String`, `FieldPath`.
+    /// A kind without parentheses: `f64`, `String`, `FieldPath`.
     Plain(PropertyKind),
     /// A struct, by its path.
     Struct(String),
-    /// A reference, with the path of the class of what it refers to.
+    /// A reference, with the path of the class it refers to.
     Reference(PropertyKind, String),
-    /// A container, with what is in it.
+    /// A container, with its element types.
     Container(PropertyKind, Vec<Self>),
-    /// A delegate, with its path if it has a name, and the signature of what it calls.
+    /// A delegate, with its path if it has a name, and its signature.
     Delegate(PropertyKind, Option<String>, SignatureText),
 }
 
-/// The class that `Object` without parentheses means: as `Obj<Object>` of the plugin API.
+/// Class of `Object` without parentheses, as `Obj<Object>` in the plugin API.
 const ANY_OBJECT: &str = "/Script/Core.Object";
 
-/// A signature in words: `f32, String -> bool`.
+/// A parsed signature: `f32, String -> bool`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SignatureText {
     /// The parameters.
     pub arguments: Vec<TypeText>,
-    /// The places of those that come back to the caller. The types of delegates have none.
+    /// Indices of the out parameters. Delegate types have none.
     pub outs: Vec<usize>,
     /// The result.
     pub result: Option<Box<TypeText>>,
 }
 
-/// Words that are no type.
+/// Error for text that is not a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is no type: {}", line(text), line(problem))]
+#[error("`{}` is not a type: {}", line(text), line(problem))]
 pub struct TypeTextError {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// What is wrong with them, and where.
+    /// The problem and its location.
     pub problem: String,
 }
 
 impl TypeText {
-    /// The type of a declaration, which separates kind and path.
+    /// Returns the type of a declaration, which stores kind and path separately.
     ///
     /// # Errors
-    /// When the two are no type, or the path is not written the one way it is compared by.
+    /// If kind and path do not form a type, or the path is not in its canonical form.
     pub fn of_declaration(kind: PropertyKind, type_path: &str) -> Result<Self, TypeTextError> {
         let written = match Entry::of(kind) {
             None | Some(Entry { form: Form::Struct, .. }) => type_path.to_owned(),
@@ -74,7 +74,7 @@ impl TypeText {
         Ok(found)
     }
 
-    /// Its kind.
+    /// Returns the kind.
     pub fn kind(&self) -> PropertyKind {
         match self {
             Self::Plain(kind) | Self::Reference(kind, _) | Self::Container(kind, _) => *kind,
@@ -83,7 +83,7 @@ impl TypeText {
         }
     }
 
-    /// What a fingerprint has beside the kind: the path, or what stands in the parentheses.
+    /// Returns the part of the type that a fingerprint contains next to the kind: the path, or the content of the parentheses.
     pub fn path(&self) -> String {
         match self {
             Self::Plain(_) => String::new(),
@@ -94,7 +94,7 @@ impl TypeText {
         }
     }
 
-    /// Shows `visit` the path of every struct that a value has in it. What a delegate takes is not in it.
+    /// Calls `visit` with the path of every struct that a value contains. The parameters of a delegate are not contained.
     pub(crate) fn each_struct(&self, visit: &mut dyn FnMut(&str)) {
         match self {
             Self::Struct(path) => visit(path),
@@ -159,7 +159,7 @@ fn whole<T>(text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, String>)
     found.map_err(|problem| TypeTextError { text: text.to_owned(), problem })
 }
 
-/// What is still to be read. Spaces before it are skipped.
+/// Remaining text. Leading spaces are skipped.
 struct Reader<'a> {
     rest: &'a str,
 }
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
         let name = self.word();
         let known = Entry::named(name).filter(|entry| entry.form != Form::Struct);
         let Some(&Entry { kind, form, .. }) = known else {
-            return Err(format!("there is no kind `{name}`; a struct is written as its path"));
+            return Err(format!("unknown kind `{name}`; write a struct as its path"));
         };
         if form == Form::Plain {
             return Ok(TypeText::Plain(kind));
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
     fn argument(&mut self, depth: usize, signature: &mut SignatureText) -> Result<(), String> {
         if self.take("out ") {
             if depth > 0 {
-                return Err("what is bound to a delegate gives nothing back but its result".to_owned());
+                return Err("a function bound to a delegate cannot have out parameters".to_owned());
             }
             signature.outs.push(signature.arguments.len());
         }
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The path of a delegate with a name, and the parenthesis behind it: of a struct there is none.
+    /// Reads the path of a named delegate, which is followed by a parenthesis, unlike that of a struct.
     fn delegate_path(&mut self) -> Result<Option<String>, String> {
         let end = self.rest.find([',', '(', ')', ' ']).unwrap_or(self.rest.len());
         if !self.rest.starts_with('/') || !self.rest[end..].starts_with('(') {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn every_type_reads_as_it_is_written() {
+    fn types_parse_as_printed() {
         for text in [
             "u8",
             "String",
@@ -317,10 +317,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
-        check("", "! there is no kind ``; a struct is written as its path");
-        check("Struct(/Script/A.B)", "! there is no kind `Struct`; a struct is written as its path");
-        check("potato", "! there is no kind `potato`; a struct is written as its path");
+    fn errors_name_problem_and_location() {
+        check("", "! unknown kind ``; write a struct as its path");
+        check("Struct(/Script/A.B)", "! unknown kind `Struct`; write a struct as its path");
+        check("potato", "! unknown kind `potato`; write a struct as its path");
         check("Array", "! a `(` is missing at its end");
         check("Array(f64", "! a `)` is missing at its end");
         check("Array(f64, f64)", "! a `)` is missing before `, f64)`");
@@ -330,7 +330,7 @@ mod tests {
         check("Delegate(/Script/A.D(u8)", "! a `)` is missing at its end");
         check(
             "Delegate(/Script/A(u8))",
-            "! \"/Script/A\" is not a path: there is no dot between package and type; write /Script/<Package>.<Type>",
+            "! \"/Script/A\" is not a path: the dot between package and type is missing; write /Script/<Package>.<Type>",
         );
         check(
             "Object(A.B)",
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_an_end() {
+    fn nesting_depth_is_limited() {
         let nested = |depth: usize| format!("{}u8{}", "Array(".repeat(depth), ")".repeat(depth));
         check(&nested(DEEPEST - 1), &nested(DEEPEST - 1));
         check(&nested(DEEPEST), "! it is nested deeper than 16");
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_is_written_the_one_way_it_is_compared_by() {
+    fn declarations_have_one_canonical_form() {
         let check = |kind, path: &str, expected: Result<&str, &str>| {
             let found = TypeText::of_declaration(kind, path).map(|ty| ty.to_string()).map_err(|error| error.problem);
             assert_eq!(found.as_deref().map_err(String::as_str), expected);
@@ -359,7 +359,7 @@ mod tests {
         check(PropertyKind::DELEGATE, "", Ok("Delegate()"));
         check(PropertyKind::MAP, "u8,u8", Err("write it as `Map(u8, u8)`"));
         check(PropertyKind::STRUCT, "u8", Err("write it as `u8`"));
-        check(PropertyKind(99), "", Err("there is no kind ``; a struct is written as its path"));
+        check(PropertyKind(99), "", Err("unknown kind ``; write a struct as its path"));
     }
 
     #[test]
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_reads_as_it_is_written() {
+    fn signatures_parse_as_printed() {
         for text in ["", "-> u64", "i32, String -> bool", "Array(Map(u8, f64)) -> Delegate(-> u8)"] {
             assert_eq!(text.parse::<SignatureText>().unwrap().to_string(), text);
         }

@@ -1,6 +1,6 @@
 //! Rust types that are stored in property memory directly, so that host code reads and writes them without a
 //! [`Value`](crate::value::Value). Safe code checks the type before each access.
-#![expect(unsafe_code, reason = "declares what a struct of the host promises of its memory")]
+#![expect(unsafe_code, reason = "declares the promises of a host struct about its memory")]
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -102,9 +102,9 @@ macro_rules! in_slot {
 /// # Panics
 /// If `ty` has other values; the caller must check first.
 pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
-    assert!(T::matches(&ty), "a {ty} is no {}", T::describe());
+    assert!(T::matches(&ty), "a {ty} is not a {}", T::describe());
     let mut own = OwnedValue::zero(ty);
-    value.store(own.as_mut().to().expect("what matches is of the kind"));
+    value.store(own.as_mut().to().expect("a matching type is of the kind"));
     own
 }
 
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_declared_otherwise_is_not_the_hosts() {
+    fn a_struct_with_another_declaration_is_not_the_hosts() {
         let world = world();
         let point = StructDecl {
             fields: vec![PropertyDecl::new("y", PropertyKind::F64), PropertyDecl::new("x", PropertyKind::F32)],

@@ -18,7 +18,7 @@ use crate::values::optional::Optional;
 use crate::values::ptr::{Mut, PtrMut, Ref};
 use crate::values::set::Set;
 
-const MATCHES: &str = "what matches is of the kind";
+const MATCHES: &str = "a matching type is of the kind";
 
 impl<T: OfKind> OfKind for Vec<T> {
     type Kind = Array;
@@ -70,7 +70,7 @@ impl<T: OfKind> OfKind for Option<T> {
 /// Puts a key into a set or map; its row. The key is made in `own`.
 fn put_key<K: OfKind>(keyed: &mut KeyedMut<'_>, key: K, own: &mut OwnedValue) -> u32 {
     key.store(own.as_mut().to().expect(MATCHES));
-    let (row, _is_new) = keyed.insert(own.as_ptr()).expect("there is memory for a copy of what is in memory");
+    let (row, _is_new) = keyed.insert(own.as_ptr()).expect("memory for a second copy");
     row
 }
 
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_it_has_to_match_too() {
+    fn element_types_must_match_too() {
         let ty = type_of("Array(Map(u8, String))");
         assert!(Vec::<BTreeMap<u8, String>>::matches(&ty));
         assert!(!Vec::<BTreeMap<u8, Utf8String>>::matches(&ty));

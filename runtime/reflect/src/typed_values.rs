@@ -1,5 +1,5 @@
-//! The kinds that have no Rust type of their own meaning, as Rust types: so that host code says which of several texts,
-//! names or handles it means. Each is copied in and out.
+//! Rust types for the kinds without a distinct Rust type, so that host code can select one of several string, name and handle kinds.
+//! Values are copied on each access.
 
 use std::borrow::Cow;
 
@@ -14,22 +14,22 @@ use crate::values::ptr::{Mut, Ref};
 use crate::values::sparse::Sparse;
 use crate::values::{Kind as _, text};
 
-/// Text that is kept apart from `String`.
+/// UTF-8 text as a kind distinct from `String`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Utf8String(pub String);
 
-/// Text of ISO 8859-1 letters.
+/// Text of ISO 8859-1 characters.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct AnsiString(String);
 
 impl AnsiString {
-    /// The text, if all its letters are of ISO 8859-1.
+    /// Creates the text, if all its characters are in ISO 8859-1.
     pub fn new(text: impl Into<String>) -> Option<Self> {
         let text = text.into();
         is_latin_1(&text).then_some(Self(text))
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -124,10 +124,10 @@ pub mod words {
     each_kind! { [words] () }
 }
 
-/// Delegates that are called one after the other.
+/// A multicast delegate: bindings called in order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MulticastDelegate(pub Vec<Binding>);
 
-/// The same where there mostly is none.
+/// A multicast delegate that is usually unbound and then needs little memory.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SparseDelegate(pub Vec<Binding>);

@@ -1,6 +1,6 @@
-//! The registry of types. By path it finds what is declared now; by number it also finds what was replaced, for as long
-//! as somebody uses it. While a shadow is up, new declarations of dynamic types stand beside the old ones and are found
-//! instead of them, until the shadow is committed or dropped.
+//! The registry of types. Lookup by path finds the current types; lookup by number also finds replaced ones, as long as they are in use.
+//! While a shadow is active, new declarations of dynamic types are stored next to the old ones and are found instead of them, until the
+//! shadow is committed or dropped.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,8 +36,8 @@ pub struct Types {
     stamp: Cell<u64>,
 }
 
-/// The shadow is down until this is dropped.
-#[must_use = "the shadow is up again when this is dropped"]
+/// Reactivates the shadow when dropped.
+#[must_use = "the shadow is active again when this is dropped"]
 #[derive(Debug)]
 pub struct Lowered<'a>(&'a Types);
 
@@ -49,7 +49,7 @@ impl Drop for Lowered<'_> {
     }
 }
 
-/// The stamp given out last. Every registry of the process takes its stamps from here, so that none has another's.
+/// Epoch assigned last. All registries of the process share this counter, so no two have the same epoch.
 static LAST_STAMP: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ struct Registry {
     by_id: BTreeMap<ClassId, Rc<Class>>,
     live: Table,
     shadow: Option<Shadow>,
-    /// The shadow, while it is lowered.
+    /// The shadow, while it is deactivated.
     lowered: Option<Shadow>,
 }
 
@@ -84,30 +84,30 @@ struct Shadow {
 }
 
 impl Types {
-    /// A registry without packages.
+    /// Creates a registry without packages.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// As long as this is the same, every path leads where it did. No two registries ever say the same, but for new ones,
-    /// in which no path leads anywhere.
+    /// Returns the epoch of the registry. Lookups by path have the same results as long as the epoch is the same. No two registries share
+    /// an epoch, except new ones without types.
     #[inline]
     pub fn stamp(&self) -> u64 {
         self.stamp.get()
     }
 
-    /// Paths may lead elsewhere from now on.
+    /// Changes the epoch, since lookups by path may have other results from now on.
     fn has_changed(&self) {
         self.stamp.set(LAST_STAMP.fetch_add(1, Ordering::Relaxed) + 1);
     }
 
-    /// Makes a package known, so that types can be declared in it. Doing so again changes nothing.
+    /// Registers a package, so that types can be declared in it. Idempotent.
     #[inline]
     pub fn declare_package(&self, name: &str) {
         self.registry.borrow_mut().packages.insert(name.into());
     }
 
-    /// Whether that package is declared in the host.
+    /// Returns true if the package is declared in the host.
     #[cfg(test)]
     pub(crate) fn has_package(&self, name: &str) -> bool {
         self.registry.borrow().packages.contains(name)
@@ -121,10 +121,10 @@ impl Types {
         check_kinds(batch)
     }
 
-    /// Declares all types of a batch, or none, with redirects from the earlier names that the batch lists. Runs no code of theirs.
+    /// Declares all types of a batch, or none, with redirects from the earlier names that the batch lists. Runs no code of the types.
     ///
     /// # Errors
-    /// [`DeclareError`] for the first declaration that cannot be; the registry is as it was.
+    /// [`DeclareError`] for the first rejected declaration; the registered types are unchanged then.
     pub fn declare(&self, names: &Names, batch: &Batch) -> Result<Declared, DeclareError> {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
@@ -142,43 +142,43 @@ impl Types {
         Ok(declared)
     }
 
-    /// The class of that number, replaced ones included.
+    /// Returns the class with a number, replaced ones included.
     #[inline]
     pub fn class(&self, id: ClassId) -> Option<Rc<Class>> {
         self.registry.borrow().by_id.get(&id).cloned()
     }
 
-    /// The class of that path now.
+    /// Returns the current class with a path.
     #[inline]
     pub fn class_by_path(&self, path: &str) -> Option<Rc<Class>> {
         self.registry.borrow().class(path)
     }
 
-    /// The struct of that path now.
+    /// Returns the current struct with a path.
     #[inline]
     pub fn struct_by_path(&self, path: &str) -> Option<Rc<StructType>> {
         self.registry.borrow().structure(path)
     }
 
-    /// The enum of that path now.
+    /// Returns the current enum with a path.
     #[inline]
     pub fn enum_by_path(&self, path: &str) -> Option<Rc<EnumType>> {
         self.registry.borrow().enumeration(path)
     }
 
-    /// The delegate of that path now.
+    /// Returns the current delegate with a path.
     #[inline]
     pub fn delegate_by_path(&self, path: &str) -> Option<Rc<DelegateType>> {
         self.registry.borrow().delegate(path)
     }
 
-    /// The interface of that path now.
+    /// Returns the current interface with a path.
     #[inline]
     pub fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
         self.registry.borrow().interface(path)
     }
 
-    /// All classes that can be found by path now, in order of declaration, so a base before what is derived from it.
+    /// Returns all current classes in order of declaration, so a base precedes its derived classes.
     #[inline]
     pub fn classes(&self) -> Vec<Rc<Class>> {
         let registry = self.registry.borrow();
@@ -188,40 +188,40 @@ impl Types {
         registry.by_id.values().filter(found).cloned().collect()
     }
 
-    /// All structs that can be found by path now, in order of their paths.
+    /// Returns all current structs, in order of their paths.
     #[inline]
     pub fn structs(&self) -> Vec<Rc<StructType>> {
         self.registry.borrow().all(|table| &table.structs)
     }
 
-    /// All enums that can be found by path now, in order of their paths.
+    /// Returns all current enums, in order of their paths.
     #[inline]
     pub fn enums(&self) -> Vec<Rc<EnumType>> {
         self.registry.borrow().all(|table| &table.enums)
     }
 
-    /// All delegates with a name that can be found by path now, in order of their paths.
+    /// Returns all current named delegates, in order of their paths.
     #[inline]
     pub fn delegates(&self) -> Vec<Rc<DelegateType>> {
         self.registry.borrow().all(|table| &table.delegates)
     }
 
-    /// All interfaces that can be found by path now, in order of their paths.
+    /// Returns all current interfaces, in order of their paths.
     #[inline]
     pub fn interfaces(&self) -> Vec<Rc<Interface>> {
         self.registry.borrow().all(|table| &table.interfaces)
     }
 
-    /// All classes that are not forgotten, replaced ones included, in order of declaration.
+    /// Returns all classes that are not forgotten, replaced ones included, in order of declaration.
     #[inline]
     pub fn all_classes(&self) -> Vec<Rc<Class>> {
         self.registry.borrow().by_id.values().cloned().collect()
     }
 
-    /// Puts a shadow up.
+    /// Activates a shadow.
     ///
     /// # Panics
-    /// When one is up already.
+    /// If a shadow is already active.
     #[inline]
     pub fn begin_shadow(&self) {
         self.has_changed();
@@ -230,11 +230,10 @@ impl Types {
         registry.shadow = Some(Shadow::default());
     }
 
-    /// Takes the shadow down until what is given back is dropped: meanwhile every path leads where it did before it, and
-    /// what is declared is declared for good.
+    /// Deactivates the shadow until the returned guard is dropped: until then lookups ignore the shadow, and declarations are permanent.
     ///
     /// # Panics
-    /// When no shadow is up.
+    /// If no shadow is active.
     pub fn lower_shadow(&self) -> Lowered<'_> {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
@@ -243,11 +242,11 @@ impl Types {
         Lowered(self)
     }
 
-    /// While the shadow is up, the dynamic types of these paths are not found, unless they are declared anew in it. They
-    /// are gone when it is committed.
+    /// Hides the dynamic types with these paths while the shadow is active, unless they are declared again in it. The commit removes
+    /// them.
     ///
     /// # Panics
-    /// When no shadow is up.
+    /// If no shadow is active.
     pub fn hide_in_shadow<'a>(&self, paths: impl IntoIterator<Item = &'a str>) {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
@@ -256,11 +255,11 @@ impl Types {
         shadow.hidden.extend(paths.into_iter().filter(|path| live.origin(path) != Some(Origin::Native)).map(Rc::from));
     }
 
-    /// What the shadow declares becomes what is there. The classes it replaced or hid, in order of declaration: they
-    /// are still found by number. Cannot fail.
+    /// Makes the declarations of the shadow permanent. Returns the classes it replaced or hid, in order of declaration: they are still
+    /// found by number. Cannot fail.
     ///
     /// # Panics
-    /// When no shadow is up.
+    /// If no shadow is active.
     pub fn commit_shadow(&self) -> Vec<Rc<Class>> {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
@@ -285,10 +284,10 @@ impl Types {
         replaced
     }
 
-    /// Everything is found as before the shadow. The classes it had declared, now forgotten, in order of declaration.
+    /// Discards the shadow. Returns the classes declared in it, now forgotten, in order of declaration.
     ///
     /// # Panics
-    /// When no shadow is up.
+    /// If no shadow is active.
     pub fn drop_shadow(&self) -> Vec<Rc<Class>> {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
@@ -301,7 +300,7 @@ impl Types {
         dropped
     }
 
-    /// Forgets a class that was replaced, when its last user is gone. One that can be found by path stays.
+    /// Forgets a replaced class whose last user is gone. A current class is kept.
     pub fn forget(&self, id: ClassId) {
         let mut registry = self.registry.borrow_mut();
         let Some(class) = registry.by_id.get(&id) else { return };
@@ -313,7 +312,7 @@ impl Types {
     }
 }
 
-/// The types that are found by path now.
+/// Resolves to the current types.
 impl TypeResolver for Types {
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
         self.struct_by_path(path)
@@ -337,7 +336,7 @@ impl TypeResolver for Types {
 }
 
 impl Registry {
-    /// Where declarations go now.
+    /// Returns the table for new declarations.
     fn open_table(&mut self) -> &mut Table {
         match &mut self.shadow {
             Some(shadow) => &mut shadow.table,
@@ -345,7 +344,7 @@ impl Registry {
         }
     }
 
-    /// Returns the type of a kind that is found by that path now.
+    /// Returns the current type of a kind with a path.
     fn visible<T>(&self, kind: impl Fn(&Table) -> &Paths<T>, path: &str) -> Option<&Rc<T>> {
         let live = || kind(&self.live).get(path);
         match &self.shadow {
@@ -354,7 +353,7 @@ impl Registry {
         }
     }
 
-    /// Returns all types of a kind that are found by path now, in order of their paths.
+    /// Returns all current types of a kind, in order of their paths.
     fn all<T>(&self, kind: impl Fn(&Table) -> &Paths<T>) -> Vec<Rc<T>> {
         let shadow = self.shadow.iter().flat_map(|shadow| kind(&shadow.table).keys());
         let paths: BTreeSet<_> = kind(&self.live).keys().chain(shadow).collect();
@@ -363,7 +362,7 @@ impl Registry {
 }
 
 impl Shadow {
-    /// Whether what was there before is found through the shadow.
+    /// Returns true if a type from before is visible through the shadow.
     fn shows(&self, path: &str) -> bool {
         !self.hidden.contains(path) && self.table.origin(path).is_none()
     }

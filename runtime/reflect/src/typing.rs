@@ -1,4 +1,4 @@
-//! From words to types: whether there are such structs, classes and interfaces, and whether what is a key can be one.
+//! Resolution of parsed types: checks that structs, classes and interfaces exist, and that keys can be keys.
 
 use std::rc::Rc;
 
@@ -13,78 +13,78 @@ use crate::values::Entry;
 
 /// Looks up the structs, classes and interfaces that types name.
 pub trait TypeResolver {
-    /// The struct of that path, laid out.
+    /// Returns the struct with a path, after its layout.
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
-    /// The enum of that path.
+    /// Returns the enum with a path.
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
-    /// The kind of the delegate of that path, and what stands in the parentheses of its type.
+    /// Returns the kind of the delegate with a path, and the content of the parentheses of its type.
     fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
-    /// Whether there is such a struct, be it laid out or not.
+    /// Returns true if the struct exists, even before its layout.
     fn knows_struct(&self, path: &str) -> bool {
         self.structure(path).is_some()
     }
-    /// Whether there is such a class.
+    /// Returns true if the class exists.
     fn knows_class(&self, path: &str) -> bool;
-    /// Whether there is such an interface.
+    /// Returns true if the interface exists.
     fn knows_interface(&self, path: &str) -> bool;
 }
 
-/// Why words are no type here.
+/// Error of parsing or resolving a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TypeError {
-    /// They are no type anywhere.
+    /// Malformed in any context.
     #[error(transparent)]
     Words(#[from] TypeTextError),
-    /// A struct that is not declared.
-    #[error("there is no struct {path}: declare it in the same batch or load its module first")]
+    /// An unknown struct.
+    #[error("unknown struct {path}: declare it in the same batch or load its module first")]
     NoStruct {
-        /// Its path.
+        /// Path of the struct.
         path: String,
     },
-    /// An enum that is not declared.
-    #[error("there is no enum {path}: declare it in the same batch or load its module first")]
+    /// An unknown enum.
+    #[error("unknown enum {path}: declare it in the same batch or load its module first")]
     NoEnum {
-        /// Its path.
+        /// Path of the enum.
         path: String,
     },
-    /// A delegate that is not declared.
-    #[error("there is no delegate {path}: declare it in the same batch or load its module first")]
+    /// An unknown delegate.
+    #[error("unknown delegate {path}: declare it in the same batch or load its module first")]
     NoDelegate {
-        /// Its path.
+        /// Path of the delegate.
         path: String,
     },
-    /// A delegate that is declared otherwise.
-    #[error("{found} is what is declared: build what says {wanted} against that declaration")]
+    /// A delegate with another declaration.
+    #[error("declared as {found}: rebuild the code that uses {wanted} against that declaration")]
     OtherDelegate {
-        /// The type as the delegate is declared.
+        /// The type by the delegate's declaration.
         found: String,
-        /// The type that is wanted.
+        /// The requested type.
         wanted: String,
     },
-    /// A class that is not declared.
-    #[error("there is no class {path}: declare it in the same batch or load its module first")]
+    /// An unknown class.
+    #[error("unknown class {path}: declare it in the same batch or load its module first")]
     NoClass {
-        /// Its path.
+        /// Path of the class.
         path: String,
     },
-    /// An interface that is not declared.
-    #[error("there is no interface {path}: declare it in the same batch or load its module first")]
+    /// An unknown interface.
+    #[error("unknown interface {path}: declare it in the same batch or load its module first")]
     NoInterface {
-        /// Its path.
+        /// Path of the interface.
         path: String,
     },
-    /// A key that cannot be one.
+    /// A type that cannot be a key.
     #[error(
-        "{key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; take a number, a text, a name or a reference"
+        "{key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; use a number, a string, a name or a reference"
     )]
     Key {
-        /// Its type.
+        /// The type.
         key: String,
     },
 }
 
 impl PropertyType {
-    /// The type of these words: the inverse of its `Display`.
+    /// Parses a type: the inverse of its `Display`.
     ///
     /// # Errors
     /// Returns `TypeError` if the type is unknown.
@@ -92,10 +92,10 @@ impl PropertyType {
         Self::resolve(&text.parse()?, resolver)
     }
 
-    /// The type that was read.
+    /// Resolves a parsed type.
     ///
     /// # Errors
-    /// `TypeError` when it names a struct, class or interface that is not there, or a key that cannot be one.
+    /// Returns `TypeError` if a struct, class or interface is unknown, or a type cannot be a key.
     pub fn resolve(text: &TypeText, resolver: &dyn TypeResolver) -> Result<Self, TypeError> {
         match text {
             TypeText::Plain(kind) => Self::plain(*kind).ok_or_else(|| unknown(text)),
@@ -129,7 +129,7 @@ impl PropertyType {
                     PropertyKind::DELEGATE => Ok(Self::Delegate(words)),
                     several if signature.result.is_some() => Err(TypeError::Words(TypeTextError {
                         text: text.to_string(),
-                        problem: format!("a {} gives no result", several.text().unwrap_or("?")),
+                        problem: format!("a {} has no result", several.text().unwrap_or("?")),
                     })),
                     PropertyKind::MULTICAST_DELEGATE => {
                         Ok(Self::MulticastDelegate(Rc::new(ElementType::delegate(&words))))
@@ -166,7 +166,7 @@ fn key(text: &TypeText, resolver: &dyn TypeResolver) -> Result<PropertyType, Typ
     if found.can_be_key() { Ok(found) } else { Err(TypeError::Key { key: found.to_string() }) }
 }
 
-/// A delegate with a name has the signature that it is declared with.
+/// Checks that a named delegate has its declared signature.
 fn check_delegate(
     text: &TypeText,
     path: Option<&str>,
@@ -183,7 +183,7 @@ fn check_delegate(
     Err(TypeError::OtherDelegate { found, wanted: text.to_string() })
 }
 
-/// A delegate keeps its signature in words: it may well name a struct that holds the delegate.
+/// Checks the types of a signature without resolving them: a signature may name a struct that contains the delegate.
 fn check_signature(signature: &SignatureText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
     signature.arguments.iter().chain(signature.result.as_deref()).try_for_each(|word| check_words(word, resolver))
 }
@@ -259,38 +259,38 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn unknown_types_are_named_in_the_error() {
         check(
             "Array(/Script/Test.Potato)",
-            "! there is no struct /Script/Test.Potato: declare it in the same batch or load its module first",
+            "! unknown struct /Script/Test.Potato: declare it in the same batch or load its module first",
         );
         check(
             "Map(u8, WeakObject(/Script/Test.Point))",
-            "! there is no class /Script/Test.Point: declare it in the same batch or load its module first",
+            "! unknown class /Script/Test.Point: declare it in the same batch or load its module first",
         );
         check(
             "Array(ScriptInterface(/Script/Engine.Object))",
-            "! there is no interface /Script/Engine.Object: declare it in the same batch or load its module first",
+            "! unknown interface /Script/Engine.Object: declare it in the same batch or load its module first",
         );
         check(
             "Delegate(ScriptInterface(/Script/Engine.Hums))",
-            "! there is no interface /Script/Engine.Hums: declare it in the same batch or load its module first",
+            "! unknown interface /Script/Engine.Hums: declare it in the same batch or load its module first",
         );
         check(
             "Delegate(/Script/Test.Potato)",
-            "! there is no struct /Script/Test.Potato: declare it in the same batch or load its module first",
+            "! unknown struct /Script/Test.Potato: declare it in the same batch or load its module first",
         );
         check(
             "MulticastDelegate(-> u8)",
-            "! `MulticastDelegate(-> u8)` is no type: a MulticastDelegate gives no result",
+            "! `MulticastDelegate(-> u8)` is not a type: a MulticastDelegate has no result",
         );
     }
 
     #[test]
-    fn keys_are_what_does_not_change_in_place() {
+    fn only_immutable_kinds_can_be_keys() {
         let refused = |key: &str| {
             format!(
-                "! {key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; take a number, a text, a name or a reference"
+                "! {key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; use a number, a string, a name or a reference"
             )
         };
         for key in ["Array(u8)", "Optional(u8)", "Delegate()", "/Script/Test.Path"] {

@@ -1,5 +1,5 @@
-//! A value of a property, owned and typed: what tools, defaults and migrations work with. Code that knows the Rust type
-//! reads and writes memory directly instead.
+//! Owned, typed property values, for tools, defaults and migrations. Code that knows the Rust type reads and writes memory directly
+//! instead.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use crate::kind_list::{each_kind, value_enum};
 
 each_kind! { [value_enum] (
-    /// A value. Two floats are equal when their bits are, as memory compares them: so a default of NaN is equal to itself.
+    /// A value. Floats are compared by their bits, as in memory: so a default of NaN is equal to itself.
     #[derive(Clone, Debug)]
     Value
 ) }
 
-/// A value of an enum: an entry by name, several of them for flags, or a number that is none.
+/// A value of an enum: an entry by name, several entries for flags, or a number without an entry.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EnumValue {
     /// `Red`; `Read | Write` for flags; `7` for a number without an entry, `Read | 8` for flags with such a bit.
@@ -25,7 +25,7 @@ pub struct EnumValue {
 }
 
 impl EnumValue {
-    /// The entry of that name; of flags, entries with `|` between.
+    /// Creates the value of an entry by name; for flags, of entries separated by `|`.
     #[must_use]
     pub fn named(text: &str) -> Self {
         Self { text: text.into(), number: 0 }
@@ -38,23 +38,23 @@ impl Display for EnumValue {
     }
 }
 
-/// Text for people: what is shown, and what it is looked up by in a translation. Both names empty: it is not translated.
+/// Localizable text: the displayed string, and its namespace and key in a translation. Text with both names empty is not translated.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct LocalText {
-    /// The text in the language it was written in.
+    /// Text in its source language.
     pub shown: String,
-    /// Which set of texts the key belongs to.
+    /// Namespace of the key.
     pub namespace: Name,
-    /// The key in it.
+    /// Key in the namespace.
     pub key: Name,
 }
 
-/// What a delegate calls; nothing when the object is none.
+/// Target of a delegate; unbound if the object is `NONE`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Binding {
-    /// The object.
+    /// Called object.
     pub object: ObjectHandle,
-    /// The name of the function in the object's class.
+    /// Name of the function in the object's class.
     pub function: Name,
 }
 
@@ -70,24 +70,23 @@ impl From<Binding> for DelegateRaw {
     }
 }
 
-/// Whether a text has letters of ISO 8859-1 only, and so fits an `AnsiString`.
+/// Returns true if a string has ISO 8859-1 characters only, as an `AnsiString` requires.
 pub(crate) fn is_latin_1(text: &str) -> bool {
     text.chars().all(|letter| u8::try_from(letter).is_ok())
 }
 
-/// The value with every object that it names by handle replaced by what `map` makes of it. Not a method, since hosts have
-/// values in their hands.
+/// Returns the value with every object handle replaced by the result of `map`. Not a method, since host code handles values.
 pub fn with_objects(value: &Value, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Value {
     value.map_objects(map)
 }
 
-/// A value that does not fit the property it was to be written to.
+/// Error for a value that does not fit the type of the written property.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a {found} cannot be written to a {wanted}: convert it first")]
 pub struct WrongType {
-    /// The value's kind, or the field that the struct does not have.
+    /// Kind of the value, or name of the unknown field of a struct.
     pub found: String,
-    /// The property's type.
+    /// Type of the property.
     pub wanted: String,
 }
 
@@ -97,7 +96,7 @@ impl WrongType {
         Self { found: found.to_owned(), wanted: ty.to_string() }
     }
 
-    /// Checks that a container has room for so many values.
+    /// Checks that a container can hold this many values.
     pub(crate) fn check_len(len: usize, ty: &impl Display) -> Result<(), Self> {
         if u32::try_from(len).is_ok() { Ok(()) } else { Err(Self::of("container with 2³² values", ty)) }
     }
@@ -112,7 +111,7 @@ mod tests {
     use crate::property::PropertyType;
 
     #[test]
-    fn every_scalar_is_the_same_after_a_way_through_memory() {
+    fn scalars_round_trip_through_memory() {
         const OBJECT: &str = "/Script/Engine.Object";
         for (value, ty) in [
             (Value::U8(200), PropertyType::U8),
@@ -149,7 +148,7 @@ mod tests {
         assert_ne!(Value::Text(String::new()), Value::Struct(Vec::new()));
     }
     #[test]
-    fn sets_and_maps_are_equal_whatever_the_order() {
+    fn sets_and_maps_are_equal_in_any_order() {
         let [a, b] = [Value::U8(1), Value::Text("b".into())];
         let pair = |one: &Value, two: &Value| vec![one.clone(), two.clone()];
         assert_eq!(Value::Set(pair(&a, &b)), Value::Set(pair(&b, &a)));

@@ -1,5 +1,5 @@
 //! World: all stores of objects and types. Stores do not refer to it; operations on several stores take it as a parameter.
-#![expect(unsafe_code, reason = "the world goes to the hooks of native classes without its type, and comes back")]
+#![expect(unsafe_code, reason = "hooks of native classes receive the world without its type")]
 
 use std::any::Any;
 use std::cell::OnceCell;

@@ -153,6 +153,6 @@ mod tests {
     fn words_that_are_no_type_are_told() {
         let (world, types) = (World::new(), ValueTypes::default());
         let error = types.number(&world.types, ModuleId(1), "Array(potato)").unwrap_err();
-        assert!(error.to_string().contains("there is no kind `potato`"), "{error}");
+        assert!(error.to_string().contains("unknown kind `potato`"), "{error}");
     }
 }

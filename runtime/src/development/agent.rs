@@ -117,7 +117,7 @@ impl Invitation {
             cannot_save: Cell::new(false),
             loaded: RefCell::default(),
             has_told_end: Cell::new(false),
-            is_asked_to_end: Cell::new(false),
+            shutdown_requested: Cell::new(false),
         })
     }
 }
@@ -170,12 +170,12 @@ pub(crate) struct Agent {
     /// Loaded libraries of the tool's last request.
     loaded: RefCell<Vec<PathBuf>>,
     has_told_end: Cell<bool>,
-    is_asked_to_end: Cell<bool>,
+    shutdown_requested: Cell<bool>,
 }
 
 impl Agent {
-    pub(crate) fn is_asked_to_end(&self) -> bool {
-        self.is_asked_to_end.get()
+    pub(crate) fn shutdown_requested(&self) -> bool {
+        self.shutdown_requested.get()
     }
 
     /// Loads the first plugins, which are those built by the tool, and waits on the game thread until some are loaded. Later calls load
@@ -188,7 +188,7 @@ impl Agent {
         if !loaded.is_empty() {
             return runtime.create_master_of(&loaded);
         }
-        while !self.is_asked_to_end() {
+        while !self.shutdown_requested() {
             self.obey(runtime, self.orders.recv().unwrap_or(ToHost::End));
             if runtime.generation() != 0 {
                 return Ok(());
@@ -253,7 +253,7 @@ impl Agent {
                 let lines = runtime.complete(&line);
                 self.voice.tell(&FromHost::Completions { line, lines });
             }
-            ToHost::End => self.is_asked_to_end.set(true),
+            ToHost::End => self.shutdown_requested.set(true),
         }
     }
 
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_ends_the_link_and_the_host_is_asked_to_end() {
+    fn an_unreadable_message_ends_the_link_and_requests_shutdown() {
         let poster = Runtime::builder().build().expect("a host without natives").post_handle();
         let frame = |body: &[u8]| [&u32::try_from(body.len()).expect("short").to_le_bytes(), body].concat();
         let mut half = Vec::new();

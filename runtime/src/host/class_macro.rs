@@ -49,7 +49,7 @@ macro_rules! host_class {
             pub fn create(
                 runtime: &$crate::Runtime,
             ) -> ::core::result::Result<$crate::host::Obj<Self>, $crate::Error> {
-                runtime.objects().spawn_a::<Self>()
+                runtime.objects().spawn_as::<Self>()
             }
         }
 

@@ -352,7 +352,7 @@ refs! {
     /// }
     ///
     /// let runtime = Runtime::builder().natives(natives![Cat]).build()?;
-    /// let cat = runtime.objects().spawn_a::<Cat>()?;
+    /// let cat = runtime.objects().spawn_as::<Cat>()?;
     /// runtime.objects().with(cat, |cat| cat.purr())?;
     /// # Ok(())
     /// # }

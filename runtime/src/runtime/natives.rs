@@ -11,12 +11,12 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// Errors of [`Objects::spawn`].
-    pub fn spawn_a<C: Class>(&self) -> Result<Obj<C>, Error> {
+    pub fn spawn_as<C: Class>(&self) -> Result<Obj<C>, Error> {
         self.spawn(C::PATH).map(Obj::new)
     }
 
     /// Returns the object as a reference of a native class, if it is alive and an instance of that class or a subclass.
-    pub fn as_a<C: Class>(&self, object: ObjectHandle) -> Option<Obj<C>> {
+    pub fn cast<C: Class>(&self, object: ObjectHandle) -> Option<Obj<C>> {
         (self.is_alive(object) && self.is_a(object, C::PATH)).then(|| Obj::new(object))
     }
 
@@ -37,7 +37,7 @@ impl Objects<'_> {
     ///
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
     /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
-    /// let lamp = runtime.objects().spawn_a::<Lamp>()?;
+    /// let lamp = runtime.objects().spawn_as::<Lamp>()?;
     /// let was = runtime.objects().with(lamp, |lamp| {
     ///     lamp.set_brightness(lamp.brightness() * 2.0);
     ///     lamp.brightness()

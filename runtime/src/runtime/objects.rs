@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 use super::Runtime;
-use super::types::ClassRef;
+use super::types::ClassKey;
 use crate::border::CallError;
 use crate::bridge::calls::{Dispatch, call_with_outs};
 use crate::error::Error;
@@ -48,13 +48,13 @@ impl Deref for Objects<'_> {
 }
 
 impl Objects<'_> {
-    /// Creates an object of a class, which exists until it is destroyed. Also allowed in a callback of
+    /// Creates an object of a class, given by path or by a [`ClassRef`](crate::ClassRef), which exists until it is destroyed. Also allowed in a callback of
     /// [`Unloads::on_unloading`](crate::Unloads::on_unloading), with the same lifetime.
     ///
     /// # Errors
     /// When the class does not exist, or a step of the construction failed; nothing of the object is left then. While an exclusive
     /// operation such as a reload is in progress.
-    pub fn spawn(&self, class: &str) -> Result<ObjectHandle, Error> {
+    pub fn spawn(&self, class: impl ClassKey) -> Result<ObjectHandle, Error> {
         self.spawn_in(class, ObjectHandle::NONE)
     }
 
@@ -63,24 +63,8 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// Errors of [`Objects::spawn`].
-    pub fn spawn_in(&self, class: &str, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
-        self.construct(&self.0.types().class_by_path(class)?, outer)
-    }
-
-    /// Creates an object of a held class, as [`Objects::spawn`] does.
-    ///
-    /// # Errors
-    /// Errors of [`Objects::spawn`]: the class may no longer exist.
-    pub fn spawn_of(&self, class: &ClassRef) -> Result<ObjectHandle, Error> {
-        self.spawn_of_in(class, ObjectHandle::NONE)
-    }
-
-    /// Creates an object of a held class inside another, as [`Objects::spawn_in`] does.
-    ///
-    /// # Errors
-    /// Errors of [`Objects::spawn_of`].
-    pub fn spawn_of_in(&self, class: &ClassRef, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
-        self.construct(&self.0.types().class_now(class)?, outer)
+    pub fn spawn_in(&self, class: impl ClassKey, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
+        self.construct(&class.find(self.0.types())?, outer)
     }
 
     /// Destroys an object and its subobjects. No effect on a destroyed object. Only logs a warning for a class default object, and in a

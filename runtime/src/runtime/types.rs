@@ -34,6 +34,32 @@ impl ClassRef {
     }
 }
 
+mod sealed {
+    pub trait Sealed {}
+    impl<T: AsRef<str> + ?Sized> Sealed for &T {}
+    impl Sealed for &super::ClassRef {}
+}
+
+/// Key for the lookup of a class: its path, or a [`ClassRef`].
+pub trait ClassKey: sealed::Sealed {
+    /// Returns the current class.
+    #[doc(hidden)]
+    fn find(&self, types: Types<'_>) -> Result<Rc<Class>, Error>;
+}
+
+impl<T: AsRef<str> + ?Sized> ClassKey for &T {
+    fn find(&self, types: Types<'_>) -> Result<Rc<Class>, Error> {
+        types.class_by_path(T::as_ref(self))
+    }
+}
+
+impl ClassKey for &ClassRef {
+    #[inline]
+    fn find(&self, types: Types<'_>) -> Result<Rc<Class>, Error> {
+        types.class_now(self)
+    }
+}
+
 /// Types of a host; see [`Runtime::types`]. Game thread only.
 ///
 /// ```
@@ -48,7 +74,7 @@ impl ClassRef {
 pub struct Types<'a>(pub(super) &'a Runtime);
 
 impl Types<'_> {
-    /// Returns the class with this path, for [`Objects::spawn_of`](crate::Objects::spawn_of). The path is resolved again only when
+    /// Returns the class with this path, for [`Objects::spawn`](crate::Objects::spawn). The path is resolved again only when
     /// types change.
     ///
     /// # Errors

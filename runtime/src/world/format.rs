@@ -290,8 +290,8 @@ mod tests {
             ),
             (
                 |file| file.classes[0].properties[0].ty = "f65".into(),
-                "class 0 (/Script/Game.Cube) has a property speed of no type: `f65` is no type: there is no kind `f65`; a \
-                 struct is written as its path",
+                "class 0 (/Script/Game.Cube) has a property speed of no type: `f65` is not a type: unknown kind `f65`; write \
+                 a struct as its path",
             ),
             (
                 |file| file.objects[1].part = Some("me/sh".into()),

@@ -1,5 +1,5 @@
-//! What it costs a module that its calls are written down, beside the C function alone.
-#![expect(unsafe_code, reason = "the hooks stand for C functions")]
+//! Costs of recording a module's calls, compared with the C functions alone.
+#![expect(unsafe_code, reason = "the hooks replace C functions")]
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux {
@@ -18,7 +18,7 @@ mod linux {
         let mut group = criterion.benchmark_group("malloc + free, 64 bytes");
         group.bench_function("c", |bencher| {
             bencher.iter(|| {
-                // SAFETY: any size may be asked for.
+                // SAFETY: `malloc` accepts any size.
                 let block = black_box(unsafe { libc::malloc(64) });
                 // SAFETY: the block is living.
                 unsafe { libc::free(block) };
@@ -64,7 +64,7 @@ mod linux {
         group.bench_function("c", |bencher| {
             bencher.iter(|| {
                 let mut thread = 0;
-                // SAFETY: the routine only hands its argument back.
+                // SAFETY: the routine only returns its argument.
                 unsafe { libc::pthread_create(&raw mut thread, ptr::null(), plainly, ptr::null_mut()) };
                 // SAFETY: the thread was started just now.
                 unsafe { libc::pthread_join(thread, ptr::null_mut()) }
@@ -73,7 +73,7 @@ mod linux {
         group.bench_function("hooked", |bencher| {
             bencher.iter(|| {
                 let mut thread = 0;
-                // SAFETY: the word is that of a living ledger, and the routine only hands its argument back.
+                // SAFETY: the word is that of a living ledger, and the routine only returns its argument.
                 unsafe { hooks::thread_create(word, &raw mut thread, ptr::null(), come_and_go, ptr::null_mut()) };
                 // SAFETY: the thread was started just now.
                 unsafe { hooks::thread_join(word, thread, ptr::null_mut()) }

@@ -30,7 +30,7 @@ const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 /// Ending of an image. Any thread may poll, one at a time.
 ///
 /// Dropping it leaves the image mapped, as [`Ending::park`] does.
-#[must_use = "an ending goes on only when it is asked"]
+#[must_use = "an ending progresses only when polled"]
 pub struct Ending {
     parts: Option<(Mapping, StagedFile)>,
     path: PathBuf,

@@ -33,7 +33,7 @@ mod tests {
     use crate::process::read_memory;
 
     #[test]
-    fn memory_ends_where_the_pages_without_rights_begin() {
+    fn memory_ends_at_inaccessible_pages() {
         for size in [0, 1, 2, 4095, 4096, 4097, 100_000] {
             let mut fenced = Fenced::new(size, "a buffer").expect("memory");
             let bytes = fenced.bytes();

@@ -199,7 +199,7 @@ mod imp {
             false => Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 format!(
-                    "{} is no file that only this user may write (owner {}, mode {:04o})",
+                    "{} is not a file that only this user may write (owner {}, mode {:04o})",
                     path.display(),
                     found.uid(),
                     found.mode() & 0o7777

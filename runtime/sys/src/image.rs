@@ -85,7 +85,7 @@ impl ImageFile {
         Self::of_copy(path, bytes, &copied, dir.demands())
     }
 
-    /// Variant of [`ImageFile::read_copy`] for bytes in memory; `name` replaces the path in errors.
+    /// Checks bytes in memory as [`ImageFile::read_copy`] does; `name` replaces the path in errors.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl ImageFile {
         }
     }
 
-    /// Variant of [`ImageFile::read`] for bytes in memory; `name` replaces the path in errors.
+    /// Checks bytes in memory as [`ImageFile::read`] does; `name` replaces the path in errors.
     ///
     /// # Errors
     ///
@@ -465,7 +465,7 @@ mod tests {
     use super::{CPP_GLOBAL_LOCALE, CPP_KEEPS, LEAVE_CODE_BEHIND, leaves_code_behind};
 
     #[test]
-    fn what_leaves_code_behind_is_found_by_name() {
+    fn functions_that_leave_code_behind_are_found_by_name() {
         assert!(LEAVE_CODE_BEHIND.is_sorted());
         assert!(LEAVE_CODE_BEHIND.iter().all(|name| leaves_code_behind(name)));
         assert!(leaves_code_behind(

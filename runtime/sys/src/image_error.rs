@@ -57,7 +57,7 @@ pub enum ImageError {
     },
     /// The file has no seal and was modified while it was read. A watcher retries when the writer has finished.
     #[error(
-        "{} is still being written: {how}; load it when the build is done, or build it with `alcedo build`, whose seal tells a whole file from a part of one",
+        "{} is still being written: {how}; load it when the build is done, or build it with `alcedo build`, whose seal marks a complete file",
         path.display()
     )]
     StillWritten {
@@ -68,7 +68,7 @@ pub enum ImageError {
     },
     /// The host trusts some keys, but none of them has signed the file.
     #[error(
-        "{} {found}, and this host takes only libraries that a key given to `Builder::trust` has signed: build it with `alcedo build --sign` and such a key",
+        "{} {found}, and this host accepts only libraries signed with a key passed to `Builder::trust`: build it with `alcedo build --sign` and such a key",
         path.display()
     )]
     NotTrusted {

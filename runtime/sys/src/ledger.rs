@@ -262,7 +262,8 @@ impl Ledger {
         self.tell_refused();
     }
 
-    /// Logged later: the loader is active during the rejection, and a log listener may run arbitrary code.
+    /// Logs refused calls of finalizers. Runs after the closing: during it the loader is active, and a log listener may run arbitrary
+    /// code.
     fn tell_refused(&self) {
         for function in mem::take(&mut *lock(&self.refused)) {
             tracing::warn!(

@@ -1,7 +1,7 @@
 //! Libraries mapped as code: the only module through which foreign code enters and leaves the process.
 //!
 //! The loader may keep an image after closing it, without reporting that; therefore unmapping verifies the result.
-#![expect(unsafe_code, reason = "mapping a library runs its code, and a symbol has the type we believe it has")]
+#![expect(unsafe_code, reason = "mapping a library runs its code, and the types of symbols are assumed")]
 
 use std::alloc::Layout;
 use std::ffi::CStr;
@@ -65,7 +65,7 @@ pub enum MapError {
     },
     /// The staged copy is not the one that was checked.
     #[error(
-        "will not run {}: {reason}; look for a program that writes into the staging folder, or point TMPDIR to another",
+        "will not run {}: {reason}; find the program that writes to the staging folder, or set TMPDIR to another folder",
         path.display()
     )]
     Changed {
@@ -161,7 +161,7 @@ impl Image {
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
     }
 
-    /// Variant of [`Image::symbol`] for a symbol that points to a value of `layout`: checks that the value is inside this image and
+    /// Returns a symbol as [`Image::symbol`] does, which points to a value of `layout`: checks that the value is inside this image and
     /// aligned. If the platform cannot list the segments of an image, only the alignment is checked.
     ///
     /// # Safety
@@ -175,7 +175,7 @@ impl Image {
         const { assert!(size_of::<T>() == size_of::<*mut ()>(), "a symbol is as large as a pointer") };
         let found = self.mapping.address(name).and_then(|address| {
             let (at, size) = (address.addr(), layout.size());
-            let room = || format!("it is at {at:#x}, which is no place for {size} bytes of this library");
+            let room = || format!("it is at {at:#x}, which is not a valid address for {size} bytes of this library");
             let fits = at.is_multiple_of(layout.align()) && self.mapping.has_room(at, size);
             if fits { Ok(address) } else { Err(room()) }
         });

@@ -161,13 +161,13 @@ mod tests {
     use super::{NativeLibrary, NativePlace, beside, spellings};
 
     #[test]
-    fn a_name_is_written_with_or_without_what_the_platform_adds() {
+    fn library_names_have_an_optional_platform_prefix_and_suffix() {
         let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
         assert_eq!(spellings("z"), ["z".to_owned(), format!("{prefix}z{suffix}"), format!("z{suffix}")]);
     }
 
     #[test]
-    fn in_a_folder_the_name_as_it_was_written_comes_first_and_a_folder_is_no_library() {
+    fn exact_names_come_first_and_folders_are_not_libraries() {
         let folder = tempfile::tempdir().expect("a folder");
         let found = |name: &str| beside(folder.path(), name).and_then(|path| Some(path.file_name()?.to_owned()));
         let platform = spellings("z").swap_remove(1);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_is_not_asked_for_a_path() {
+    fn paths_are_not_searched_by_the_system() {
         for name in ["no-such-library", "./no-such-library"] {
             // SAFETY: no library has that name.
             let found = unsafe { NativeLibrary::find(NativePlace::System, name) };
@@ -192,7 +192,7 @@ mod tests {
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[test]
-    fn an_open_library_gives_addresses_and_says_what_it_has_not() {
+    fn an_open_library_returns_addresses_and_reports_missing_symbols() {
         // SAFETY: the C library is in this process already.
         let library = unsafe { NativeLibrary::open(Path::new("libc.so.6")) }.expect("it is there");
         assert!(library.symbol("getpid").is_ok_and(|address| !address.is_null()));

@@ -88,7 +88,7 @@ mod tests {
     use super::OwnFolder;
 
     #[test]
-    fn its_folder_is_its_own() {
+    fn the_thread_has_its_own_working_directory() {
         let before = current_dir().expect("one");
         let folder = tempfile::tempdir().expect("a folder");
         let own = OwnFolder::start(folder.path()).expect("a thread");
@@ -107,7 +107,7 @@ mod tests {
         assert!(OwnFolder::start(&folder.path().join("none")).is_err());
     }
     #[test]
-    fn a_job_within_a_job_runs_at_once_and_in_the_folder() {
+    fn nested_jobs_run_immediately_in_the_folder() {
         let folder = tempfile::tempdir().expect("a folder");
         let own = Arc::new(OwnFolder::start(folder.path()).expect("a thread"));
         let inner = Arc::clone(&own);

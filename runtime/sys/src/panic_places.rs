@@ -65,7 +65,7 @@ mod tests {
     use super::{At, Slots};
 
     #[test]
-    fn the_same_line_of_the_next_generation_is_written_down_at_once() {
+    fn each_generation_of_a_line_is_recorded_immediately() {
         let at = At { file: "cube/src/lib.rs", line: 7, column: 9 };
         let mut slots = Slots::new();
         assert_eq!(slots.claim(at.number(1), Duration::ZERO), Some((0, 1)));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_written_once_in_a_while_and_so_many_places_at_most() {
+    fn repeated_locations_are_throttled_and_their_number_is_limited() {
         let at = Duration::from_millis;
         let mut slots = Slots::new();
         assert_eq!(slots.claim(7, at(0)), Some((0, 1)));

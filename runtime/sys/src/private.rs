@@ -1,6 +1,6 @@
 //! Library bytes for inspection: in memory, or mapped from a private copy. An inspected copy is written once and is the file that is
 //! mapped later.
-#![expect(unsafe_code, reason = "looks at a file in place")]
+#![expect(unsafe_code, reason = "reads a file in place")]
 
 use std::fs::File;
 use std::io::{self, Write as _};

@@ -148,7 +148,7 @@ pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
 /// # Safety
 ///
 /// No request submitted to this ring accesses memory of a module.
-#[expect(unsafe_code, reason = "whoever says so of a module's ring takes the module's memory from under the kernel")]
+#[expect(unsafe_code, reason = "for a ring of a module, the kernel would write to freed memory")]
 pub unsafe fn own_ring(fd: i32) -> bool {
     imp::own_ring(fd)
 }

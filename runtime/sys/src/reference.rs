@@ -51,7 +51,7 @@ pub struct Look {
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { library, place, blocks, target } = self;
-        write!(f, "{library}: {place} still leads to {target}")?;
+        write!(f, "{library}: {place} still points to {target}")?;
         match blocks {
             0 => Ok(()),
             1 => f.write_str(", through a block of memory"),
@@ -76,18 +76,18 @@ mod tests {
     use super::{Reference, Target};
 
     #[test]
-    fn a_reference_says_where_it_is_and_what_it_leads_to() {
+    fn references_are_formatted_with_location_and_target() {
         let check = |blocks, target, expected: &str| {
             let (library, place) = ("libcrypto.so.3".to_owned(), ".bss+0x40".to_owned());
             assert_eq!(Reference { library, place, blocks, target }.to_string(), expected);
         };
         let symbol = |offset| Target::Symbol("freed".to_owned(), offset);
-        check(0, symbol(0), "libcrypto.so.3: .bss+0x40 still leads to `freed`");
-        check(1, symbol(16), "libcrypto.so.3: .bss+0x40 still leads to `freed`+0x10, through a block of memory");
+        check(0, symbol(0), "libcrypto.so.3: .bss+0x40 still points to `freed`");
+        check(1, symbol(16), "libcrypto.so.3: .bss+0x40 still points to `freed`+0x10, through a block of memory");
         check(
             3,
             Target::Memory,
-            "libcrypto.so.3: .bss+0x40 still leads to memory of the image, through 3 blocks of memory",
+            "libcrypto.so.3: .bss+0x40 still points to memory of the image, through 3 blocks of memory",
         );
     }
 }

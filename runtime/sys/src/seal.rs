@@ -121,7 +121,7 @@ mod tests {
     use crate::signature::{SecretKey, SignatureFound, check};
 
     #[test]
-    fn a_seal_fits_until_a_bit_is_flipped_and_sealing_twice_changes_nothing() {
+    fn seals_detect_flipped_bits_and_sealing_is_idempotent() {
         let dir = tempfile::tempdir().expect("a place for the file");
         let path = dir.path().join("file");
         fs::write(&path, vec![7_u8; 1000]).expect("the file");
@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn a_signed_file_is_the_same_build_and_signing_again_replaces_the_signature() {
+    fn signing_keeps_the_build_id_and_replaces_earlier_signatures() {
         let dir = tempfile::tempdir().expect("a place for the file");
         let path = dir.path().join("file");
         let keys = [(); 2].map(|()| SecretKey::generate().expect("random numbers"));
         fs::write(&path, vec![7_u8; 1000]).expect("the file");
         let unsigned = match split(&fs::read(&path).expect("the file")) {
             Seal::None(all) => all.len(),
-            _ => panic!("there is no seal yet"),
+            _ => panic!("the seal is missing"),
         };
         seal_file(&path).expect("the seal");
         let digest = |path| match split(&fs::read(path).expect("the file")) {

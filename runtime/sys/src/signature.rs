@@ -70,13 +70,15 @@ pub enum KeyError {
         mode: u32,
     },
     /// The string is not a public key.
-    #[error("this is no public key: {reason}; give 64 hex digits, or the text of the file that `alcedo keygen` names")]
+    #[error(
+        "this is not a public key: {reason}; pass 64 hex digits, or the content of the file that `alcedo keygen` names"
+    )]
     NotPublic {
         /// Reason.
         reason: String,
     },
     /// The string is not a secret key.
-    #[error("{} is no secret key: {reason}; make one with `alcedo keygen`", path.display())]
+    #[error("{} is not a secret key: {reason}; make one with `alcedo keygen`", path.display())]
     NotSecret {
         /// Path of the file.
         path: PathBuf,
@@ -84,7 +86,7 @@ pub enum KeyError {
         reason: String,
     },
     /// The system provides no random numbers.
-    #[error("the system gives no random numbers for a new key: {reason}")]
+    #[error("cannot read random numbers for a new key: {reason}")]
     NoRandomNumbers {
         /// Message of the system.
         reason: String,
@@ -99,7 +101,7 @@ impl PublicKey {
     /// [`KeyError::NotPublic`] if the bytes are not a key, or a weak key that anybody could sign for.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, KeyError> {
         let not = |reason: &str| KeyError::NotPublic { reason: reason.to_owned() };
-        let key = VerifyingKey::from_bytes(bytes).map_err(|_| not("these bytes are no point of the curve"))?;
+        let key = VerifyingKey::from_bytes(bytes).map_err(|_| not("these bytes are not a point of the curve"))?;
         if key.is_weak() {
             return Err(not("it is one of the few for which anybody could sign"));
         }
@@ -279,9 +281,9 @@ mod tests {
     use super::SecretKey;
 
     #[test]
-    fn a_folder_in_place_of_a_key_file_is_called_no_library() {
+    fn a_folder_as_key_file_is_not_called_a_library() {
         let folder = tempfile::tempdir().expect("a folder");
-        let error = SecretKey::read(folder.path()).expect_err("it is no file").to_string();
+        let error = SecretKey::read(folder.path()).expect_err("a folder is not a file").to_string();
         assert!(error.starts_with("could not read the key file ") && error.contains("it is a folder"), "{error}");
         assert!(!error.contains("library"), "{error}");
     }

@@ -121,7 +121,7 @@ impl Copied<'_> {
         }
         match (self.writers, digest) {
             (Writers::Unknown, Some(digest)) if self.digest_again().map_err(io)? != digest => {
-                told("it was another one when it was read again")
+                told("it had other content when it was read again")
             }
             (Writers::Unknown, Some(_)) if Stamp::of(&file.metadata().map_err(io)?) != *stamp => {
                 told("it changed while it was read again")

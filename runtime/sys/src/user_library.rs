@@ -37,7 +37,7 @@ pub struct UserLibrary {
 #[derive(Debug, thiserror::Error)]
 pub enum UserLibraryError {
     /// The name contains a path, an extension or invalid characters.
-    #[error("`{name}` is no name of a library: write it without path and extension, in letters, digits, `_` and `-`")]
+    #[error("`{name}` is not a library name: write it without path and extension, in letters, digits, `_` and `-`")]
     Name {
         /// The requested name.
         name: String,
@@ -51,7 +51,7 @@ pub enum UserLibraryError {
         name: String,
     },
     /// The file is a link to a target outside of the folder.
-    #[error("{} leads to {}, outside of its folder: put the library itself there", file.display(), target.display())]
+    #[error("{} points to {}, outside of its folder: put the library itself there", file.display(), target.display())]
     Escape {
         /// Path of the file in the folder.
         file: PathBuf,
@@ -221,7 +221,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_may_lead_to_a_file_of_the_folder_and_to_none_outside() {
+    fn links_may_point_to_files_inside_the_folder_only() {
         use std::os::unix::fs::symlink;
         let outside = tempfile::tempdir().expect("a folder");
         let folder = tempfile::tempdir().expect("a folder");
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_library_is_refused_and_its_copy_is_removed() {
+    fn invalid_libraries_are_refused_and_their_copy_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join(&files("z")[0]);
         fs::write(&file, "no library").expect("written");
@@ -253,7 +253,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_becomes_a_link_meanwhile_never_leads_out_of_the_folder() {
+    fn a_file_replaced_by_a_link_never_escapes_the_folder() {
         use std::io::Read as _;
         use std::os::unix::fs::symlink;
         use std::sync::atomic::{AtomicBool, Ordering};
@@ -295,7 +295,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_pipe_is_no_library_and_nobody_waits_for_its_other_end() {
+    fn a_pipe_is_rejected_without_waiting_for_its_other_end() {
         let folder = tempfile::tempdir().expect("a folder");
         let made = std::process::Command::new("mkfifo").arg(folder.path().join(&files("z")[0])).status();
         if made.is_ok_and(|status| status.success()) {

@@ -158,7 +158,7 @@ impl Pair {
         Mapped { image, _ledger: ledger }
     }
 
-    /// True if the companion library is mapped.
+    /// Returns true if the companion library is mapped.
     fn is_here(&self) -> bool {
         !stale_mappings(self.dir.path()).expect("the maps can be read").is_empty()
     }
@@ -216,7 +216,7 @@ fn waits_for(ending: &mut Ending, said: &str) {
 }
 
 #[test]
-fn a_thread_of_a_library_that_came_along_keeps_the_image_until_it_ends() {
+fn a_companion_thread_keeps_the_image_until_it_ends() {
     let pair = Pair::new("libasleep.so", &[]);
     let user = pair.map();
     user.start();
@@ -230,7 +230,7 @@ fn a_thread_of_a_library_that_came_along_keeps_the_image_until_it_ends() {
 }
 
 #[test]
-fn of_two_images_that_share_a_library_the_one_that_did_not_start_its_thread_goes_at_once() {
+fn an_image_ignores_threads_that_another_started_in_a_shared_library() {
     let pair = Pair::new("libshared.so", &[]);
     let first = pair.map();
     first.start();
@@ -249,7 +249,7 @@ fn of_two_images_that_share_a_library_the_one_that_did_not_start_its_thread_goes
 }
 
 #[test]
-fn a_pool_outlives_the_image_that_brought_it_and_goes_with_one_that_ends_its_threads() {
+fn a_pool_outlives_its_image_until_another_image_stops_its_threads() {
     let pair = Pair::new("libomp.so.of.test", &[]);
     let first = pair.map();
     first.start();
@@ -263,7 +263,7 @@ fn a_pool_outlives_the_image_that_brought_it_and_goes_with_one_that_ends_its_thr
 }
 
 #[test]
-fn a_thread_that_begins_or_ends_just_then_meets_its_code() {
+fn starting_or_ending_threads_have_mapped_code() {
     let pair = Pair::new("libhasty.so", &[]);
     for round in 0..200 {
         let user = pair.map();
@@ -293,7 +293,7 @@ extern "C" fn wait_inside() {
 }
 
 #[test]
-fn an_image_that_a_thread_of_a_pool_is_in_waits_for_it() {
+fn an_image_waits_for_pool_threads_inside_it() {
     let pair = Pair::new("libomp.so.of.another.test", &[]);
     let user = pair.map();
     let start: extern "C" fn(extern "C" fn()) -> c_int = user.function(c"start_and_call_back");
@@ -311,7 +311,7 @@ fn an_image_that_a_thread_of_a_pool_is_in_waits_for_it() {
     assert!(!pair.is_here());
 }
 
-/// A function of the image runs in a thread that a library has started.
+/// Checks that a function of the image runs in a thread that a library has started.
 fn is_run_by(pair: &Pair) {
     INSIDE.store(0, SeqCst);
     let user = pair.map();
@@ -325,12 +325,12 @@ fn is_run_by(pair: &Pair) {
 }
 
 #[test]
-fn an_image_waits_for_a_thread_that_a_library_it_needs_has_started_for_it() {
+fn an_image_waits_for_threads_of_libraries_it_needs() {
     is_run_by(&Pair::new("libhelper.so", &[]));
 }
 
 #[test]
-fn an_image_waits_for_a_thread_that_a_library_it_has_opened_has_started_for_it() {
+fn an_image_waits_for_threads_of_libraries_it_opened() {
     is_run_by(&Pair::that_opens("libopened.so"));
 }
 
@@ -341,7 +341,7 @@ fn an_image_waits_likewise_if_its_tables_for_the_loader_are_writable() {
 }
 
 #[test]
-fn a_library_whose_handler_is_set_stays_until_it_is_not() {
+fn a_library_stays_mapped_while_its_handler_is_set() {
     const SIGNAL: c_int = libc::SIGWINCH;
     let pair = Pair::new("libhandler.so", &[]);
     let user = pair.map();
@@ -358,7 +358,7 @@ fn a_library_whose_handler_is_set_stays_until_it_is_not() {
 }
 
 #[test]
-fn a_library_that_leaves_a_key_stays_for_good() {
+fn a_library_with_a_leftover_key_is_pinned() {
     let pair = Pair::new("libkey.so", &["-DKEY"]);
     let user = pair.map();
     let key: extern "C" fn() = user.function(c"key");
@@ -389,7 +389,7 @@ long sum(long count) {
 "#;
 
 #[test]
-fn images_that_run_loops_of_openmp_go_one_after_the_other_and_its_threads_stay() {
+fn images_using_openmp_unload_and_its_threads_stay() {
     let pair = Pair::new("libunused.so", &[]);
     let dir = pair.dir.path();
     let (source, library) = (dir.join("loop.c"), dir.join("libloop.so"));
@@ -420,7 +420,7 @@ fn images_that_run_loops_of_openmp_go_one_after_the_other_and_its_threads_stay()
 }
 
 #[test]
-fn where_a_library_was_that_came_along_and_left_is_noted_for_whoever_reads_of_a_crash() {
+fn addresses_of_unloaded_companions_are_noted_for_crash_reports() {
     let pair = Pair::new("libnoted.so.1", &[]);
     let folder = TempDir::new().expect("a folder");
     crash::report_into(folder.path()).expect("the first in this process");
@@ -450,7 +450,7 @@ fn where_a_library_was_that_came_along_and_left_is_noted_for_whoever_reads_of_a_
 }
 
 #[test]
-fn an_image_that_came_later_is_no_library_of_the_first_though_it_has_no_ledger() {
+fn a_later_image_is_not_a_library_of_an_earlier_one() {
     let dir = TempDir::new().expect("a folder");
     let plain = dir.path().join("libplain.so");
     gcc("int answer(void) { return 42; }", &plain, &[], &[]);

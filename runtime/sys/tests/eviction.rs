@@ -33,7 +33,7 @@ fn blocked(mode: Mode) -> (PipeReader, PipeWriter, &'static Seen) {
 }
 
 #[test]
-fn threads_that_block_for_ever_are_led_out_and_their_thread_locals_are_forgotten() {
+fn permanently_blocked_threads_are_evicted_and_their_thread_locals_forgotten() {
     for mode in [Mode::InRead, Mode::InFutex, Mode::InSleep, Mode::InSem, Mode::InTimedSem] {
         for detached in [false, true] {
             let library = Library::new();
@@ -53,7 +53,7 @@ fn threads_that_block_for_ever_are_led_out_and_their_thread_locals_are_forgotten
 }
 
 #[test]
-fn a_thousand_threads_are_led_out_one_after_the_other() {
+fn a_thousand_threads_are_evicted_in_sequence() {
     let library = Library::new();
     for round in 0..1_000 {
         let (_reader, _writer, seen) = blocked(if round % 2 == 0 { Mode::InRead } else { Mode::InFutex });
@@ -66,7 +66,7 @@ fn a_thousand_threads_are_led_out_one_after_the_other() {
 }
 
 #[test]
-fn without_the_policy_or_before_its_time_nobody_is_led_out() {
+fn threads_are_not_evicted_without_or_before_the_policy() {
     for evict in [None, Some(Duration::from_secs(3_600))] {
         let (library, (_reader, mut writer, seen)) = (Library::new(), blocked(Mode::InFile));
         let module = library.map();
@@ -85,7 +85,7 @@ fn without_the_policy_or_before_its_time_nobody_is_led_out() {
 static HOSTS: Mutex<()> = Mutex::new(());
 
 extern "C" fn block_with_lock(fd: c_int) {
-    let _held = HOSTS.lock().expect("nobody panics");
+    let _held = HOSTS.lock().expect("not poisoned");
     block_in_host(fd);
 }
 
@@ -111,7 +111,7 @@ extern "C" fn block_in_handler(_signal: c_int) {
 }
 
 #[test]
-fn a_signal_handler_of_the_host_is_not_cut_short() {
+fn signal_handlers_of_the_host_are_not_interrupted() {
     let signal = libc::SIGRTMIN() + 5;
     let (of_handler, mut to_handler) = pipe().expect("a pipe");
     HANDLERS_PIPE.store(of_handler.as_raw_fd(), SeqCst);
@@ -156,7 +156,7 @@ fn a_thread_that_blocks_all_signals_is_reported_as_out_of_reach() {
 }
 
 #[test]
-fn a_thread_that_waits_for_a_condition_variable_is_not_led_out() {
+fn threads_waiting_for_a_condition_variable_are_not_evicted() {
     let (library, (_reader, _writer, seen)) = (Library::new(), blocked(Mode::InCond));
     let module = library.map();
     module.start(seen, false);
@@ -171,7 +171,7 @@ fn a_thread_that_waits_for_a_condition_variable_is_not_led_out() {
 }
 
 #[test]
-fn a_thread_inside_the_host_inside_the_c_library_or_in_a_loop_is_not_touched() {
+fn threads_in_the_host_c_library_or_a_loop_are_not_evicted() {
     let (in_file, in_spin, in_host) = (blocked(Mode::InFile), blocked(Mode::InSpin), pipe().expect("a pipe"));
     let host = Seen::with_host(block_with_lock, in_host.0.as_raw_fd());
     for (seen, mut writer) in [(host, in_host.1), (in_file.2, in_file.1), (in_spin.2, in_spin.1)] {

@@ -2,7 +2,7 @@
 //! killed.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
-#![expect(clippy::print_stdout, reason = "a child tells its parent where its copies are")]
+#![expect(clippy::print_stdout, reason = "a child prints the paths of its copies for its parent")]
 
 use crate::common;
 use std::env;
@@ -83,7 +83,7 @@ impl Host {
         let folder = self.folder();
         self.child.kill().expect("it lives");
         self.child.wait().expect("it was killed");
-        assert!(folder.exists(), "whoever is killed removes nothing");
+        assert!(folder.exists(), "a killed process removes nothing");
         folder
     }
 
@@ -112,7 +112,7 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn a_folder_and_what_is_in_it_are_this_users_alone_whatever_the_umask() {
+fn folder_and_content_are_private_under_any_umask() {
     let (_dir, tmp, library) = scene();
     for umask in ["000", "002", "022", "077", "277", "777"] {
         let host = Host::start(&tmp, &library, |command| {
@@ -158,7 +158,7 @@ fn another_user_can_neither_see_nor_replace_what_is_mapped() {
 }
 
 #[test]
-fn a_place_where_others_could_put_another_folder_is_refused() {
+fn parent_folders_writable_by_others_are_refused() {
     let (_dir, tmp, library) = scene();
     let refusal = |tmp: &Path| {
         let host = Host::start(tmp, &library, |_| {});
@@ -185,7 +185,7 @@ fn a_place_where_others_could_put_another_folder_is_refused() {
 }
 
 #[test]
-fn a_copy_that_is_another_one_since_it_was_checked_is_not_mapped_and_none_of_it_runs() {
+fn a_copy_replaced_after_the_check_is_neither_mapped_nor_run() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let good = common::c_library(dir.path(), "good", 42, &[]);
     let evil = common::c_library(dir.path(), "evil", 43, &[]);
@@ -239,7 +239,7 @@ fn a_copy_that_is_another_one_since_it_was_checked_is_not_mapped_and_none_of_it_
     let image = ImageFile::read_copy(&good, &stage).expect("just built");
     let staged = stage.stage_whole(image, "good", None, &[]).expect("there is room");
     // SAFETY: its initialiser only writes a file.
-    let image = unsafe { Image::map(staged, None) }.expect("nobody was at it");
+    let image = unsafe { Image::map(staged, None) }.expect("the copy is unchanged");
     assert!(witness.exists());
     // SAFETY: nothing of the image is used again.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
@@ -278,7 +278,7 @@ fn a_spare_that_is_another_file_by_now_is_not_written_over() {
 }
 
 #[test]
-fn a_copy_of_another_process_is_mapped_only_if_nobody_else_could_have_written_it() {
+fn copies_of_other_processes_are_mapped_only_if_private() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "c", 42, &[]);
     let (link, witness) = (dir.path().join("link"), dir.path().join("witness.up"));
@@ -300,7 +300,7 @@ fn a_copy_of_another_process_is_mapped_only_if_nobody_else_could_have_written_it
 }
 
 #[test]
-fn the_folder_of_a_killed_host_is_removed_by_the_next_and_those_of_living_ones_stay() {
+fn folders_of_killed_hosts_are_removed_and_those_of_living_hosts_kept() {
     let (_dir, tmp, library) = scene();
     let start = || Host::start(&tmp, &library, |_| {});
     let (one, other) = (start(), start());
@@ -330,11 +330,11 @@ fn a_folder_created_again_is_removed_when_its_host_was_killed() {
 }
 
 #[test]
-fn the_folder_of_a_killed_host_stays_while_its_supervisor_reads_the_copies() {
+fn a_killed_hosts_folder_stays_while_its_supervisor_reads_it() {
     let (dir, tmp, library) = scene();
     let reported = dir.path().join("reported");
     fs::create_dir(&reported).expect("the test directory is writable");
-    let kept = crash::keep_copies(&reported).expect("nobody else holds it");
+    let kept = crash::keep_copies(&reported).expect("the copies are not locked");
     let dead = Host::start(&tmp, &library, |command| {
         command.env(REPORTED, &reported);
     })
@@ -343,11 +343,11 @@ fn the_folder_of_a_killed_host_stays_while_its_supervisor_reads_the_copies() {
     assert!(dead.exists(), "somebody reads of its crash");
     drop(kept);
     Host::start(&tmp, &library, |_| {}).end();
-    assert!(!dead.exists(), "nobody does any more");
+    assert!(!dead.exists(), "the copies are not locked any more");
 }
 
 #[test]
-fn nothing_but_folders_of_dead_hosts_of_this_user_is_ever_removed() {
+fn only_folders_of_this_users_dead_hosts_are_removed() {
     let (dir, tmp, library) = scene();
     let folder = |name: &str, mode: u32, lock: &dyn Fn(&Path)| {
         let path = tmp.join(name);
@@ -389,7 +389,7 @@ fn nothing_but_folders_of_dead_hosts_of_this_user_is_ever_removed() {
 }
 
 #[test]
-fn one_start_removes_some_folders_and_leaves_the_rest_to_the_next() {
+fn each_start_removes_a_limited_number_of_folders() {
     let (_dir, tmp, library) = scene();
     for number in 0..100 {
         let path = tmp.join(format!("alcedo-stage-{number}"));

@@ -1,6 +1,6 @@
 //! Resources that a module leaves besides threads and thread-locals: signals, exit handlers, memory, descriptors.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "mapping a library runs its code, and hooks stand for C functions")]
+#![expect(unsafe_code, reason = "mapping a library runs its code, and hooks replace C functions")]
 
 use std::env;
 use std::ffi::{c_int, c_long, c_void};
@@ -29,7 +29,7 @@ fn raise(signal: c_int) {
     assert_eq!(unsafe { libc::raise(signal) }, 0);
 }
 
-/// Current handler and flags of a signal in the process.
+/// Returns the current handler and flags of a signal in the process.
 fn real(signal: c_int) -> (usize, c_int) {
     let mut action: libc::sigaction = unset();
     // SAFETY: nothing is set, and the place is one for an action.
@@ -49,7 +49,7 @@ extern "C" fn count_ours(_signal: c_int) {
 }
 
 #[test]
-fn a_signal_reaches_every_image_and_then_the_process_and_leads_nowhere_once_they_are_gone() {
+fn signals_reach_every_image_then_the_process_and_skip_unloaded_images() {
     const SIGNAL: c_int = libc::SIGUSR1;
     let mut own = unset();
     own.sa_sigaction = count_ours as *const () as usize;
@@ -78,7 +78,7 @@ fn a_signal_reaches_every_image_and_then_the_process_and_leads_nowhere_once_they
 }
 
 #[test]
-fn an_image_sees_what_it_has_set_before_and_may_put_it_back() {
+fn an_image_sees_its_own_signal_handler_and_may_restore_it() {
     const SIGNAL: c_int = libc::SIGUSR2;
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
@@ -101,7 +101,7 @@ fn an_image_sees_what_it_has_set_before_and_may_put_it_back() {
 }
 
 #[test]
-fn signal_and_handlers_for_one_time_do_what_they_do_in_c() {
+fn signal_and_one_shot_handlers_behave_as_in_c() {
     const SIGNAL: c_int = libc::SIGWINCH;
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
@@ -182,7 +182,7 @@ fn at_exit(module: &Module, seen: &Seen, digit: c_long, how: c_int) {
 }
 
 #[test]
-fn exit_handlers_run_before_the_image_goes_last_first_and_what_they_owe_is_paid() {
+fn exit_handlers_run_in_reverse_order_before_the_image_is_unloaded() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     at_exit(&module, seen, 1, 0);
@@ -198,7 +198,7 @@ fn exit_handlers_run_before_the_image_goes_last_first_and_what_they_owe_is_paid(
 const CHILD: &str = "ALCEDO_SYS_TEST_EXIT_IN_CHILD";
 
 #[test]
-fn exit_handlers_of_living_images_run_when_the_process_ends_and_those_of_gone_ones_do_not() {
+fn only_exit_handlers_of_living_images_run_at_process_end() {
     let here = env::current_exe().expect("this program has a path");
     let mut child = Command::new(here);
     child.env(CHILD, "1").args(["--exact", "--nocapture", "leftovers::a_child_exits_with_handlers_left"]);
@@ -237,7 +237,7 @@ fn a_child_exits_with_handlers_left() {
 }
 
 #[test]
-fn what_is_left_mapped_and_allocated_is_counted_and_given_back() {
+fn leftover_mappings_and_allocations_are_counted_and_freed() {
     const MIB: usize = 1 << 20;
     let library = Library::new();
     let round = || {
@@ -257,16 +257,16 @@ fn what_is_left_mapped_and_allocated_is_counted_and_given_back() {
         };
         assert_ne!(moved, libc::MAP_FAILED);
         assert_eq!(module.ledger.counts().maps_bytes, 4 * MIB as u64);
-        // SAFETY: any size may be asked for.
+        // SAFETY: the hook accepts any size.
         let heap = unsafe { hooks::heap_grow(word, MIB) };
         assert!(!heap.is_null() && heap.addr().is_multiple_of(64 * 1024));
         // SAFETY: the pages are ours and writable.
         unsafe { heap.cast::<u8>().write_bytes(2, MIB) };
         // SAFETY: no code uses the second half.
         unsafe { hooks::heap_shrink(word, heap.wrapping_byte_add(MIB / 2), MIB / 2) };
-        // SAFETY: any size may be asked for.
+        // SAFETY: the hook accepts any size.
         let mut blocks: Vec<_> = (0..100).map(|size| unsafe { hooks::malloc(word, 1_000 + size) }).collect();
-        // SAFETY: any sizes may be asked for.
+        // SAFETY: the hook accepts any sizes.
         blocks.push(unsafe { hooks::calloc(word, 10, 100) });
         // SAFETY: the block is living.
         blocks[0] = unsafe { hooks::realloc(word, blocks[0], 50_000) };
@@ -310,7 +310,7 @@ fn a_block_that_another_image_resizes_remains_the_block_of_the_first() {
 }
 
 #[test]
-fn a_part_of_the_heap_is_whole_regions_of_zeroes() {
+fn heap_parts_are_whole_zeroed_regions() {
     let module = Library::new().map();
     let word = module.ledger.word();
     for len in [0, 1, 4096, 65_537] {
@@ -322,7 +322,7 @@ fn a_part_of_the_heap_is_whole_regions_of_zeroes() {
         // SAFETY: as above.
         let pages = unsafe { hooks::heap_grow(word, len) };
         assert!(pages.addr().is_multiple_of(64 * 1024));
-        // SAFETY: so many bytes were asked for and mapped readable.
+        // SAFETY: this many bytes were requested and mapped readable.
         let bytes = unsafe { std::slice::from_raw_parts(pages.cast::<u8>(), len) };
         assert!(bytes.iter().all(|byte| *byte == 0));
     }
@@ -376,10 +376,10 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
 fn a_forked_child_calls_the_c_functions_and_nothing_else() {
     let module = Library::new().map();
     let word = module.ledger.word();
-    // SAFETY: the child only calls what a child may call, and leaves at once.
+    // SAFETY: the child only calls functions that are allowed after a fork, and exits immediately.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: any size may be asked for.
+        // SAFETY: the hook accepts any size.
         let block = unsafe { hooks::malloc(word, 10) };
         let counts = module.ledger.counts();
         // SAFETY: the block is living.

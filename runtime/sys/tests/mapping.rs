@@ -89,7 +89,7 @@ fn finalisers_run_when_an_image_is_unmapped_and_not_before() {
 }
 
 #[test]
-fn an_image_is_not_mapped_where_one_has_been_of_late() {
+fn images_are_not_mapped_at_recently_freed_addresses() {
     let place = Place::new();
     let library = place.library();
     let mut seen = Vec::new();
@@ -172,7 +172,7 @@ fn a_thread_local_destructor_that_waits_parks_an_image() {
 }
 
 #[test]
-fn a_reader_of_the_file_does_not_make_an_image_stay() {
+fn readers_of_the_file_do_not_keep_the_image() {
     let place = Place::new();
     let image = place.map(&place.library()).expect("a good library");
     let file = fs::File::open(image.path()).expect("the copy is there");
@@ -211,7 +211,7 @@ fn a_name_is_never_used_again_even_in_another_stage() {
 }
 
 #[test]
-fn a_stage_takes_its_copies_along() {
+fn dropping_a_stage_removes_its_copies() {
     let place = Place::new();
     let image = ImageFile::read(&place.library()).expect("just built");
     let staged = place.stage.stage(&image, "c").expect("the copy can be written");

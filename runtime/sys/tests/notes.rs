@@ -50,7 +50,7 @@ fn a_child_maps_and_unmaps() {
 }
 
 #[test]
-fn many_reloads_leave_a_short_file_that_tells_of_the_last_ones() {
+fn many_reloads_leave_a_short_file_about_the_last_ones() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "noted", 42, &[]);
     let reported = dir.path().join("reported");
@@ -69,7 +69,7 @@ fn many_reloads_leave_a_short_file_that_tells_of_the_last_ones() {
     let count = |first: &str| notes.lines().filter(|line| line.split(' ').next() == Some(first)).count();
     assert!(notes.lines().all(|line| line.ends_with(" .")), "each line is whole");
     assert!(notes.lines().count() < 4 * (3 * REMEMBERED), "{} lines", notes.lines().count());
-    assert!((REMEMBERED..RELOADS).contains(&count("gone")), "{} are told to be gone", count("gone"));
+    assert!((REMEMBERED..RELOADS).contains(&count("gone")), "{} are reported as gone", count("gone"));
     assert_eq!((count("stage"), count("forgotten")), (1, 1));
     assert!(notes.contains(&format!("module 7 stays {copy} .\n")) && notes.contains(&format!("mapped {copy} ")));
     assert!(!notes.lines().any(|line| line.starts_with("gone ") && line.contains(&copy)), "it is there");

@@ -1,6 +1,6 @@
 //! Damaged libraries are refused before they are mapped. The library itself is the witness: its initialiser creates a file.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "what the check lets through is mapped, in a child, to see that it is harmless")]
+#![expect(unsafe_code, reason = "accepted files are mapped in a child to check that they are harmless")]
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ fn libraries() -> Libraries {
     Libraries { dir, all }
 }
 
-/// A Rust cdylib with all of std in it, as linked by this toolchain.
+/// Builds a Rust cdylib with all of std, as linked by this toolchain.
 fn rust_library(dir: &Path) -> PathBuf {
     let (source, library) = (dir.join("plugin.rs"), dir.join("libplugin.so"));
     let text = "#[unsafe(no_mangle)] pub extern \"C\" fn answer() -> i32 { println!(\"hello\"); 42 }";
@@ -59,7 +59,7 @@ fn rust_library(dir: &Path) -> PathBuf {
     library
 }
 
-/// Error for the bytes; `None` if they are accepted.
+/// Returns the error for the bytes; `None` if they are accepted.
 fn refusal(bytes: Vec<u8>) -> Option<ImageError> {
     ImageFile::from_bytes(Path::new("damaged.so"), bytes).err()
 }
@@ -74,7 +74,7 @@ fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Header and field that contain a byte of the file.
+/// Returns header and field that contain a byte of the file.
 fn field(bytes: &[u8], at: usize) -> (String, &'static str) {
     if at < HEADER {
         let name = match at {
@@ -103,7 +103,7 @@ fn field(bytes: &[u8], at: usize) -> (String, &'static str) {
 }
 
 #[test]
-fn whole_libraries_are_accepted() {
+fn intact_libraries_are_accepted() {
     for (path, bytes) in libraries().all {
         let image = ImageFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(image.bytes(), bytes);
@@ -116,7 +116,7 @@ fn whole_libraries_are_accepted() {
 }
 
 #[test]
-fn a_digest_tells_one_bit_from_another() {
+fn digests_differ_by_a_single_bit() {
     let libraries = libraries();
     let (path, bytes) = &libraries.all[0];
     let image = ImageFile::read(path).expect("whole");
@@ -166,7 +166,7 @@ fn every_bit_of_the_headers_counts_or_is_known_to_be_harmless() {
 }
 
 #[test]
-fn a_flip_in_the_dynamic_table_is_refused_by_us_or_by_the_loader_but_kills_nobody() {
+fn flipped_bits_in_the_dynamic_table_are_refused_without_a_crash() {
     let libraries = libraries();
     for (path, bytes) in &libraries.all {
         let image = ImageFile::read(path).expect("whole");
@@ -218,7 +218,7 @@ fn a_refused_library_never_ran() {
 }
 
 #[test]
-fn files_that_are_no_library_are_called_what_they_are() {
+fn files_other_than_libraries_are_described() {
     let dir = TempDir::new().expect("a temporary directory");
     let check = |bytes: &[u8], expected: &str| {
         let error = ImageFile::from_bytes(Path::new("it"), bytes.to_vec()).expect_err(expected).to_string();
@@ -240,25 +240,25 @@ fn files_that_are_no_library_are_called_what_they_are() {
     assert!(matches!(missing, Err(ImageError::Io { .. })));
 }
 
-/// True if another process can map and unmap the file.
+/// Returns true if another process can map and unmap the file.
 fn child_maps(path: &Path) -> bool {
     child(path).success()
 }
 
 fn child(path: &Path) -> ExitStatus {
     let mut child = Command::new(env::current_exe().expect("this program"));
-    child.args(["--exact", "refusal::a_child_maps_what_it_is_given"]).env(CHILD, path).env("RUST_BACKTRACE", "0");
+    child.args(["--exact", "refusal::a_child_maps_its_argument"]).env(CHILD, path).env("RUST_BACKTRACE", "0");
     child.output().expect("this program runs").status
 }
 
 /// Returns immediately unless this process was started as a child.
 #[test]
-fn a_child_maps_what_it_is_given() {
+fn a_child_maps_its_argument() {
     let Some(path) = env::var_os(CHILD) else { return };
     let stage = StageDir::new().expect("a stage directory");
     let image = ImageFile::read(Path::new(&path)).expect("the parent found it whole");
     let staged = stage.stage(&image, "given").expect("the copy can be written");
-    // SAFETY: the file is one of `libraries()`, at most with a bit flipped that this very call shows to be harmless.
+    // SAFETY: the file is one of `libraries()`, with at most one flipped bit, which this call proves to be harmless.
     let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
     // SAFETY: both libraries export `answer` with this type, and the pointer is used before unmapping.
     let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported");

@@ -43,7 +43,7 @@ fn is_kept(ending: &mut Ending, name: &str) {
     wait_for(|| (kept(ending) == name).then_some(())).unwrap_or_else(|| panic!("{name}"));
 }
 
-/// Name of the holder of the image; polls several times to check that the ring stays its only holder.
+/// Returns the name of the image's holder; polls several times to check that the ring remains its only holder.
 fn kept(ending: &mut Ending) -> String {
     let mut name = String::new();
     for _ in 0..20 {
@@ -55,7 +55,7 @@ fn kept(ending: &mut Ending) -> String {
 }
 
 #[test]
-fn an_image_with_a_request_in_flight_keeps_its_memory_until_the_ring_is_closed() {
+fn a_request_in_flight_keeps_memory_until_the_ring_is_closed() {
     let (_alone, library, (from, mut to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let module = library.map();
     let Some(fd) = ring(&module) else { return };
@@ -78,7 +78,7 @@ fn an_image_with_a_request_in_flight_keeps_its_memory_until_the_ring_is_closed()
 }
 
 #[test]
-fn a_ring_that_was_closed_right_before_the_end_is_waited_for() {
+fn recently_closed_rings_are_awaited() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let module = library.map();
     let Some(_fd) = ring(&module) else { return };
@@ -97,7 +97,7 @@ fn a_ring_that_was_closed_right_before_the_end_is_waited_for() {
 }
 
 #[test]
-fn a_ring_that_was_there_before_or_was_never_used_keeps_nobody() {
+fn earlier_or_unused_rings_keep_no_image() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let first = library.map();
     let Some(_fd) = ring(&first) else { return };
@@ -144,7 +144,7 @@ fn a_ring_is_known_by_more_than_its_number() {
 }
 
 #[test]
-fn a_ring_that_the_host_says_is_its_own_keeps_nobody() {
+fn rings_declared_by_the_host_keep_no_image() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let (first, second) = (library.map(), library.map());
     let Some(fd) = ring(&first) else { return };
@@ -152,7 +152,7 @@ fn a_ring_that_the_host_says_is_its_own_keeps_nobody() {
     read(&first, from.as_raw_fd(), (&raw mut *place).cast());
     let (mut ending, _ledger) = second.begin_end(AT_ONCE);
     assert!(kept(&mut ending).starts_with("io_uring"));
-    // SAFETY: its only request is for memory of the test.
+    // SAFETY: the only request of the ring accesses memory of the test.
     let said = [fd, from.as_raw_fd(), -1].map(|fd| unsafe { process::own_ring(fd) });
     assert_eq!(said, [true, false, false]);
     finish(&mut ending);

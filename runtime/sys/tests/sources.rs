@@ -1,7 +1,7 @@
 //! Library files that another process may still write, or that are not library files: the results of reading and copying them.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "maps a file as a linker does, and writes through that")]
-#![expect(clippy::print_stdout, reason = "a child tells its parent what it saw")]
+#![expect(unsafe_code, reason = "maps a file as a linker does, and writes through the mapping")]
+#![expect(clippy::print_stdout, reason = "a child prints its results for its parent")]
 
 use crate::common;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
 /// Id of another user.
 const SOMEBODY: u32 = 54_321;
 
-/// Two builds of equal length that differ in every block of four megabytes.
+/// Builds two libraries of equal length that differ in every block of four megabytes.
 fn builds(dir: &Path) -> [Vec<u8>; 2] {
     let source = dir.join("payload.c");
     fs::write(&source, "const char payload[1 << 22] = { [0 ... (1 << 22) - 1] = LETTER };\n").expect("writable");
@@ -39,13 +39,13 @@ fn builds(dir: &Path) -> [Vec<u8>; 2] {
     })
 }
 
-/// Both ways to read a file.
+/// Reads a file in both ways.
 fn read_both_ways(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageError>; 2] {
     [ImageFile::read(path), ImageFile::read_copy(path, stage)]
 }
 
 #[test]
-fn what_is_no_file_is_refused_at_once_and_a_link_to_a_library_is_not() {
+fn non_files_are_refused_immediately_and_links_to_libraries_accepted() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let place = |name: &str| dir.path().join(name);
     // A pipe without a writer, and a pipe whose writer never writes.
@@ -85,7 +85,7 @@ fn what_is_no_file_is_refused_at_once_and_a_link_to_a_library_is_not() {
 }
 
 #[test]
-fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read() {
+fn length_and_first_bytes_are_checked_before_the_rest_is_read() {
     const LENGTH: u64 = 1 << 40;
     let dir = TempDir::new().expect("a temporary directory");
     let demanding = |largest| {
@@ -99,7 +99,7 @@ fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read()
     let refused = |head: &[u8], stage: &StageDir| {
         fs::write(&path, head).expect("the test directory is writable");
         File::options().write(true).open(&path).and_then(|file| file.set_len(LENGTH)).expect("a sparse file");
-        ImageFile::read_copy(&path, stage).expect_err("it is no library")
+        ImageFile::read_copy(&path, stage).expect_err("it is not a library")
     };
     let whole = fs::read(&library).expect("just built");
     let too_large = refused(&whole, &usual);
@@ -133,7 +133,7 @@ fn a_file_is_refused_by_its_length_and_its_first_bytes_before_the_rest_is_read()
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_with_the_library_and_the_folder() {
+fn a_full_disk_is_reported_with_library_and_folder() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "c", 42, &[]);
     let program = env::current_exe().expect("this program");
@@ -173,9 +173,9 @@ fn a_child_reads() {
         let image = ImageFile::read(&library).expect("it is a library");
         let bytes = fs::read(&library).expect("it is there");
         let errors = [
-            ImageFile::read_copy(&library, &stage).expect_err("there is no room").to_string(),
-            ImageFile::copy_bytes(&library, &bytes, &stage).expect_err("there is no room").to_string(),
-            stage.stage(&image, "c").expect_err("there is no room").to_string(),
+            ImageFile::read_copy(&library, &stage).expect_err("the disk is full").to_string(),
+            ImageFile::copy_bytes(&library, &bytes, &stage).expect_err("the disk is full").to_string(),
+            stage.stage(&image, "c").expect_err("the disk is full").to_string(),
         ];
         errors.iter().for_each(|error| println!("\n{error}"));
         let left = fs::read_dir(stage.path()).expect("it is ours").flatten().map(|entry| entry.file_name());
@@ -251,7 +251,7 @@ fn rewrite(path: &Path, builds: &[Vec<u8>; 2], way: usize, stop: &AtomicBool) {
 }
 
 #[test]
-fn a_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
+fn a_file_rewritten_during_the_read_is_never_accepted_torn() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let (builds, path) = (builds(dir.path()), dir.path().join("live.so"));
     for way in 0..3 {
@@ -270,7 +270,7 @@ fn a_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
 
 /// Files of another user cannot have a lease, so the second check must detect the change.
 #[test]
-fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
+fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     if !rustix::process::geteuid().is_root() {
         return eprintln!("skipped: only the administrator can be another user");
     }
@@ -304,7 +304,7 @@ fn another_users_file_that_is_rewritten_while_it_is_read_is_never_taken_torn() {
 
 /// Simulates the time between fork and exec of another thread's child process.
 #[test]
-fn a_file_that_is_open_for_writing_for_a_moment_only_is_read() {
+fn a_file_briefly_open_for_writing_is_read() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "c", 42, &[]);
     let read_meanwhile = || {
@@ -322,7 +322,7 @@ fn a_file_that_is_open_for_writing_for_a_moment_only_is_read() {
 }
 
 #[test]
-fn a_file_that_somebody_has_open_for_writing_is_refused_until_it_is_closed_unless_it_is_sealed() {
+fn unsealed_files_open_for_writing_are_refused_until_closed() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let [build, other] = builds(dir.path());
     let path = dir.path().join("slow.so");
@@ -336,7 +336,7 @@ fn a_file_that_somebody_has_open_for_writing_is_refused_until_it_is_closed_unles
         assert!(error.to_string().contains("slow.so is still being written: a program has it open"), "{error}");
     }
     writer.write_all(&other[other.len() / 2..]).expect("writable");
-    assert!(read_both_ways(&path, &stage).iter().all(Result::is_err), "nobody knows that it was all");
+    assert!(read_both_ways(&path, &stage).iter().all(Result::is_err), "the file may be incomplete");
     drop(writer);
     assert!(read_both_ways(&path, &stage).iter().all(Result::is_ok));
     seal_file(&path).expect("it is whole");

@@ -1,6 +1,6 @@
 //! Alternate signal stacks that an image has set for foreign threads: each is removed on its own thread.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
-#![expect(unsafe_code, reason = "hooks stand for C functions")]
+#![expect(unsafe_code, reason = "hooks replace C functions")]
 
 use std::ptr;
 use std::sync::mpsc;
@@ -34,7 +34,7 @@ fn word(module: &Module) -> usize {
 }
 
 #[test]
-fn a_thread_of_somebody_else_gives_it_back_at_its_checkpoint_and_keeps_the_image_until_then() {
+fn foreign_threads_keep_the_image_until_their_checkpoint_restores_the_stack() {
     let library = Library::new();
     let module = library.map();
     let (word, (say, hear), (done, over)) = (word(&module), mpsc::channel(), mpsc::channel());
@@ -55,7 +55,7 @@ fn a_thread_of_somebody_else_gives_it_back_at_its_checkpoint_and_keeps_the_image
         assert_eq!((holders.len(), holders[0].kind), (1, HolderKind::SignalStack), "{holders:?}");
         assert!(!holders[0].thread.is_empty(), "{holders:?}");
         say.send(()).expect("it waits");
-        over.recv().expect("it is given back");
+        over.recv().expect("it is returned");
         finish(&mut ending);
         say.send(()).expect("it waits");
     });
@@ -71,7 +71,7 @@ fn a_thread_that_has_ended_has_no_stack() {
 }
 
 #[test]
-fn stacks_of_two_images_are_given_back_in_either_order() {
+fn stacks_of_two_images_are_restored_in_either_order() {
     for first_goes_first in [true, false] {
         thread::spawn(move || {
             let library = Library::new();

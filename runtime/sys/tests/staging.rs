@@ -34,7 +34,7 @@ fn library(dir: &Path, extra: &[&str]) -> PathBuf {
 }
 
 #[test]
-fn a_patched_copy_runs_patched_from_its_first_instruction_and_the_library_stays_as_it_was() {
+fn a_copy_runs_patched_and_the_library_is_unchanged() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let path = library(dir.path(), &[]);
     let (file, before) = (ImageFile::read(&path).expect("just built"), fs::read(&path).expect("just built"));
@@ -44,7 +44,7 @@ fn a_patched_copy_runs_patched_from_its_first_instruction_and_the_library_stays_
         assert_eq!(staged.symbols(), None);
         // SAFETY: the library's initialiser only copies a word.
         let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
-        // SAFETY: the library exports `middle` with this type, and it is used before the image goes.
+        // SAFETY: the library exports `middle` with this type, and it is used before the image is unmapped.
         let middle = unsafe { image.symbol::<extern "C" fn() -> u64>(c"middle") }.expect("exported");
         assert_eq!(middle(), word);
         // SAFETY: `middle` is not used again.
@@ -70,7 +70,7 @@ fn a_patch_that_does_not_fit_its_section_leaves_no_copy() {
 }
 
 #[test]
-fn symbol_bytes_lie_beside_the_copy_for_as_long_as_it_does() {
+fn symbol_bytes_exist_next_to_the_copy_during_its_lifetime() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let file = ImageFile::read(&library(dir.path(), &[])).expect("just built");
     let both =
@@ -84,7 +84,7 @@ fn symbol_bytes_lie_beside_the_copy_for_as_long_as_it_does() {
 }
 
 #[test]
-fn what_a_library_asks_others_for_and_what_bypasses_the_hooks_is_known_before_it_is_mapped() {
+fn imports_and_hook_bypasses_are_known_before_mapping() {
     let dir = TempDir::new().expect("a temporary directory");
     let plain = ImageFile::read(&library(dir.path(), &[])).expect("just built");
     assert!(plain.imports().iter().any(|name| name == "malloc"), "{:?}", plain.imports());
@@ -95,7 +95,7 @@ fn what_a_library_asks_others_for_and_what_bypasses_the_hooks_is_known_before_it
 }
 
 #[test]
-fn the_file_of_an_image_that_is_gone_is_written_over_under_a_new_name_and_that_of_a_parked_one_is_not() {
+fn files_of_unloaded_images_are_reused_and_those_of_parked_ones_kept() {
     use std::os::unix::fs::MetadataExt as _;
 
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
@@ -108,7 +108,7 @@ fn the_file_of_an_image_that_is_gone_is_written_over_under_a_new_name_and_that_o
         (inode, unsafe { Image::map(staged, None) }.expect("the loader accepts it"))
     };
     let middle = |image: &Image| {
-        // SAFETY: the library exports `middle` with this type, and it is used before the image goes.
+        // SAFETY: the library exports `middle` with this type, and it is used before the image is unmapped.
         unsafe { image.symbol::<extern "C" fn() -> u64>(c"middle") }.expect("exported")()
     };
     let (first, image) = map();
@@ -130,7 +130,7 @@ fn the_file_of_an_image_that_is_gone_is_written_over_under_a_new_name_and_that_o
     let mut larger = fs::read(&path).expect("just built");
     larger.extend(vec![7; 1 << 20]);
     fs::write(dir.path().join("larger.so"), larger).expect("the test directory is writable");
-    drop(ImageFile::read_copy(&dir.path().join("larger.so"), &stage).expect_err("it goes on behind its end"));
+    drop(ImageFile::read_copy(&dir.path().join("larger.so"), &stage).expect_err("it continues after its end"));
     let file = ImageFile::read_copy(&path, &stage).expect("just built");
     assert_eq!(file.bytes(), fs::read(&path).expect("still there"));
 }
@@ -154,7 +154,7 @@ fn a_library_that_needs_a_private_copy_of_another_is_not_mapped() {
     let error = unsafe { Image::map(staged, None) }.expect_err("it is refused").to_string();
     assert!(error.contains(&format!("it needs {name}, which is the name of a private copy")), "{error}");
     // SAFETY: as above.
-    let image = unsafe { Image::map(copy, None) }.expect("nobody has mapped it before");
+    let image = unsafe { Image::map(copy, None) }.expect("it was not mapped before");
     // SAFETY: nothing of it is used.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
 }

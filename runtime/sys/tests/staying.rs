@@ -31,13 +31,13 @@ fn compiled(compiler: &str, dir: &Path, name: &str, source: &str, flags: &[&str]
     built
 }
 
-/// True if a library is unmapped after being mapped and called once.
+/// Returns true if a library is unmapped after being mapped and called once.
 fn comes_and_goes(file: &ImageFile) -> bool {
     let stage = StageDir::new().expect("a stage directory");
     let staged = stage.stage(file, "staying").expect("the copy can be written");
     // SAFETY: the libraries of this file have no initialisers but those of C++ statics.
     let image = unsafe { Image::map(staged, None) }.unwrap_or_else(|error| panic!("{error}"));
-    // SAFETY: each of them exports `answer` with this type, and it is used before the image goes.
+    // SAFETY: each library exports `answer` with this type, and it is used before the image is unmapped.
     let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported");
     assert!(answer() > 0);
     // SAFETY: `answer` is not used again.
@@ -46,7 +46,7 @@ fn comes_and_goes(file: &ImageFile) -> bool {
 }
 
 #[test]
-fn a_library_that_is_linked_not_to_be_deleted_says_so_and_stays() {
+fn a_library_linked_with_nodelete_is_reported_and_pinned() {
     let dir = TempDir::new().expect("a temporary directory");
     let built = |name: &str, flags: &[&str]| {
         let flags = [&["-shared", "-fPIC", "-DOTHER=1"], flags].concat();
@@ -59,7 +59,7 @@ fn a_library_that_is_linked_not_to_be_deleted_says_so_and_stays() {
 }
 
 #[test]
-fn a_library_goes_though_one_that_it_needs_is_linked_to_stay() {
+fn a_library_unloads_although_a_dependency_is_pinned() {
     let dir = TempDir::new().expect("a temporary directory");
     let other = "int other(void) { return 5; }";
     compiled("gcc", dir.path(), "other", other, &["-shared", "-fPIC", "-Wl,-z,nodelete", "-Wl,-soname,libother.so"]);
@@ -73,7 +73,7 @@ fn a_library_goes_though_one_that_it_needs_is_linked_to_stay() {
 }
 
 #[test]
-fn a_library_with_a_symbol_that_a_process_has_once_says_so_and_stays() {
+fn a_library_with_unique_symbols_is_reported_and_pinned() {
     let dir = TempDir::new().expect("a temporary directory");
     let built = |name: &str, flags: &[&str]| {
         let flags = [&["-shared", "-fPIC"], flags].concat();
@@ -96,7 +96,7 @@ fn a_library_with_a_symbol_that_a_process_has_once_says_so_and_stays() {
 }
 
 #[test]
-fn an_import_is_of_the_library_whose_version_it_has() {
+fn imports_belong_to_the_library_of_their_version() {
     let dir = TempDir::new().expect("a temporary directory");
     let source = "#include <stdlib.h>\n#include <math.h>\nint own(void);\nint answer(double x) { return own() + (int)cos(x); }\n\
                   void *block(void) { return malloc(7); }";
@@ -104,7 +104,7 @@ fn an_import_is_of_the_library_whose_version_it_has() {
     let file = ImageFile::read(&compiled("gcc", dir.path(), "imports", source, &flags)).expect("just built");
     assert_eq!(file.library_of("malloc"), Some("libc.so.6"));
     assert_eq!(file.library_of("cos"), Some("libm.so.6"));
-    assert_eq!(file.library_of("own"), None, "nobody says whose it is");
+    assert_eq!(file.library_of("own"), None, "its owner is unknown");
     assert_eq!(file.library_of("answer"), None);
 }
 
@@ -133,7 +133,7 @@ fn functions_of_python_and_glib_that_keep_code_are_reported_beforehand() {
 }
 
 #[test]
-fn a_program_is_told_to_be_one() {
+fn programs_are_reported_as_programs() {
     let dir = TempDir::new().expect("a temporary directory");
     let source = "int main(void) { return 0; }";
     for (name, flags) in [
@@ -143,11 +143,12 @@ fn a_program_is_told_to_be_one() {
         ("static-pie", &["-static-pie"]),
         ("unmarked", &["-fPIE", "-pie", "-Wl,-z,norelro", "-rdynamic"]),
     ] {
-        let error = ImageFile::read(&compiled("gcc", dir.path(), name, source, flags)).expect_err("it is no library");
+        let error =
+            ImageFile::read(&compiled("gcc", dir.path(), name, source, flags)).expect_err("it is not a library");
         assert!(matches!(error, ImageError::WrongKind { .. }), "{name}: {error}");
         assert!(error.to_string().contains("is a program, not a shared library"), "{name}: {error}");
     }
-    let error = ImageFile::read(&std::env::current_exe().expect("this program")).expect_err("it is no library");
+    let error = ImageFile::read(&std::env::current_exe().expect("this program")).expect_err("it is not a library");
     assert!(matches!(error, ImageError::WrongKind { .. }), "{error}");
 }
 
@@ -213,9 +214,9 @@ const KEEPS: [(&str, &str, &[&str]); 9] = [
 ];
 
 #[test]
-fn what_the_shared_library_of_cpp_keeps_is_told_beforehand_and_its_harmless_kin_are_not() {
+fn pinning_by_libstdcpp_is_reported_before_loading_without_false_reports() {
     if Command::new("g++").arg("--version").output().is_err() {
-        eprintln!("did not run: there is no C++ compiler");
+        eprintln!("did not run: the C++ compiler is missing");
         return;
     }
     let dir = TempDir::new().expect("a temporary directory");

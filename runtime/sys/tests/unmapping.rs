@@ -18,7 +18,7 @@ fn stale(library: &Library) -> usize {
 }
 
 #[test]
-fn destructors_of_the_calling_thread_run_before_its_image_goes_last_first() {
+fn destructors_of_the_calling_thread_run_in_reverse_order_before_unload() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     for _ in 0..20 {
         let module = library.map();
@@ -41,7 +41,7 @@ fn destructors_that_register_more_run_until_none_is_left() {
 }
 
 #[test]
-fn destructors_run_when_their_thread_ends_and_are_nobodys_then() {
+fn destructors_run_once_when_their_thread_ends() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     thread::scope(|scope| {
@@ -59,7 +59,7 @@ fn destructors_run_when_their_thread_ends_and_are_nobodys_then() {
 }
 
 #[test]
-fn values_of_keys_are_destroyed_after_thread_locals_and_their_keys_go_with_the_image() {
+fn key_values_are_destroyed_after_thread_locals_and_keys_deleted() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     module.function::<extern "C" fn()>(c"make_key")();
@@ -94,7 +94,7 @@ fn a_deleted_key_owes_nothing() {
 }
 
 #[test]
-fn two_thousand_images_with_a_key_each_do_not_use_the_keys_up() {
+fn thousands_of_images_do_not_exhaust_the_keys() {
     let (library, before) = (Library::new(), keys_in_use().expect("glibc has keys"));
     for _ in 0..2_000 {
         let module = library.map();
@@ -106,7 +106,7 @@ fn two_thousand_images_with_a_key_each_do_not_use_the_keys_up() {
 }
 
 #[test]
-fn a_destructor_of_another_thread_is_waited_for_and_its_thread_named() {
+fn destructors_of_other_threads_are_awaited_and_their_thread_named() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     let (to_worker, tasks) = mpsc::channel::<()>();
@@ -137,7 +137,7 @@ fn a_destructor_of_another_thread_is_waited_for_and_its_thread_named() {
 }
 
 #[test]
-fn a_worker_pays_at_a_checkpoint_once_the_image_is_ending_and_not_before() {
+fn checkpoints_run_destructors_owed_to_ending_images_only() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let (module, other) = (library.map(), library.map());
     let steps = Barrier::new(2);
@@ -169,7 +169,7 @@ fn a_worker_pays_at_a_checkpoint_once_the_image_is_ending_and_not_before() {
 }
 
 #[test]
-fn a_destructor_that_runs_at_a_threads_end_keeps_the_image_until_it_returns() {
+fn a_running_destructor_at_thread_exit_keeps_the_image() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     let slowly: extern "C" fn(*mut c_void) = module.function(c"owe_slowly");
@@ -210,7 +210,7 @@ fn a_thread_is_named_waited_for_and_joined_by_the_host() {
 }
 
 #[test]
-fn a_thread_may_be_joined_or_detached_by_the_module_and_may_leave_by_pthread_exit() {
+fn threads_may_be_joined_detached_or_left_by_pthread_exit() {
     let (library, at_once, by_exit) = (Library::new(), Seen::new(Mode::AtOnce, 0), Seen::new(Mode::ByExit, 0));
     for seen in [at_once, by_exit] {
         for round in 0..50 {
@@ -233,7 +233,7 @@ fn a_thread_may_be_joined_or_detached_by_the_module_and_may_leave_by_pthread_exi
 }
 
 #[test]
-fn a_stack_of_the_modules_own_is_freed_only_when_its_thread_is_gone() {
+fn a_module_owned_stack_is_freed_after_its_thread_ended() {
     const LEN: usize = 64 * 1024;
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     for round in 0..200 {
@@ -264,7 +264,7 @@ extern "C" fn touch_a_slow_thread_local(_fd: c_int) {
 }
 
 #[test]
-fn a_thread_that_is_still_in_the_host_keeps_its_stack_but_not_the_code() {
+fn a_thread_in_the_host_keeps_its_stack_but_not_code() {
     const LEN: usize = 64 * 1024;
     let (library, seen) = (Library::new(), Seen::with_host(touch_a_slow_thread_local, 0));
     for detached in [0, 1, 0, 1] {
@@ -281,14 +281,14 @@ fn a_thread_that_is_still_in_the_host_keeps_its_stack_but_not_the_code() {
 }
 
 #[test]
-fn an_ending_that_is_given_up_names_who_kept_the_image_and_the_image_goes_on_working() {
+fn an_abandoned_ending_names_the_holders_and_keeps_the_image_working() {
     let (library, seen) = (Library::new(), Seen::new(Mode::UntilGo, 0));
     let module = library.map();
     module.start(seen, false);
     wait_for(|| (seen.arrived.load(SeqCst) == 1).then_some(())).expect("the thread runs");
     let (mut ending, ledger) = module.begin_end(AT_ONCE);
     assert!(matches!(ending.poll(), EndState::Waiting(_)));
-    let EndState::Parked { reason, .. } = ending.park() else { panic!("it was given up") };
+    let EndState::Parked { reason, .. } = ending.park() else { panic!("the ending was abandoned") };
     assert!(reason.contains("thread without a name") && reason.contains("still in use"), "{reason}");
     assert_eq!(stale(&library), 1);
     seen.go.store(1, SeqCst);
@@ -309,7 +309,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
             scope.spawn(|| {
                 for _ in 0..ROUNDS {
                     begin.wait();
-                    let owe = shared.lock().expect("nobody panics").expect("a module is mapped");
+                    let owe = shared.lock().expect("not poisoned").expect("a module is mapped");
                     // Uses a fresh thread each time, whose end coincides with the unload at any point.
                     let (owes, has_owed) = mpsc::channel();
                     let thread = thread::spawn(move || {
@@ -324,7 +324,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
         }
         for round in 0..ROUNDS {
             let module = library.map();
-            *shared.lock().expect("nobody panics") = Some(module.function(c"owe"));
+            *shared.lock().expect("not poisoned") = Some(module.function(c"owe"));
             begin.wait();
             done.wait();
             let (mut ending, ledger) = module.begin_end(AT_ONCE);
@@ -341,7 +341,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
 }
 
 #[test]
-fn shares_of_a_ledger_are_given_back_when_its_image_is_gone() {
+fn ledger_shares_are_released_when_the_image_is_unloaded() {
     let (library, seen) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     module.owe(seen, 1);
@@ -350,5 +350,5 @@ fn shares_of_a_ledger_are_given_back_when_its_image_is_gone() {
     let (mut ending, ledger) = module.begin_end(AT_ONCE);
     finish(&mut ending);
     drop(ending);
-    wait_for(|| (Arc::strong_count(&ledger) == 1).then_some(())).expect("nobody else keeps the ledger");
+    wait_for(|| (Arc::strong_count(&ledger) == 1).then_some(())).expect("the ledger has no other owner");
 }

@@ -11,7 +11,7 @@ use super::{assert_goes_on, host};
 const FAILS: &str = "uf:/Script/Game.Breaker:fails";
 
 #[test]
-fn an_error_whose_display_and_drop_both_panic_is_a_panic_of_its_function() {
+fn an_error_panicking_in_display_and_drop_counts_as_a_function_panic() {
     let host = host();
     for (number, expected) in [(0, "its words"), (1, "its words panic"), (2, "its drop panics"), (3, "its words panic")]
     {
@@ -26,7 +26,7 @@ fn an_error_whose_display_and_drop_both_panic_is_a_panic_of_its_function() {
 }
 
 #[test]
-fn an_error_of_the_host_whose_display_and_drop_both_panic_is_a_panic() {
+fn a_host_error_panicking_in_display_and_drop_counts_as_a_panic() {
     struct Broken;
     impl fmt::Display for Broken {
         fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,7 +43,7 @@ fn an_error_of_the_host_whose_display_and_drop_both_panic_is_a_panic() {
 }
 
 #[test]
-fn a_thread_local_whose_drop_panics_is_named_before_the_standard_library_aborts() {
+fn a_thread_local_with_a_panicking_drop_is_named_before_the_abort() {
     const CHILD: &str = "ALCEDO_TEST_GRENADE";
     if let Some(elsewhere) = std::env::var_os(CHILD) {
         assert!(alcedo_runtime::crash_guard::arm_if_supervised().expect("the folder is there"));
@@ -52,7 +52,7 @@ fn a_thread_local_whose_drop_panics_is_named_before_the_standard_library_aborts(
         let _ended = host.unload_master();
         return;
     }
-    let name = "a_thread_local_whose_drop_panics_is_named_before_the_standard_library_aborts";
+    let name = "a_thread_local_with_a_panicking_drop_is_named_before_the_abort";
     for (elsewhere, thread) in [("0", "name "), ("1", "name grenadier")] {
         let folder = test_dir().join(format!("grenade-{elsewhere}"));
         let _stale = fs::remove_dir_all(&folder);

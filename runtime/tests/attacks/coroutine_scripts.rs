@@ -39,7 +39,7 @@ fn snooze(number: i32) -> Generator<'static, (), String> {
 }
 
 #[test]
-fn a_script_on_the_stack_of_a_coroutine_is_refused_and_scripts_go_on() {
+fn a_script_on_a_coroutine_stack_is_refused_and_scripts_keep_working() {
     let folder = tempfile::tempdir().expect("a folder");
     let package = folder.path().join("Tale");
     fs::create_dir(&package).expect("made");
@@ -120,7 +120,7 @@ fn a_suspended_native_constructor_leaves_class_defaults_and_reloads_alone() {
     }
     let mut asleep = ASLEEP.take();
     assert_eq!(asleep[0].resume().as_deref(), Some("constructed"));
-    assert!(asleep.iter().all(|generator| generator.is_done()), "none is left on its stack");
+    assert!(asleep.iter().all(|generator| generator.is_done()), "no script is left on its stack");
     HOST.set(None);
     let knot = host.objects().spawn("/Script/Tale.Knot").expect("it is loaded");
     assert!(host.objects().is_alive(knot));

@@ -57,7 +57,7 @@ fn a_coroutine_of_a_plugin_borrows_no_part_and_enters_no_object() {
 }
 
 #[test]
-fn a_coroutine_inside_of_a_frame_reads_its_object_and_opens_no_scope() {
+fn a_coroutine_inside_a_frame_reads_its_object_and_opens_no_scope() {
     let (host, sleeper) = start();
     host.objects().call(sleeper, "inside", &[]).expect("it returns");
     let lines = super::ask(&host, sleeper, "told");
@@ -72,7 +72,7 @@ fn a_coroutine_inside_of_a_frame_reads_its_object_and_opens_no_scope() {
 }
 
 #[test]
-fn a_generator_of_a_plugin_never_sleeps_below_a_frame_of_the_host() {
+fn a_plugin_generator_never_suspends_below_a_host_frame() {
     let (host, sleeper) = start();
     let lines = told(&host, "deep_sleep", sleeper);
     assert_eq!(lines.matches(REFUSED).count(), 2, "{lines}");
@@ -148,7 +148,7 @@ fn a_generator_of_a_host_builds_no_host() {
 }
 
 #[test]
-fn recursion_between_host_and_plugin_ends_with_an_error_that_names_depth_function_and_object() {
+fn host_plugin_recursion_fails_with_an_error_naming_depth_function_and_object() {
     // Follows the small stack of this thread with its limit.
     let run = || {
         let (host, sleeper) = start();

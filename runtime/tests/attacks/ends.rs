@@ -39,7 +39,7 @@ const PLACES: [&str; 9] = [
 fn told(record: &Record) -> BTreeMap<String, Vec<String>> {
     let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in record.take().lines() {
-        let (place, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("nobody says {line}"));
+        let (place, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("unexpected line: {line}"));
         if place.starts_with("a post of") && answers.ends_with("post taken") {
             // The post has run, as expected.
             continue;
@@ -67,7 +67,7 @@ fn assert_all_looked(record: &Record, by: &str, more: &[(&str, &str)]) {
         let said = told.remove(&place).unwrap_or_else(|| panic!("{place} was not dropped; left are {told:#?}"));
         assert!(said.iter().all(|said| said == answers), "{place}: {said:#?}");
     }
-    assert!(told.is_empty(), "nobody else was to be dropped: {told:#?}");
+    assert!(told.is_empty(), "unexpected drops: {told:#?}");
 }
 
 /// Drops of the exit hook, in addition to those of every end.
@@ -89,7 +89,7 @@ fn armed() -> (Record, Runtime) {
     let hoarder = spawn(&host, "Hoarder");
     host.objects().call(hoarder, "hold", &[]).expect("it holds");
     assert_eq!(host.objects().call(hoarder, "is_whole", &[]).ok().flatten(), Some(Value::Bool(true)));
-    assert_eq!(record.take(), "", "nothing is dropped before its end");
+    assert_eq!(record.take(), "", "no value is dropped before its end");
     (record, host)
 }
 
@@ -107,7 +107,7 @@ fn libraries(features: &[&str]) -> [PathBuf; 1] {
 }
 
 #[test]
-fn in_an_unload_everything_is_dropped_while_what_it_looks_at_is_there() {
+fn an_unload_drops_values_while_what_they_read_is_alive() {
     let (record, host) = armed();
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((unload.objects_ended, unload.parked), (1, vec![]));
@@ -118,14 +118,14 @@ fn in_an_unload_everything_is_dropped_while_what_it_looks_at_is_there() {
 }
 
 #[test]
-fn in_a_shutdown_everything_is_dropped_while_what_it_looks_at_is_there() {
+fn a_shutdown_drops_values_while_what_they_read_is_alive() {
     let (record, host) = armed();
     let end = host.shutdown();
     assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
     assert_eq!((end.left, end.plugin_parts), (vec![], 0));
     let mut statics: Vec<_> = end.blacks.iter().map(|left| (left.ty.as_str(), left.count)).collect();
     statics.sort_unstable();
-    assert_eq!(statics, [("Array(String)", 2), ("Map(String, u64)", 1)], "the static that nobody empties");
+    assert_eq!(statics, [("Array(String)", 2), ("Map(String, u64)", 1)], "the static that keeps its values");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_host_that_is_dropped_ends_like_one_that_is_shut_down() {
 }
 
 #[test]
-fn a_generation_that_is_replaced_is_dropped_while_what_it_looks_at_is_there() {
+fn a_replaced_generation_drops_values_while_what_they_read_is_alive() {
     let (record, host) = armed();
     let report = host.reload(&[another_attacker()]).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.is_committed(), "{report}");
@@ -146,7 +146,7 @@ fn a_generation_that_is_replaced_is_dropped_while_what_it_looks_at_is_there() {
 }
 
 #[test]
-fn a_module_that_is_replaced_alone_is_dropped_while_what_it_looks_at_is_there() {
+fn a_module_replaced_alone_drops_values_while_what_they_read_is_alive() {
     let record = support::record("ends");
     let staying = support::plugin("glue-base", &[]);
     let host = support::host(&[attacker(&[]), staying.clone()]);
@@ -169,13 +169,13 @@ fn fails(features: &[&str]) -> (Record, Runtime) {
     assert_eq!(
         host.objects().call(hoarder, "is_whole", &[]).ok().flatten(),
         Some(Value::Bool(true)),
-        "the old generation has all it had"
+        "the old generation keeps all its values"
     );
     (record, host)
 }
 
 #[test]
-fn when_a_main_panics_what_it_began_is_dropped_while_what_it_looks_at_is_there() {
+fn a_panicking_main_drops_values_while_what_they_read_is_alive() {
     let (record, host) = fails(&["panicking-main"]);
     // A main that has not returned gets no exit hook: values that wait for the exit hook are never dropped.
     let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
@@ -187,7 +187,7 @@ fn when_a_main_panics_what_it_began_is_dropped_while_what_it_looks_at_is_there()
 }
 
 #[test]
-fn when_a_red_constructor_panics_what_the_main_began_is_dropped_while_what_it_looks_at_is_there() {
+fn a_panicking_red_constructor_drops_values_while_what_they_read_is_alive() {
     let (record, host) = fails(&["failing-red"]);
     let right = RIGHT.replace("post UNAVAILABLE", "post taken");
     let unwound = ("a plugin part", right.as_str());
@@ -199,7 +199,7 @@ fn when_a_red_constructor_panics_what_the_main_began_is_dropped_while_what_it_lo
 }
 
 #[test]
-fn when_a_master_cannot_be_created_everything_is_dropped_while_what_it_looks_at_is_there() {
+fn a_failed_master_creation_drops_values_while_what_they_read_is_alive() {
     for (features, has_main) in [(&["panicking-main"][..], false), (&["failing-default"], true)] {
         let record = support::record("ends");
         let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
@@ -217,7 +217,7 @@ fn when_a_master_cannot_be_created_everything_is_dropped_while_what_it_looks_at_
 }
 
 #[test]
-fn a_rollback_at_whatever_step_drops_everything_while_what_it_looks_at_is_there() {
+fn any_rollback_drops_values_while_what_they_read_is_alive() {
     let (record, host) = armed_and_ticked();
     for step in ReloadStep::ALL {
         for kind in [FaultKind::Error, FaultKind::Panic] {
@@ -230,7 +230,7 @@ fn a_rollback_at_whatever_step_drops_everything_while_what_it_looks_at_is_there(
             for (place, answers) in &told {
                 let right = if place == "a plugin part" { ELSEWHERE } else { RIGHT };
                 let is_right = answers.iter().all(|said| said == right);
-                assert!(is_right, "{step} {kind:?}: {place} says {answers:#?}");
+                assert!(is_right, "{step} {kind:?}: {place} reports {answers:#?}");
             }
         }
     }
@@ -249,15 +249,17 @@ fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
         let said = host.objects().call(other, "grow_numbers", &[]);
         let said = said.map_or_else(|error| error.to_string(), |value| format!("{value:?}"));
         HEARD.with_borrow_mut(|heard| heard.push(said));
-        let born =
-            host.objects().spawn("/Script/Game.Hoarder").map_or_else(|error| error.to_string(), |_| "born".to_owned());
+        let born = host
+            .objects()
+            .spawn("/Script/Game.Hoarder")
+            .map_or_else(|error| error.to_string(), |_| "spawned".to_owned());
         HEARD.with_borrow_mut(|heard| heard.push(born));
     }
 }
 
 fn teller() -> Natives {
     let teller = NativeClass::new("Graph", "Teller", "/Script/Core.Object").begin_destroy(ask_another);
-    Natives::in_package("Graph").class(teller.doc("Its native part asks others when it ends."))
+    Natives::in_package("Graph").class(teller.doc("Its native part calls another object when it is destroyed."))
 }
 
 #[test]
@@ -266,7 +268,7 @@ fn the_module_knows_the_native_class_by_glue() {
 }
 
 #[test]
-fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut() {
+fn host_code_run_at_object_destruction_finds_the_generation_gates_closed() {
     let _record = support::record("ends");
     for end in ["unload", "shutdown", "reload"] {
         let host = support::builder().natives(teller()).build().unwrap_or_else(|error| panic!("{error}"));
@@ -298,11 +300,11 @@ fn what_the_host_does_when_an_object_ends_finds_the_gates_of_its_generation_shut
 }
 
 #[test]
-fn what_is_born_while_an_unload_is_told_ends_with_the_rest() {
+fn objects_created_during_unloading_callbacks_are_destroyed_with_the_rest() {
     let (record, host) = armed();
     let hoarder = host.objects().all().into_iter().next_back().expect("the hoarder");
     host.unloads().on_unloading(0, move |host, _generation| {
-        let refused = host.objects().spawn("/Script/Game.Hoarder").expect_err("an unload is under way");
+        let refused = host.objects().spawn("/Script/Game.Hoarder").expect_err("an unload is in progress");
         assert!(refused.to_string().contains("for a safe point"), "{refused}");
         assert_eq!(ask(host, hoarder, "breed"), "Hoarder_2");
     });
@@ -312,7 +314,7 @@ fn what_is_born_while_an_unload_is_told_ends_with_the_rest() {
 }
 
 #[test]
-fn a_host_gives_back_its_own_values_only_and_never_those_of_plugins() {
+fn a_host_releases_only_its_own_conjugates_and_none_of_plugins() {
     let _record = support::record("ends");
     let host = host();
     let hoarder = spawn(&host, "Hoarder");

@@ -40,7 +40,7 @@ fn end(elf: &[u8]) -> u64 {
 }
 
 #[test]
-fn a_root_module_that_would_lie_behind_the_library_or_askew_is_refused() {
+fn a_root_module_out_of_bounds_or_misaligned_is_refused() {
     const ROOT: &str = "alcedo_root_module";
     let host = host();
     let places: [fn(&[u8], usize) -> u64; 3] =
@@ -50,9 +50,9 @@ fn a_root_module_that_would_lie_behind_the_library_or_askew_is_refused() {
         let created = support::builder().build().expect("a host").create_master(std::slice::from_ref(&path));
         let error = created.expect_err("it is refused");
         assert!(matches!(error, Error::Load(LoadError::Map(_))), "{error:?}");
-        assert!(error.to_string().contains("which is no place for"), "{error}");
+        assert!(error.to_string().contains("which is not a valid address for"), "{error}");
         let report = host.reload(&[path]).expect("a report");
-        assert!(report.to_string().contains("which is no place for"), "{report}");
+        assert!(report.to_string().contains("which is not a valid address for"), "{report}");
         assert_eq!(host.generation(), 1);
     }
     assert_goes_on(&host);

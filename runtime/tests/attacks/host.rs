@@ -24,7 +24,6 @@ thread_local! {
     static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
 }
 
-/// Log subscriber that runs the action of the test.
 struct Logger;
 
 impl<S: Subscriber> Layer<S> for Logger {
@@ -49,7 +48,7 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
     let library = attacker(&[]);
     let host = support::host(std::slice::from_ref(&library));
     let holder = spawn(&host, "Holder");
-    let black = host.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(1)])).expect("a black");
+    let black = host.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(1)])).expect("an owned value");
     let folder = tempfile::tempdir().expect("a folder");
     let world = folder.path().join("saved.world");
     host.worlds().save(&world).expect("saved");
@@ -82,7 +81,7 @@ fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Resul
 }
 
 #[test]
-fn while_a_slice_is_lent_a_logger_that_writes_is_refused() {
+fn a_logger_may_not_write_while_a_slice_is_borrowed() {
     for (name, touch, outcome) in while_lent("lend", "(64, 11, 11) (64, 11, 11)") {
         match touch {
             Touch::Changes => {
@@ -96,7 +95,7 @@ fn while_a_slice_is_lent_a_logger_that_writes_is_refused() {
 }
 
 #[test]
-fn while_a_slice_is_lent_that_may_be_written_a_logger_that_reads_is_refused_too() {
+fn a_logger_may_not_read_while_a_mutable_slice_is_borrowed() {
     for (name, touch, outcome) in while_lent("lend_to_write", "(64, Some(12), Some(13))") {
         if touch != Touch::Nothing {
             let error = outcome.expect_err(name);
@@ -106,7 +105,7 @@ fn while_a_slice_is_lent_that_may_be_written_a_logger_that_reads_is_refused_too(
 }
 
 #[test]
-fn a_panic_gives_the_slice_back_to_the_host() {
+fn a_panic_returns_the_borrowed_slice_to_the_host() {
     let (host, tools, _folder) = stage();
     let refused = host.objects().call(tools.holder, "panic_while_lending", &[]).expect_err("it panics");
     assert!(matches!(refused, Error::Call(CallError::Panicked { .. })), "{refused}");
@@ -115,7 +114,7 @@ fn a_panic_gives_the_slice_back_to_the_host() {
 }
 
 #[test]
-fn a_logger_may_write_while_nothing_is_lent() {
+fn a_logger_may_write_while_no_slice_is_borrowed() {
     let seat: Seat = Rc::default();
     let (from, done) = (Rc::clone(&seat), Rc::new(Cell::new(0)));
     let count = Rc::clone(&done);
@@ -127,7 +126,7 @@ fn a_logger_may_write_while_nothing_is_lent() {
     logged(write, || {
         let (host, tools, _folder) = stage();
         *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
-        host.objects().call(tools.holder, "say", &[]).expect("it says a line");
+        host.objects().call(tools.holder, "say", &[]).expect("the call succeeds");
         *seat.borrow_mut() = None;
         assert_eq!(host.objects().get(tools.holder, "numbers").expect("there"), Value::Array(vec![Value::U64(9)]));
     });
@@ -135,7 +134,7 @@ fn a_logger_may_write_while_nothing_is_lent() {
 }
 
 #[test]
-fn a_host_ends_its_own_blacks_and_no_others() {
+fn a_host_releases_only_its_own_values() {
     let (host, tools, _folder) = stage();
     let number = match host.objects().call(tools.holder, "keep", &[]).expect("kept") {
         Some(Value::U64(number)) => number,
@@ -150,19 +149,19 @@ fn a_host_ends_its_own_blacks_and_no_others() {
 }
 
 #[test]
-fn a_redirect_that_would_close_a_circle_is_refused() {
+fn a_redirect_that_would_close_a_cycle_is_refused() {
     let (host, _tools, _folder) = stage();
-    host.types().redirect("/Script/Game.Left", "/Script/Game.Middle").expect("a way");
-    host.types().redirect("/Script/Game.Middle", "/Script/Game.Right").expect("a way");
+    host.types().redirect("/Script/Game.Left", "/Script/Game.Middle").expect("a valid redirect");
+    host.types().redirect("/Script/Game.Middle", "/Script/Game.Right").expect("a valid redirect");
     for (old, new) in [
         ("/Script/Game.Right", "/Script/Game.Left"),
         ("/Script/Game.Middle", "/Script/Game.Left"),
         ("/Script/Game.Left", "/Script/Game.Left"),
     ] {
-        let refused = host.types().redirect(old, new).expect_err("a circle").to_string();
+        let refused = host.types().redirect(old, new).expect_err("a cycle").to_string();
         assert!(refused.contains("leads back to it"), "{refused}");
     }
-    assert!(host.objects().spawn("/Script/Game.Left").is_err(), "there is no such class, and that was found out");
+    assert!(host.objects().spawn("/Script/Game.Left").is_err(), "the class does not exist, as the error reports");
     assert_goes_on(&host);
 }
 
@@ -204,7 +203,7 @@ fn life(host: &Runtime, tools: &Tools) {
 /// A log subscriber is foreign code that may hold the host. At every line of every level no store is borrowed, and each verb returns a
 /// result.
 #[test]
-fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
+fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     let seat: Seat = Rc::default();
     let problems: Rc<RefCell<Vec<String>>> = Rc::default();
     let lines: Rc<RefCell<BTreeSet<String>>> = Rc::default();
@@ -242,7 +241,7 @@ fn in_every_line_that_is_logged_no_store_is_borrowed_and_every_verb_answers() {
 
 /// A log subscriber may reload at any line. The subject of the line has ended by then; otherwise the reload would wait for it.
 #[test]
-fn a_failed_job_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for_nothing() {
+fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     for in_turn in [true, false] {
         for end in ["reload", "unload", "shutdown"] {
             let seat: Seat = Rc::default();
@@ -282,7 +281,7 @@ fn a_failed_job_is_told_of_when_it_is_gone_so_that_an_end_in_that_line_waits_for
 }
 
 #[test]
-fn a_shutdown_while_something_is_under_way_does_nothing_and_says_so() {
+fn a_shutdown_during_another_operation_is_refused() {
     let host = host();
     let left: Rc<RefCell<Vec<String>>> = Rc::default();
     let into = Rc::clone(&left);
@@ -294,7 +293,7 @@ fn a_shutdown_while_something_is_under_way_does_nothing_and_says_so() {
 }
 
 #[test]
-fn a_wait_for_ever_is_no_overflow() {
+fn an_unlimited_wait_does_not_overflow() {
     let host = host();
     host.reload(&[attacker(&[])]).expect("a Master").into_result().expect("a reload");
     assert!(host.unloads().wait(std::time::Duration::MAX).expect("a safe point"));
@@ -302,7 +301,7 @@ fn a_wait_for_ever_is_no_overflow() {
 }
 
 #[test]
-fn a_ticker_that_panics_takes_no_other_ticker_with_it() {
+fn a_panicking_ticker_stops_no_other_ticker() {
     let ticked = Rc::new(Cell::new(0));
     let count = |by: u32| {
         let ticked = Rc::clone(&ticked);
@@ -317,7 +316,7 @@ fn a_ticker_that_panics_takes_no_other_ticker_with_it() {
 }
 
 #[test]
-fn a_redirect_while_a_reload_is_under_way_is_refused_since_a_rollback_would_not_take_it_back() {
+fn a_redirect_during_a_reload_is_refused() {
     let (host, refusals) = (host(), Rc::new(RefCell::new(Vec::new())));
     let into = Rc::clone(&refusals);
     host.unloads().on_unloading(0, move |host, _generation| {

@@ -46,7 +46,7 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(&format!("/Script/Game.{class}")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Calls a function that returns a text, and formats a refusal.
+/// Calls a function that returns a string, and formats a refusal.
 fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     match host.objects().call(object, function, &[]) {
         Ok(Some(Value::Text(told))) => told,
@@ -64,6 +64,6 @@ fn assert_goes_on(host: &Runtime) {
 }
 
 #[test]
-fn the_attacker_is_an_ordinary_plugin() {
+fn the_attacker_builds_as_an_ordinary_plugin() {
     assert_goes_on(&host());
 }

@@ -101,7 +101,7 @@ fn life(host: &Runtime, library: &[std::path::PathBuf]) {
 }
 
 #[test]
-fn a_callback_of_the_host_that_panics_leaves_a_host_that_goes_on() {
+fn the_host_keeps_working_after_a_panicking_callback() {
     let library = [attacker(&[])];
     for which in CALLBACKS {
         let host = fickle_host().build().expect("a host");
@@ -141,26 +141,28 @@ fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
         ask(&host, holder, "fill");
         host.links().bind(holder, "listeners", holder, "fill").expect("bound");
         host.post_handle().post(|host| host.safe_point());
-        let _black =
-            host.conjugates().make("Array(String)", &Value::Array(vec![Value::Text("kept".into())])).expect("a black");
+        let _black = host
+            .conjugates()
+            .make("Array(String)", &Value::Array(vec![Value::Text("kept".into())]))
+            .expect("an owned value");
         HOST.with(|slot| *slot.borrow_mut() = Some((host, holder)));
     });
     ended.join().expect("no panic");
 }
 
 #[test]
-fn objects_that_lie_100_000_deep_are_no_load_on_any_verb() {
+fn objects_nested_100_000_deep_overflow_no_stack() {
     let host = host();
     let mut outer = ObjectHandle::NONE;
     let mut all = Vec::new();
     for _ in 0..100_000 {
-        outer = host.objects().spawn_in("/Script/Game.Bystander", outer).expect("born");
+        outer = host.objects().spawn_in("/Script/Game.Bystander", outer).expect("spawned");
         all.push(outer);
     }
     let path = host.objects().path_of(outer);
     assert_eq!(path.and_then(|path| host.objects().at_path(&path)), Some(outer));
     let _renamed = host.objects().rename(all[50_000], "Middle", all[0]);
-    let _ring = host.objects().rename(all[0], "Ring", outer).expect_err("it would lie in itself");
+    let _ring = host.objects().rename(all[0], "Ring", outer).expect_err("it would contain itself");
     drop(host.worlds().digest());
     let folder = tempfile::tempdir().expect("a folder");
     let world = folder.path().join("deep.world");
@@ -179,12 +181,12 @@ fn objects_that_lie_100_000_deep_are_no_load_on_any_verb() {
 }
 
 #[test]
-fn names_and_handles_of_another_host_lead_to_nothing_wrong() {
+fn names_and_handles_of_another_host_are_harmless() {
     let (one, other) = (host(), host());
     let name = (0..5000).fold(Name::default(), |_, at| one.intern(&format!("name {at}")));
     let foreign = (0..100).fold(ObjectHandle::NONE, |_, _| spawn(&one, "Holder"));
     let holder = spawn(&other, "Holder");
-    let black = one.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(7)])).expect("a black");
+    let black = one.conjugates().make("Array(u64)", &Value::Array(vec![Value::U64(7)])).expect("an owned value");
     assert_eq!(other.text(name), "");
     assert!(other.objects().get(foreign, "numbers").is_err() && !other.objects().is_alive(foreign));
     for property in other.objects().properties_of(holder) {
@@ -212,12 +214,12 @@ fn names_and_handles_of_another_host_lead_to_nothing_wrong() {
     other.worlds().save(folder.path().join("world")).expect("saved");
     let class = one.types().class("/Script/Game.Holder").expect("a class");
     drop(one.shutdown());
-    assert!(other.objects().spawn_of(&class).is_ok());
+    assert!(other.objects().spawn(&class).is_ok());
     assert_goes_on(&other);
 }
 
 #[test]
-fn flags_that_make_no_sense_are_refused_or_do_no_harm() {
+fn meaningless_flags_are_refused_or_harmless() {
     let kinds = [
         (PropertyKind::U64, ""),
         (PropertyKind::OBJECT, OBJECT),
@@ -287,7 +289,7 @@ thread_local! {
 }
 
 #[test]
-fn a_collection_in_the_middle_of_a_construction_keeps_the_newborn_until_it_is_born() {
+fn a_collection_during_construction_keeps_the_object_under_construction() {
     let collect = |_world: &World, _object: ObjectHandle| {
         // The class default object is created while the host is built.
         let Some(host) = COLLECTING.with_borrow(Clone::clone) else { return Ok(()) };
@@ -302,6 +304,6 @@ fn a_collection_in_the_middle_of_a_construction_keeps_the_newborn_until_it_is_bo
     let inner = host.objects().spawn_in("/Script/Fickle.Collector", root).unwrap_or_else(|error| panic!("{error}"));
     COLLECTING.set(None);
     assert!(host.objects().is_alive(root) && host.objects().is_alive(inner));
-    assert_eq!(host.collection().collect().expect("a safe point"), 1, "nothing is held for longer than its birth");
+    assert_eq!(host.collection().collect().expect("a safe point"), 1, "the construction holds no object after its end");
     assert!(host.objects().is_alive(root) && !host.objects().is_alive(inner));
 }

@@ -80,7 +80,7 @@ fn end(how: &str, objects: usize) {
         };
         host.calls().add_value_resolver(name, resolver).expect("a free protocol");
     }
-    let all: Vec<_> = (0..objects).map(|_| host.objects().spawn("/Script/Test.Shell").expect("born")).collect();
+    let all: Vec<_> = (0..objects).map(|_| host.objects().spawn("/Script/Test.Shell").expect("spawned")).collect();
     for shell in &all {
         host.objects().call(*shell, "touch", &[]).expect("it is called");
     }
@@ -110,21 +110,21 @@ fn fields_whose_drops_panic_end_one_by_one_with_their_objects() {
 }
 
 #[test]
-fn fields_whose_drops_panic_end_with_a_host_that_is_dropped_without_an_abort() {
+fn dropping_a_host_with_panicking_field_drops_does_not_abort() {
     if let Ok(how) = std::env::var(CHILD) {
         return end(&how, 2);
     }
-    let name = "fields_whose_drops_panic_end_with_a_host_that_is_dropped_without_an_abort";
+    let name = "dropping_a_host_with_panicking_field_drops_does_not_abort";
     let (said, is_well) = child("drop", name);
     assert!(is_well, "{said}");
 }
 
 #[test]
-fn fields_whose_drops_panic_end_with_a_host_that_is_shut_down_without_an_abort() {
+fn shutting_down_a_host_with_panicking_field_drops_does_not_abort() {
     if let Ok(how) = std::env::var(CHILD) {
         return end(&how, 2);
     }
-    let name = "fields_whose_drops_panic_end_with_a_host_that_is_shut_down_without_an_abort";
+    let name = "shutting_down_a_host_with_panicking_field_drops_does_not_abort";
     let (said, is_well) = child("shutdown", name);
     assert!(is_well, "{said}");
 }

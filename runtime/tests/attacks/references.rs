@@ -30,7 +30,7 @@ fn collect(in_slices: bool) {
         .add_references(write);
     let natives = Natives::in_package("Test").class(class);
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
-    let [_one, other] = [(); 2].map(|()| host.objects().spawn("/Script/Test.Writer").expect("born"));
+    let [_one, other] = [(); 2].map(|()| host.objects().spawn("/Script/Test.Writer").expect("spawned"));
     HOST.set(Some((host.downgrade(), other)));
     if in_slices {
         host.collection().begin_in_slices();

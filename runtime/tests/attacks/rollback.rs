@@ -93,7 +93,7 @@ fn without_leftovers(report: &Reload) -> String {
 }
 
 #[test]
-fn new_code_that_tries_every_entry_point_leaves_only_what_the_report_names() {
+fn new_code_using_every_entry_point_leaves_only_reported_effects() {
     let record = support::record("greedy");
     let scene = Scene::new();
     // State before the reload, for the comparison afterwards.
@@ -154,15 +154,20 @@ fn new_code_that_tries_every_entry_point_leaves_only_what_the_report_names() {
           looked up, and known from now on: ex:/host.now, ex:/host.other, ex:/host.tally, ex:/host.victim, nm:/magic_cube:MagicCube:build_tag, nm:/magic_cube:MagicCube:say_hello, uf!:/Script/Game.MagicCube:say_hello, up:/Script/Engine.Actor:can_tick"#]].assert_eq(&without_leftovers(&report));
     scene.host.tick(Budget::frame());
     scene.host.tick(Budget::frame());
-    assert_eq!((scene.known(), record.take()), (known, String::new()), "nothing that was left for later ran");
-    assert_eq!(scene.call(scene.greedy, "count"), Some(Value::U64(2)), "the old plugin part goes on");
+    assert_eq!((scene.known(), record.take()), (known, String::new()), "no deferred work ran");
+    assert_eq!(scene.call(scene.greedy, "count"), Some(Value::U64(2)), "the old plugin part keeps its state");
 }
 
 #[test]
-fn what_new_code_leaves_for_later_runs_after_its_commit() {
+fn work_deferred_by_new_code_runs_after_the_commit() {
     let record = support::record("greedy");
     let scene = Scene::new();
-    scene.host.reload_changed(&libraries(&["grabs"])).expect("a Master").into_result().expect("refusals end nothing");
+    scene
+        .host
+        .reload_changed(&libraries(&["grabs"]))
+        .expect("a Master")
+        .into_result()
+        .expect("refusals do not stop the load");
     scene.host.tick(Budget::frame());
     scene.host.tick(Budget::frame());
     let told = record.take();
@@ -176,7 +181,7 @@ fn what_new_code_leaves_for_later_runs_after_its_commit() {
 }
 
 #[test]
-fn a_listener_cannot_have_what_was_left_for_later_run_before_the_commit() {
+fn a_listener_cannot_run_deferred_work_before_the_commit() {
     let record = support::record("greedy");
     let slot = Rc::new(RefCell::new(None::<Runtime>));
     let inner = Rc::clone(&slot);
@@ -209,7 +214,7 @@ fn a_listener_cannot_have_what_was_left_for_later_run_before_the_commit() {
 }
 
 #[test]
-fn what_a_listener_changes_of_the_root_set_is_named_in_the_report_of_a_rollback() {
+fn a_rollback_report_names_root_set_changes_of_listeners() {
     let _alone = support::record("greedy");
     let slot = Rc::new(RefCell::new(None::<(Runtime, ObjectHandle, ObjectHandle)>));
     let inner = Rc::clone(&slot);
@@ -248,7 +253,7 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
     assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
     let told = record.take();
     assert!(told.contains("post of the main: done") && !told.contains(" of the main ran"), "{told}");
-    host.create_master(&libraries(&["grabs"])).expect("refusals end nothing");
+    host.create_master(&libraries(&["grabs"])).expect("refusals do not stop the load");
     let told = record.take();
     assert!(told.contains("class constructor: a host function: "), "{told}");
     assert!(told.contains("class constructor: a birth: refused"), "{told}");
@@ -266,7 +271,7 @@ enum Maker {
 }
 
 #[test]
-fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
+fn objects_created_in_unloading_callbacks_survive_the_reload() {
     let _alone = support::record("greedy");
     let makers = [Maker::OldCode, Maker::Host];
     for (maker, is_committed) in makers.into_iter().flat_map(|maker| [(maker, false), (maker, true)]) {
@@ -283,7 +288,7 @@ fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
             };
             let Some(Value::Object(nested)) = nested else { panic!("{nested:?}") };
             for _ in 0..3 {
-                host.objects().call(nested, "count", &[]).expect("so does what it has made");
+                host.objects().call(nested, "count", &[]).expect("its object answers too");
             }
             host.objects().set(nested, "loot", &Value::U64(90)).expect("a property");
             kept.set(nested);
@@ -304,13 +309,13 @@ fn what_is_made_while_old_code_is_told_of_its_end_lives_on() {
         );
         assert_eq!(scene.call(born, "count"), Some(Value::U64(count)), "{maker:?}, committed: {is_committed}");
         let rolled_back = scene.host.reload(&libraries(&[])).expect("a Master").into_result();
-        rolled_back.expect("it is carried along as all others are");
+        rolled_back.expect("it is migrated like all others");
         assert!(scene.host.objects().is_alive(born));
     }
 }
 
 #[test]
-fn while_the_old_code_is_told_of_its_end_nobody_reaches_the_new() {
+fn unloading_callbacks_cannot_reach_the_new_code() {
     let _alone = support::record("greedy");
     let host = support::host(&[attacker(&[])]);
     let told = Rc::new(RefCell::new(Vec::new()));
@@ -331,7 +336,7 @@ fn while_the_old_code_is_told_of_its_end_nobody_reaches_the_new() {
 }
 
 #[test]
-fn what_is_left_for_later_while_a_world_is_loaded_runs_after_that_or_never() {
+fn work_deferred_during_a_world_load_runs_afterward_or_never() {
     let record = support::record("greedy");
     let host = support::host(&libraries(&[]));
     host.objects().spawn("/Script/Game.Announcer").unwrap_or_else(|error| panic!("{error}"));
@@ -346,7 +351,7 @@ fn what_is_left_for_later_while_a_world_is_loaded_runs_after_that_or_never() {
     assert!(armed.has_fired(), "{failed}");
     drop(armed);
     host.tick(Budget::frame());
-    assert_eq!(record.take(), "an announcement: done\n", "of a world that never came");
+    assert_eq!(record.take(), "an announcement: done\n", "deferred work of the failed load does not run");
 
     host.worlds().load(&path).expect("it is loaded");
     host.tick(Budget::frame());

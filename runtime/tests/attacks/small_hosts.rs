@@ -34,7 +34,7 @@ fn posts_that_run_a_safe_point_nest_no_deeper_than_a_limit() {
 
 /// Models a dialog, which ticks until it is closed.
 #[test]
-fn a_post_with_a_loop_of_its_own_runs_what_is_posted_meanwhile() {
+fn a_post_that_ticks_in_a_loop_runs_nested_posts() {
     thread_local! {
         static ANSWERS: Cell<u32> = const { Cell::new(0) };
     }
@@ -58,7 +58,7 @@ fn a_host_whose_folder_of_copies_was_removed_reloads() {
 }
 
 #[test]
-fn a_text_that_the_console_prints_is_read_back_by_it() {
+fn a_string_printed_by_the_console_is_read_back_by_it() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let actor = host.objects().spawn("/Script/Engine.Actor").unwrap_or_else(|error| panic!("{error}"));
     let name = host.objects().name_of(actor).expect("it has one");
@@ -94,7 +94,7 @@ fn recurse(how: &str) {
     let ends = move |_: &Runtime, _object| again(|host, object| host.objects().destroy(object));
     let natives = Natives::in_package("Test").class(class).before_destroy(ends);
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
-    let object = host.objects().spawn("/Script/Test.Again").expect("it makes no other yet");
+    let object = host.objects().spawn("/Script/Test.Again").expect("its constructor does not recurse yet");
     HOST.set(Some((host.downgrade(), object)));
     let plain = |host: &Runtime, _: &[Value]| {
         let again = host.calls().call("ex:/host.again", &[]);
@@ -112,7 +112,7 @@ fn recurse(how: &str) {
         other => Err(Declined::from(other)),
     };
     let resolves = |host: &Runtime, name: &str| match host.calls().resolve(&format!("ring:/{name}s")) {
-        Ok(_) => panic!("it leads nowhere"),
+        Ok(_) => panic!("the name must not resolve"),
         Err(error) => Err(Declined::from(error.to_string())),
     };
     host.calls().register("host.again", Signature::default(), plain).expect("a free name");
@@ -125,7 +125,7 @@ fn recurse(how: &str) {
         other => {
             match other {
                 "a typed function" => drop(host.calls().call("ex:/host.typed", &[Value::U64(0)])),
-                "a resolver" => drop(host.calls().resolve("ring:/again").expect_err("it has no end")),
+                "a resolver" => drop(host.calls().resolve("ring:/again").expect_err("it is cyclic")),
                 "a method" => drop(host.objects().call(object, "again", &[])),
                 "a construction" => drop(host.objects().spawn("/Script/Test.Again")),
                 _ => host.objects().destroy(object),
@@ -134,18 +134,18 @@ fn recurse(how: &str) {
             Err(CallError::other("it calls itself by way of others").into())
         }
     };
-    let refused = refused.expect_err("it has no end").to_string();
+    let refused = refused.expect_err("it is cyclic").to_string();
     assert!(refused.contains("calls itself by way of others"), "{refused}");
     HOST.set(None);
     drop(host.shutdown());
 }
 
 #[test]
-fn code_of_the_host_that_comes_to_itself_by_any_verb_is_refused_at_some_depth() {
+fn host_recursion_through_any_verb_is_refused_at_a_depth_limit() {
     if let Ok(how) = std::env::var(CHILD) {
         return recurse(&how);
     }
-    let name = "code_of_the_host_that_comes_to_itself_by_any_verb_is_refused_at_some_depth";
+    let name = "host_recursion_through_any_verb_is_refused_at_a_depth_limit";
     for how in [
         "a call by name",
         "a typed function",

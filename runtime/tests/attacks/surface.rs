@@ -24,7 +24,7 @@ impl Scene {
         host.calls()
             .register("of_the_host", "-> u32".parse().expect("a signature"), |_, _| Ok(Some(Value::U32(0))))
             .expect("a free name");
-        let steady = host.objects().spawn("/Script/Game.Steady").expect("born");
+        let steady = host.objects().spawn("/Script/Game.Steady").expect("spawned");
         Self { host, steady, asked: 0 }
     }
 
@@ -91,7 +91,7 @@ fn with(own: &str, hostile: &str) -> String {
 }
 
 #[test]
-fn a_name_is_an_identifier_wherever_it_stands() {
+fn every_declared_name_must_be_an_identifier() {
     let (dir, mut scene) = (TempDir::new().expect("a folder"), Scene::new());
     for (own, what) in [
         ("Quilted", "a class of Game named"),
@@ -118,7 +118,7 @@ fn a_name_is_an_identifier_wherever_it_stands() {
 }
 
 #[test]
-fn a_type_in_words_a_signature_and_a_name_to_call_are_printable_and_read_back_the_same() {
+fn type_strings_signatures_and_call_names_are_printable_and_round_trip() {
     let (dir, mut scene) = (TempDir::new().expect("a folder"), Scene::new());
     for hostile in ["\0", "\n", "\u{1b}[2J", "\u{202e}"] {
         for (own, what) in [
@@ -140,16 +140,16 @@ fn a_type_in_words_a_signature_and_a_name_to_call_are_printable_and_read_back_th
 }
 
 #[test]
-fn a_text_that_only_looks_odd_is_taken_as_it_is() {
+fn a_default_with_control_characters_is_kept_unchanged() {
     let dir = TempDir::new().expect("a folder");
     let library = rewritten(&dir, "quince or quandary", "\0\n\u{1b}[2J or quandary".as_bytes());
     let host = support::host(&[library]);
-    let quilted = host.objects().spawn("/Script/Game.Quilted").expect("born");
+    let quilted = host.objects().spawn("/Script/Game.Quilted").expect("spawned");
     assert_eq!(host.objects().get(quilted, "quartz").expect("there"), Value::Text("\0\n\u{1b}[2J or quandary".into()));
 }
 
 #[test]
-fn bases_that_lead_in_a_circle_are_refused() {
+fn cyclic_struct_bases_are_refused() {
     check("cycle", &["classes are derived from each other", "/Script/Game.Egg", "/Script/Game.Hen"]);
     check("own-base", &["classes are derived from each other", "/Script/Game.Ego"]);
 }
@@ -170,7 +170,7 @@ fn title(library: &Path) -> String {
 }
 
 #[test]
-fn two_of_a_kind_are_named_by_module_and_build_whoever_comes_first() {
+fn duplicates_are_reported_by_module_and_build_in_either_load_order() {
     for (feature, other, what) in [
         ("class-of-another", "magic-cube", "/Script/Game.MagicCube"),
         ("interface-of-another", "values", "/Script/Game.Rings"),
@@ -178,7 +178,7 @@ fn two_of_a_kind_are_named_by_module_and_build_whoever_comes_first() {
     ] {
         let libraries = [support::plugin("surface", &[feature]), support::plugin(other, &[])];
         let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
-        let both = host.create_master(&libraries).expect_err("one of them is too many").to_string();
+        let both = host.create_master(&libraries).expect_err("duplicate declaration").to_string();
         // In a reload that keeps the other module, the two are loaded one after the other.
         let [surface, other] = &libraries;
         host.create_master(&[other]).unwrap_or_else(|error| panic!("{error}"));
@@ -214,7 +214,7 @@ fn a_member_has_a_name_of_its_own() {
 }
 
 #[test]
-fn what_is_overridden_is_an_event_of_the_base() {
+fn an_override_must_name_an_event_of_the_base() {
     check("overrides-nothing", &["Game.Maker:turn overrides"]);
     check("overrides-a-text", &["that Game.Maker:turn overrides", "a type has a path"]);
 }
@@ -223,12 +223,12 @@ fn what_is_overridden_is_an_event_of_the_base() {
 fn a_default_and_a_subobject_are_what_their_property_can_hold() {
     check("default-of-another-type", &["the default of", "Game.Odd"]);
     check("subobject-of-itself", &["Game.Doll"]);
-    check("subobjects-in-a-circle", &["Game.Other was not born", "it needs itself"]);
+    check("subobjects-in-a-circle", &["Game.Other was not created", "it needs itself"]);
     check("struct-in-itself", &["Game.Snake"]);
 }
 
 #[test]
-fn what_is_used_is_there_and_of_the_very_signature() {
+fn an_import_must_exist_with_the_same_signature() {
     check("import-of-nothing", &["surface uses /Script/Game.Steady:nothing", "not there"]);
     check("import-of-another-type", &["surface uses /Script/Game.Steady:ask", "has the signature"]);
     check("import-that-is-no-name", &["that it uses", "a type or a member has a path"]);
@@ -247,7 +247,7 @@ fn a_record_of_types_is_read_before_the_file_is_mapped() {
 }
 
 #[test]
-fn a_description_that_only_unsafe_code_can_make_is_compared_before_it_is_used() {
+fn a_description_forged_by_unsafe_code_is_validated_before_use() {
     check(
         "lie-kind",
         &["the types of surface", "/Script/Game.Lie:field has the kind 238, which this host does not know"],
@@ -255,7 +255,7 @@ fn a_description_that_only_unsafe_code_can_make_is_compared_before_it_is_used() 
     check("lie-size", &["/Script/Game.Lie, which takes 8 bytes, aligned to 8, here and 4294967295 bytes"]);
     check("lie-offset", &["/Script/Game.Lie, whose field `field` lies at byte 0 here and at byte 4294967295"]);
     check("lie-fingerprint", &["/Script/Game.Lie, whose layout is another here than in the module"]);
-    check("lie-path", &["/Script/Game.Lie:field refers to a type", "is no identifier"]);
+    check("lie-path", &["/Script/Game.Lie:field refers to a type", "is not an identifier"]);
     check("lie-name", &["a member of Lie named", "a name is at most 255"]);
 }
 
@@ -274,7 +274,7 @@ fn a_check_of_a_file_refuses_a_declaration_that_breaks_a_rule() {
 }
 
 #[test]
-fn a_refusal_of_a_text_is_typed_also_where_nothing_was_loaded_before() {
+fn an_invalid_string_is_a_typed_error_in_the_first_load() {
     let dir = TempDir::new().expect("a folder");
     let library = rewritten(&dir, "quarrel", b"quarr\x1bl");
     let host = support::builder().build().expect("a host");

@@ -52,59 +52,59 @@ fn assert_becomes(builds: &[(&str, &str)], expected: &str) {
 const ENTRY: (&str, &str) = (", MD }", " }");
 
 #[test]
-fn an_undone_change_of_the_elements_of_an_array_in_a_struct_keeps_them() {
+fn undoing_an_element_type_change_keeps_an_array_in_a_struct() {
     let edit = ("var array<int> F;", "var array<bool> F;");
     assert_kept("struct S { var int X; var array<int> F; };\n", "var S V;", edit, "V.X = 3; V.F.AddItem(7);");
 }
 
 #[test]
-fn an_undone_change_of_the_values_of_a_map_in_a_struct_keeps_them() {
+fn undoing_a_value_type_change_keeps_a_map_in_a_struct() {
     let edit = ("var map<int, int> F;", "var map<int, bool> F;");
     assert_kept("struct S { var int X; var map<int, int> F; };\n", "var S V;", edit, "V.X = 3; V.F.Set(7, 7);");
 }
 
 #[test]
-fn an_undone_removal_of_an_entry_keeps_the_container_beside_a_reference() {
+fn undoing_an_entry_removal_keeps_a_container_next_to_a_reference() {
     let types = format!("{MOODS}struct S {{ var weak<Foe> A; var array<EMood> F; }};\n");
     assert_kept(&types, "var S V;", ENTRY, "V.F.AddItem(MD); V.F.AddItem(MB); V.A = self;");
 }
 
 #[test]
-fn an_undone_removal_of_an_entry_keeps_a_set_in_a_struct_in_a_map() {
+fn undoing_an_entry_removal_keeps_a_set_in_a_map_of_structs() {
     let types = format!("{MOODS}struct S {{ var set<EMood> F; var weak<Foe> A; }};\n");
     let fill = "local S L; L.F.Add(MD); L.F.Add(MB); L.A = self; V.Set(1, L);";
     assert_kept(&types, "var map<int, S> V;", ENTRY, fill);
 }
 
 #[test]
-fn an_undone_change_of_a_container_in_a_struct_to_a_fixed_array_keeps_it() {
+fn undoing_a_change_to_a_fixed_array_keeps_the_container() {
     let types = "struct S { var int X; var array< array<double> > F; };\n";
     let edit = ("var array< array<double> > F;", "var float F[3];");
     assert_kept(types, "var S V;", edit, "V.X = 3; V.F.Length = 1; V.F[0].AddItem(7.5);");
 }
 
 #[test]
-fn an_undone_removal_of_all_fields_of_the_structs_in_a_map_keeps_the_map() {
+fn undoing_the_removal_of_all_struct_fields_keeps_the_map() {
     let types = "struct T { var int A; var int B; };\nstruct S { var int X; var map<int, T> F; };\n";
     let edit = ("var int A; var int B;", "var int Filler;");
     assert_kept(types, "var S V;", edit, "local T L; L.A = 5; L.B = 6; V.X = 3; V.F.Set(4, L);");
 }
 
 #[test]
-fn an_undone_removal_of_an_entry_keeps_maps_by_it_in_a_struct_in_a_map() {
+fn undoing_an_entry_removal_keeps_nested_maps_keyed_by_the_entry() {
     let types = format!("{MOODS}struct S {{ var array< map<EMood, bool> > F; var Actor A; }};\n");
     let fill = "local S L; L.F.Length = 2; L.F[0].Set(MD, true); L.F[1].Set(MB, true); L.A = self; V.Set(1, L);";
     assert_kept(&types, "var map<int, S> V;", ENTRY, fill);
 }
 
 #[test]
-fn an_undone_removal_of_the_first_entry_keeps_the_value_that_was_the_second() {
+fn undoing_the_removal_of_the_first_entry_keeps_the_second_entry() {
     let edit = ("{ MA, ", "{ ");
     assert_kept(MOODS, "var EMood V;", edit, "V = MB;");
 }
 
 #[test]
-fn an_undone_change_of_an_array_in_a_struct_of_a_plugin_keeps_its_elements() {
+fn undoing_a_change_keeps_elements_of_an_array_in_a_plugin_struct() {
     let [one, two] = [&[][..], &["flags"]].map(|features| support::plugin("parcels", features));
     let host = support::host(std::slice::from_ref(&one));
     let depot = host.objects().spawn("/Script/Game.Depot").unwrap_or_else(|error| panic!("{error}"));
@@ -140,7 +140,7 @@ fn a_container_written_in_between_replaces_the_one_put_aside() {
 }
 
 #[test]
-fn a_field_written_in_between_leaves_the_container_beside_it() {
+fn writing_a_field_between_edits_keeps_the_adjacent_container() {
     assert_becomes(&[(INTS, "V.F.AddItem(7);"), (BOOLS, "V.X = 4;"), (INTS, "")], "V.X = 4; V.F.AddItem(7);");
     let [first, second] =
         ["int", "bool"].map(|ty| format!("struct S {{ var array<{ty}> F; var int X; }};\nvar array<S> V;"));
@@ -170,7 +170,7 @@ fn a_field_returns_though_its_default_changed_in_between() {
 }
 
 #[test]
-fn fields_return_to_a_struct_that_is_a_field_with_defaults_of_its_own() {
+fn fields_return_to_a_struct_field_with_its_own_defaults() {
     let build = |ty: &str, of: &str| {
         let inner = format!("struct T {{ var array<{ty}> F; }};\n");
         format!(
@@ -183,7 +183,7 @@ fn fields_return_to_a_struct_that_is_a_field_with_defaults_of_its_own() {
 }
 
 #[test]
-fn a_value_that_a_new_default_caught_up_with_stays_the_objects_own() {
+fn an_own_value_equal_to_a_new_default_stays_an_own_value() {
     let build = |default: u8| format!("var int V;\ndefaultproperties {{ V={default} }}");
     let [three, five, nine] = [3, 5, 9].map(build);
     assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&three, "")], "V = 5;");

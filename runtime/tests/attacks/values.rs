@@ -1,5 +1,5 @@
 //! Values that are changed while their parts are borrowed.
-#![expect(unsafe_code, reason = "ages a container by the door that only the tests of this crate have")]
+#![expect(unsafe_code, reason = "ages a container through an entry point for tests of this crate")]
 
 use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
 
@@ -29,7 +29,7 @@ fn a_value_of_a_map_can_become_its_key() {
 }
 
 #[test]
-fn a_key_or_a_part_of_one_cannot_be_changed_where_it_lies() {
+fn keys_and_their_parts_cannot_be_changed_in_place() {
     check("write_keys", "36 refused, 2: ");
     check("write_keys", "take a `clone()` of the key, remove it, and insert the clone, changed");
     let (host, holder) = holder();
@@ -46,14 +46,14 @@ fn a_key_or_a_part_of_one_cannot_be_changed_where_it_lies() {
 }
 
 #[test]
-fn keys_that_are_changed_where_they_lie_are_never_followed_out_of_their_rows() {
+fn keys_changed_in_place_never_cause_out_of_bounds_access() {
     check("keys_that_change", "1 (\"one\")");
 }
 
 #[test]
 fn a_hash_that_clears_the_set_being_copied_sees_the_copy_only() {
     let (host, holder) = holder();
-    host.objects().call(holder, "hash_that_clears", &[]).expect("it asks for a timer");
+    host.objects().call(holder, "hash_that_clears", &[]).expect("the call succeeds");
     host.tick(Budget::frame());
     assert_eq!(
         host.objects().get(holder, "texts").expect("there"),
@@ -96,33 +96,33 @@ fn a_write_of_the_host_is_done_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_call_that_follows_addresses_is_refused_where_no_signature_can_be_compared() {
+fn a_typed_call_is_refused_without_a_comparable_signature() {
     check("typed_call_of_a_delegate", "none that could be compared: call it with values whose types are asked for");
 }
 
 #[test]
-fn an_array_that_grows_while_it_is_walked_is_seen_as_it_is() {
+fn iterating_a_growing_array_sees_its_current_elements() {
     check("grow_an_array", "1000 seen, some had moved");
 }
 
 #[test]
-fn a_set_that_grows_while_it_is_walked_ends_the_walk_with_an_error() {
+fn growing_a_set_during_iteration_ends_the_iteration_with_an_error() {
     check("grow_a_set", "changes of its container");
 }
 
 #[test]
-fn a_map_that_grows_while_it_is_walked_ends_the_walk_with_an_error() {
+fn growing_a_map_during_iteration_ends_the_iteration_with_an_error() {
     check("grow_a_map", "changes of its container");
 }
 
 #[test]
-fn a_walk_of_an_array_ends_with_an_error_when_its_owner_is_destroyed() {
+fn destroying_the_owner_ends_an_array_iteration_with_an_error() {
     check("destroy_what_is_walked", "the lifetime of its owner");
 }
 
 /// Sets the counter close to its maximum with the benchmark API, since a test cannot make 2⁶⁴ changes.
 #[test]
-fn a_container_that_has_counted_to_the_end_has_no_views_that_look_fresh() {
+fn a_container_with_an_exhausted_epoch_counter_has_no_valid_stale_views() {
     let (host, holder) = holder();
     host.objects().call(holder, "fill", &[]).expect("it fills the containers");
     for (property, epoch) in [("texts", u64::MAX - 3), ("keys", u64::MAX), ("numbers", u64::MAX)] {
@@ -140,17 +140,17 @@ fn a_container_that_has_counted_to_the_end_has_no_views_that_look_fresh() {
     for worn in [fresh, stale] {
         assert!(worn.contains("put the values into a new container"), "{told}");
     }
-    assert_eq!(rest, ["2 6", "2 copied"], "what needs no view is still there: {told}");
+    assert_eq!(rest, ["2 6", "2 copied"], "operations without a view still work: {told}");
     assert_goes_on(&host);
 }
 
 #[test]
-fn objects_that_lie_in_each_other_20_000_deep_are_walked_without_recursion() {
+fn objects_nested_20_000_deep_are_traversed_without_recursion() {
     let (host, holder) = holder();
     host.objects().call(holder, "nest", &[Value::U32(20_000)]).expect("nested");
     host.tick(Budget::frame());
     let deepest = *host.objects().all().last().expect("one");
-    let path = host.objects().path_of(deepest).expect("it lives");
+    let path = host.objects().path_of(deepest).expect("alive");
     assert!(path.matches('/').count() > 20_000, "{}", path.len());
     assert_eq!(host.objects().at_path(&path), Some(deepest));
     assert_eq!(host.worlds().hash(), host.worlds().hash());
@@ -166,11 +166,11 @@ fn objects_that_lie_in_each_other_20_000_deep_are_walked_without_recursion() {
 }
 
 #[test]
-fn a_type_100_000_deep_is_refused_by_its_text() {
+fn a_type_nested_100_000_deep_is_refused_when_parsed() {
     let (host, _holder) = holder();
     for (before, after) in [("Array(", ")"), ("Optional(", ")"), ("Map(u8, ", ")"), ("Delegate(", ")")] {
         let text = before.repeat(100_000) + "u8" + &after.repeat(100_000);
-        let refused = host.conjugates().make(&text, &Value::U8(0)).expect_err("nobody walks that deep");
+        let refused = host.conjugates().make(&text, &Value::U8(0)).expect_err("the type is too deep");
         assert!(refused.to_string().contains("deeper than"), "{}", &refused.to_string()[..80]);
         for half in [&text[..before.len() * 100_000], &text[before.len() * 100_000..]] {
             assert!(host.conjugates().make(half, &Value::U8(0)).is_err());

@@ -79,7 +79,7 @@ macro_rules! quiet {
 /// Fallible verbs first, then infallible ones.
 pub(crate) const VERBS: &[Verb] = &[
     ("create_master", Changes, |host, tools| said(host.create_master(&[&tools.library]))),
-    ("objects().spawn_a", Changes, |host, _| said(host.objects().spawn_a::<Object>())),
+    ("objects().spawn_as", Changes, |host, _| said(host.objects().spawn_as::<Object>())),
     ("reload", Changes, |host, tools| said(host.reload(&[&tools.library]))),
     ("reload_changed", Changes, |host, tools| said(host.reload_changed(&[&tools.library]))),
     ("unload_master", Changes, |host, _| said(host.unload_master())),
@@ -93,16 +93,6 @@ pub(crate) const VERBS: &[Verb] = &[
     }),
     ("objects().spawn", Changes, |host, _| said(host.objects().spawn("/Script/Game.Holder"))),
     ("objects().spawn_in", Changes, |host, tools| said(host.objects().spawn_in("/Script/Game.Holder", tools.holder))),
-    ("objects().spawn_of", Changes, |host, _| {
-        said(host.types().class("/Script/Game.Holder").and_then(|class| host.objects().spawn_of(&class)))
-    }),
-    ("objects().spawn_of_in", Changes, |host, tools| {
-        said(
-            host.types()
-                .class("/Script/Game.Holder")
-                .and_then(|class| host.objects().spawn_of_in(&class, tools.holder)),
-        )
-    }),
     ("conjugates().write", Changes, |host, tools| {
         said(host.conjugates().write(tools.black, &Value::Array(Vec::new())))
     }),
@@ -183,7 +173,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("types().declared_by", Nothing, quiet!(|host, tools| host.types().declared_by("steady"))),
     ("types().declared_natives", Nothing, quiet!(|host, tools| host.types().declared_natives())),
     ("types().dynamic_classes", Nothing, quiet!(|host, tools| host.types().dynamic_classes())),
-    ("objects().as_a", Nothing, quiet!(|host, tools| host.objects().as_a::<Object>(tools.holder))),
+    ("objects().cast", Nothing, quiet!(|host, tools| host.objects().cast::<Object>(tools.holder))),
     (
         "objects().with",
         Nothing,
@@ -379,7 +369,7 @@ pub(crate) const VERBS: &[Verb] = &[
             host.objects().log_failures("attack", &BatchReport { failed, ..BatchReport::default() })
         }),
     ),
-    ("is_asked_to_end", Nothing, quiet!(|host, tools| host.is_asked_to_end())),
+    ("shutdown_requested", Nothing, quiet!(|host, tools| host.shutdown_requested())),
     ("wait", Nothing, quiet!(|host, tools| host.wait(Duration::ZERO))),
     ("shutdown", Nothing, quiet!(|host, tools| host.clone().shutdown())),
 ];
@@ -428,5 +418,5 @@ fn declared() -> Vec<String> {
 fn the_list_of_verbs_is_complete() {
     let missing: Vec<_> = declared().into_iter().filter(|name| !VERBS.iter().any(|(verb, ..)| verb == name)).collect();
     assert!(declared().len() > 80, "{:?}", declared());
-    assert!(missing.is_empty(), "these are not called where nobody expects it: {missing:?}");
+    assert!(missing.is_empty(), "the list lacks these verbs: {missing:?}");
 }

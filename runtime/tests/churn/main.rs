@@ -145,17 +145,17 @@ impl Churn {
         assert!(reload.is_committed(), "{reload}");
         self.done.reloads += 1;
         self.model.reloaded();
-        assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the old one goes");
+        assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the old generation ends");
     }
 
     fn reload_in_vain(&mut self) {
         let reload = self.host.reload(&[&self.failing]).unwrap_or_else(|error| panic!("{error}"));
         let Outcome::RolledBack { error, .. } = &reload.outcome else {
-            panic!("that build does not come up: {reload}")
+            panic!("that build must fail to load: {reload}")
         };
         assert!(error.contains("this build does not come up"), "{error}");
         self.done.rollbacks += 1;
-        assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the new one goes");
+        assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the new generation ends");
     }
 
     /// Waits until no thread has a value to drop and the host has processed all drops.
@@ -163,7 +163,7 @@ impl Churn {
         self.call("settle");
         let drained = self.host.drain_finalizers(Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
         assert!(drained.is_complete, "{drained:?}");
-        support::until("all drops are heard of", || {
+        support::until("all drops are processed", || {
             self.host.safe_point();
             self.host.conjugates().blacks().queued == 0
         });
@@ -184,7 +184,7 @@ impl Churn {
         assert!(self.word("refused") > 0, "stale accesses were tried");
         eprintln!("{:?}, {} stale accesses refused", self.done, self.word("refused"));
         self.host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-        assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the last one goes");
+        assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the last generation ends");
         let blacks = self.host.conjugates().blacks();
         assert_eq!((blacks.count(), blacks.queued, blacks.undropped.len()), (0, 0, 0), "{blacks}");
         assert_eq!(blacks.made, blacks.released);
@@ -203,7 +203,7 @@ fn plugin_and_model_agree_after_any_operations() {
 
 /// Exhausts every slot of objects and conjugates after a few objects.
 #[test]
-fn plugin_and_model_agree_after_any_operations_where_serials_are_few() {
+fn plugin_and_model_agree_after_any_operations_with_few_serials() {
     check(255);
 }
 
@@ -234,7 +234,7 @@ fn check(last_serial: u32) {
     }
     let generations = churn.done.reloads + 1;
     churn.end();
-    // Each generation has looked at its own from its finalizer: none may have been of use any more.
+    // Each finalizer has accessed values of its own ended generation; every access must have failed.
     let lines = record.take();
     let expired = lines.lines().filter(|line| line.starts_with("none is left, ") && *line != "none is left, 0 expired");
     assert!(lines.lines().count() as u64 >= generations && expired.count() > 0, "{lines}");

@@ -104,7 +104,7 @@ macro_rules! models {
                             on_value(state, red, other.map(|other| other.$name), &mut blacks.$name, op)
                         }
                     )*
-                    other => unreachable!("there is no field {other}"),
+                    other => unreachable!("unknown field {other}"),
                 }
             }
         }
@@ -177,7 +177,6 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Returns the model of a new yard.
     pub(crate) fn new(host: &Runtime, yard: Id) -> Self {
         let Ok(Value::Object(mirror)) = host.objects().get(yard, "mirror") else { panic!("the yard has a mirror") };
         let path = host.objects().path_of(mirror).expect("it is there");
@@ -200,7 +199,7 @@ impl Model {
     }
 
     fn add(&mut self, thing: Id, path: String) {
-        assert!(self.given.insert(thing), "the handle {thing} was another thing before");
+        assert!(self.given.insert(thing), "the handle {thing} was issued before");
         self.state.heard.insert(thing, 0);
         self.state.paths.insert(thing, path);
         self.things.insert(thing, ThingModel::default());
@@ -371,7 +370,7 @@ impl Model {
         for thing in all {
             let (lives, is_kept) = (host.objects().is_alive(thing), reachable.contains(&thing));
             assert!(lives || !is_kept, "{thing} was collected, but something keeps it");
-            assert!(!whole || is_kept || !lives, "{thing} is left, but nothing keeps it");
+            assert!(!whole || is_kept || !lives, "{thing} is alive but unreachable");
             if !lives {
                 self.remove(thing);
             }
@@ -401,7 +400,7 @@ impl Model {
         }
         let resolved =
             host.objects().call(self.yard, "resolved", &[]).unwrap_or_else(|error| panic!("references: {error}"));
-        assert_eq!(resolved, Some(Value::Array(expected)), "where soft, lazy and weak references lead to");
+        assert_eq!(resolved, Some(Value::Array(expected)), "targets of soft, lazy and weak references");
     }
 
     fn compare_thing(&self, host: &Runtime, thing: Id, what: &str) {

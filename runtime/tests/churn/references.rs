@@ -7,7 +7,6 @@ use alcedo_runtime::{Binding, Runtime, Value};
 use super::ops::{Dice, LATER, NOTHING, THING, digest, hears};
 use super::values::{Change, Id, Shown, State, number};
 
-/// A class by path.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct ClassPath<S>(String, PhantomData<S>);
 
@@ -60,12 +59,10 @@ impl Change for ClassPath<Soft> {
     }
 }
 
-/// A reference by path.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct SoftRef(String);
 
 impl SoftRef {
-    /// Resolves the path to a thing.
     pub(crate) fn resolve(&self, state: &State) -> Option<Id> {
         state.paths.iter().find(|(_, path)| **path == self.0).map(|(thing, _)| *thing)
     }

@@ -28,13 +28,11 @@ impl State {
         self.pool[dice.below(THINGS) as usize]
     }
 
-    /// Returns the thing if it is alive.
     pub(crate) fn living(&self, thing: Option<Id>) -> Option<Id> {
         thing.filter(|thing| self.heard.contains_key(thing))
     }
 }
 
-/// Encodes a thing for an answer.
 pub(crate) fn number(thing: Option<Id>) -> u64 {
     thing.map_or(0, |thing| thing.0)
 }
@@ -63,7 +61,6 @@ pub(crate) trait Change: Shown + Clone + Default + PartialEq {
     }
 }
 
-/// Interned name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct Named(pub(crate) String);
 

@@ -67,7 +67,7 @@ impl Shared {
             let expected = (info.state == ContextState::Parked).then_some(info.state);
             let is_named = self.contexts.unloads_of(&info.name).len() >= expected.iter().len();
             if reported != Some(info.state) || ticket != expected || !is_named {
-                return Err(format!("{info} is reported as {reported:?}, and its ticket says {ticket:?}"));
+                return Err(format!("{info} is reported as {reported:?}, but its ticket reports {ticket:?}"));
             }
         }
         Ok(())
@@ -293,7 +293,7 @@ impl<'a> Worker<'a> {
                 let seen = Seen::default();
                 let told = Arc::clone(&seen);
                 let looking: Looking = Box::pin(std::future::poll_fn(move |_context| {
-                    *told.lock().expect("nobody panics") = Contexts::current().map(|info| id(info.id));
+                    *told.lock().expect("not poisoned") = Contexts::current().map(|info| id(info.id));
                     Poll::Pending
                 }));
                 let task = self.context(name).scope(looking);
@@ -389,7 +389,7 @@ impl<'a> Worker<'a> {
             Held::Scope { .. } => Ok(Outcome::Here(Contexts::current().map(|info| id(info.id)))),
             Held::Task { task, seen } => {
                 let _pending = Pin::new(&mut **task).poll(&mut Context::from_waker(Waker::noop()));
-                let seen = *seen.lock().expect("nobody panics");
+                let seen = *seen.lock().expect("not poisoned");
                 seen.is_some().then_some(Outcome::Here(seen)).ok_or_else(|| "a task was nowhere".to_owned())
             }
             Held::Pointer { pointer, tag } => {
@@ -442,10 +442,10 @@ impl<'a> Worker<'a> {
         let until = Instant::now() + self.shared.patience;
         loop {
             match ticket.wait(Duration::ZERO) {
-                Ok(end) => return Err(format!("it is held by {named:?} and has gone: {end}")),
+                Ok(end) => return Err(format!("it is held by {named:?} but has ended: {end}")),
                 Err(report) if names(&report, named) => return Ok(()),
                 Err(report) if Instant::now() >= until => {
-                    return Err(format!("it is held by {named:?}, and its report says: {report}"));
+                    return Err(format!("it is held by {named:?}, but its report is: {report}"));
                 }
                 Err(_report) => thread::sleep(Duration::from_millis(1)),
             }
@@ -533,7 +533,7 @@ fn type_of(module: Module) -> &'static str {
 fn number(answer: Option<Value>) -> Outcome {
     match answer {
         Some(Value::U64(number)) => Outcome::Number(number),
-        other => panic!("{other:?} is no number"),
+        other => panic!("{other:?} is not a number"),
     }
 }
 

@@ -31,7 +31,7 @@ impl Libraries {
     }
 
     pub(crate) fn lib(&self, id: u128) -> Lib {
-        *self.ids.get(&id).unwrap_or_else(|| panic!("nobody has built {id:032x}"))
+        *self.ids.get(&id).unwrap_or_else(|| panic!("unknown build {id:032x}"))
     }
 }
 

@@ -56,8 +56,11 @@ fn main() -> ExitCode {
         return run_batch(Path::new(&batch));
     }
     let trials = vec![
-        Trial::test("contexts_do_what_the_model_says_whoever_does_what_when", contexts_do_what_the_model_says),
-        Trial::test("a_program_of_a_seed_is_the_same_each_time", || {
+        Trial::test(
+            "contexts_behave_like_the_model_under_any_interleaving",
+            contexts_behave_like_the_model_under_any_interleaving,
+        ),
+        Trial::test("a_seed_reproduces_its_program", || {
             assert!((1..50).all(|seed| thrown(seed) == thrown(seed)));
             Ok(())
         }),
@@ -80,7 +83,7 @@ fn thrown(seed: u64) -> Program {
 }
 
 /// Runs batches of programs in separate processes, so that a hang or crash is detected and attributed.
-fn contexts_do_what_the_model_says() -> Result<(), Failed> {
+fn contexts_behave_like_the_model_under_any_interleaving() -> Result<(), Failed> {
     let (asked, seed) = (from_environment("ALCEDO_MODEL_PROGRAMS"), from_environment("ALCEDO_MODEL_SEED"));
     // Built here for all child processes.
     let _libraries = Libraries::new();
@@ -123,7 +126,7 @@ fn run_batch(at: &Path) -> ExitCode {
         }
     }));
     watch::start();
-    let number = |name| from_environment(name).expect("whoever starts a batch says so");
+    let number = |name| from_environment(name).expect("set by the process that starts a batch");
     let (seed, count) = (number("ALCEDO_MODEL_SEED"), number("ALCEDO_MODEL_PROGRAMS"));
     let (begun, limit) = (Instant::now(), Duration::from_secs(number("ALCEDO_MODEL_SECONDS")));
     let libraries = Arc::new(Libraries::new());

@@ -65,12 +65,13 @@ struct Context {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// Scope, with the previous scope of the thread.
-    Scope { before: Option<Gen> },
+    Scope {
+        before: Option<Gen>,
+    },
     /// Future in a scope.
     Task,
     /// Address of a function of this library.
     Pointer(Lib),
-    /// Running call.
     Call,
 }
 
@@ -359,7 +360,7 @@ impl Model {
                 || (0..self.gens.len()).any(|at| self.id(at) == listed.id)
         };
         match listed.iter().find(|listed| !is_known(listed)) {
-            Some(listed) => Err(format!("nobody knows {listed:?}")),
+            Some(listed) => Err(format!("unexpected context {listed:?}")),
             None => Ok(()),
         }
     }
@@ -378,10 +379,10 @@ impl Model {
             let is_held = self.is_held(at);
             self.gens[at].life = match found {
                 Some(found) if found.is_parked => Life::Parked,
-                Some(found) => return Err(format!("{} was given up and is {found:?}", self.title(at))),
+                Some(found) => return Err(format!("{} was parked but is {found:?}", self.title(at))),
                 // Without modules there is nothing to park.
                 None if is_held && !self.gens[at].own.is_empty() => {
-                    return Err(format!("{} was held, given up, and is gone", self.title(at)));
+                    return Err(format!("{} was held and parked but has ended", self.title(at)));
                 }
                 None => Life::Dead,
             };
@@ -483,7 +484,7 @@ impl Model {
     }
 
     fn hold(&mut self, thread: usize, context: usize, kind: Kind) {
-        let held = self.contexts[context].current.expect("what unloads is not held anew");
+        let held = self.contexts[context].current.expect("an unloading context gets no new holder");
         self.threads[thread].holders.push(Holder { held: Some(held), kind });
     }
 

@@ -2,7 +2,6 @@
 
 use crate::program::{Lib, Op};
 
-/// Reason of a refused step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
     Name,
@@ -24,7 +23,6 @@ pub(crate) enum Refusal {
 /// Identity of a generation in the host: index and generation. The Default is 0, 1.
 pub(crate) type Id = (u64, u64);
 
-/// Outcome of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     /// The step had no object to use.
@@ -46,7 +44,6 @@ pub(crate) enum Outcome {
 
 /// Expected report about a leaving generation.
 pub(crate) enum Fate {
-    /// The generation ends.
     Ends,
     /// The generation is held; its report lists at least this many holders of each kind.
     Held(Named),

@@ -25,7 +25,6 @@ pub(crate) enum Lib {
     Reports2,
     /// A build of `reports` that needs `figures`.
     ReportsNeeds,
-    /// A build of `reports` whose main panics.
     ReportsPanics,
     /// Builds 1 and 2 of `figures`, without dependencies.
     Figures1,
@@ -93,20 +92,17 @@ pub(crate) enum Build {
 /// Behavior of a resolver or handler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// Finds no module.
     Nothing,
     /// Returns this build of the requested module.
     File(Build),
-    /// Returns a module of another name.
     WrongName,
-    /// Returns an error.
     Fails,
     Panics,
     /// Lends the modules that the living context of this name has at the time of the request.
     Lend(usize),
     /// Lends the modules that the context had when the resolver was set, in any state of the context.
     LendKept(usize),
-    /// Requests the same from the living context of this name, and lends the result.
+    /// Requests the module from the living context of this name, and lends the result.
     Ask(usize),
 }
 
@@ -136,13 +132,13 @@ pub(crate) enum Op {
     Function(usize, Module),
     /// Calls a function that the thread has kept.
     Call(usize),
-    /// Takes the address of a function: a lease.
+    /// Takes the address of a function, which is a lease.
     Pointer(usize, Module),
-    /// Enters a scope: a lease of this thread.
+    /// Enters a scope, a lease of this thread.
     Enter(usize),
-    /// Wraps a future: a lease.
+    /// Wraps a future, which is a lease.
     Task(usize),
-    /// Begins a call that returns when it is released: a lease on its own thread.
+    /// Begins a call on its own thread, which is a lease until its release.
     BeginCall(usize),
     /// Uses the held object: calls the pointer, polls the future, or checks the context of the scope.
     Use(usize),

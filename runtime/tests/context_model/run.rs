@@ -63,7 +63,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
                 let mut worker = Worker::new(shared, number, program.is_race);
                 for message in told {
                     let done = match message {
-                        Message::Step(op) => worker.step(&mut model.lock().expect("nobody panics with it"), op),
+                        Message::Step(op) => worker.step(&mut model.lock().expect("not poisoned"), op),
                         Message::Race(ops) => ops.into_iter().try_for_each(|op| worker.race(op)),
                         Message::Release => worker.release(),
                     };
@@ -79,12 +79,12 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
         }
         // The holders of the threads end here; dropping the last handle unloads its context.
     })?;
-    let must_end = program.is_race || model.lock().expect("nobody panics with it").all_end();
+    let must_end = program.is_race || model.lock().expect("not poisoned").all_end();
     end(&shared, &stage_dir, must_end)?;
     if let Some(runtime) = runtime {
         let ended = runtime.shutdown();
         if !ended.left.is_empty() && !is_parked(&shared) {
-            return Err(format!("nothing was left, and the shutdown says otherwise: {ended}"));
+            return Err(format!("nothing was left, but the shutdown reports: {ended}"));
         }
     }
     let stays = has_images(&shared);
@@ -109,14 +109,14 @@ fn one_at_a_time(program: &Program, lines: &[Line], model: &Mutex<Model>, runtim
         Ending::ShutdownLast => kept = Some(runtime),
         Ending::ShutdownFirst => {
             let ended = runtime.shutdown();
-            let mut model = model.lock().expect("nobody panics with it");
+            let mut model = model.lock().expect("not poisoned");
             model.unload_all();
             expect_left(&ended, &model.left())?;
         }
         Ending::DropFirst => drop(runtime),
     }
     lines.iter().try_for_each(|line| line.ask(Message::Release))?;
-    let mut model = model.lock().expect("nobody panics with it");
+    let mut model = model.lock().expect("not poisoned");
     model.release_all();
     model.unload_all();
     Ok(kept)
@@ -147,7 +147,7 @@ fn expect_left(ended: &Shutdown, left: &[(String, usize, usize)]) -> Result<(), 
     for (title, least, most) in left {
         let found = ended.left.iter().filter(|line| line.starts_with(title)).count();
         if !(*least..=*most).contains(&found) {
-            return Err(format!("{title} is left {least} to {most} times, and the shutdown says: {ended}"));
+            return Err(format!("{title} is left {least} to {most} times, but the shutdown reports: {ended}"));
         }
     }
     Ok(())
@@ -160,7 +160,7 @@ fn end(shared: &Arc<Shared>, stage_dir: &Path, must_end: bool) -> Result<(), Str
         shared.contexts.park_after(Some(Duration::from_secs(1)));
     }
     if !until(shared.patience, || is_quiet(shared)) {
-        return Err(format!("nobody holds anything, and not all has ended:\n{}", shared.holders()));
+        return Err(format!("without holders, not all contexts have ended:\n{}", shared.holders()));
     }
     let stays = || -> Vec<_> {
         let all = shared.contexts.all();

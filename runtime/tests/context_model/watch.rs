@@ -28,10 +28,10 @@ pub(crate) fn start() {
             thread::sleep(Duration::from_secs(1));
             let hangs = running().take_if(|running| running.since.elapsed() >= LIMIT);
             if let Some(running) = hangs {
-                eprintln!("it hangs: {}", running.title);
+                eprintln!("hang: {}", running.title);
                 thread::spawn(|| {
                     thread::sleep(WORDS);
-                    eprintln!("and whoever hangs has what is needed to say more");
+                    eprintln!("the hanging thread holds a lock that the report of the holders needs");
                     abort();
                 });
                 if let Some(shared) = running.shared.upgrade() {

@@ -31,7 +31,7 @@ fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() 
         let _nobody_waits = inside.lock().expect("no panic").send(());
         let _late = may_go.lock().expect("no panic").recv_timeout(LONG);
     };
-    let reached = move || is_inside.recv_timeout(LONG).expect("it comes there");
+    let reached = move || is_inside.recv_timeout(LONG).expect("it reaches the stop point");
     let goes_on = move || go.send(()).expect("it is still there");
     (stops, reached, goes_on)
 }
@@ -87,7 +87,7 @@ fn a_scope_that_a_thread_local_keeps_ends_with_its_thread() {
 }
 
 #[test]
-fn a_destructor_of_a_thread_local_may_use_a_context_and_is_in_no_scope() {
+fn a_thread_local_destructor_may_use_a_context_and_has_no_scope() {
     struct AtEnd(LoadContext, std::sync::mpsc::Sender<(Option<u64>, bool)>);
     impl Drop for AtEnd {
         fn drop(&mut self) {
@@ -112,7 +112,7 @@ fn a_destructor_of_a_thread_local_may_use_a_context_and_is_in_no_scope() {
 }
 
 #[test]
-fn a_subscriber_may_look_at_contexts_while_one_begins_to_unload() {
+fn a_subscriber_may_list_contexts_while_one_starts_unloading() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "looked at");
     let ended = apart(move || {
@@ -127,14 +127,14 @@ fn a_subscriber_may_look_at_contexts_while_one_begins_to_unload() {
 }
 
 #[test]
-fn a_load_finds_that_its_context_was_given_up_and_leaves_nothing() {
+fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
     for by_name in [true, false] {
         let runtime = runtime();
         let (contexts, stage) = (runtime.contexts(), runtime.stage_dir());
         let heard = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&heard);
         contexts.on_event(move |event| told.lock().expect("no panic").push(event.to_string()));
-        let slim = contexts.create_slim("given up").expect("the name is free");
+        let slim = contexts.create_slim("parked").expect("the name is free");
         slim.set_canary(Canary::Off);
         let (stops, reached, goes_on) = stop();
         slim.set_resolver(move |_| {
@@ -150,17 +150,17 @@ fn a_load_finds_that_its_context_was_given_up_and_leaves_nothing() {
         let _ticket = slim.begin_unload().expect("it is collectible");
         slim.park();
         goes_on();
-        let refused = outcome.recv_timeout(LONG).expect("it comes back");
+        let refused = outcome.recv_timeout(LONG).expect("the call returns");
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
         let maps = fs::read_to_string("/proc/self/maps").expect("this is Linux");
-        assert!(!maps.contains(&*stage.to_string_lossy()), "an image stays");
+        assert!(!maps.contains(&*stage.to_string_lossy()), "an image stays mapped");
         let heard = heard.lock().expect("no panic");
         assert!(!heard.iter().any(|event| event.starts_with("Loaded")), "{heard:?}");
     }
 }
 
 #[test]
-fn an_unload_waits_for_a_replacement_that_is_under_way() {
+fn an_unload_waits_for_a_running_replacement() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "replaced");
@@ -180,14 +180,14 @@ fn an_unload_waits_for_a_replacement_that_is_under_way() {
     assert!(report.blockers.iter().any(|by| by.owner == "replacing it by reports"), "{report}");
     assert!(contexts.create_slim("replaced").is_err(), "the name is taken");
     goes_on();
-    let refused = outcome.recv_timeout(LONG).expect("it comes back");
+    let refused = outcome.recv_timeout(LONG).expect("the call returns");
     assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
-    ticket.wait(LONG).expect("nobody is inside");
+    ticket.wait(LONG).expect("no call is inside");
     support::until("nothing of it is left", || contexts.all().len() == 1);
 }
 
 #[test]
-fn a_weak_handle_to_a_pinned_context_leads_to_it_whoever_has_handles() {
+fn a_weak_handle_to_a_pinned_context_upgrades_without_strong_handles() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let pinned = contexts.create_pinned("stays").expect("the name is free");
@@ -199,20 +199,20 @@ fn a_weak_handle_to_a_pinned_context_leads_to_it_whoever_has_handles() {
 }
 
 #[test]
-fn a_module_of_another_runtime_is_none_of_ours_whatever_its_numbers() {
+fn a_module_of_another_runtime_is_rejected_even_with_equal_ids() {
     let (one, two) = (runtime(), runtime());
     let (ours, theirs) = (one.contexts(), two.contexts());
     let secret = ours.create_slim("secret").expect("the name is free");
     secret.load_path(figures(1)).expect("it is loaded");
     let foreign = theirs.create_slim("theirs").expect("the name is free").load_path(figures(1)).expect("it is loaded");
-    let asks = ours.create_slim("asks").expect("the name is free");
+    let asks = ours.create_slim("requests").expect("the name is free");
     asks.set_resolver(move |_| Ok(Some(FoundModule::Loaded(foreign.clone()))));
     let refused = asks.load_name("figures", &any());
     assert!(matches!(refused, Err(ContextError::ForeignModule { .. })), "{refused:?}");
 }
 
 #[test]
-fn a_listener_whose_drop_panics_ends_neither_the_thread_that_tells_it_nor_later_unloads() {
+fn a_listener_with_a_panicking_drop_ends_neither_thread_nor_later_unloads() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     let contexts = runtime.contexts();
@@ -231,17 +231,17 @@ fn a_listener_whose_drop_panics_ends_neither_the_thread_that_tells_it_nor_later_
     reached();
     drop(runtime.shutdown());
     goes_on();
-    support::until("the thread that tells goes on", || ticket.state() == ContextState::Dead);
+    support::until("the notifying thread continues", || ticket.state() == ContextState::Dead);
     // The contexts outlive their runtime.
     let two = slim(&contexts, "two");
     let lease = two.lease("a test").expect("it is alive");
     let ticket = two.begin_unload().expect("it is collectible");
     drop(lease);
-    support::until("nobody asks, and it ends", || ticket.state() == ContextState::Dead);
+    support::until("the context ends by itself", || ticket.state() == ContextState::Dead);
 }
 
 #[test]
-fn an_unloading_callback_whose_drop_panics_does_not_end_the_unload_half_way() {
+fn an_unloading_callback_with_a_panicking_drop_does_not_interrupt_the_unload() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     let one = slim(&runtime.contexts(), "one");
@@ -257,13 +257,13 @@ fn an_unloading_callback_whose_drop_panics_does_not_end_the_unload_half_way() {
     drop(runtime.shutdown());
     goes_on();
     let ticket = unloading.join().expect("the panic stays inside").expect("it is collectible");
-    ticket.wait(LONG).expect("nobody is inside");
+    ticket.wait(LONG).expect("no call is inside");
 }
 
 #[test]
-fn a_resolver_that_is_replaced_while_it_is_asked_may_own_what_panics() {
+fn a_resolver_replaced_during_its_call_may_panic_in_drop() {
     let contexts = runtime().contexts();
-    let slim = contexts.create_slim("asks").expect("the name is free");
+    let slim = contexts.create_slim("requests").expect("the name is free");
     let (stops, reached, goes_on) = stop();
     let bomb = Bomb;
     slim.set_resolver(move |_| {
@@ -282,7 +282,7 @@ fn a_resolver_that_is_replaced_while_it_is_asked_may_own_what_panics() {
 }
 
 #[test]
-fn no_name_of_a_context_hides_who_depends_on_a_module() {
+fn misleading_context_names_do_not_hide_dependents_of_a_module() {
     let contexts = runtime().contexts();
     let base = contexts.create_slim("a").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
@@ -307,7 +307,7 @@ fn a_native_library_without_a_name_is_not_this_program() {
 }
 
 #[test]
-fn a_context_that_hangs_in_its_exit_hook_can_be_given_up_and_its_report_names_the_thread() {
+fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("hangs").expect("the name is free");
     let (stops, reached, goes_on) = stop();
@@ -329,14 +329,14 @@ fn a_context_that_hangs_in_its_exit_hook_can_be_given_up_and_its_report_names_th
     assert!(report.to_string().contains("an exit hook, a destructor or a listener runs"), "{report}");
     let parks = slim.clone();
     let parked = apart(move || parks.park());
-    parked.recv_timeout(LONG).expect("it comes back");
+    parked.recv_timeout(LONG).expect("the call returns");
     goes_on();
     assert_eq!(unloading.recv_timeout(LONG).as_ref(), Ok(&ticket));
     support::until("it has ended", || matches!(ticket.state(), ContextState::Dead | ContextState::Parked));
 }
 
 #[test]
-fn a_listener_that_does_not_return_stops_no_other_unload() {
+fn a_hanging_listener_stops_no_other_unload() {
     let contexts = runtime().contexts();
     let (stops, reached, goes_on) = stop();
     contexts.on_event(move |event| {
@@ -354,13 +354,13 @@ fn a_listener_that_does_not_return_stops_no_other_unload() {
     drop(second);
     support::until("two has ended", || two.state() == ContextState::Dead);
     contexts.park_after(Some(Duration::from_millis(500)));
-    support::until("three was given up", || three.state() == ContextState::Parked);
+    support::until("three was parked", || three.state() == ContextState::Parked);
     goes_on();
     support::until("one has ended", || one.state() == ContextState::Dead);
 }
 
 #[test]
-fn a_long_row_of_contexts_each_kept_by_the_next_ends() {
+fn a_long_chain_of_contexts_keeping_each_other_ends() {
     const LENGTH: usize = 2000;
     let contexts = runtime().contexts();
     let mut last = contexts.create_slim("0").expect("the name is free");
@@ -377,7 +377,7 @@ fn a_long_row_of_contexts_each_kept_by_the_next_ends() {
 }
 
 #[test]
-fn the_watch_of_a_slim_that_has_ended_lets_go_of_it() {
+fn the_watch_of_an_ended_slim_releases_it() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "watched");
     let kept = Arc::new(());

@@ -15,11 +15,11 @@ use super::{build_tag, gone, number, reports, runtime, slim, support};
 type Heard = Arc<Mutex<Vec<String>>>;
 
 fn say(heard: &Heard, line: impl Into<String>) {
-    heard.lock().expect("no panic while it is held").push(line.into());
+    heard.lock().expect("not poisoned").push(line.into());
 }
 
 fn take(heard: &Heard) -> Vec<String> {
-    std::mem::take(&mut *heard.lock().expect("no panic while it is held"))
+    std::mem::take(&mut *heard.lock().expect("not poisoned"))
 }
 
 /// Runtime with a Master and a Slim, and listeners for both and for the Default.
@@ -54,7 +54,7 @@ const ALL: [&str; 6] = [
 ];
 
 #[test]
-fn a_shutdown_is_told_to_the_master_the_slims_and_the_default_once() {
+fn a_shutdown_notifies_the_master_the_slims_and_the_default_once() {
     let heard = Heard::default();
     let (runtime, slim) = listened(&heard);
     let other = runtime.clone();
@@ -66,7 +66,7 @@ fn a_shutdown_is_told_to_the_master_the_slims_and_the_default_once() {
 }
 
 #[test]
-fn the_drop_of_a_runtime_is_told_to_everybody_as_well() {
+fn dropping_a_runtime_notifies_every_context() {
     let heard = Heard::default();
     let (runtime, slim) = listened(&heard);
     let (function, contexts) = (build_tag(&slim), runtime.contexts());
@@ -81,7 +81,7 @@ fn the_drop_of_a_runtime_is_told_to_everybody_as_well() {
 }
 
 #[test]
-fn a_slim_that_was_made_after_its_runtime_is_its_makers() {
+fn a_slim_created_after_its_runtime_ended_still_works() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "late");
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
@@ -99,7 +99,7 @@ fn held() -> (Runtime, Contexts, LoadContext, alcedo_runtime::FunctionPointer) {
 }
 
 #[test]
-fn a_slim_that_cannot_end_stands_once_in_the_report_of_a_shutdown_with_who_keeps_it() {
+fn a_shutdown_report_lists_a_blocked_slim_once_with_its_blockers() {
     let (runtime, contexts, slim, pointer) = held();
     let Shutdown { left, leases, .. } = runtime.shutdown();
     let owner = "pointer to nm:/reports:Report:build_tag";
@@ -112,12 +112,12 @@ fn a_slim_that_cannot_end_stands_once_in_the_report_of_a_shutdown_with_who_keeps
     assert_eq!(leases, [(LeaseKind::Borrow, owner)]);
     assert_eq!(pointer.call(&[]).expect("its image is there"), Some(Value::U64(1)));
     drop(pointer);
-    gone(&slim.begin_unload().expect("it is under way"));
+    gone(&slim.begin_unload().expect("it has begun"));
     assert_eq!(contexts.all().len(), 1);
 }
 
 #[test]
-fn images_of_slims_that_were_given_up_stand_in_the_report_of_a_shutdown() {
+fn a_shutdown_report_lists_images_of_parked_slims() {
     let (runtime, _contexts, slim, _pointer) = held();
     let _ticket = slim.begin_unload().expect("it is collectible");
     slim.park();
@@ -130,14 +130,14 @@ fn images_of_slims_that_were_given_up_stand_in_the_report_of_a_shutdown() {
 const HOW: &str = "ALCEDO_TEST_END";
 
 #[test]
-fn an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_for_that() {
+fn process_exit_notifies_slims_and_the_default_if_the_host_opts_in() {
     if let Ok(how) = std::env::var(HOW) {
         return end_process(&how);
     }
     let told = |how: &str| {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("heard");
-        let name = "an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_for_that";
+        let name = "process_exit_notifies_slims_and_the_default_if_the_host_opts_in";
         let name = support::full_name(module_path!(), name);
         let output = Command::new(std::env::current_exe().expect("this test"))
             .args([&*name, "--exact", "--test-threads=1"])
@@ -155,8 +155,8 @@ fn an_end_of_the_process_is_told_to_slims_and_the_default_where_the_host_asks_fo
     assert_eq!(told("return"), (0, format!("{own}{heard}")), "`main` returns and the runtime is never dropped");
     let with_master = format!("{own}Unloading Master 1\n{heard}");
     assert_eq!(told("thread-local"), (0, with_master), "its thread ends, and drops it");
-    assert_eq!(told("unasked"), (7, own.to_owned()), "nobody asked for it");
-    assert_eq!(told("drop"), (7, format!("{own}{heard}")), "each is told once");
+    assert_eq!(told("unasked"), (7, own.to_owned()), "the host has not opted in");
+    assert_eq!(told("drop"), (7, format!("{own}{heard}")), "each is notified once");
 }
 
 thread_local! {
@@ -187,7 +187,7 @@ fn end_process(how: &str) {
         }
     });
     if how != "unasked" {
-        contexts.tell_at_exit().expect("it is to be had");
+        contexts.tell_at_exit().expect("it is available");
         contexts.tell_at_exit().expect("asking again changes nothing");
     }
     gone(&slim(&contexts, "gone").begin_unload().expect("it is collectible"));
@@ -195,7 +195,7 @@ fn end_process(how: &str) {
     match how {
         "return" => std::mem::forget((runtime, one)),
         "kept" => {
-            runtime.create_master(&[reports(1)]).expect("it comes up");
+            runtime.create_master(&[reports(1)]).expect("it starts");
             KEPT.set(Some((runtime, one)));
         }
         "drop" => {

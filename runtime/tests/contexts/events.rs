@@ -7,7 +7,7 @@ use alcedo_runtime::{ContextEvent, ContextEventKind, ContextKind, ContextState, 
 use super::{any, gone, reports, runtime, slim, support};
 
 #[test]
-fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
+fn a_listener_receives_equal_events_for_the_master_and_slims() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -26,9 +26,9 @@ fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
             ContextEventKind::Dead => assert_eq!(state, None, "{line}"),
             _ => {}
         }
-        told.lock().expect("nobody panics with it").push(line);
+        told.lock().expect("not poisoned").push(line);
     });
-    let take = || std::mem::take(&mut *heard.lock().expect("nobody panics with it"));
+    let take = || std::mem::take(&mut *heard.lock().expect("not poisoned"));
     let coming_up = |generation: u64| {
         [
             format!("PreStartup Master {generation}"),
@@ -54,7 +54,7 @@ fn a_listener_hears_of_the_master_and_of_slims_in_the_same_words() {
 }
 
 #[test]
-fn each_sort_of_callback_can_be_taken_back_and_drops_what_it_owns() {
+fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
     let runtime = support::host(&[reports(1)]);
     let contexts = runtime.contexts();
     let slim = contexts.create_slim("takes back").expect("the name is free");
@@ -130,16 +130,16 @@ fn each_sort_of_callback_can_be_taken_back_and_drops_what_it_owns() {
 }
 
 #[test]
-fn a_master_that_does_not_come_up_is_loaded_to_nobody_and_the_old_one_resumes() {
+fn a_failed_master_reload_raises_no_loaded_event_and_the_old_resumes() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
     let heard = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&heard);
-    contexts.on_event(move |event| told.lock().expect("nobody panics with it").push(event.to_string()));
+    contexts.on_event(move |event| told.lock().expect("not poisoned").push(event.to_string()));
     let broken = support::plugin("reports", &["panic-in-main"]);
     assert!(runtime.reload(&[broken]).is_ok_and(|reload| format!("{reload:?}").contains("broken on purpose")));
-    let lines = heard.lock().expect("nobody panics with it").clone();
+    let lines = heard.lock().expect("not poisoned").clone();
     assert!(lines.contains(&"Resumed Master 1".to_owned()), "{lines:?}");
     assert!(!lines.iter().any(|line| line.starts_with("Loaded")), "{lines:?}");
 }

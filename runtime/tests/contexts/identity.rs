@@ -9,7 +9,7 @@ use alcedo_runtime::{ContextId, ContextKind, ContextState, FoundModule, Runtime}
 use super::{build_tag, figures, gone, needy, refusal, reports, runtime, slim, support};
 
 #[test]
-fn f1_types_of_one_name_in_two_contexts_are_two_types() {
+fn f1_types_with_equal_names_in_two_contexts_are_distinct() {
     let contexts = runtime().contexts();
     let [one, other] = ["f1 one", "f1 other"].map(|name| slim(&contexts, name));
     let [ours, theirs] = [&one, &other].map(|slim| slim.resolve_type("Report").expect("it is there"));
@@ -19,7 +19,7 @@ fn f1_types_of_one_name_in_two_contexts_are_two_types() {
     for fact in ["Slim \"f1 one\" #2 generation 1", "Slim \"f1 other\" #3 generation 1", &build, "reports 0.1.0"] {
         assert!(error.contains(fact), "{error}");
     }
-    gone(&one.replace(reports(1)).expect("it comes up"));
+    gone(&one.replace(reports(1)).expect("it starts"));
     let next = one.resolve_type("Report").expect("it is there");
     assert!(ours.expect(&next).is_err(), "another generation has another type");
 }
@@ -39,11 +39,11 @@ fn f2_a_type_is_shared_by_resolving_it_to_the_same_module() {
 }
 
 #[test]
-fn f3_what_cannot_die_stays_listed() {
+fn f3_a_context_that_cannot_end_stays_listed() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f3");
     let scope = slim.enter().expect("it is alive");
-    let old = slim.replace(reports(2)).expect("it comes up");
+    let old = slim.replace(reports(2)).expect("it starts");
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
     support::until("a scope blocks it", || old.poll() == ContextState::Blocked);
@@ -57,11 +57,11 @@ fn f3_what_cannot_die_stays_listed() {
 }
 
 #[test]
-fn f4_the_context_of_an_address_is_that_whose_image_it_lies_in() {
+fn f4_an_address_belongs_to_the_context_of_its_image() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f4");
     let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
-    let owner = contexts.context_of_address(pointer.address()).expect("it is somebody's");
+    let owner = contexts.context_of_address(pointer.address()).expect("it belongs to a context");
     assert_eq!((owner.id, owner.name.as_str()), (pointer.context(), "f4"));
     let ours = contexts.context_of_address(build_tag as *const ()).expect("it is the host's");
     assert_eq!(ours.kind, ContextKind::Default);
@@ -74,15 +74,15 @@ fn f4_the_context_of_an_address_is_that_whose_image_it_lies_in() {
 }
 
 #[test]
-fn f4_the_context_of_an_object_is_that_whose_module_declares_its_class() {
+fn f4_an_object_belongs_to_the_context_of_its_class() {
     let runtime = support::host(&[support::plugin("switchboard", &[])]);
-    let line = runtime.objects().spawn("/Script/Game.Line").expect("it is born");
-    let owner = runtime.objects().context_of(line).expect("it lives");
+    let line = runtime.objects().spawn("/Script/Game.Line").expect("spawned");
+    let owner = runtime.objects().context_of(line).expect("alive");
     assert_eq!(owner.to_string(), "Master #1 generation 1: alive");
-    let native = runtime.objects().spawn("/Script/Engine.Actor").expect("it is born");
-    assert_eq!(runtime.objects().context_of(native).expect("it lives").kind, ContextKind::Default);
+    let native = runtime.objects().spawn("/Script/Engine.Actor").expect("spawned");
+    assert_eq!(runtime.objects().context_of(native).expect("alive").kind, ContextKind::Default);
     runtime.reload(&[support::plugin("switchboard", &[])]).expect("there is a Master");
-    assert_eq!(runtime.objects().context_of(line).expect("it lives").id.generation, 2);
+    assert_eq!(runtime.objects().context_of(line).expect("alive").id.generation, 2);
     runtime.objects().destroy(line);
     assert!(runtime.objects().context_of(line).is_none());
     let contexts = runtime.contexts();
@@ -92,7 +92,7 @@ fn f4_the_context_of_an_object_is_that_whose_module_declares_its_class() {
 }
 
 #[test]
-fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_before() {
+fn f4_objects_of_all_master_modules_belong_to_the_master() {
     let libraries = |cube| {
         let attributes = ["glue-base", "glue-derived"].map(|package| support::tagged(package, &[], 1));
         [attributes.to_vec(), vec![support::tagged("magic-cube", &[], cube)]].concat()
@@ -106,7 +106,7 @@ fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_
     let slim = slim(&runtime.contexts(), "f4 before");
     runtime.create_master(&libraries(1)).unwrap_or_else(|error| panic!("{error}"));
     let classes = ["/Script/Game.RegeneratingSet", "/Script/Game.ShieldedSet", "/Script/Game.MagicCube"];
-    let objects = classes.map(|class| runtime.objects().spawn(class).expect("it is born"));
+    let objects = classes.map(|class| runtime.objects().spawn(class).expect("spawned"));
     let owners =
         move |runtime: &Runtime| objects.map(|object| runtime.objects().context_of(object).map(|info| info.id));
     let generation = |generation| Some(ContextId { index: 1, generation });
@@ -118,8 +118,8 @@ fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_
     runtime.unloads().on_unloading(0, move |runtime, _| told.borrow_mut().extend(owners(runtime)));
     let report = runtime.reload_changed(&libraries(2)).expect("there is a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
-    assert_eq!(*during.borrow(), [generation(1); 3], "the old generation lives while it is told");
-    assert_eq!(owners(&runtime), [generation(2); 3], "the two modules that stay belong to the new generation");
+    assert_eq!(*during.borrow(), [generation(1); 3], "the old generation is alive during the notification");
+    assert_eq!(owners(&runtime), [generation(2); 3], "the two kept modules belong to the new generation");
 
     runtime.unload_master().expect("there is one");
     assert_eq!(*ended.borrow(), [generation(2); 3], "the end of the Master ends them");
@@ -128,7 +128,7 @@ fn f4_objects_of_every_module_of_the_master_are_the_masters_whatever_was_loaded_
 }
 
 #[test]
-fn f_a_type_that_two_modules_have_is_asked_for_with_its_module() {
+fn f_a_type_declared_by_two_modules_is_looked_up_by_module() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("f").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));

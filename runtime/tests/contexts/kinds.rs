@@ -5,7 +5,7 @@ use alcedo_runtime::{ContextId, ContextKind, ContextState};
 use super::{any, build_tag, figures, gone, number, refusal, reports, runtime, slim, support};
 
 #[test]
-fn a1_the_default_is_there_from_the_start_and_is_the_hosts_own() {
+fn a1_the_default_exists_from_the_start_and_belongs_to_the_host() {
     let contexts = runtime().contexts();
     let default = contexts.default_context();
     assert_eq!(
@@ -17,7 +17,7 @@ fn a1_the_default_is_there_from_the_start_and_is_the_hosts_own() {
 }
 
 #[test]
-fn a2_what_is_loaded_into_the_default_stays_and_answers_every_thread() {
+fn a2_modules_of_the_default_stay_loaded_and_serve_every_thread() {
     let contexts = runtime().contexts();
     let default = contexts.default_context();
     default.load_path(figures(1)).expect("it is loaded");
@@ -29,7 +29,7 @@ fn a2_what_is_loaded_into_the_default_stays_and_answers_every_thread() {
 }
 
 #[test]
-fn a3_a_slim_comes_and_goes() {
+fn a3_a_slim_is_created_and_unloaded() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "a3");
     let function = build_tag(&slim);
@@ -40,26 +40,26 @@ fn a3_a_slim_comes_and_goes() {
 }
 
 #[test]
-fn a6_a_context_prints_name_kind_number_generation_and_state() {
+fn a6_a_context_prints_name_kind_id_generation_and_state() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "reports");
     assert_eq!(slim.to_string(), "Slim \"reports\" #2 generation 1: alive");
-    gone(&slim.replace(reports(2)).expect("it comes up"));
+    gone(&slim.replace(reports(2)).expect("it starts"));
     assert_eq!(slim.to_string(), "Slim \"reports\" #2 generation 2: alive");
     gone(&slim.begin_unload().expect("it is collectible"));
     assert_eq!(slim.to_string(), "Slim \"reports\" #2: dead");
 }
 
 #[test]
-fn a_name_is_unique_among_the_living_and_free_after_death() {
+fn a_name_is_unique_among_living_objects_and_reusable_afterward() {
     let contexts = runtime().contexts();
     let first = slim(&contexts, "taken");
     let refused = refusal(contexts.create_slim("taken"));
     assert!(refused.contains("a Slim cannot be named \"taken\": one is alive under this name"), "{refused}");
     let scope = first.enter().expect("it is alive");
     let ticket = first.begin_unload().expect("it is collectible");
-    assert!(contexts.create_slim("taken").is_err(), "one that unloads is not dead");
-    assert!(contexts.slim("taken").is_none(), "and it is not living either");
+    assert!(contexts.create_slim("taken").is_err(), "an unloading context is not dead");
+    assert!(contexts.slim("taken").is_none(), "it is not alive either");
     drop(scope);
     gone(&ticket);
     let second = contexts.create_slim("taken").expect("the name is free");
@@ -67,7 +67,7 @@ fn a_name_is_unique_among_the_living_and_free_after_death() {
 }
 
 #[test]
-fn names_of_other_kinds_and_names_that_are_none_are_refused() {
+fn reserved_and_invalid_context_names_are_refused() {
     let contexts = runtime().contexts();
     let long = "n".repeat(1 << 20);
     for name in ["Default", "Master", "", "a:b", "a/b", "a\nb", "a\u{202e}b", &long] {
@@ -80,7 +80,7 @@ fn names_of_other_kinds_and_names_that_are_none_are_refused() {
 }
 
 #[test]
-fn the_master_is_listed_with_its_modules_by_a_handle_that_any_thread_may_hold() {
+fn the_master_is_listed_with_its_modules_from_any_thread() {
     let runtime = support::host(&[support::plugin("switchboard", &[])]);
     let contexts = runtime.contexts();
     let all = std::thread::spawn(move || contexts.all()).join().expect("it does not panic");

@@ -38,7 +38,7 @@ fn until_blocked(ticket: &UnloadTicket) {
 }
 
 #[test]
-fn contexts_that_lend_each_other_modules_both_end_in_either_order() {
+fn contexts_sharing_modules_mutually_end_in_either_order() {
     for turned in [false, true] {
         let contexts = runtime().contexts();
         let mut slims = each_other(&contexts);
@@ -52,13 +52,13 @@ fn contexts_that_lend_each_other_modules_both_end_in_either_order() {
 }
 
 #[test]
-fn of_a_context_that_lends_modules_what_nobody_depends_on_goes_and_the_rest_is_named_with_who_does() {
+fn a_lender_unloads_unused_modules_and_names_dependents_of_the_rest() {
     let contexts = runtime().contexts();
     let [one, other] = each_other(&contexts);
     let images: Vec<_> = one.modules().iter().map(|module| (module.name.clone(), module.image.clone())).collect();
     let build = other.modules()[0].build_id;
     let ticket = begin(&one);
-    support::until("nobody depends on figurines", || {
+    support::until("figurines has no dependents", || {
         ticket.poll();
         images.iter().all(|(name, image)| image.exists() == (name == "figures"))
     });
@@ -81,7 +81,7 @@ fn of_a_context_that_lends_modules_what_nobody_depends_on_goes_and_the_rest_is_n
 }
 
 #[test]
-fn the_exit_hook_of_a_module_runs_after_that_of_one_in_another_context_that_needs_it() {
+fn exit_hooks_of_dependents_in_other_contexts_run_first() {
     let contexts = runtime().contexts();
     let [lender, borrower] = ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let breaks = support::plugin("reports", &["panic-in-exit"]);
@@ -97,11 +97,11 @@ fn the_exit_hook_of_a_module_runs_after_that_of_one_in_another_context_that_need
 }
 
 #[test]
-fn a_replaced_generation_keeps_what_it_needs_of_others_only_while_it_is_there() {
+fn a_replaced_generation_keeps_its_dependencies_only_until_it_is_unloaded() {
     let contexts = runtime().contexts();
     let [one, other] = each_other(&contexts);
     // The new generation of the other context does not depend on the first.
-    gone_with(&other, &one, |other| other.replace(reports(1)).expect("it comes up"));
+    gone_with(&other, &one, |other| other.replace(reports(1)).expect("it starts"));
 }
 
 /// Checks that the old generation of `lender` is kept by `borrower` and ends with it.
@@ -116,7 +116,7 @@ fn gone_with(lender: &LoadContext, borrower: &LoadContext, replace: impl FnOnce(
 }
 
 #[test]
-fn a_context_that_unloads_lends_nothing_more() {
+fn an_unloading_context_shares_no_more_modules() {
     let contexts = runtime().contexts();
     let [lender, borrower] = ["lender", "late"].map(|name| contexts.create_slim(name).expect("the name is free"));
     lend(&borrower, lender.load_path(figures(1)).expect("it is loaded"));
@@ -130,7 +130,7 @@ fn a_context_that_unloads_lends_nothing_more() {
 }
 
 #[test]
-fn a_lender_that_is_given_up_stays_and_so_does_what_its_modules_need() {
+fn a_parked_lender_stays_loaded_with_its_dependencies() {
     let contexts = runtime().contexts();
     let [one, other] = each_other(&contexts);
     let pointer = other.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
@@ -138,7 +138,7 @@ fn a_lender_that_is_given_up_stays_and_so_does_what_its_modules_need() {
     until_blocked(&second);
     other.park();
     assert_eq!(second.state(), ContextState::Parked);
-    assert!(first.wait(Duration::from_millis(100)).is_err(), "its figures are needed for ever");
+    assert!(first.wait(Duration::from_millis(100)).is_err(), "its figures are needed permanently");
     let report = first.report();
     assert!(report.blockers.iter().all(|by| by.owner.starts_with("reports 0.1.0 (build ")), "{report}");
     drop(pointer);
@@ -147,7 +147,7 @@ fn a_lender_that_is_given_up_stays_and_so_does_what_its_modules_need() {
 }
 
 #[test]
-fn a_load_that_is_under_way_when_its_context_is_given_up_is_refused_and_leaves_nothing_behind() {
+fn parking_a_context_refuses_its_pending_load_without_residue() {
     for is_lent in [false, true] {
         let runtime = runtime();
         let contexts = runtime.contexts();
@@ -173,7 +173,7 @@ fn a_load_that_is_under_way_when_its_context_is_given_up_is_refused_and_leaves_n
 }
 
 #[test]
-fn modules_of_two_contexts_that_would_need_each_other_are_not_loaded() {
+fn modules_of_two_contexts_with_mutual_dependencies_are_not_loaded() {
     let contexts = runtime().contexts();
     let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let needs_reports = support::plugin("figures", &["needs-reports"]);
@@ -182,7 +182,7 @@ fn modules_of_two_contexts_that_would_need_each_other_are_not_loaded() {
     let loads = other.clone();
     one.set_resolver(move |_| Ok(Some(FoundModule::Loaded(loads.load_path(needy())?))));
     assert!(one.load_path(&needs_reports).is_err());
-    assert_eq!((one.modules(), other.modules()), (vec![], vec![]), "so there is no ring to end");
+    assert_eq!((one.modules(), other.modules()), (vec![], vec![]), "no cycle is left to end");
     // Removes the resolvers, whose captures of each other's contexts would keep both.
     for slim in [&one, &other] {
         slim.set_resolver(|_| Ok(None));

@@ -7,7 +7,7 @@ use alcedo_runtime::{ContextError, Dependency, FoundModule, ManifestInfo};
 use super::{any, build_tag, contexts, figures, gone, needy, number, refusal, reports, runtime, slim, support};
 
 #[test]
-fn b1_a_path_is_absolute_and_leads_to_a_module() {
+fn b1_a_module_is_loaded_by_absolute_path() {
     let slim = contexts().create_slim("b1").expect("the name is free");
     let dir = tempfile::tempdir().expect("a folder");
     let garbage = dir.path().join("garbage.so");
@@ -30,13 +30,13 @@ fn b1_the_file_that_was_loaded_is_free_at_once() {
     let slim = contexts.create_slim("b1").expect("the name is free");
     let module = slim.load_path(&file).expect("it is loaded");
     assert_eq!(module.origin.as_deref(), Some(file.as_path()));
-    fs::write(&file, "overwritten").expect("nobody holds it");
-    fs::remove_file(&file).expect("nobody holds it");
+    fs::write(&file, "overwritten").expect("the file is not in use");
+    fs::remove_file(&file).expect("the file is not in use");
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 1);
 }
 
 #[test]
-fn b3_a_module_comes_from_bytes() {
+fn b3_a_module_is_loaded_from_bytes() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("b3").expect("the name is free");
     let bytes = fs::read(reports(1)).expect("it was built");
@@ -49,7 +49,7 @@ fn b3_a_module_comes_from_bytes() {
 }
 
 #[test]
-fn b3_a_module_comes_from_any_reader_from_where_it_stands_to_its_end() {
+fn b3_a_module_is_read_from_a_readers_position_to_its_end() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("b3 too").expect("the name is free");
     let mut bytes = b"a header of the host's own".to_vec();
@@ -67,7 +67,7 @@ fn b3_a_module_comes_from_any_reader_from_where_it_stands_to_its_end() {
     assert!(refused.starts_with("<used up> is no module:"), "{refused}");
 
     let file = fs::File::open(reports(2)).expect("it was built");
-    gone(&slim.replace_reader("a file", file, None).expect("it comes up"));
+    gone(&slim.replace_reader("a file", file, None).expect("it starts"));
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 2);
 }
 
@@ -92,7 +92,7 @@ fn b3_a_reader_that_fails_or_does_not_end_is_refused() {
 }
 
 #[test]
-fn b4_symbols_lie_beside_the_image_under_a_name_of_their_own() {
+fn b4_symbols_are_stored_next_to_the_image_in_their_own_file() {
     let contexts = runtime().contexts();
     let bytes = fs::read(reports(1)).expect("it was built");
     let [one, other] = ["b4 one", "b4 other"].map(|name| {
@@ -101,22 +101,22 @@ fn b4_symbols_lie_beside_the_image_under_a_name_of_their_own() {
         (slim, format!("{}.debug", module.image.display()))
     });
     assert_ne!(one.1, other.1);
-    assert_eq!(fs::read(&one.1).expect("it is beside the image"), b"what debuggers read");
+    assert_eq!(fs::read(&one.1).expect("it is next to the image"), b"what debuggers read");
     gone(&one.0.begin_unload().expect("it is collectible"));
-    assert!(!fs::exists(&one.1).expect("the folder is there"), "it goes with its image");
+    assert!(!fs::exists(&one.1).expect("the folder is there"), "the file is deleted with its image");
     assert!(fs::exists(&other.1).expect("the folder is there"));
 }
 
 #[test]
-fn b5_a_name_that_nobody_knows_is_not_found() {
+fn b5_an_unknown_name_is_not_found() {
     let slim = contexts().create_slim("b5").expect("the name is free");
     assert!(matches!(slim.load_name("reports", &any()), Err(ContextError::NotFound { .. })));
     slim.set_resolver(|request| Ok((request.name == "reports").then(|| FoundModule::File(reports(1)))));
-    assert_eq!(slim.load_name("reports", &any()).expect("the resolver knows it").name, "reports");
+    assert_eq!(slim.load_name("reports", &any()).expect("the resolver finds it").name, "reports");
 }
 
 #[test]
-fn b6_one_name_has_one_build_in_a_context() {
+fn b6_a_context_has_one_build_per_name() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("b6").expect("the name is free");
     let first = slim.load_path(reports(1)).expect("it is loaded");
@@ -193,7 +193,7 @@ fn peeks_in_a_child() {
 }
 
 #[test]
-fn b9_a_context_lists_its_own_modules_only_dependencies_first() {
+fn b9_a_context_lists_only_its_own_modules_dependencies_first() {
     let contexts = runtime().contexts();
     let _other = slim(&contexts, "b9 other");
     let slim = contexts.create_slim("b9").expect("the name is free");
@@ -229,7 +229,7 @@ fn a_class_is_for_the_master_and_the_error_names_it() {
 }
 
 #[test]
-fn a_host_that_wants_seals_refuses_a_library_without_one() {
+fn a_host_requiring_seals_refuses_a_library_without_one() {
     let runtime = support::builder().require_seal(true).build().expect("it is built");
     let slim = runtime.contexts().create_slim("sealed").expect("the name is free");
     slim.load_path(reports(1)).expect("the build has sealed it");

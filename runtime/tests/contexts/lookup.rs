@@ -39,11 +39,11 @@ fn through_a_slim_types_and_functions_of_the_default_are_found() {
         let _scope = slim.enter().expect("it is alive");
         assert_eq!(contexts.resolve_type(ty).expect(ty).expect(&shared), Ok(()));
     }
-    assert_eq!(slim.modules().len(), 1, "what is shared stays in the Default");
+    assert_eq!(slim.modules().len(), 1, "shared modules stay in the Default");
 }
 
 #[test]
-fn what_a_context_has_itself_comes_before_what_the_default_has() {
+fn own_modules_of_a_context_come_before_the_defaults() {
     let (_runtime, contexts) = with_figures();
     let slim = contexts.create_slim("own first").expect("the name is free");
     let shared = slim.function("Sum", "build_tag", "-> u64").expect("the Default has it");
@@ -53,45 +53,48 @@ fn what_a_context_has_itself_comes_before_what_the_default_has() {
         assert_eq!(number(&slim.function(ty, "build_tag", "-> u64").expect(ty)).expect("it answers"), 2);
     }
     assert_eq!(number(&shared).expect("it answers"), 1, "a handle means what it meant when it was made");
-    gone(&slim.replace(reports(1)).expect("it comes up"));
+    gone(&slim.replace(reports(1)).expect("it starts"));
     assert_eq!(number(&shared).expect("the Default has it"), 1);
     gone(&slim.begin_unload().expect("it is collectible"));
     assert!(matches!(number(&shared), Err(ContextError::ContextUnloading { .. })), "it was a function of the Slim");
 }
 
 #[test]
-fn a_module_that_is_named_and_not_there_is_asked_of_resolver_default_and_handlers() {
+fn a_missing_module_is_searched_in_resolver_default_and_handlers() {
     let contexts = runtime().contexts();
     let asked = Arc::new(Mutex::new(Vec::new()));
-    let slim = contexts.create_slim("asks").expect("the name is free");
+    let slim = contexts.create_slim("requests").expect("the name is free");
     let note = |who: &'static str, answers: bool| {
         let asked = Arc::clone(&asked);
         move |request: &alcedo_runtime::ModuleRequest| {
-            asked.lock().expect("nobody panics").push(format!("{who} {}", request.name));
+            asked.lock().expect("not poisoned").push(format!("{who} {}", request.name));
             Ok((answers && request.name == "figures").then(|| FoundModule::File(figures(2))))
         }
     };
     slim.set_resolver(note("resolver", false));
     slim.on_resolving(note("handler", true));
-    assert!(refusal(slim.resolve_type("Sum")).contains("knows no type Sum: it has none"), "nobody knows whose it is");
-    assert!(asked.lock().expect("nobody panics").is_empty());
+    assert!(
+        refusal(slim.resolve_type("Sum")).contains("knows no type Sum: it has none"),
+        "the module of the type is unknown"
+    );
+    assert!(asked.lock().expect("not poisoned").is_empty());
     assert_eq!(
         slim.resolve_type("figures::Sum").expect("the handler has it").module.context,
         slim.id().expect("alive")
     );
-    assert_eq!(*asked.lock().expect("nobody panics"), ["resolver figures", "handler figures"]);
+    assert_eq!(*asked.lock().expect("not poisoned"), ["resolver figures", "handler figures"]);
     assert_eq!(number(&slim.function("Sum", "build_tag", "-> u64").expect("it is there now")).expect("it answers"), 2);
-    let refused = refusal(slim.function("nobody:Sum", "build_tag", "-> u64"));
+    let refused = refusal(slim.function("missing:Sum", "build_tag", "-> u64"));
     assert_eq!(
         refused,
-        "Slim \"asks\" finds no module `nobody` *: own modules did not have it; the resolver did not have it; Default \
+        "Slim \"requests\" finds no module `missing` *: own modules did not have it; the resolver did not have it; Default \
          did not have it; handler 1 did not have it"
     );
-    assert!(matches!(slim.resolve_type("nobody::Sum"), Err(ContextError::NotFound { .. })));
+    assert!(matches!(slim.resolve_type("missing::Sum"), Err(ContextError::NotFound { .. })));
 }
 
 #[test]
-fn a_function_that_is_looked_up_in_a_scope_is_of_its_context_and_without_one_of_the_default() {
+fn a_function_lookup_uses_the_scope_or_the_default_context() {
     let (_runtime, contexts) = with_figures();
     let slim = slim(&contexts, "scoped");
     slim.load_path(figures(2)).expect("it is loaded");
@@ -102,7 +105,7 @@ fn a_function_that_is_looked_up_in_a_scope_is_of_its_context_and_without_one_of_
     let scoped = here("Sum").expect("the Slim has it");
     assert_eq!(number(&here("reports:Report").expect("the Slim has it")).expect("it answers"), 1);
     drop(scope);
-    assert_eq!(number(&scoped).expect("it answers"), 2, "it stays a function of the Slim");
+    assert_eq!(number(&scoped).expect("it answers"), 2, "the function still belongs to the Slim");
     // A scope of another runtime's context does not affect this runtime.
     let other = runtime();
     let elsewhere = other.contexts().create_slim("elsewhere").expect("the name is free");
@@ -111,13 +114,13 @@ fn a_function_that_is_looked_up_in_a_scope_is_of_its_context_and_without_one_of_
 }
 
 #[test]
-fn a_call_of_a_function_of_another_context_keeps_that_context() {
+fn calling_a_function_of_another_context_keeps_it_loaded() {
     let contexts = runtime().contexts();
     let base = slim(&contexts, "base");
     let module = base.modules().remove(0);
     let top = contexts.create_slim("top").expect("the name is free");
     top.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
-    top.load_name("reports", &any()).expect("it is lent");
+    top.load_name("reports", &any()).expect("it is borrowed");
     assert_eq!(top.resolve_type("Report").expect("it depends on it").module.context, base.id().expect("alive"));
     let wait = top.function("Report", "wait_for", "String -> bool").expect("it depends on it");
     let pointer = top.get_function_pointer("reports::Report", "build_tag", "-> u64").expect("it depends on it");
@@ -126,7 +129,7 @@ fn a_call_of_a_function_of_another_context_keeps_that_context() {
     let path = text(&gate.display().to_string());
     let caller = thread::spawn({
         let wait = wait.clone();
-        move || wait.call(&[path]).expect("it was let in")
+        move || wait.call(&[path]).expect("the call was accepted")
     });
     support::until("the call is inside", || base.held_by().iter().any(|by| by.kind == LeaseKind::Call));
     let ticket = base.begin_unload().expect("it is collectible");
@@ -144,10 +147,10 @@ fn a_call_of_a_function_of_another_context_keeps_that_context() {
 }
 
 #[test]
-fn a_module_of_the_master_gets_from_the_default_what_it_depends_on() {
+fn a_master_module_gets_its_dependencies_from_the_default() {
     let (runtime, contexts) = with_figures();
     runtime.create_master(&[needy()]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(runtime.modules().len(), 1, "what is shared stays in the Default");
+    assert_eq!(runtime.modules().len(), 1, "shared modules stay in the Default");
     let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
     let sum = contexts.resolve_type_in(master.id, "Sum").expect("the Default has it");
     assert_eq!(sum.module.context, ContextId::DEFAULT);
@@ -162,7 +165,7 @@ fn a_module_of_the_master_gets_from_the_default_what_it_depends_on() {
 }
 
 #[test]
-fn the_default_is_asked_with_its_resolver_for_a_module_of_the_master_and_own_modules_come_first() {
+fn a_master_module_prefers_own_modules_then_default_and_its_resolver() {
     let runtime = runtime();
     let default = runtime.contexts().default_context();
     default.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
@@ -175,9 +178,10 @@ fn the_default_is_asked_with_its_resolver_for_a_module_of_the_master_and_own_mod
 }
 
 #[test]
-fn what_the_default_has_not_for_a_module_of_the_master_is_told_with_who_was_asked() {
+fn an_unresolved_master_dependency_is_reported_with_all_places_searched() {
     let runtime = runtime();
-    let refused = runtime.create_master(&[needy(), support::plugin("switchboard", &[])]).expect_err("nobody has it");
+    let refused =
+        runtime.create_master(&[needy(), support::plugin("switchboard", &[])]).expect_err("no module provides it");
     assert_eq!(
         refused.to_string(),
         "Master finds no module `figures` ^0.1, which `reports` needs: own modules did not have it, and only \
@@ -203,12 +207,12 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
     // A class with functions by name is a single type, not two of the same name.
     let line = contexts.resolve_type_in(master.id, "Line").expect("it is there");
     assert_eq!(line.path, "/Script/Game.Line");
-    let refused = refusal(contexts.resolve_type_in(master.id, "nobody::Report"));
-    assert!(refused.starts_with("Master finds no module `nobody` *: own modules did not have it"), "{refused}");
+    let refused = refusal(contexts.resolve_type_in(master.id, "missing::Report"));
+    assert!(refused.starts_with("Master finds no module `missing` *: own modules did not have it"), "{refused}");
 }
 
 #[test]
-fn types_are_named_alike_for_types_and_for_functions() {
+fn type_names_agree_between_types_and_functions() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "spelled");
     for ty in ["Report", "reports:Report", "reports::Report"] {

@@ -79,7 +79,7 @@ fn build_tag(slim: &LoadContext) -> ContextFunction {
 fn number(function: &ContextFunction) -> Result<u64, ContextError> {
     match function.call(&[])? {
         Some(Value::U64(number)) => Ok(number),
-        other => panic!("{other:?} is no number"),
+        other => panic!("{other:?} is not a number"),
     }
 }
 

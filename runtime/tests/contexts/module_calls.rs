@@ -42,7 +42,7 @@ fn render(slim: &LoadContext) -> String {
 }
 
 #[test]
-fn a_module_calls_a_function_of_another_module_of_its_slim_on_any_thread() {
+fn a_module_calls_modules_of_its_slim_on_any_thread() {
     let contexts = runtime().contexts();
     let slim = relay(&contexts, "beside", &[reports(1)]);
     for name in [RENDER, "nm:/reports:Report:render"] {
@@ -58,7 +58,7 @@ fn a_module_calls_a_function_of_another_module_of_its_slim_on_any_thread() {
 }
 
 #[test]
-fn a_module_finds_what_its_own_context_has_before_what_it_borrowed_and_that_before_the_default() {
+fn lookup_prefers_own_then_borrowed_then_default_modules() {
     let contexts = runtime().contexts();
     contexts.default_context().load_path(reports(3)).expect("it is loaded");
     let of_default = relay(&contexts, "of the default", &[]);
@@ -75,7 +75,7 @@ fn a_module_finds_what_its_own_context_has_before_what_it_borrowed_and_that_befo
 }
 
 #[test]
-fn what_a_module_cannot_call_is_refused_with_a_sentence() {
+fn a_call_unavailable_to_a_module_is_refused_with_a_reason() {
     let contexts = runtime().contexts();
     let slim = relay(&contexts, "refused", &[reports(1), figures(1)]);
     let check = |name: &str, says: &str| {
@@ -93,7 +93,7 @@ fn what_a_module_cannot_call_is_refused_with_a_sentence() {
 }
 
 #[test]
-fn a_call_of_a_module_keeps_the_context_that_has_the_function_and_is_named_until_it_returns() {
+fn a_running_call_keeps_the_callee_context_and_is_named() {
     let contexts = runtime().contexts();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("go on");
@@ -126,7 +126,7 @@ fn a_call_of_a_module_keeps_the_context_that_has_the_function_and_is_named_until
 }
 
 #[test]
-fn a_call_from_an_exit_hook_into_a_context_that_ends_gets_a_refusal() {
+fn an_exit_hook_call_into_an_unloading_context_is_refused() {
     let record = support::record("reports");
     let contexts = runtime().contexts();
     let slim = relay(&contexts, "ending", &[reports(1)]);
@@ -137,11 +137,11 @@ fn a_call_from_an_exit_hook_into_a_context_that_ends_gets_a_refusal() {
 }
 
 #[test]
-fn a_living_dependent_calls_a_lender_that_unloads_was_replaced_or_lost_its_last_handle() {
+fn a_dependent_still_calls_its_unloading_or_replaced_lender() {
     type End = fn(LoadContext) -> Option<LoadContext>;
     let ends: [End; 4] = [
         |lender| lender.begin_unload().map(|_| Some(lender)).expect("it is collectible"),
-        |lender| lender.replace(reports(2)).map(|_| Some(lender)).expect("it comes up"),
+        |lender| lender.replace(reports(2)).map(|_| Some(lender)).expect("it starts"),
         |_lender| None,
         |lender| {
             let _ticket = lender.begin_unload().expect("it is collectible");
@@ -161,7 +161,7 @@ fn a_living_dependent_calls_a_lender_that_unloads_was_replaced_or_lost_its_last_
         let before = borrower.function("Report", "build_tag", "-> u64").expect("it is offered");
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1");
         let lender = end(lender);
-        let ticket = contexts.unloads_of("lender").into_iter().next().expect("it is on its way out");
+        let ticket = contexts.unloads_of("lender").into_iter().next().expect("it is unloading");
         // Calls with and without a cached lookup, of modules and of the host, on any thread.
         assert_eq!(render(&borrower), "Ada x2 by build 1", "{at}");
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1", "{at}");
@@ -178,7 +178,7 @@ fn a_living_dependent_calls_a_lender_that_unloads_was_replaced_or_lost_its_last_
         assert_eq!(pointer.call(&[]).expect("it answers"), Some(Value::U64(1)), "{at}");
         assert_ne!(ticket.poll(), ContextState::Dead, "{at}");
         let unload = borrower.begin_unload().expect("it is collectible");
-        assert!(unload.wait(std::time::Duration::ZERO).is_err(), "{at}: a pointer is there");
+        assert!(unload.wait(std::time::Duration::ZERO).is_err(), "{at}: a pointer exists");
         assert_eq!(pointer.call(&[]).expect("it answers"), Some(Value::U64(1)), "{at}");
         drop(pointer);
         gone(&unload);
@@ -190,7 +190,7 @@ fn a_living_dependent_calls_a_lender_that_unloads_was_replaced_or_lost_its_last_
 }
 
 #[test]
-fn an_exit_hook_calls_what_its_module_depends_on_in_its_own_context_and_in_one_that_unloads() {
+fn an_exit_hook_calls_dependencies_in_own_and_unloading_contexts() {
     let record = support::record("reports");
     let dependent = support::plugin("relay", &["needs-reports"]);
     let contexts = runtime().contexts();
@@ -213,7 +213,7 @@ fn an_exit_hook_calls_what_its_module_depends_on_in_its_own_context_and_in_one_t
 }
 
 #[test]
-fn a_module_of_a_slim_calls_shared_functions_and_leaves_of_the_host_on_any_thread_until_the_host_ends() {
+fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     let runtime = runtime();
     let calls = runtime.calls();
     let signature = |words: &str| words.parse().expect("a signature");
@@ -268,7 +268,7 @@ fn a_module_of_a_slim_calls_shared_functions_and_leaves_of_the_host_on_any_threa
     let said = |name: &str| of_slim.call(&[text(name)]);
     assert!(said("ex:/host.next").is_ok());
     drop(runtime);
-    assert!(owned.upgrade().is_none(), "what the body owned is gone with the host");
+    assert!(owned.upgrade().is_none(), "captures of the body are dropped with the host");
     let said = said("ex:/host.next");
     assert!(
         matches!(&said, Ok(Some(Value::Text(said))) if said.contains("is not available")) || said.is_err(),
@@ -277,7 +277,7 @@ fn a_module_of_a_slim_calls_shared_functions_and_leaves_of_the_host_on_any_threa
 }
 
 #[test]
-fn modules_that_call_while_their_slim_is_replaced_and_unloaded_get_an_answer_or_a_refusal() {
+fn calls_racing_replacement_and_unload_return_a_result_or_a_refusal() {
     let contexts = runtime().contexts();
     for round in 0..6 {
         let slim = relay(&contexts, &format!("raced {round}"), &[reports(1)]);

@@ -1,5 +1,5 @@
 //! Native libraries: table D.
-#![expect(unsafe_code, reason = "promises of a library of data that it may be closed")]
+#![expect(unsafe_code, reason = "promises that a library of data may be closed")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
     let told = |name: &'static str| {
         let asked = Arc::clone(&asked);
         move |wanted: &str| {
-            asked.lock().expect("nobody panics").push(format!("{name} {wanted}"));
+            asked.lock().expect("not poisoned").push(format!("{name} {wanted}"));
             Ok(None)
         }
     };
@@ -38,7 +38,7 @@ fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
     slim.set_native_resolver_of("reports", told("module's"));
     let refused = refusal(slim.native_library("nowhere", Some("reports")));
     let order = ["module's nowhere", "resolver nowhere", "handler 1 nowhere", "handler 2 nowhere"];
-    assert_eq!(*asked.lock().expect("nobody panics"), order);
+    assert_eq!(*asked.lock().expect("not poisoned"), order);
     let folder = reports(1).parent().expect("a folder").display().to_string();
     assert_eq!(
         refused,
@@ -51,15 +51,15 @@ fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
 }
 
 #[test]
-fn d1_the_system_and_the_folder_of_the_module_are_asked_before_the_handlers() {
+fn d1_system_and_module_folder_are_searched_before_the_handlers() {
     let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     native(dir.path(), "libbeside.so");
     let file = native(dir.path(), "reports.so");
     let slim = contexts.create_slim("d1").expect("the name is free");
     slim.load_path(&file).expect("it is loaded");
-    slim.on_resolving_native(|name| panic!("nobody has to ask for {name}"));
-    let beside = slim.native_library("beside", Some("reports")).expect("it is beside the module");
+    slim.on_resolving_native(|name| panic!("unexpected request for {name}"));
+    let beside = slim.native_library("beside", Some("reports")).expect("it is next to the module");
     assert_eq!(beside.path(), dir.path().join("libbeside.so"));
     let system = slim.native_library("libm.so.6", None).expect("the system has it");
     assert!(!system.symbol("cos").expect("it has").is_null());
@@ -67,7 +67,7 @@ fn d1_the_system_and_the_folder_of_the_module_are_asked_before_the_handlers() {
 }
 
 #[test]
-fn d2_the_first_answer_wins_and_is_kept_for_the_context() {
+fn d2_the_first_result_wins_and_is_cached_per_context() {
     let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let (first, second) = (native(dir.path(), "first.so"), native(dir.path(), "second.so"));
@@ -76,17 +76,17 @@ fn d2_the_first_answer_wins_and_is_kept_for_the_context() {
     let (count, answer) = (Arc::clone(&asked), first.clone());
     slim.on_resolving_native(|_| Ok(None));
     slim.on_resolving_native(move |_| {
-        *count.lock().expect("nobody panics") += 1;
+        *count.lock().expect("not poisoned") += 1;
         Ok(Some(answer.clone()))
     });
     slim.on_resolving_native(move |_| Ok(Some(second.clone())));
     assert_eq!(slim.native_library("found", None).expect("it is found").path(), first);
     assert_eq!(slim.native_library("found", None).expect("it is found").path(), first);
-    assert_eq!(*asked.lock().expect("nobody panics"), 1);
+    assert_eq!(*asked.lock().expect("not poisoned"), 1);
 }
 
 #[test]
-fn d3_a_resolver_gives_an_absolute_path() {
+fn d3_a_resolver_returns_an_absolute_path() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "d3");
     slim.set_native_resolver(|_| Ok(Some("relative.so".into())));
@@ -101,7 +101,7 @@ fn d3_a_resolver_gives_an_absolute_path() {
 }
 
 #[test]
-fn d4_a_native_library_stays_with_its_context_and_is_closed_after_it_only_where_that_is_allowed() {
+fn d4_native_libraries_outlive_their_context_unless_closing_is_allowed() {
     let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let [stays, goes] = ["stays.so", "goes.so"].map(|name| native(dir.path(), name));
@@ -116,6 +116,6 @@ fn d4_a_native_library_stays_with_its_context_and_is_closed_after_it_only_where_
     let listed = |path: &Path| contexts.natives().into_iter().any(|native| native.path == path);
     assert!(listed(&stays) && listed(&goes) && is_mapped(&goes));
     gone(&slim.begin_unload().expect("it is collectible"));
-    assert!(listed(&stays) && is_mapped(&stays), "nobody has said that it may go");
+    assert!(listed(&stays) && is_mapped(&stays), "closing was not permitted");
     assert!(!listed(&goes) && !is_mapped(&goes));
 }

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-/// Tests named by a page: `contexts/kinds.rs::a3_a_slim_comes_and_goes`.
+/// Tests named by a page: `contexts/kinds.rs::a3_a_slim_is_created_and_unloaded`.
 fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split('`').filter_map(|word| word.split_once(".rs::"))
 }
 
 #[test]
-fn each_test_on_the_page_is_there_and_each_row_has_one_or_says_why_not() {
+fn each_row_of_the_page_names_an_existing_test_or_a_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let page = fs::read_to_string(root.join("docs/load-contexts.md")).expect("the page is there");
     for (file, test) in named(&page) {

@@ -12,7 +12,7 @@ fn relative() -> String {
     let library = support::plugin("reports", &[]).canonicalize().expect("it was built");
     let mut path = "../".repeat(here.components().count() - 1);
     path.push_str(library.strip_prefix("/").expect("it is absolute").to_str().expect("it is text"));
-    assert!(std::fs::exists(&path).expect("it can be asked"), "{path} leads nowhere");
+    assert!(std::fs::exists(&path).expect("it can be asked"), "{path} does not resolve");
     path
 }
 
@@ -87,7 +87,7 @@ fn a_relative_path_is_refused_at_every_entry_point() {
 }
 
 #[test]
-fn a_native_library_with_folders_in_its_name_is_not_looked_for_in_the_current_folder() {
+fn native_library_names_with_folders_skip_the_current_folder() {
     let host = runtime();
     let asked = host.contexts().create_slim("names").expect("the name is free");
     let refused = asked.native_library(&relative(), None);

@@ -7,7 +7,7 @@ use alcedo_runtime::{ContextError, ContextEventKind, ContextKind, ContextState, 
 use super::{any, build_tag, figures, needy, number, refusal, reports, runtime, slim};
 
 #[test]
-fn a_pinned_context_stays_without_a_handle_and_is_not_collectible() {
+fn a_pinned_context_outlives_its_handles_and_is_not_collectible() {
     let contexts = runtime().contexts();
     let pinned = contexts.create_pinned("contracts").expect("the name is free");
     pinned.load_path(reports(1)).expect("it is loaded");
@@ -36,13 +36,13 @@ fn pinned_contexts_and_slims_share_their_names() {
     let contexts = runtime().contexts();
     let pinned = contexts.create_pinned("taken").expect("the name is free");
     assert!(refusal(contexts.create_slim("taken")).starts_with("a Slim cannot be named \"taken\""));
-    assert!(contexts.slim("taken").is_none(), "it is no Slim");
+    assert!(contexts.slim("taken").is_none(), "a pinned context is not a Slim");
     let _slim = contexts.create_slim("slim").expect("the name is free");
     assert!(refusal(contexts.create_pinned("slim")).starts_with("a pinned context cannot be named \"slim\""));
     assert!(refusal(contexts.create_pinned("Default")).starts_with("a pinned context cannot be named \"Default\""));
     assert!(contexts.pinned("slim").is_none(), "it is not pinned");
     drop(pinned);
-    assert!(contexts.create_pinned("taken").is_err(), "it is still there");
+    assert!(contexts.create_pinned("taken").is_err(), "the context still exists");
 }
 
 #[test]
@@ -62,57 +62,57 @@ fn a_collectible_dependency_of_a_pinned_context_is_refused() {
 }
 
 #[test]
-fn what_stays_depends_on_what_stays() {
+fn pinned_contexts_depend_only_on_pinned_contexts() {
     let contexts = runtime().contexts();
     let base = contexts.create_pinned("base").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
     let lent = move |_: &alcedo_runtime::ModuleRequest| Ok(Some(FoundModule::Loaded(module.clone())));
     let top = contexts.create_pinned("top").expect("the name is free");
     top.set_resolver(lent.clone());
-    top.load_path(needy()).expect("neither ever goes");
+    top.load_path(needy()).expect("neither is ever unloaded");
     assert_eq!(top.resolve_type("Sum").expect("it depends on it").context, "Pinned \"base\"");
     let default = contexts.default_context();
     default.set_resolver(lent.clone());
-    default.load_path(needy()).expect("neither ever goes");
+    default.load_path(needy()).expect("neither is ever unloaded");
     // A collectible context depends on a pinned one and ends without it.
     let slim = contexts.create_slim("goes").expect("the name is free");
     slim.set_resolver(lent);
-    slim.load_path(needy()).expect("it is lent");
+    slim.load_path(needy()).expect("it is borrowed");
     super::gone(&slim.begin_unload().expect("it is collectible"));
     assert_eq!(base.state(), ContextState::Alive);
 }
 
 #[test]
-fn a_pinned_context_ends_with_its_runtime_and_is_told() {
+fn a_pinned_context_ends_with_its_runtime_and_is_notified() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&heard);
     contexts.on_event(move |event| {
         if event.event == ContextEventKind::Unloading {
-            listener.lock().expect("nobody panics").push(event.name.clone());
+            listener.lock().expect("not poisoned").push(event.name.clone());
         }
     });
     contexts.create_pinned("contracts").expect("the name is free").load_path(figures(1)).expect("it is loaded");
     let _slim = slim(&contexts, "slim");
     let shutdown = runtime.shutdown();
-    assert_eq!(shutdown.left, [""; 0], "what is pinned blocks nobody");
-    assert_eq!(*heard.lock().expect("nobody panics"), ["slim", "contracts", "Default"]);
+    assert_eq!(shutdown.left, [""; 0], "pinned contexts do not block a shutdown");
+    assert_eq!(*heard.lock().expect("not poisoned"), ["slim", "contracts", "Default"]);
 }
 
 #[test]
-fn the_way_back_to_a_pinned_context_is_there_without_a_handle() {
+fn a_resolver_reaches_its_pinned_context_without_a_handle() {
     let contexts = runtime().contexts();
     let pinned = contexts.create_pinned("asked").expect("the name is free");
     let (weak, heard) = (pinned.downgrade(), Arc::new(Mutex::new(Vec::new())));
     let tells = Arc::clone(&heard);
     pinned.set_resolver(move |request| {
-        tells.lock().expect("nobody panics").push(request.load_context().map(|context| context.name().to_owned()));
+        tells.lock().expect("not poisoned").push(request.load_context().map(|context| context.name().to_owned()));
         Ok(Some(FoundModule::File(figures(1))))
     });
     drop(pinned);
-    let sum = contexts.function("asked", "figures::Sum", "build_tag", "-> u64").expect("its resolver knows it");
+    let sum = contexts.function("asked", "figures::Sum", "build_tag", "-> u64").expect("its resolver finds it");
     assert_eq!(number(&sum).expect("it answers"), 1);
-    assert_eq!(*heard.lock().expect("nobody panics"), [Some("asked".to_owned())]);
+    assert_eq!(*heard.lock().expect("not poisoned"), [Some("asked".to_owned())]);
     assert_eq!(weak.upgrade().expect("it stays").modules().len(), 1);
 }

@@ -19,13 +19,13 @@ fn knows(
 ) -> impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, alcedo_runtime::ResolverFailure> + Send + Sync + 'static {
     let (asked, name) = (Arc::clone(asked), name.to_owned());
     move |request| {
-        asked.lock().expect("nobody panics").push(format!("{name} {}", request.name));
+        asked.lock().expect("not poisoned").push(format!("{name} {}", request.name));
         Ok(library.filter(|_| request.name == "figures").map(|tag| FoundModule::File(figures(tag))))
     }
 }
 
 fn taken(asked: &Asked) -> Vec<String> {
-    std::mem::take(&mut *asked.lock().expect("nobody panics"))
+    std::mem::take(&mut *asked.lock().expect("not poisoned"))
 }
 
 /// The tag of the build of `figures` that a module of the context sees.
@@ -38,17 +38,17 @@ fn id_of(tag: u64) -> u128 {
 }
 
 #[test]
-fn c1_a_context_asks_itself_first_and_nobody_else_then() {
+fn c1_a_context_searches_itself_first_and_stops_on_success() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c1").expect("the name is free");
     slim.set_resolver(knows(&asked, "resolver", Some(2)));
     slim.load_path(figures(1)).expect("it is loaded");
-    slim.load_path(needy()).expect("what it needs is there");
+    slim.load_path(needy()).expect("its dependency is available");
     assert_eq!((build_of_figures(&slim), taken(&asked).len()), (id_of(1), 0));
 }
 
 #[test]
-fn c1_a_version_that_is_there_and_will_not_do_is_an_error_and_ends_the_search() {
+fn c1_an_unsuitable_version_is_an_error_and_ends_the_search() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c1").expect("the name is free");
     slim.load_path(figures(1)).expect("it is loaded");
@@ -59,14 +59,14 @@ fn c1_a_version_that_is_there_and_will_not_do_is_an_error_and_ends_the_search() 
 }
 
 #[test]
-fn c2_the_resolver_comes_before_the_default() {
+fn c2_the_resolver_is_searched_before_the_default() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c2").expect("the name is free");
     slim.set_resolver(knows(&asked, "resolver", Some(2)));
     slim.load_path(needy()).expect("it is loaded");
     assert_eq!(build_of_figures(&slim), id_of(2));
-    assert_eq!(taken(&asked), ["resolver figures"], "and is asked once: the answer is kept");
+    assert_eq!(taken(&asked), ["resolver figures"], "the resolver is called once: its result is cached");
 }
 
 #[test]
@@ -94,13 +94,16 @@ fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
 }
 
 #[test]
-fn c2_a_resolver_may_answer_with_another_version_and_is_taken_at_its_word() {
+fn c2_a_resolver_may_return_another_version_unchecked() {
     let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
-    slim.load_path(support::plugin("reports", &["needs-newer-figures"])).expect("the resolver knows what it does");
+    slim.load_path(support::plugin("reports", &["needs-newer-figures"])).expect("a resolver may return any version");
     let range = ">=0.2".parse().expect("a range");
     assert_eq!(slim.load_name("figures", &range).expect("it was answered before").version.to_string(), "0.1.0");
-    assert!(slim.load_name("figures", &">=0.3".parse().expect("a range")).is_err(), "nobody has answered this one");
+    assert!(
+        slim.load_name("figures", &">=0.3".parse().expect("a range")).is_err(),
+        "no result is cached for this range"
+    );
 }
 
 #[test]
@@ -122,7 +125,7 @@ fn c2_a_module_of_another_runtime_is_refused() {
 }
 
 #[test]
-fn c4_the_default_comes_before_the_handlers() {
+fn c4_the_default_is_searched_before_the_handlers() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c4").expect("the name is free");
@@ -130,11 +133,11 @@ fn c4_the_default_comes_before_the_handlers() {
     slim.load_path(needy()).expect("it is loaded");
     assert_eq!((build_of_figures(&slim), taken(&asked).len()), (id_of(1), 0));
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
-    assert_eq!(names, ["reports"], "what is shared stays in the Default");
+    assert_eq!(names, ["reports"], "shared modules stay in the Default");
 }
 
 #[test]
-fn c4_an_older_version_in_the_default_sends_the_search_on_to_the_handlers() {
+fn c4_an_older_default_version_continues_the_search_in_handlers() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c4").expect("the name is free");
@@ -145,12 +148,12 @@ fn c4_an_older_version_in_the_default_sends_the_search_on_to_the_handlers() {
          figures 0.1.0"
     );
     slim.on_resolving(knows(&asked, "handler", Some(2)));
-    slim.load_path(&newer).expect("the handler knows what it does");
+    slim.load_path(&newer).expect("a handler may return any version");
     assert_eq!((build_of_figures(&slim), taken(&asked)), (id_of(2), vec!["handler figures".to_owned()]));
 }
 
 #[test]
-fn an_answer_that_comes_after_the_seal_is_refused_whatever_it_is() {
+fn any_result_returned_after_the_seal_is_refused() {
     for what in ["loaded", "file", "bytes"] {
         let contexts = runtime().contexts();
         let [lender, slim] = ["lender", "sealed"].map(|name| contexts.create_slim(name).expect("the name is free"));
@@ -175,7 +178,7 @@ fn an_answer_that_comes_after_the_seal_is_refused_whatever_it_is() {
 }
 
 #[test]
-fn a_module_of_the_master_as_an_answer_is_named_as_such() {
+fn a_master_module_as_a_resolver_result_is_refused_by_name() {
     let runtime = support::host(&[figures(1)]);
     let contexts = runtime.contexts();
     let master = contexts.all().into_iter().find(|info| info.kind == ContextKind::Master).expect("it is listed");
@@ -190,29 +193,29 @@ fn a_module_of_the_master_as_an_answer_is_named_as_such() {
 }
 
 #[test]
-fn c5_handlers_are_asked_in_order_the_first_answer_wins_and_is_kept() {
+fn c5_handlers_run_in_order_and_the_first_result_is_cached() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c5").expect("the name is free");
     for (name, library) in [("first", None), ("second", Some(1)), ("third", Some(2))] {
         slim.on_resolving(knows(&asked, name, library));
     }
-    slim.load_path(needy()).expect("the second knows it");
+    slim.load_path(needy()).expect("the second finds it");
     assert_eq!(taken(&asked), ["first figures", "second figures"]);
     assert_eq!(build_of_figures(&slim), id_of(1));
     assert!(taken(&asked).is_empty());
 }
 
 #[test]
-fn c5_a_replacement_asks_the_same_ones() {
+fn c5_a_replacement_uses_the_existing_handlers() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = slim(&contexts, "c5");
     slim.on_resolving(knows(&asked, "handler", Some(1)));
-    gone(&slim.replace(needy()).expect("it comes up"));
+    gone(&slim.replace(needy()).expect("it starts"));
     assert_eq!(taken(&asked), ["handler figures"]);
 }
 
 #[test]
-fn c7_what_nobody_knows_is_not_found_and_the_error_says_who_was_asked() {
+fn c7_an_unknown_module_is_not_found_and_the_error_lists_sources() {
     let (contexts, asked) = (runtime().contexts(), Asked::default());
     let slim = contexts.create_slim("c7").expect("the name is free");
     slim.set_resolver(knows(&asked, "resolver", None));
@@ -227,7 +230,7 @@ fn c7_what_nobody_knows_is_not_found_and_the_error_says_who_was_asked() {
 }
 
 #[test]
-fn c_what_stays_for_ever_does_not_depend_on_what_may_go() {
+fn c_pinned_contexts_do_not_depend_on_collectible_ones() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("may go").expect("the name is free");
     let module = slim.load_path(figures(1)).expect("it is loaded");
@@ -243,7 +246,7 @@ fn c_what_stays_for_ever_does_not_depend_on_what_may_go() {
 }
 
 #[test]
-fn c_a_module_that_another_depends_on_stays_until_that_is_gone() {
+fn c_a_dependency_stays_loaded_until_its_dependents_are_gone() {
     let contexts = runtime().contexts();
     let base = contexts.create_slim("base").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
@@ -251,7 +254,7 @@ fn c_a_module_that_another_depends_on_stays_until_that_is_gone() {
     top.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
     top.load_path(needy()).expect("it is loaded");
     let ticket = base.begin_unload().expect("it is collectible");
-    let blocked = ticket.wait(std::time::Duration::ZERO).expect_err("somebody depends on it");
+    let blocked = ticket.wait(std::time::Duration::ZERO).expect_err("a module depends on it");
     let owners: Vec<_> = blocked.blockers.iter().map(|by| format!("{} {}", by.kind, by.owner)).collect();
     let build = top.modules()[0].build_id;
     let wanted = format!("reports 0.1.0 (build {build:032x}) of Slim \"top\" generation 1, which needs figures");
@@ -267,7 +270,7 @@ fn c_modules_start_after_all_they_need() {
     let heard = Arc::clone(&started);
     contexts.on_event(move |event| {
         if let ContextEventKind::Loaded(module) = &event.event {
-            heard.lock().expect("nobody panics").push(module.clone());
+            heard.lock().expect("not poisoned").push(module.clone());
         }
     });
     let slim = contexts.create_slim("order").expect("the name is free");
@@ -277,7 +280,7 @@ fn c_modules_start_after_all_they_need() {
 }
 
 #[test]
-fn c_modules_that_need_each_other_are_refused_and_the_circle_is_printed() {
+fn c_modules_with_cyclic_dependencies_are_refused_and_the_cycle_is_printed() {
     let slim = contexts().create_slim("circle").expect("the name is free");
     slim.set_resolver(|request| {
         Ok(Some(FoundModule::File(match request.name.as_str() {
@@ -295,9 +298,9 @@ fn c_modules_that_need_each_other_are_refused_and_the_circle_is_printed() {
 fn c_a_resolver_may_load_something_itself() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("nested").expect("the name is free");
-    let again = contexts.slim("nested").expect("it is living");
+    let again = contexts.slim("nested").expect("alive");
     slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(again.load_path(figures(1))?))));
-    slim.load_path(needy()).expect("what it needs was loaded meanwhile");
+    slim.load_path(needy()).expect("its dependency was loaded by the resolver");
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
     assert_eq!(names, ["figures", "reports"]);
     // The resolver holds a handle, so this is not the last one.
@@ -305,7 +308,7 @@ fn c_a_resolver_may_load_something_itself() {
 }
 
 #[test]
-fn c_threads_that_ask_for_one_module_at_once_get_one() {
+fn c_threads_requesting_one_module_concurrently_share_it() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("race").expect("the name is free");
     let (reports, file) = (reports(1), &slim);
@@ -319,7 +322,7 @@ fn c_threads_that_ask_for_one_module_at_once_get_one() {
 }
 
 #[test]
-fn what_a_resolver_loads_itself_is_in_the_context_once() {
+fn a_module_loaded_by_its_resolver_appears_once_in_the_context() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("twice").expect("the name is free");
     let again = slim.clone();

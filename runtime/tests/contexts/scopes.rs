@@ -15,7 +15,7 @@ fn current() -> Option<String> {
 }
 
 #[test]
-fn f5_a_thread_is_in_no_context_at_first_and_scopes_are_its_own() {
+fn f5_a_thread_starts_in_no_context_and_has_its_own_scopes() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f5");
     assert_eq!(current(), None);
@@ -25,7 +25,7 @@ fn f5_a_thread_is_in_no_context_at_first_and_scopes_are_its_own() {
 }
 
 #[test]
-fn f6_a_scope_is_entered_and_left_and_none_can_be_entered_as_well() {
+fn f6_a_scope_and_an_empty_scope_can_be_entered_and_left() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f6");
     let scope = slim.enter().expect("it is alive");
@@ -52,7 +52,7 @@ fn f7_scopes_nest_and_each_restores_what_was_before_it() {
 }
 
 #[test]
-fn f7_a_scope_that_is_left_out_of_order_still_restores_its_own_predecessor() {
+fn f7_a_scope_left_out_of_order_restores_its_predecessor() {
     let contexts = runtime().contexts();
     let [one, other] = ["one", "other"].map(|name| slim(&contexts, name));
     let outer = one.enter().expect("it is alive");
@@ -61,7 +61,7 @@ fn f7_a_scope_that_is_left_out_of_order_still_restores_its_own_predecessor() {
     assert_eq!(current(), None, "what was before the outer one");
     drop(inner);
     assert_eq!(current().as_deref(), Some("one"), "what was before the inner one");
-    gone(&one.begin_unload().expect("nobody is in its scope any more"));
+    gone(&one.begin_unload().expect("its scope is left"));
     let _clean = Contexts::enter_none();
 }
 
@@ -74,7 +74,7 @@ fn f7_a_scope_is_a_lease() {
     let report = ticket.wait(std::time::Duration::ZERO).expect_err("a scope holds it");
     assert_eq!(report.blockers[0].kind, LeaseKind::Scope);
     assert!(report.blockers[0].place.as_deref().is_some_and(|place| place.contains("scopes.rs:")), "{report}");
-    assert_eq!(current().as_deref(), Some("f7"), "it is still there");
+    assert_eq!(current().as_deref(), Some("f7"), "the scope is still entered");
     drop(scope);
     gone(&ticket);
     assert!(matches!(slim.enter(), Err(ContextError::ContextUnloading { .. })));
@@ -102,7 +102,7 @@ impl Wake for Nobody {
 }
 
 #[test]
-fn f7_a_task_is_in_its_context_on_whatever_thread_it_is_polled() {
+fn f7_a_task_has_its_context_on_every_polling_thread() {
     let contexts = runtime().contexts();
     let [one, other] = ["task", "thread"].map(|name| slim(&contexts, name));
     let mut task = Box::pin(one.scope(Twice(Vec::new())).expect("it is alive"));
@@ -124,13 +124,13 @@ fn f7_a_task_is_in_its_context_on_whatever_thread_it_is_polled() {
 }
 
 #[test]
-fn f8_one_scope_answers_types_and_functions_of_one_generation() {
+fn f8_one_scope_resolves_types_and_functions_of_one_generation() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f8");
     let scope = slim.enter().expect("it is alive");
     let before = contexts.function_here("Report", "build_tag", "-> u64").expect("it is offered");
     let entered = slim.id();
-    let old = slim.replace(reports(2)).expect("it comes up");
+    let old = slim.replace(reports(2)).expect("it starts");
     assert_ne!(slim.id(), entered);
     let after = contexts.function_here("Report", "build_tag", "-> u64").expect("it is offered");
     let ty = contexts.resolve_type("Report").expect("it is there");
@@ -155,7 +155,7 @@ fn f8_one_scope_answers_types_and_functions_of_one_generation() {
 }
 
 #[test]
-fn f8_a_type_is_looked_up_in_the_scope_and_in_the_default_without_one() {
+fn f8_a_type_lookup_uses_the_scope_or_the_default() {
     let contexts = runtime().contexts();
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("f8").expect("the name is free");
@@ -174,6 +174,6 @@ fn f8_a_type_is_looked_up_in_the_scope_and_in_the_default_without_one() {
     let waker = Waker::from(Arc::new(Nobody));
     match pin!(sum).poll(&mut Context::from_waker(&waker)) {
         Poll::Ready(found) => assert_eq!(found.expect("it is there"), "Slim \"f8\""),
-        Poll::Pending => panic!("it waits for nobody"),
+        Poll::Pending => panic!("it never waits"),
     }
 }

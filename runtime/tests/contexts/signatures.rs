@@ -5,7 +5,7 @@ use alcedo_runtime::{ObjectHandle, Value};
 use super::{runtime, support, text};
 
 #[test]
-fn functions_of_a_slim_take_what_lies_in_a_slot_and_text_and_others_are_refused_when_they_are_looked_up() {
+fn slim_functions_take_slot_values_and_strings_and_lookup_refuses_others() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("kinds").expect("the name is free");
     slim.load_path(support::plugin("relay", &[])).unwrap_or_else(|error| panic!("{error}"));
@@ -47,7 +47,8 @@ fn functions_of_a_slim_take_what_lies_in_a_slot_and_text_and_others_are_refused_
         ("subclass", "SubclassOf(/Script/Core.Object)", "SubclassOf(/Script/Core.Object)"),
         ("numbers", "-> Array(f64)", "Array(f64)"),
     ] {
-        let refused = slim.function("Kinds", method, words).map(drop).expect_err("it lies in memory").to_string();
+        let refused =
+            slim.function("Kinds", method, words).map(drop).expect_err("it needs a memory layout").to_string();
         let says = format!(
             "`nm:/relay:Kinds:{method}` ({words}): a {which} lies in memory that the Master's types lay out, and they belong to \
              the game thread: pass numbers, `bool`, `String`, `Name` and `Object` instead"

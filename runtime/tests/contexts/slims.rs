@@ -27,7 +27,7 @@ fn a_replacement_answers_at_once_while_the_old_one_drains() {
     let slim = slim(&contexts, "replaced");
     let function = build_tag(&slim);
     let old = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
-    let ticket = slim.replace(reports(2)).expect("it comes up");
+    let ticket = slim.replace(reports(2)).expect("it starts");
     assert_eq!(ticket.subject(), "Slim \"replaced\" generation 1");
     assert_eq!(number(&function).expect("the new one answers"), 2);
     assert_eq!(old.call(&[]).expect("the old one is there"), Some(Value::U64(1)));
@@ -48,7 +48,7 @@ fn a_replacement_that_does_not_come_up_changes_nothing() {
         assert!(slim.replace(library).is_err());
         assert_eq!((slim.to_string(), number(&function).expect("it answers")), (before.clone(), 1));
     }
-    gone(&slim.replace(reports(2)).expect("it comes up"));
+    gone(&slim.replace(reports(2)).expect("it starts"));
     assert_eq!(slim.to_string(), "Slim \"unchanged\" #2 generation 2: alive", "numbers are not lost");
 }
 
@@ -60,7 +60,7 @@ fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<Un
 }
 
 #[test]
-fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that_is_no_library() {
+fn a_watched_slim_follows_its_file_unless_it_becomes_invalid() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = folder.path().join("libreports.so");
     // Replaces the file like cargo: written to a new file, then renamed.
@@ -75,10 +75,10 @@ fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that
     slim.load_path(&library).unwrap_or_else(|error| panic!("{error}"));
     let function = build_tag(&slim);
     let (watch, news) = watched(&slim, &library);
-    let next = || news.recv_timeout(LONG).expect("the watch tells");
+    let next = || news.recv_timeout(LONG).expect("the watch reports");
     for tag in [2, 1] {
         write(&std::fs::read(reports(tag)).expect("it was built"));
-        gone(&next().expect("it comes up"));
+        gone(&next().expect("it starts"));
         // Calls a clone on another thread, like a request handler of a server.
         let clone = function.clone();
         assert_eq!(thread::spawn(move || number(&clone).expect("it answers")).join().expect("no panic"), tag);
@@ -88,7 +88,7 @@ fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that
     assert_eq!(number(&function).expect("the old one answers"), 1);
     drop(watch);
     write(&std::fs::read(reports(2)).expect("it was built"));
-    assert!(news.recv().is_err(), "nobody watches any more");
+    assert!(news.recv().is_err(), "the watch has ended");
     assert_eq!(number(&function).expect("it answers"), 1);
 }
 
@@ -96,15 +96,15 @@ fn a_slim_that_is_watched_answers_with_what_its_file_becomes_and_stays_when_that
 fn a_watch_is_for_slims_and_for_files_that_can_be_watched() {
     let contexts = runtime().contexts();
     let told = |_outcome| panic!("nothing is replaced");
-    let refused = SlimWatch::start(&contexts.default_context(), reports(1), told).expect_err("it is no Slim");
+    let refused = SlimWatch::start(&contexts.default_context(), reports(1), told).expect_err("it is not a Slim");
     assert!(refused.to_string().contains("is never unloaded"), "{refused}");
     let slim = slim(&contexts, "nowhere");
-    let refused = SlimWatch::start(&slim, "/nowhere/libreports.so", told).expect_err("there is no such folder");
+    let refused = SlimWatch::start(&slim, "/nowhere/libreports.so", told).expect_err("the folder does not exist");
     assert!(refused.to_string().starts_with("cannot watch /nowhere"), "{refused}");
 }
 
 #[test]
-fn a_watch_that_is_dropped_by_whom_it_tells_ends() {
+fn a_watch_dropped_by_its_own_callback_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = folder.path().join("libreports.so");
     std::fs::copy(reports(1), &library).expect("it can be copied");
@@ -115,7 +115,7 @@ fn a_watch_that_is_dropped_by_whom_it_tells_ends() {
     let drops = move |outcome: Result<UnloadTicket, ContextError>| {
         drop(inner.lock().expect("it is free").take());
         told.send(outcome.is_ok()).expect("the test listens");
-        panic!("who is told may panic");
+        panic!("a callback may panic");
     };
     // Written and then renamed: an interrupted copy would be a partial library.
     let complete = folder.path().join("complete.so");
@@ -131,7 +131,7 @@ fn a_replacement_may_come_from_bytes() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "bytes");
     let bytes = std::fs::read(reports(2)).expect("it was built");
-    gone(&slim.replace_bytes("reports", &bytes, None).expect("it comes up"));
+    gone(&slim.replace_bytes("reports", &bytes, None).expect("it starts"));
     assert_eq!(number(&build_tag(&slim)).expect("it answers"), 2);
 }
 
@@ -173,11 +173,11 @@ fn arguments_that_do_not_fit_are_refused_before_the_call() {
 }
 
 #[test]
-fn a_panic_in_a_slim_is_an_error_of_the_call_with_its_place() {
+fn a_panic_in_a_slim_is_a_call_error_with_its_location() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "panics");
     let fail = slim.function("Report", "fail", "String").expect("it is offered");
-    let failed = thread::spawn(move || fail.call(&[text("on purpose")])).join().expect("it is caught on its side");
+    let failed = thread::spawn(move || fail.call(&[text("on purpose")])).join().expect("the plugin catches it");
     match failed {
         Err(ContextError::Call(CallError::Panicked { message, place })) => {
             assert_eq!(message, "on purpose");
@@ -190,7 +190,7 @@ fn a_panic_in_a_slim_is_an_error_of_the_call_with_its_place() {
 }
 
 #[test]
-fn what_a_slim_logs_arrives_from_any_thread() {
+fn log_lines_of_a_slim_arrive_from_any_thread() {
     let record = support::record("reports");
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "logs");

@@ -53,7 +53,7 @@ fn asks(
 
 /// Returns the outcome of a thread; fails after a long timeout.
 fn within<T>(outcome: &Receiver<T>) -> T {
-    outcome.recv_timeout(LONG).expect("nobody waits for ever")
+    outcome.recv_timeout(LONG).expect("no thread waits permanently")
 }
 
 fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
@@ -91,18 +91,18 @@ impl Visit for Line {
 }
 
 #[test]
-fn a_resolver_that_asks_for_what_it_is_asked_for_is_refused_at_once_with_the_chain() {
+fn a_recursive_resolver_is_refused_immediately_with_the_chain() {
     let contexts = runtime().contexts();
     let (slim, asked) = (contexts.create_slim("own").expect("the name is free"), Arc::default());
     slim.set_resolver(asks(&slim, "figures", &asked));
-    let error = slim.load_name("figures", &any()).expect_err("it asks itself");
+    let error = slim.load_name("figures", &any()).expect_err("it calls itself");
     let link = ("Slim \"own\"".to_owned(), Wanted::Module("figures".into()));
     let chain: Vec<_> =
         chain_of(&error).expect("a chain").into_iter().map(|link| (link.context, link.wanted)).collect();
     assert_eq!(chain, [link.clone(), link]);
     assert!(
         error.to_string().contains("figures in Slim \"own\" → figures in Slim \"own\"; let resolvers"),
-        "the text has it as well: {error}"
+        "the message contains the chain: {error}"
     );
     assert_eq!(asked.load(Ordering::SeqCst), 1);
     assert!(slim.modules().is_empty());
@@ -110,7 +110,7 @@ fn a_resolver_that_asks_for_what_it_is_asked_for_is_refused_at_once_with_the_cha
 }
 
 #[test]
-fn a_ring_over_names_or_over_contexts_is_refused_when_it_closes() {
+fn a_cycle_over_names_or_contexts_is_refused_when_it_closes() {
     let contexts = runtime().contexts();
     let (slim, asked) = (contexts.create_slim("names").expect("the name is free"), Arc::new(AtomicUsize::new(0)));
     let again = slim.clone();
@@ -136,7 +136,7 @@ fn a_ring_over_names_or_over_contexts_is_refused_when_it_closes() {
     assert_eq!(
         ring(back.load_name("a", &any())),
         "a in Slim \"back\" → a in Default → a in Slim \"back\"",
-        "the Default is asked before the handlers"
+        "the Default is searched before the handlers"
     );
     default.set_resolver(|_| Ok(None));
     default.on_resolving(asks(&back, "a", &asked));
@@ -157,7 +157,7 @@ fn a_module_is_not_loaded_inside_of_its_own_load() {
 }
 
 #[test]
-fn a_resolver_of_native_libraries_that_asks_for_what_it_is_asked_for_is_refused() {
+fn a_recursive_resolver_of_native_libraries_is_refused() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "natives");
     let (again, asked) = (slim.clone(), Arc::new(AtomicUsize::new(0)));
@@ -186,12 +186,12 @@ fn a_resolver_of_native_libraries_that_asks_for_what_it_is_asked_for_is_refused(
 }
 
 #[test]
-fn ever_new_questions_inside_questions_come_to_an_end() {
+fn endless_nested_resolver_requests_are_refused_at_a_limit() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("deep").expect("the name is free");
     let again = slim.clone();
     slim.set_resolver(move |request| Ok(again.load_name(&format!("{}x", request.name), &any()).map(|_| None)?));
-    let mut error: Box<dyn Error> = Box::new(slim.load_name("x", &any()).expect_err("there is no end"));
+    let mut error: Box<dyn Error> = Box::new(slim.load_name("x", &any()).expect_err("the nesting is unlimited"));
     while let Ok(ContextError::ResolverError { source, .. }) = error.downcast::<ContextError>().map(|error| *error) {
         match source.downcast::<ContextError>() {
             Ok(source) if matches!(*source, ContextError::LoadTooDeep { limit: 16, .. }) => return,
@@ -199,11 +199,11 @@ fn ever_new_questions_inside_questions_come_to_an_end() {
             Err(source) => panic!("{source}"),
         }
     }
-    panic!("it has another reason");
+    panic!("unexpected reason");
 }
 
 #[test]
-fn two_contexts_whose_resolvers_load_in_each_other_both_finish() {
+fn two_contexts_with_mutually_loading_resolvers_both_finish() {
     let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let both_asked = Arc::new(Barrier::new(2));
@@ -226,7 +226,7 @@ fn two_contexts_whose_resolvers_load_in_each_other_both_finish() {
 }
 
 #[test]
-fn while_a_resolver_is_asked_the_context_loads_others_and_the_same() {
+fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("asked").expect("the name is free");
     let ((inside, is_inside), (go, may_go)) = (channel(), channel());
@@ -234,7 +234,7 @@ fn while_a_resolver_is_asked_the_context_loads_others_and_the_same() {
     slim.set_resolver(move |_| {
         if is_first.swap(false, Ordering::SeqCst) {
             inside.send(()).expect("the test listens");
-            may_go.lock().expect("one thread").recv_timeout(LONG).expect("it is let go");
+            may_go.lock().expect("one thread").recv_timeout(LONG).expect("released");
         }
         Ok(Some(FoundModule::File(figures(1))))
     });
@@ -246,9 +246,9 @@ fn while_a_resolver_is_asked_the_context_loads_others_and_the_same() {
     within(&is_inside);
     let (other, file) = (slim.clone(), reports(1));
     within(&apart(move || other.load_path(file))).expect("another module");
-    let second = within(&load()).expect("the resolver is asked again, and has an answer");
+    let second = within(&load()).expect("the resolver is called again and succeeds");
     go.send(()).expect("it waits");
-    assert_eq!(within(&first).expect("it is there"), second, "and it is that one, not another");
+    assert_eq!(within(&first).expect("it is there"), second, "both requests return one module");
     assert_eq!(slim.modules().len(), 2);
 }
 
@@ -263,7 +263,7 @@ fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()
             if line == "main reports" {
                 count.fetch_add(1, Ordering::SeqCst);
                 inside.send(()).expect("the test listens");
-                may_go.lock().expect("one thread at a time").recv_timeout(LONG).expect("it is let go");
+                may_go.lock().expect("one thread at a time").recv_timeout(LONG).expect("released");
             }
         };
         heard_by(hold, || slim.load_path(file)).expect("it is loaded");
@@ -273,7 +273,7 @@ fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()
 }
 
 #[test]
-fn while_a_main_runs_its_module_is_not_found_and_the_context_loads_others() {
+fn a_module_is_hidden_during_its_main_and_others_load() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("busy").expect("the name is free");
     let (outcome, is_inside, go) = held_in_main(&slim);
@@ -290,10 +290,10 @@ fn while_a_main_runs_its_module_is_not_found_and_the_context_loads_others() {
 }
 
 #[test]
-fn who_wants_what_another_thread_brings_up_gets_that_one() {
+fn concurrent_requests_share_the_module_loaded_by_another_thread() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("shared").expect("the name is free");
-    slim.set_resolver(|_| panic!("nobody has to ask: it is coming"));
+    slim.set_resolver(|_| panic!("unexpected request: the module is being loaded"));
     let (outcome, is_inside, go) = held_in_main(&slim);
     within(&is_inside);
     let (by_path, by_name) = (slim.clone(), slim.clone());
@@ -327,7 +327,7 @@ fn who_wants_what_another_thread_brings_up_gets_that_one() {
 }
 
 #[test]
-fn if_the_first_fails_the_second_tries_itself() {
+fn a_waiting_load_retries_after_the_first_fails() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("again").expect("the name is free");
     let (begun, has_begun) = channel::<()>();
@@ -356,7 +356,7 @@ fn if_the_first_fails_the_second_tries_itself() {
 }
 
 #[test]
-fn threads_whose_modules_would_wait_for_each_other_are_refused_but_for_one() {
+fn one_of_two_mutually_waiting_loads_is_refused() {
     let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let both_inside = Arc::new(Barrier::new(2));
@@ -372,7 +372,7 @@ fn threads_whose_modules_would_wait_for_each_other_are_refused_but_for_one() {
         };
         (apart(move || heard_by(listen, || own.load_path(file))), news)
     });
-    let outcomes = outcomes.map(|(whole, inside)| (within(&whole).expect("it comes up"), within(&inside)));
+    let outcomes = outcomes.map(|(whole, inside)| (within(&whole).expect("it starts"), within(&inside)));
     let refused: Vec<_> = outcomes.iter().filter_map(|(_, inside)| inside.as_ref().err()).collect();
     let chains: Vec<_> = refused.iter().filter_map(|error| chain_of(error)).map(|chain| shown(&chain)).collect();
     let (one, other) = ("reports in Slim \"one\"", "reports in Slim \"other\"");
@@ -381,24 +381,24 @@ fn threads_whose_modules_would_wait_for_each_other_are_refused_but_for_one() {
 }
 
 #[test]
-fn who_is_told_of_a_module_may_load_more_into_its_context() {
+fn a_listener_may_load_more_modules_into_the_context() {
     let contexts = runtime().contexts();
-    let slim = contexts.create_slim("told").expect("the name is free");
+    let slim = contexts.create_slim("notified").expect("the name is free");
     slim.set_resolver(|request| Ok((request.name == "figures").then(|| FoundModule::File(figures(1)))));
     let (again, told) = (slim.clone(), Arc::new(Mutex::new(Vec::new())));
     let news = Arc::clone(&told);
     contexts.on_event(move |event| {
         if event.event == ContextEventKind::Loaded("reports".into()) {
             let outcome = again.load_name("figures", &any()).map(|module| module.name);
-            news.lock().expect("nobody panics").push(outcome.map_err(|error| error.to_string()));
+            news.lock().expect("not poisoned").push(outcome.map_err(|error| error.to_string()));
         }
     });
     slim.load_path(reports(1)).expect("it is loaded");
-    assert_eq!(*told.lock().expect("nobody panics"), [Ok("figures".to_owned())]);
+    assert_eq!(*told.lock().expect("not poisoned"), [Ok("figures".to_owned())]);
 }
 
 #[test]
-fn a_resolver_that_is_dropped_may_do_what_it_likes() {
+fn a_resolver_may_set_another_resolver_while_dropped() {
     /// Sets a resolver in its drop.
     struct Sets(LoadContext);
     impl Drop for Sets {
@@ -415,11 +415,11 @@ fn a_resolver_that_is_dropped_may_do_what_it_likes() {
     });
     let changed = slim.clone();
     within(&apart(move || changed.set_resolver(|_| Ok(None))));
-    slim.load_name("figures", &any()).expect("the last one knows it");
+    slim.load_name("figures", &any()).expect("the last resolver finds it");
 }
 
 #[test]
-fn a_context_is_not_replaced_inside_of_its_replacement() {
+fn a_context_cannot_be_replaced_during_its_replacement() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("nested").expect("the name is free");
     slim.load_path(figures(1)).expect("it is loaded");
@@ -435,7 +435,7 @@ fn a_context_is_not_replaced_inside_of_its_replacement() {
 }
 
 #[test]
-fn contexts_that_replace_each_other_do_not_wait_for_ever() {
+fn contexts_replacing_each_other_do_not_deadlock() {
     let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| slim(&contexts, name));
     let both_asked = Arc::new(Barrier::new(2));

@@ -56,7 +56,7 @@ fn e1_an_unload_waits_for_running_calls_and_names_them() {
 }
 
 #[test]
-fn e2_a_context_goes_from_alive_by_unloading_to_dead() {
+fn e2_context_states_are_alive_unloading_and_dead() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e2");
     assert_eq!(slim.state(), ContextState::Alive);
@@ -71,19 +71,19 @@ fn e2_a_context_goes_from_alive_by_unloading_to_dead() {
 }
 
 #[test]
-fn e3_unloading_is_raised_once_after_the_seal_and_dead_at_the_end() {
+fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
     let contexts = runtime().contexts();
     let heard = Arc::new(Mutex::new(Vec::new()));
     let slim = slim(&contexts, "e3");
     let (told, own) = (Arc::clone(&heard), contexts.clone());
     contexts.on_event(move |event| {
         let word = match &event.event {
-            ContextEventKind::Unloading => format!("unloading, and `slim` gives {:?}", own.slim("e3").is_some()),
+            ContextEventKind::Unloading => format!("unloading, and `slim` returns {:?}", own.slim("e3").is_some()),
             other => format!("{other:?}"),
         };
-        told.lock().expect("nobody panics").push(word);
+        told.lock().expect("not poisoned").push(word);
     });
-    let again = contexts.slim("e3").expect("it is living");
+    let again = contexts.slim("e3").expect("alive");
     let refused = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&refused);
     slim.on_unloading(0, move |_| {
@@ -93,13 +93,13 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_at_the_end() {
     let ticket = slim.begin_unload().expect("it is collectible");
     let _same = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert_eq!(*heard.lock().expect("nobody panics"), ["unloading, and `slim` gives false", "Dead"]);
+    assert_eq!(*heard.lock().expect("not poisoned"), ["unloading, and `slim` returns false", "Dead"]);
     assert_eq!(refused.load(Ordering::Relaxed), 1);
     assert!(ticket.report().problems.is_empty(), "{}", ticket.report());
 }
 
 #[test]
-fn e4_a_callback_that_panics_stops_nothing_and_stands_on_the_ticket() {
+fn e4_a_panicking_callback_stops_nothing_and_is_on_the_ticket() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e4");
     let heard = Arc::new(Mutex::new(Vec::new()));
@@ -107,17 +107,17 @@ fn e4_a_callback_that_panics_stops_nothing_and_stands_on_the_ticket() {
         let heard = Arc::clone(&heard);
         slim.on_unloading(priority, move |_| {
             assert!(name != "panics", "on purpose");
-            heard.lock().expect("nobody panics while it is held").push(name);
+            heard.lock().expect("not poisoned").push(name);
         });
     }
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert_eq!(*heard.lock().expect("nobody panics while it is held"), ["first", "last"]);
+    assert_eq!(*heard.lock().expect("not poisoned"), ["first", "last"]);
     assert_eq!(ticket.report().problems, ["a callback of priority 3 panicked: \"on purpose\""]);
 }
 
 #[test]
-fn e4_an_exit_hook_that_panics_stops_nothing_and_stands_on_the_ticket() {
+fn e4_a_panicking_exit_hook_stops_nothing_and_is_on_the_ticket() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("e4").expect("the name is free");
     slim.load_path(support::plugin("reports", &["panic-in-exit"])).expect("it is loaded");
@@ -128,7 +128,7 @@ fn e4_an_exit_hook_that_panics_stops_nothing_and_stands_on_the_ticket() {
 }
 
 #[test]
-fn a_resource_of_a_slim_that_leaves_another_whenever_it_is_dropped_is_named_in_the_report() {
+fn a_slim_resource_that_recreates_itself_on_drop_is_reported() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("endless").expect("the name is free");
     slim.load_path(support::plugin("reports", &["endless-resource"])).expect("it is loaded");
@@ -141,7 +141,7 @@ fn a_resource_of_a_slim_that_leaves_another_whenever_it_is_dropped_is_named_in_t
 }
 
 #[test]
-fn e5_an_unload_that_is_asked_for_again_is_the_same() {
+fn e5_requesting_an_unload_again_returns_the_same_unload() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e5");
     let first = slim.begin_unload().expect("it is collectible");
@@ -160,7 +160,7 @@ fn e6_the_default_is_not_collectible() {
 }
 
 #[test]
-fn e7_a_slim_unloads_when_its_last_handle_is_dropped_and_the_log_says_who_dropped_it() {
+fn e7_dropping_the_last_handle_unloads_a_slim_and_logs_the_location() {
     let record = support::record("alcedo_runtime::load::context::handle");
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e7 dropped");
@@ -178,7 +178,7 @@ fn e7_a_slim_unloads_when_its_last_handle_is_dropped_and_the_log_says_who_droppe
 }
 
 #[test]
-fn e8_who_is_inside_goes_on_and_nobody_else_gets_in() {
+fn e8_running_calls_finish_and_new_calls_are_refused() {
     let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
     let (slim, file) = (slim(&contexts, "e8"), dir.path().join("go"));
@@ -208,7 +208,7 @@ fn e11_the_private_copy_is_removed_with_its_image() {
 }
 
 #[test]
-fn e12_a_hundred_contexts_come_and_each_of_them_goes() {
+fn e12_a_hundred_contexts_are_created_and_all_unload() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     for round in 0..100 {
@@ -222,7 +222,7 @@ fn e12_a_hundred_contexts_come_and_each_of_them_goes() {
 }
 
 #[test]
-fn e13_thread_locals_of_a_slim_end_on_their_threads_and_what_they_log_is_kept() {
+fn e13_slim_thread_locals_drop_on_their_threads_and_may_log() {
     let record = support::record("reports");
     let runtime = runtime();
     let contexts = runtime.contexts();
@@ -237,7 +237,7 @@ fn e13_thread_locals_of_a_slim_end_on_their_threads_and_what_they_log_is_kept() 
     let thread = thread::Builder::new().name("keeper".into()).spawn(move || {
         let answer = inside.call(&arguments());
         count.fetch_add(u32::from(answer.is_ok()), Ordering::SeqCst);
-        wait.recv().expect("it is told");
+        wait.recv().expect("a message arrives");
     });
     let thread = thread.expect("a thread can be started");
     support::until("it has called", || called.load(Ordering::SeqCst) == 1);
@@ -267,7 +267,7 @@ fn e14_the_address_of_a_function_keeps_it() {
 }
 
 #[test]
-fn e15_a_context_that_does_not_end_can_be_given_up_and_stays_listed() {
+fn e15_a_context_that_cannot_end_can_be_parked_and_stays_listed() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "e15");
@@ -282,20 +282,20 @@ fn e15_a_context_that_does_not_end_can_be_given_up_and_stays_listed() {
         ticket.report()
     );
     assert_eq!(pointer.call(&[]).expect("its image stays"), Some(Value::U64(1)));
-    let listed = contexts.all().into_iter().find(|info| info.name == "e15").expect("it is listed for ever");
+    let listed = contexts.all().into_iter().find(|info| info.name == "e15").expect("it is listed permanently");
     assert_eq!(listed.state, ContextState::Parked);
     assert_eq!(runtime.unloads().parked().len(), 1);
-    contexts.create_slim("e15").expect("the name of one that was given up is free");
+    contexts.create_slim("e15").expect("the name of a parked context is free");
 }
 
 #[test]
-fn e15_who_depends_on_a_module_is_named_beside_who_holds_the_context() {
+fn e15_a_report_names_dependents_of_modules_and_holders_of_the_context() {
     let contexts = runtime().contexts();
     let lender = slim(&contexts, "lender");
     let lent = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");
     borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
-    borrower.load_path(needy()).expect("it is lent what it needs");
+    borrower.load_path(needy()).expect("its dependencies are borrowed");
     let pointer = lender.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let ticket = lender.begin_unload().expect("it is collectible");
     let report = until_held(&ticket, LeaseKind::Borrow);
@@ -308,7 +308,7 @@ fn e15_who_depends_on_a_module_is_named_beside_who_holds_the_context() {
 }
 
 #[test]
-fn e15_a_context_is_given_up_by_itself_where_the_host_wants_that() {
+fn e15_a_context_is_parked_automatically_under_that_host_policy() {
     let contexts = runtime().contexts();
     contexts.park_after(Some(Duration::from_millis(1)));
     let slim = slim(&contexts, "patience");
@@ -328,14 +328,14 @@ fn a_host_that_shuts_down_ends_every_slim() {
 }
 
 #[test]
-fn a_slim_whose_handle_was_dropped_is_reached_by_name_and_number_and_can_be_given_up() {
+fn a_slim_without_handles_is_found_by_name_and_id_and_parked() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "out of reach");
     let taken = refusal(contexts.create_slim("out of reach"));
     assert!(taken.ends_with("one is alive under this name: take another, or `replace` what is in it"), "{taken}");
     let again = contexts.slim("out of reach").expect("it is alive");
-    gone(&again.replace(reports(2)).expect("the advice leads to something that works"));
+    gone(&again.replace(reports(2)).expect("the advice of the message works"));
     let id = slim.id().expect("it is alive");
     let pointer = slim.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let held = contexts.report(id).expect("it is alive");
@@ -360,13 +360,13 @@ fn a_slim_whose_handle_was_dropped_is_reached_by_name_and_number_and_can_be_give
     );
     contexts.park(id).expect("it is blocked");
     assert_eq!(tickets[0].state(), ContextState::Parked);
-    contexts.park(id).expect("it stays given up");
+    contexts.park(id).expect("it stays parked");
     contexts.create_slim("out of reach").expect("the name is free");
     assert_eq!(pointer.call(&[]).expect("its image stays"), Some(Value::U64(2)));
 }
 
 #[test]
-fn the_unload_of_the_master_is_there_for_every_thread_and_given_up_on_its_own() {
+fn every_thread_sees_the_master_unload_and_only_its_thread_parks_it() {
     let builder = support::builder().unloads(|policy| policy.grace = Duration::ZERO);
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
@@ -390,14 +390,14 @@ fn the_unload_of_the_master_is_there_for_every_thread_and_given_up_on_its_own() 
 /// Kind and source file of each lease, without line numbers.
 fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
     let of = |blocker: &Blocker| {
-        let place = blocker.place.as_deref().expect("it has a place");
+        let place = blocker.place.as_deref().expect("it has a location");
         (blocker.kind, place.rsplit_once(':').expect("file and line").0.to_owned())
     };
     blockers.iter().map(of).collect()
 }
 
 #[test]
-fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context_and_through_every_entry_point() {
+fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     let runtime = support::hasty_host(&[support::plugin("switchboard", &[])]);
     let contexts = runtime.contexts();
     let named = |leases: Vec<Blocker>, name: &str| {
@@ -414,7 +414,7 @@ fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context
     assert_eq!(held, ["the lines", "all of it"]);
     assert!(runtime.unloads().lease_master("too late").is_err());
     drop((module, whole));
-    support::until("nobody holds it", || unload.ticket.poll() == ContextState::Dead);
+    support::until("no holder is left", || unload.ticket.poll() == ContextState::Dead);
 
     let slim = slim(&contexts, "places");
     for (context, name) in [(&contexts.default_context(), "tables"), (&slim, "reports")] {
@@ -441,16 +441,16 @@ fn a_lease_of_the_host_has_its_name_and_the_place_of_its_author_on_every_context
     let (told, line) = (Arc::clone(&seen), contexts.clone());
     slim.set_resolver(move |request| {
         let here = line.slim("places").expect("it is alive");
-        told.lock().expect("nobody panics").extend(here.held_by());
+        told.lock().expect("not poisoned").extend(here.held_by());
         Ok((request.name == "figures").then(|| FoundModule::File(figures(1))))
     });
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
-    slim.load_name("figures", &any()).expect("the resolver knows it");
+    slim.load_name("figures", &any()).expect("the resolver finds it");
     let bytes = std::fs::read(figures(1)).expect("it was built");
     slim.load_bytes("again", &bytes, None).expect("it is there");
     slim.load_reader("again", bytes.as_slice(), None).expect("it is there");
-    gone(&slim.replace(needy()).expect("it comes up"));
-    let held = std::mem::take(&mut *seen.lock().expect("nobody panics"));
+    gone(&slim.replace(needy()).expect("it starts"));
+    let held = std::mem::take(&mut *seen.lock().expect("not poisoned"));
     assert!(!held.is_empty() && places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     let threads: Vec<_> = held.iter().map(|by| by.thread.clone()).collect();
     let own = process::this_thread_in_words();

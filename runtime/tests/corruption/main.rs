@@ -136,7 +136,7 @@ fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
         let refused = strict.create_master(&[&scene.file]);
         assert!(matches!(refused, Err(Error::Load(LoadError::NotSealed { .. }))), "{refused:?}");
         scene.host = strict;
-        scene.host.create_master(&[env::var_os(OLD).expect("the parent says which")]).expect("it is sealed");
+        scene.host.create_master(&[env::var_os(OLD).expect("set by the parent process")]).expect("it is sealed");
         scene.object = scene.host.objects().spawn("/Script/Game.Fragile").expect("an object");
         scene.is_refused(
             "no seal",
@@ -180,8 +180,8 @@ fn a_file_still_being_written_is_refused_until_it_is_whole() {
 }
 
 #[test]
-fn what_is_no_library_at_all_is_called_what_it_is() {
-    scene("what_is_no_library_at_all_is_called_what_it_is", |scene| {
+fn a_file_that_is_not_a_library_is_named_by_its_kind() {
+    scene("a_file_that_is_not_a_library_is_named_by_its_kind", |scene| {
         scene.put(&[]);
         scene.is_refused_as("an empty file", "is empty: it is still being built or the build failed", |error| {
             matches!(error, LoadError::Image(ImageError::Empty { .. }))
@@ -227,8 +227,8 @@ fn noise(seed: u64, len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_library_that_is_no_module_is_not_mapped() {
-    scene("a_library_that_is_no_module_is_not_mapped", |scene| {
+fn a_library_that_is_not_a_module_is_not_mapped() {
+    scene("a_library_that_is_not_a_module_is_not_mapped", |scene| {
         let source = scene.dir.path().join("other.c");
         let text = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void testify(void) {
             FILE *file = fopen(getenv(\"ALCEDO_WITNESS\"), \"w\");\nif (file) fclose(file); }\n";
@@ -272,8 +272,8 @@ fn put_u32(facts: &mut [u8], at: usize, number: u32) {
 }
 
 #[test]
-fn a_module_of_another_border_is_refused_with_both_sides_facts() {
-    scene("a_module_of_another_border_is_refused_with_both_sides_facts", |scene| {
+fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
+    scene("a_module_of_another_abi_is_refused_with_facts_of_both_sides", |scene| {
         let mut check = |edit: fn(&mut [u8]), says: &str, is: fn(&LoadError) -> bool| {
             scene.put_sealed(&with_manifest(scene, edit));
             scene.is_refused_as(says, says, is);
@@ -401,8 +401,8 @@ fn a_module_name_is_an_identifier_at_every_entry_point() {
 }
 
 #[test]
-fn every_text_of_a_manifest_is_held_to_its_rule() {
-    scene("every_text_of_a_manifest_is_held_to_its_rule", |scene| {
+fn every_string_of_a_manifest_is_validated() {
+    scene("every_string_of_a_manifest_is_validated", |scene| {
         let is_text: fn(&LoadError) -> bool =
             |error| matches!(error, LoadError::Manifest { source: ManifestError::Text { .. }, .. });
         let with = |scene: &mut Scene, edit: fn(&mut [u8]), says: &str| {
@@ -452,8 +452,8 @@ fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
 }
 
 #[test]
-fn a_module_that_says_it_has_hooks_has_a_slot_for_them() {
-    scene("a_module_that_says_it_has_hooks_has_a_slot_for_them", |scene| {
+fn a_module_declaring_hooks_must_have_a_hook_slot() {
+    scene("a_module_declaring_hooks_must_have_a_hook_slot", |scene| {
         let name = name_of(scene.body(), hooks::SECTION);
         let mut elf = scene.body().to_vec();
         elf[name + 1] = b'A';
@@ -477,8 +477,8 @@ fn a_module_without_hooks_may_do_without_a_slot() {
 }
 
 #[test]
-fn nothing_is_relocated_over_the_slot_for_hooks() {
-    scene("nothing_is_relocated_over_the_slot_for_hooks", |scene| {
+fn a_relocation_over_the_hook_slot_is_refused() {
+    scene("a_relocation_over_the_hook_slot_is_refused", |scene| {
         let mut elf = scene.body().to_vec();
         let slot = section(&elf, hooks::SECTION).start;
         let is_slot = |header: &usize| number(&elf, header + 24, 8) == slot;
@@ -545,8 +545,8 @@ fn a_plugin_whose_panics_abort_is_refused() {
 const SIGNATURE: usize = 104;
 
 #[test]
-fn a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_through_any_entry_point() {
-    let test = "a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_through_any_entry_point";
+fn a_host_with_trusted_keys_refuses_unsigned_modules_at_every_entry_point() {
+    let test = "a_host_with_trusted_keys_refuses_unsigned_modules_at_every_entry_point";
     scene(test, |scene| {
         let [key, other, foreign] = [(); 3].map(|()| SecretKey::generate().expect("random numbers"));
         let strict = || support::builder().trust(other.public()).trust(key.public()).build().expect("it is built");
@@ -600,8 +600,8 @@ fn a_host_that_trusts_keys_loads_what_one_of_them_has_signed_and_nothing_else_th
 }
 
 #[test]
-fn what_is_no_file_or_too_long_is_refused_through_every_entry_point() {
-    scene("what_is_no_file_or_too_long_is_refused_through_every_entry_point", |scene| {
+fn a_non_file_or_an_oversized_file_is_refused_everywhere() {
+    scene("a_non_file_or_an_oversized_file_is_refused_everywhere", |scene| {
         let made = Command::new("mkfifo").arg(&scene.file).status().expect("mkfifo runs");
         assert!(made.success());
         scene.is_refused("a pipe", "libbroken.so is a named pipe, not a file: name the library itself");
@@ -626,9 +626,9 @@ fn what_is_no_file_or_too_long_is_refused_through_every_entry_point() {
 }
 
 #[test]
-fn a_watch_takes_a_file_that_was_being_written_as_soon_as_its_writer_is_done() {
-    scene("a_watch_takes_a_file_that_was_being_written_as_soon_as_its_writer_is_done", |scene| {
-        let first = PathBuf::from(env::var_os(OLD).expect("the parent says which"));
+fn a_watch_loads_a_file_once_its_writer_has_finished() {
+    scene("a_watch_loads_a_file_once_its_writer_has_finished", |scene| {
+        let first = PathBuf::from(env::var_os(OLD).expect("set by the parent process"));
         fs::copy(&first, &scene.file).expect("the test directory is writable");
         scene.host.reload(&[&scene.file]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         scene.host.watch().expect("the folder is there");

@@ -62,7 +62,7 @@ pub(super) fn scene_of(test: &str, new: fn() -> PathBuf, body: fn(&mut Scene)) {
 
 impl Scene {
     fn new(witness: PathBuf) -> Self {
-        let path = |name| PathBuf::from(env::var_os(name).expect("the parent says which"));
+        let path = |name| PathBuf::from(env::var_os(name).expect("set by the parent process"));
         let host = support::host(&[path(OLD)]);
         let object = host.objects().spawn("/Script/Game.Fragile").expect("an object");
         let dir = TempDir::new().expect("a temporary directory");
@@ -76,7 +76,6 @@ impl Scene {
         &self.whole[..self.whole.len() - SEAL]
     }
 
-    /// Replaces the content of the candidate file.
     pub(super) fn put(&self, bytes: &[u8]) {
         fs::write(&self.file, bytes).expect("the test directory is writable");
     }

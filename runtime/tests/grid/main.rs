@@ -55,7 +55,7 @@ impl Scene {
         let arguments: Vec<_> = arguments.iter().map(|text| Value::Text((*text).to_owned())).collect();
         match self.host.objects().call(object, method, &arguments) {
             Ok(Some(Value::Text(told))) => told,
-            other => panic!("`{method}` tells a text: {other:?}"),
+            other => panic!("`{method}` returns a string, not {other:?}"),
         }
     }
 }
@@ -111,7 +111,7 @@ fn register(host: &Runtime) {
         other => other,
     });
     with_values("host.greet", "String -> String", |text| match text {
-        Value::Text(text) => Value::Text(format!("{text}, says ex of the host")),
+        Value::Text(text) => Value::Text(format!("{text}, from ex of the host")),
         other => other,
     });
     with_values("host.backwards", "Array(i64) -> Array(i64)", |list| match list {
@@ -272,7 +272,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
             "greet",
             vec![text("a")],
             "Text(\"a, says the cell\")",
-            "\"a, says the host\" \"b, says the host\"",
+            "\"a, from the host\" \"b, from the host\"",
         ),
     ];
     for (sort, property, function, arguments, to_host, to_plugin) in rows {
@@ -302,7 +302,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
     let wrong: &[&str] = if support::SLOT_TYPES { &["nd:/", "slot 1", "f64", "i32"] } else { &["0"] };
     sheet.check("nd", "plugin calls", "wrong slot", &pass("wrong slot"), wrong);
     // Calls a function bound to an object that was destroyed since.
-    let gone = scene.host.objects().spawn("/Script/Game.Cell").expect("born");
+    let gone = scene.host.objects().spawn("/Script/Game.Cell").expect("spawned");
     let with = [bound(gone, "crash"), Value::I32(1)];
     scene.host.objects().destroy(gone);
     sheet.check(
@@ -327,13 +327,13 @@ fn texts_and_outs(sheet: &mut Sheet, scene: &Scene) {
     sheet.check("uf!", "host calls", "string", &finally, &["Text(\"a, says the cell\")"]);
     let ask = |object, name: &str, sort: &str| scene.probe(object, "ask", &[name, sort]);
     let ex = ask(scene.probe, "ex:/host.greet", "string");
-    sheet.check("ex", "plugin calls", "string", &ex, &["\"a, says ex of the host\""]);
+    sheet.check("ex", "plugin calls", "string", &ex, &["\"a, from ex of the host\""]);
     let nm = ask(scene.probe, "nm:/grid:Sorts:greet", "string");
     sheet.check("nm", "plugin calls", "string", &nm, &["\"a, says nm\""]);
     let virtually = ask(scene.loud_probe, "uf:/Script/Test.Desk:greet", "string");
     sheet.check("uf", "plugin calls", "string", &virtually, &["\"a, says the probe\""]);
     let finally = ask(scene.loud_probe, "uf!:/Script/Test.Desk:greet", "string");
-    sheet.check("uf!", "plugin calls", "string", &finally, &["\"a, says the host\""]);
+    sheet.check("uf!", "plugin calls", "string", &finally, &["\"a, from the host\""]);
     for (protocol, names) in [("ex", "ex:/host."), ("nm", "nm:/grid:Sorts:")] {
         let name = format!("{names}backwards");
         sheet.check(protocol, "plugin calls", "array", &ask(scene.probe, &name, "array"), &["[3, 2, 1]"]);
@@ -419,7 +419,7 @@ fn threads(sheet: &mut Sheet, scene: &Scene) {
 
 /// Checks numbers in place of handles in every build.
 #[test]
-fn a_number_in_the_place_of_a_handle_is_refused_with_types_and_leads_nowhere_without() {
+fn numbers_in_place_of_handles_are_refused_or_resolve_to_nothing() {
     let scene = Scene::new();
     let own = Value::Object(scene.probe);
     for number in [0, 7, u64::from(u32::MAX), u64::MAX, 1 << 63] {
@@ -443,7 +443,7 @@ fn a_number_in_the_place_of_a_handle_is_refused_with_types_and_leads_nowhere_wit
 }
 
 #[test]
-fn every_protocol_in_both_directions_takes_every_sort_of_value_and_names_what_is_wrong() {
+fn every_protocol_takes_every_kind_of_value_and_reports_mismatches() {
     let scene = Scene::new();
     let mut sheet = Sheet::default();
     functions_of_the_plugin(&mut sheet, &scene, "ex", "ex:/grid.", None);
@@ -509,7 +509,7 @@ fn every_protocol_in_both_directions_takes_every_sort_of_value_and_names_what_is
     Rc::into_inner(host).expect("the only one").shutdown().into_result().unwrap_or_else(|error| panic!("{error}"));
 }
 
-#[expect(clippy::print_stdout, reason = "the grid is there to be read")]
+#[expect(clippy::print_stdout, reason = "the grid is printed for readers")]
 fn print(grid: &str) {
     println!("{grid}");
 }

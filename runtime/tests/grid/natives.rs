@@ -15,7 +15,7 @@ pub(crate) enum Suit {
     Spades = 7,
 }
 
-/// A place, which travels by value.
+/// Point, passed by value.
 #[ustruct(package = "Test", pod)]
 #[derive(Debug, PartialEq, Default)]
 pub(crate) struct Point {
@@ -25,7 +25,7 @@ pub(crate) struct Point {
     pub(crate) y: f64,
 }
 
-/// Has functions of every sort, by code of the host.
+/// Functions of every kind, implemented by the host.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 pub(crate) struct Desk {
@@ -41,25 +41,25 @@ pub(crate) struct Desk {
     /// A struct to read and write.
     #[uproperty]
     point: Point,
-    /// A text to read and write.
+    /// A string to read and write.
     #[uproperty(default = "desk")]
     text: String,
-    /// Calls of delegates.
+    /// Delegate with numbers.
     #[uproperty]
     on_numbers: Delegate<fn(u8, i16, u32, f32, f64, bool) -> f64>,
-    /// The same with an object.
+    /// Delegate with an object.
     #[uproperty]
     on_object: Delegate<fn(Obj<Object>) -> Obj<Object>>,
-    /// The same with an enum.
+    /// Delegate with an enum.
     #[uproperty]
     on_suit: Delegate<fn(Suit) -> Suit>,
-    /// The same with a struct.
+    /// Delegate with a struct.
     #[uproperty]
     on_point: Delegate<fn(Point) -> Point>,
-    /// The same with a text.
+    /// Delegate with a string.
     #[uproperty]
     on_text: Delegate<fn(String) -> String>,
-    /// The same with what may fail.
+    /// Delegate whose function may fail.
     #[uproperty]
     on_number: Delegate<fn(i32) -> i32>,
 }
@@ -92,7 +92,7 @@ impl Desk {
     #[ufunction(blueprint_native_event)]
     fn greet(&self, text: String) -> String;
     fn greet_implementation(&mut self, text: String) -> String {
-        format!("{text}, says the host")
+        format!("{text}, from the host")
     }
 
     #[ufunction]

@@ -1,5 +1,5 @@
 //! Allocator that counts live allocations.
-#![expect(unsafe_code, reason = "an allocator is one")]
+#![expect(unsafe_code, reason = "`GlobalAlloc` is an unsafe trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::Sub;
@@ -68,7 +68,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller promises that the block came from here with this layout, and that the new size is one.
+        // SAFETY: the caller promises that the block came from here with this layout, and that the new size is valid.
         let moved = unsafe { System.realloc(block, layout, new_size) };
         if !moved.is_null() {
             add(0, i64::try_from(new_size).unwrap_or(i64::MAX) - size(layout));

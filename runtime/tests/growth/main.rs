@@ -70,7 +70,7 @@ fn host(libraries: &[PathBuf]) -> Runtime {
     host
 }
 
-/// Waits until every generation but the living one has ended, with its plugin parts.
+/// Waits until all generations except the living one have ended, with their plugin parts.
 fn settle(host: &Runtime) {
     assert!(host.unloads().wait(LONG).expect("a safe point"), "{:?}", host.unloads().tickets());
     host.drain_finalizers(LONG).expect("a safe point");
@@ -83,7 +83,7 @@ fn gone(ticket: &UnloadTicket) {
 
 /// Calls the cube by several protocols, so that handles are created in each generation.
 fn greet(host: &Runtime, cube: ObjectHandle) {
-    host.objects().call(cube, "say_hello", &[]).expect("it says hello");
+    host.objects().call(cube, "say_hello", &[]).expect("the call succeeds");
     for name in ["uf:/Script/Game.MagicCube:say_hello", "up:/Script/Game.MagicCube:rotation_speed"] {
         host.calls().resolve(name).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -93,12 +93,12 @@ fn greet(host: &Runtime, cube: ObjectHandle) {
 #[test]
 fn a_reload_leaves_nothing() {
     let host = host(&[cube(1)]);
-    let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
+    let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("spawned")).collect();
     // Tables by class have one entry per reload here, and some of them start small.
     check(2 * ROUNDS, |round| {
         cubes.iter().for_each(|cube| greet(&host, *cube));
         // The name contains the class, which differs in each generation.
-        host.objects().destroy(host.objects().spawn(CUBE).expect("born"));
+        host.objects().destroy(host.objects().spawn(CUBE).expect("spawned"));
         host.tick(Budget::seconds(0.1));
         let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
         assert!(report.is_committed(), "{report}");
@@ -108,9 +108,9 @@ fn a_reload_leaves_nothing() {
 }
 
 #[test]
-fn a_reload_that_fails_leaves_nothing_at_whatever_step() {
+fn a_reload_failing_at_any_step_leaves_nothing() {
     let host = host(&[cube(1)]);
-    let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
+    let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("spawned")).collect();
     check(3 * ReloadStep::ALL.len() as u64, |round| {
         cubes.iter().for_each(|cube| greet(&host, *cube));
         let step = ReloadStep::ALL[round as usize % ReloadStep::ALL.len()];
@@ -124,7 +124,7 @@ fn a_reload_that_fails_leaves_nothing_at_whatever_step() {
 }
 
 #[test]
-fn a_module_that_is_refused_as_it_is_mapped_leaves_no_number_between_those_that_live() {
+fn a_module_refused_while_mapping_leaves_no_gap_in_ids() {
     let host = host(&[cube(1)]);
     check(2 * ROUNDS, |round| {
         let armed = faults::arm(Fault { step: ReloadStep::LayoutCheck, nth: 0, kind: FaultKind::Error });
@@ -140,7 +140,7 @@ fn a_library_that_is_refused_leaves_nothing() {
     let host = host(&[cube(1)]);
     let (folder, broken) = (support::test_dir(), support::plugin("broken", &["panic-in-main"]));
     check(ROUNDS, |round| {
-        let library = if round % 2 == 0 { broken.clone() } else { folder.join("there is no such file") };
+        let library = if round % 2 == 0 { broken.clone() } else { folder.join("missing file") };
         let report = host.reload(&[cube(1), library]).expect("a Master");
         assert!(!report.is_committed());
         settle(&host);
@@ -148,14 +148,14 @@ fn a_library_that_is_refused_leaves_nothing() {
 }
 
 #[test]
-fn modules_that_stay_cost_nothing_for_each_reload_of_another() {
+fn kept_modules_cost_nothing_per_reload_of_another() {
     let libraries = |plus| {
         let attributes = support::tagged("glue-base", &[], 1);
         vec![support::tagged("glue-derived", &[], plus), attributes, cube(1)]
     };
     let host = host(&libraries(1));
     let objects = [CUBE, "/Script/Game.ShieldedSet", "/Script/Game.RegeneratingSet"];
-    let objects = objects.map(|class| host.objects().spawn(class).expect("born"));
+    let objects = objects.map(|class| host.objects().spawn(class).expect("spawned"));
     check(ROUNDS, |round| {
         greet(&host, objects[0]);
         let report = host.reload_changed(&libraries(1 + (round + 1) % 2)).expect("a Master");
@@ -166,21 +166,21 @@ fn modules_that_stay_cost_nothing_for_each_reload_of_another() {
 }
 
 #[test]
-fn slims_that_come_and_go_between_reloads_leave_nothing() {
+fn slims_created_and_unloaded_between_reloads_leave_nothing() {
     let host = host(&[cube(1)]);
     let contexts = host.contexts();
     let reports = [1, 2].map(|tag| support::tagged("reports", &[], tag));
     // Keeps one context and its number permanently.
     let first = contexts.create_slim("stays").expect("a free name");
-    first.load_path(&reports[0]).expect("it comes up");
+    first.load_path(&reports[0]).expect("it starts");
     check(ROUNDS, |round| {
         let slim = contexts.create_slim(&format!("round {round}")).expect("a free name");
-        slim.load_path(&reports[0]).expect("it comes up");
+        slim.load_path(&reports[0]).expect("it starts");
         let function = slim.function("Report", "build_tag", "-> u64").expect("it is offered");
         assert_eq!(function.call(&[]).expect("it answers"), Some(Value::U64(1)));
-        let old = slim.replace(&reports[1]).expect("it comes up");
+        let old = slim.replace(&reports[1]).expect("it starts");
         assert_eq!(function.call(&[]).expect("it answers"), Some(Value::U64(2)));
-        assert!(slim.load_path(support::test_dir().join("there is no such file")).is_err());
+        assert!(slim.load_path(support::test_dir().join("missing file")).is_err());
         gone(&old);
         drop(function);
         gone(&slim.begin_unload().expect("it is collectible"));
@@ -198,7 +198,7 @@ fn plugins_that_take_turns_leave_nothing() {
         let (library, class) =
             if round % 2 == 0 { (cube(1), CUBE) } else { (attributes.clone(), "/Script/Game.RegeneratingSet") };
         host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
-        host.objects().spawn(class).expect("born");
+        host.objects().spawn(class).expect("spawned");
         host.tick(Budget::frame());
         // The unload events are never taken; this requests more of them than the host keeps.
         host.request_unload();
@@ -210,7 +210,7 @@ fn plugins_that_take_turns_leave_nothing() {
 }
 
 #[test]
-fn collections_that_nobody_asks_about_are_kept_up_to_a_number() {
+fn collection_results_not_taken_are_kept_up_to_a_limit() {
     let host = host(&[cube(1)]);
     // More than the host keeps.
     check(260, |_| {
@@ -232,13 +232,13 @@ fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
     let host = host(&libraries(1));
     // Failures pass through a queue with reused blocks; more rounds allocate all of them.
     check(2 * ROUNDS, |_| {
-        let fragile = host.objects().spawn("/Script/Game.Fragile").expect("born");
+        let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
         let report = host.reload_changed(&libraries(2)).expect("a Master");
         assert!(report.is_committed() && report.kept_modules.len() == 1, "{report}");
         settle(&host);
         host.calls()
             .call("nm:/broken:Fragile:panic_next_in", &[Value::Text("finalizer".to_owned())])
-            .expect("it is told");
+            .expect("the call succeeds");
         host.objects().destroy(fragile);
         host.drain_finalizers(LONG).expect("a safe point");
         assert!(host.reload(&libraries(1)).expect("a Master").is_committed());
@@ -247,7 +247,7 @@ fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
 }
 
 #[test]
-fn reports_that_nobody_takes_are_kept_up_to_a_number() {
+fn reload_reports_not_taken_are_kept_up_to_a_limit() {
     let host = host(&[cube(1)]);
     // More than the host keeps.
     check(ROUNDS, |_| {
@@ -262,16 +262,16 @@ fn reports_that_nobody_takes_are_kept_up_to_a_number() {
 }
 
 #[test]
-fn constructions_and_deaths_leave_nothing() {
+fn constructions_and_destructions_leave_nothing() {
     let host = host(&[cube(1)]);
     let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
     check(2000, |round| {
-        let handles: Vec<_> = (0..16).map(|_| host.objects().spawn(CUBE).expect("born")).collect();
+        let handles: Vec<_> = (0..16).map(|_| host.objects().spawn(CUBE).expect("spawned")).collect();
         host.objects().set(handles[0], "rotation_speed", &Value::F64(round as f64)).expect("a number");
-        let path = host.objects().path_of(handles[1]).expect("it lives");
+        let path = host.objects().path_of(handles[1]).expect("alive");
         assert_eq!(host.objects().at_path(&path), Some(handles[1]));
         host.objects().rename(handles[3], if round % 2 == 0 { "one" } else { "other_7" }, actor).expect("a free name");
-        let black = host.conjugates().make("Array(f64)", &Value::Array(vec![Value::F64(1.0)])).expect("a black");
+        let black = host.conjugates().make("Array(f64)", &Value::Array(vec![Value::F64(1.0)])).expect("an owned value");
         host.conjugates().give_back(black);
         handles.iter().for_each(|handle| host.objects().destroy(*handle));
         if round % 100 == 99 {
@@ -289,19 +289,19 @@ fn constructions_and_deaths_leave_nothing() {
 
 /// The history is short, but a ticket or handle from that time stays valid.
 #[test]
-fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
+fn tickets_and_handles_of_forgotten_modules_still_answer() {
     let host = host(&[cube(1)]);
     let contexts = host.contexts();
-    let object = host.objects().spawn(CUBE).expect("born");
+    let object = host.objects().spawn(CUBE).expect("spawned");
     let handle = host.calls().resolve("nm:/magic_cube:MagicCube:build_tag").expect("it is offered");
-    let lease = host.unloads().lease("magic_cube", "the test").expect("it lives");
+    let lease = host.unloads().lease("magic_cube", "the test").expect("alive");
     let first = host.generation();
     assert!(host.reload(&[cube(2)]).expect("a Master").is_committed());
     let tickets = host.unloads().tickets();
     let [ticket] = &tickets[..] else { panic!("{tickets:?}") };
     let (id, _) = (contexts.all().into_iter().map(|info| (info.id, info.state)))
         .find(|(id, _)| id.generation == first && id.index == 1)
-        .expect("it is on its way out");
+        .expect("it is unloading");
     assert!(contexts.unload_of(id).is_some() && contexts.report(id).is_some());
     drop(lease);
     settle(&host);
@@ -313,7 +313,7 @@ fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
     assert_eq!((ticket.poll(), ticket.report().blockers.len()), (ContextState::Dead, 0));
     assert!(contexts.unload_of(id).is_none() && contexts.report(id).is_none() && host.unloads().tickets().is_empty());
     assert!(host.unloads().park(first).is_err());
-    let dead = host.calls().call_handle(handle, &[]).expect_err("its module is over").to_string();
+    let dead = host.calls().call_handle(handle, &[]).expect_err("its module has ended").to_string();
     assert!(dead.contains("is dead, its module is over"), "{dead}");
     let never =
         host.calls().call_handle(alcedo_runtime::ZCallHandle(-1_000_000), &[]).expect_err("no such").to_string();
@@ -325,7 +325,7 @@ fn who_holds_a_ticket_or_a_handle_of_what_is_forgotten_gets_an_answer() {
 }
 
 #[test]
-fn contexts_that_are_there_all_at_once_leave_nothing_and_weak_handles_to_them_lead_nowhere() {
+fn many_concurrent_contexts_leave_nothing_and_weak_handles_expire() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let contexts = host.contexts();
     let reports = support::tagged("reports", &[], 1);

@@ -4,58 +4,58 @@
 use alcedo_runtime::host::*;
 
 host_class! {
-    /// A robot.
+    /// A robot with timers and tasks.
     pub Robot: alcedo_engine::Actor = "/Script/Game.Robot", members RobotMembers, extends [Robot, alcedo_engine::Actor];
     properties {
-        /// How often its timer ran: seen by the host.
+        /// Number of runs of its timer, visible to the host.
         beats / set_beats "beats": i32;
     }
     values {}
     delegates {}
     functions {
-        /// Beats every so many milliseconds of game time.
+        /// Starts a timer with this period of game time.
         beat "beat"(milliseconds: u32) -> ();
-        /// Stops to beat. Whether it did beat.
+        /// Stops the timer. Returns `false` if no timer was running.
         rest "rest"() -> bool;
-        /// Walks: a step at once, one in the next tick, one after half a second of game time, and so on for ever.
+        /// Walks: starts a task that takes a step alternately after one tick and after half a second of game time.
         walk "walk"() -> ();
-        /// Asks for three timers and a task in an order that differs from the one they are due in.
+        /// Schedules three timers and a task in an order that differs from the due order.
         line_up "line_up"() -> ();
         /// Panics in a task, a timer and a posted closure.
         stumble "stumble"() -> ();
-        /// Ends itself from within its own timer, and goes on for a line.
+        /// Destroys the robot in its own timer and logs a line afterwards.
         end_in_timer "end_in_timer"() -> ();
-        /// Two tasks that wake each other `rounds` times over.
+        /// Starts two tasks that wake each other `rounds` times.
         play_ball "play_ball"(rounds: u32) -> ();
-        /// A task that polls a delay only when the delay's own waker says so, as combinators of many futures do.
+        /// Starts a task that polls a delay only after the delay's own waker was called, as combinators of many futures do.
         combine "combine"() -> ();
-        /// A task that a thread of the module's own wakes, and whose waker that thread keeps until the file `until` is there.
+        /// Starts a task that a thread of the module wakes; the thread keeps the waker until the file `until` exists.
         wait_for_thread "wait_for_thread"(until: String) -> ();
-        /// Has threads of its own post to this object, each so many times. They have ended when this returns.
+        /// Posts to this object from new threads, `times` closures per thread, and joins the threads.
         post_from_threads "post_from_threads"(threads: u32, times: u32) -> ();
-        /// What is refused where: from a thread, and outside of a task.
+        /// Returns the errors of calls from a thread and outside of a task.
         refusals "refusals"() -> String;
-        /// A task whose future asks for more when it is dropped.
+        /// Starts a task whose future requests more work when it is dropped.
         cling "cling"() -> ();
-        /// How often it walked, plugin-side.
+        /// Returns the number of steps.
         steps "steps"() -> u32;
-        /// Counts, one beat a tick, and gives what it has come to.
+        /// Counts one beat per tick and returns the total.
         count "count"(beats: u32, done: Delegate<fn(i32)>) -> ();
-        /// Brings something to a place that takes a while to reach, if there is a way.
+        /// Brings an item to a location after a delay, or returns an error.
         bring "bring"(what: String, to: String, done: Delegate<fn(String, String)>) -> ();
-        /// Sleeps a tick.
+        /// Sleeps for one tick.
         nap "nap"(done: Delegate<fn()>) -> ();
-        /// Opens a door that may be locked.
+        /// Opens a door with a key, or returns an error.
         unlock "unlock"(key: u32, done: Delegate<fn(String)>) -> ();
-        /// Begins one of each sort, in a method that has the plugin part.
+        /// Starts one async function of each kind, from a method that borrows the plugin part.
         begin_all "begin_all"() -> ();
-        /// What a count came to.
+        /// Receives the result of `count`.
         counted "counted"(value: i32) -> ();
-        /// What was brought, or why not.
+        /// Receives the result or the error of `bring`.
         brought "brought"(what: String, error: String) -> ();
-        /// That it slept; and begins the next one, from within the call.
+        /// Receives the end of `nap` and starts another one from within the call.
         rested "rested"() -> ();
-        /// That a door is open, or why not.
+        /// Receives the result or the error of `unlock`.
         unlocked "unlocked"(error: String) -> ();
     }
     dynamic {}

@@ -3,7 +3,7 @@
 
 use alcedo_runtime::host::*;
 
-/// Whether somebody may score that much.
+/// Returns true if a player may score `points`.
 #[udelegate(single, of = Player)]
 pub type MayScore = fn(points: i32) -> bool;
 

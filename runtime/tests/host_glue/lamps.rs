@@ -7,27 +7,27 @@ host_class! {
     /// A bulb.
     pub Bulb: Object = "/Script/Game.Bulb", members BulbMembers, extends [Bulb, Object];
     properties {
-        /// How many watts it takes.
+        /// Power in watts.
         watts / set_watts "watts": u32;
     }
     values {}
     delegates {}
     functions {
-        /// Needs no bulb.
+        /// Static function that may fail.
         lumens "lumens"(watts: u32, per_watt: f64) -> f64;
-        /// Blinks; a host that calls with values may leave the last two out.
+        /// Blinks. Dynamic calls may omit the last two arguments.
         blink "blink"(color: String, times: u32, how: String) -> String;
-        /// Somebody looks at it: a script may do something then.
+        /// Event for scripts, without a default.
         looked_at "looked_at"(by: String) -> u32;
-        /// What all of these give to plugin code.
+        /// Calls all of these and returns the results.
         all "all"() -> String;
-        /// How often it was told something.
+        /// Returns the number of calls of `blink`.
         told "told"() -> u32;
         /// An event with a default.
         warm "warm"(seconds: f64) -> f64;
     }
     dynamic {
-        /// Needs none either, and takes what lies in the host.
+        /// Static function with a borrowed container.
         sum "sum";
     }
 }
@@ -36,17 +36,17 @@ host_class! {
     /// Limits a current.
     pub Fuse: Object = "/Script/Game.Fuse", members FuseMembers, extends [Fuse, Object];
     properties {
-        /// Zero after it has blown.
+        /// Current; zero after the fuse has blown.
         current / set_current "current": f64;
     }
     values {}
     delegates {}
     functions {
-        /// Adds to the current, and returns the new one.
+        /// Adds to the current and returns the new value.
         add_current "add_current"(more: f64) -> f64;
         /// Returns the number of changes.
         changes "changes"() -> u32;
-        /// Returns what the current becomes instead of `current`.
+        /// Returns the new current for a requested `current`.
         limit "limit"(current: f64) -> f64;
     }
     dynamic {}
@@ -56,44 +56,44 @@ host_class! {
     /// A lamp.
     pub Lamp: Object = "/Script/Game.Lamp", members LampMembers, extends [Lamp, Object];
     properties {
-        /// How bright it is.
+        /// Brightness of the lamp; zero when broken.
         brightness / set_brightness "brightness": f64;
     }
     values {}
     delegates {
-        /// What is asked before it flickers.
+        /// Called by `ask_before`.
         before "before"(u32) -> u32;
     }
     functions {
-        /// Which build this is.
+        /// Returns the tag of this build.
         build_tag "build_tag"() -> u32;
-        /// Makes it darker. Nothing comes back but, sometimes, an error.
+        /// Reduces the brightness. Returns nothing or an error.
         dim "dim"(by: f64) -> ();
-        /// A name for it, or an error.
+        /// Returns a name for the lamp, or an error.
         label "label"(wanted: String) -> String;
-        /// Says at which line it gave up.
+        /// Returns an error that contains its line.
         exact "exact"() -> u32;
-        /// Panics: that is no error that it gives back.
+        /// Panics, which is not reported as a returned error.
         crash "crash"() -> u32;
-        /// An error whose words call back into the module.
+        /// Returns an error whose message calls back into the module.
         curious "curious"() -> u32;
-        /// An error that panics when it is asked for its words.
+        /// Returns an error whose message panics.
         mute "mute"() -> u32;
-        /// Has another lamp flicker, and gives its error on as what it is.
+        /// Flickers another lamp and returns its error unchanged.
         pass_on "pass_on"(other: Obj<Lamp>, times: u32) -> u32;
-        /// Has another lamp flicker, which has this one flicker: an error of the innermost call is this call's.
+        /// Flickers this lamp through another lamp; returns the error of the innermost call.
         there_and_back "there_and_back"(other: Obj<Lamp>, times: u32) -> u32;
-        /// What kind of failure another lamp's function is.
+        /// Calls a function of this lamp and describes the kind of failure.
         judge "judge"(function: String) -> String;
-        /// Calls what is bound, in front of a flicker.
+        /// Calls the bound function.
         ask_before "ask_before"(times: u32) -> String;
         /// Binds its own flicker.
         bind_own "bind_own"() -> ();
-        /// Asks the host.
+        /// Calls a host function.
         ask_host "ask_host"(name: String, number: u32) -> String;
-        /// How often it flickered.
+        /// Returns the number of flickers.
         flickers "flickers"() -> u32;
-        /// Flickers so many times; gives how often it did in its life.
+        /// Flickers `times` times; returns the number of all flickers.
         flicker "flicker"(times: u32) -> u32;
         shine "shine"(how: f64) -> f64;
         color "color"() -> String;
@@ -102,62 +102,62 @@ host_class! {
 }
 
 host_class! {
-    /// A room with one light, of whatever class.
+    /// Room with a light of any class.
     pub Room: Object = "/Script/Game.Room", members RoomMembers, extends [Room, Object];
     properties {
-        /// What lights it.
+        /// Light of the room.
         light / set_light "light": ScriptInterface;
     }
     values {}
     delegates {}
     functions {
-        /// Puts another light up.
+        /// Replaces the light.
         put_up "put_up"(light: Obj<Object>) -> ();
-        /// Lights it: the color, and how often somebody has come in meanwhile.
+        /// Lights the room; returns the color, the brightness and the number of visits during the call.
         light_up "light_up"(how: f64) -> String;
-        /// What color an object has that is not put up.
+        /// Returns the color of an object that is not the light of the room.
         look_at "look_at"(object: Obj<Object>) -> String;
-        /// Destroys what lights it, and calls it once more.
+        /// Destroys the light and calls it once more.
         break_light "break_light"() -> f64;
-        /// Somebody comes in.
+        /// Counts a visit.
         enter "enter"() -> ();
     }
     dynamic {}
 }
 
 host_class! {
-    /// Shares watts out.
+    /// Divides watts.
     pub Splitter: Object = "/Script/Game.Splitter", members SplitterMembers, extends [Splitter, Object];
     properties {
-        /// How often it was asked.
+        /// Number of calls of `split`.
         asked / set_asked "asked": u32;
     }
     values {}
     delegates {}
     functions {
-        /// Needs no object.
+        /// Static function.
         twice "twice"(number out: f64) -> ();
-        /// Panics when it has changed what was to come back.
+        /// Changes an out parameter and panics.
         crash "crash"(number out: u32) -> ();
-        /// An event without a body leaves what it is given.
+        /// Event without a default, which leaves its out parameter unchanged.
         looked_at "looked_at"(by out: String) -> u32;
-        /// All of these, called by type and by name.
+        /// Calls all of these by type and by name.
         all "all"() -> String;
-        /// Who gives a plain value where one comes back is refused, and the other way round.
+        /// Passes a value in place of an out parameter and vice versa; both calls must be refused.
         wrong "wrong"() -> String;
         /// Takes a plain value.
         asked_of "asked_of"(more: u32) -> u32;
     }
     dynamic {
-        /// Every sort of value comes back.
+        /// Out parameters of every kind.
         sorts "sorts";
-        /// Gives what each of so many gets; the rest, and a line, come back.
+        /// Returns the share of each; the rest and a log line are out parameters.
         split "split";
     }
 }
 
 host_class! {
-    /// Blows late.
+    /// Slow-blow fuse.
     pub SlowFuse: Fuse = "/Script/Game.SlowFuse", members SlowFuseMembers, extends [SlowFuse, Fuse, Object];
     properties {}
     values {}

@@ -4,10 +4,10 @@
 use alcedo_runtime::host::*;
 
 host_class! {
-    /// Another thing that gives light. It tells the room that somebody comes with it.
+    /// Source of light of this module, which calls `enter` of its room during `shine`.
     pub Candle: Object = "/Script/Game.Candle", members CandleMembers, extends [Candle, Object];
     properties {
-        /// Where it burns.
+        /// Room of the candle.
         room / set_room "room": Obj<Object>;
     }
     values {}
@@ -33,29 +33,29 @@ host_class! {
 }
 
 host_class! {
-    /// Keeps one share for itself.
+    /// Splitter that keeps one share.
     pub Miser: super::lamps::Splitter = "/Script/Game.Miser", members MiserMembers, extends [Miser, super::lamps::Splitter];
     properties {}
     values {}
     delegates {}
     functions {
-        /// Has another one split, of whatever class.
+        /// Calls `split` of another object of any class.
         ask "ask"(other: Obj<super::lamps::Splitter>, watts: u32) -> String;
     }
     dynamic {}
 }
 
 host_class! {
-    /// Takes a fall of the current off a reserve first.
+    /// Takes a drop of the current from a reserve first.
     pub SafeFuse: super::lamps::SlowFuse = "/Script/Game.SafeFuse", members SafeFuseMembers, extends [SafeFuse, super::lamps::SlowFuse];
     properties {
-        /// Current that is left.
+        /// Remaining reserve.
         reserve / set_reserve "reserve": f64;
     }
     values {}
     delegates {}
     functions {
-        /// Returns what was taken off the reserve.
+        /// Returns the total current taken from the reserve.
         absorbed "absorbed"() -> f64;
     }
     dynamic {}
@@ -68,13 +68,13 @@ host_class! {
     values {}
     delegates {}
     functions {
-        /// Has another lamp ask this one before it flickers.
+        /// Binds `watched` of this lamp to the `before` delegate of another lamp.
         watch_over "watch_over"(other: Obj<super::lamps::Lamp>) -> ();
-        /// What it answers.
+        /// Returns a value that identifies this build.
         watched "watched"(times: u32) -> u32;
-        /// Asks a class of another module for what needs no object of it.
+        /// Calls a static function of a class in another module.
         lumens_of "lumens_of"(bulb: Obj<super::lamps::Bulb>, watts: u32) -> f64;
-        /// Makes another lamp darker, and says what came of it.
+        /// Dims another lamp and describes the outcome.
         dim_other "dim_other"(other: Obj<super::lamps::Lamp>, by: f64) -> String;
     }
     dynamic {}

@@ -3,84 +3,84 @@
 
 use alcedo_runtime::host::*;
 
-/// A number of each underlying type crosses.
+/// Enum of type `i64`.
 #[uenum(package = "Game")]
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(i64)]
 pub enum Far {
-    /// Here.
+    /// Zero.
     #[default]
     Here = 0,
-    /// There.
+    /// Minimum.
     There = -9223372036854775808,
 }
 
-/// A number of each underlying type crosses.
+/// Enum of type `u64`.
 #[uenum(package = "Game")]
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u64)]
 pub enum High {
-    /// Down.
+    /// Zero.
     #[default]
     Down = 0,
-    /// Up.
+    /// Maximum.
     Up = 18446744073709551615,
 }
 
-/// How somebody feels.
+/// Mood of a person.
 #[uenum(package = "Game")]
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Mood {
-    /// Nothing happened.
+    /// Neutral mood.
     #[default]
     Calm = 0,
-    /// Something did.
+    /// Bad mood.
     Angry = 1,
-    /// Nobody knows.
+    /// Hidden entry.
     Lost = 9,
 }
 
-/// What somebody may do.
+/// Rights of a person.
 #[uenum(package = "Game", flags)]
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum Rights {
-    /// Look.
+    /// May read.
     Read = 1,
-    /// Change.
+    /// May write.
     Write = 2,
-    /// Everything.
+    /// All rights.
     All = 3,
 }
 
 host_class! {
-    /// Somebody.
+    /// A person.
     pub Person: Object = "/Script/Game.Person", members PersonMembers, extends [Person, Object];
     properties {
-        /// How it feels.
+        /// Current mood.
         mood / set_mood "mood": Mood;
-        /// What it may do.
+        /// Current rights.
         rights / set_rights "rights": Rights;
-        /// How it felt.
+        /// Former moods.
         history / set_history "history": Vec<Mood>;
-        /// How often it felt so.
+        /// Number of times of each mood.
         counts / set_counts "counts": HashMap<Mood, u32>;
-        /// Where it is.
+        /// Signed property.
         far / set_far "far": Far;
-        /// How high it is.
+        /// Unsigned property.
         high / set_high "high": High;
     }
     values {}
     delegates {}
     functions {
-        /// Feels that, remembers it, and gives what it felt before.
+        /// Sets the mood, records it, and returns the previous one.
         feel "feel"(mood: Mood) -> Mood;
-        /// In words, by a `match`.
+        /// Describes the properties, with a `match` over the mood.
         in_words "in_words"() -> String;
-        /// Another mood and other rights come back.
+        /// Changes a mood and rights passed as out parameters.
         sway "sway"(mood out: Mood, rights out: Rights) -> Mood;
-        /// Gives rights, and says which it has now.
+        /// Grants rights and returns all current rights.
         grant "grant"(rights: Rights) -> Rights;
     }
     dynamic {}

@@ -3,109 +3,109 @@
 
 use alcedo_runtime::host::*;
 
-/// How it goes.
+/// Way of transport.
 #[uenum(package = "Game")]
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Way {
-    /// On wheels.
+    /// By road.
     #[default]
     Road = 0,
-    /// With wings.
+    /// By air.
     Air = 1,
 }
 
 host_struct! {
-    /// A struct that extends one that extends another.
+    /// Struct at the end of a chain of three.
     pub struct Drawer in "/Script/Game.Drawer" {
-        /// What it is called.
+        /// Name of the location.
         pub name "name": String,
-        /// What was there.
+        /// Recorded numbers.
         pub numbers "numbers": Vec<u32>,
-        /// Which it is from below.
+        /// Number of the level, counted from below.
         pub level "level": u8,
-        /// How high it is.
+        /// Height.
         pub height "height": f64,
-        /// Whether it is open.
+        /// Set if the drawer is open.
         pub is_open "is_open": bool,
     }
 }
 
 host_struct! {
-    /// A reference that another machine gets with the name of the object.
+    /// Reference that is sent together with the name of the object.
     pub struct Label in "/Script/Game.Label" {
-        /// Who sends it.
+        /// Sender.
         pub sender "sender": Obj<Object>,
-        /// What is said.
+        /// Message.
         pub words "words": String,
-        /// It stays here.
+        /// Number that is not sent.
         pub secret "secret": u32,
     }
 }
 
 host_struct! {
-    /// What is sent: a struct that is used where it lies.
+    /// Sent parcel: a struct that is used in place.
     pub struct Parcel in "/Script/Game.Parcel" {
-        /// Who gets it.
+        /// Recipient.
         pub to "to": String,
-        /// Taller than others.
+        /// Outer size, taller by default.
         pub size "size": Size,
-        /// As others.
+        /// Inner size with the defaults of `Size`.
         pub inner "inner": Size,
     }
 }
 
 host_struct! {
-    /// Where something is, on a level.
+    /// Location on a level.
     pub struct Shelf in "/Script/Game.Shelf" {
-        /// What it is called.
+        /// Name of the location.
         pub name "name": String,
-        /// What was there.
+        /// Recorded numbers.
         pub numbers "numbers": Vec<u32>,
-        /// Which it is from below.
+        /// Number of the level, counted from below.
         pub level "level": u8,
-        /// How high it is.
+        /// Height.
         pub height "height": f64,
     }
 }
 
 host_struct! {
-    /// How large a parcel is.
+    /// Size of a parcel.
     pub struct Size in "/Script/Game.Size" {
-        /// Upwards.
+        /// Height.
         pub height "height": f64,
-        /// To the side; nobody said so far.
+        /// Width; negative if unknown.
         pub width "width": i32,
-        /// How it goes.
+        /// Way of transport.
         pub way "way": Way,
-        /// It begins as nothing.
+        /// Weight, without a declared default.
         pub weight "weight": u8,
     }
 }
 
 host_struct! {
-    /// Where something is.
+    /// A location.
     pub struct Spot in "/Script/Game.Spot" {
-        /// What it is called.
+        /// Name of the location.
         pub name "name": String,
-        /// What was there.
+        /// Recorded numbers.
         pub numbers "numbers": Vec<u32>,
     }
 }
 
 host_class! {
-    /// What moves parcels.
+    /// Abstract carrier of parcels.
     pub Carrier: Object = "/Script/Game.Carrier", members CarrierMembers, extends [Carrier, Object];
     properties {
-        /// What it takes.
+        /// Capacity of the carrier.
         room / set_room "room": u32;
     }
     values {}
     delegates {}
     functions {
-        /// Asks for one of the very class.
+        /// Spawns an object of this class, which fails because the class is abstract.
         plain "plain"() -> String;
-        /// What it asks for.
+        /// Returns the price.
         price "price"(parcels: u32) -> u32;
     }
     dynamic {}
@@ -115,63 +115,63 @@ host_class! {
     /// A box with a lid.
     pub Crate: Object = "/Script/Game.Crate", members CrateMembers, extends [Crate, Object];
     properties {
-        /// How much is in it.
+        /// Number of contents.
         count / set_count "count": u32;
-        /// How it goes.
+        /// Way of transport.
         way / set_way "way": Way;
-        /// What closes it.
+        /// Lid of the crate.
         lid / set_lid "lid": Obj<Lid>;
-        /// What is on it.
+        /// Sticker on the crate.
         sticker / set_sticker "sticker": Obj<Sticker>;
     }
     values {}
     delegates {}
     functions {
-        /// Puts another sticker on, into this.
+        /// Spawns a sticker in this crate; also tries to spawn one without an outer object.
         stick "stick"() -> String;
     }
     dynamic {}
 }
 
 host_class! {
-    /// Where parcels are.
+    /// Store of parcels.
     pub Depot: Object = "/Script/Game.Depot", members DepotMembers, extends [Depot, Object];
     properties {
-        /// The next to go.
+        /// Next parcel to send.
         next / set_next "next": Parcel;
-        /// One that the class wants larger.
+        /// Size with a default of this class.
         large / set_large "large": Size;
-        /// What is there.
+        /// Sizes of all parcels.
         sizes / set_sizes "sizes": Vec<Size>;
-        /// Where they are put.
+        /// Location of the parcels.
         drawer / set_drawer "drawer": Drawer;
-        /// What stands on the next one.
+        /// Label of the next parcel.
         label / set_label "label": Label;
     }
     values {}
     delegates {}
     functions {
-        /// What Rust code makes.
+        /// Formats default values created by Rust code.
         made "made"() -> String;
-        /// Names the place, and notes a number there.
+        /// Sets the name of the drawer and appends a number.
         note "note"(name: String, number: u32) -> String;
-        /// Sends what is next, and has that next; what was next comes back by its size.
+        /// Sends a parcel; returns it, with the previous size as an out parameter.
         send "send"(parcel: Parcel, size out: Size) -> Parcel;
-        /// What constructors make: the rest begins as it does.
+        /// Formats values created by constructors; the other fields have their defaults.
         constructed "constructed"() -> String;
-        /// What it is told of a size.
+        /// Formats a size.
         told "told"(size: Size) -> String;
     }
     dynamic {}
 }
 
 host_class! {
-    /// What closes a crate.
+    /// Lid of a crate.
     pub Lid: Object = "/Script/Game.Lid", members LidMembers, extends [Lid, Object];
     properties {
-        /// In kilograms.
+        /// Weight in kilograms.
         weight / set_weight "weight": f64;
-        /// How large it is.
+        /// Size of the lid.
         size / set_size "size": Size;
     }
     values {}
@@ -181,10 +181,10 @@ host_class! {
 }
 
 host_class! {
-    /// What is put into another thing: it is nothing by itself.
+    /// Contextual class, which needs an outer object.
     pub Sticker: Object = "/Script/Game.Sticker", members StickerMembers, extends [Sticker, Object];
     properties {
-        /// What it says.
+        /// Printed text.
         text / set_text "text": String;
     }
     values {}
@@ -197,7 +197,7 @@ host_class! {
     /// A large box with a lock.
     pub BigCrate: Crate = "/Script/Game.BigCrate", members BigCrateMembers, extends [BigCrate, Crate, Object];
     properties {
-        /// What it is made of.
+        /// Material.
         wood / set_wood "wood": String;
     }
     values {}
@@ -207,7 +207,7 @@ host_class! {
 }
 
 host_class! {
-    /// One that is pulled.
+    /// Concrete carrier.
     pub Cart: Carrier = "/Script/Game.Cart", members CartMembers, extends [Cart, Carrier, Object];
     properties {}
     values {}
@@ -220,7 +220,7 @@ host_class! {
     /// A sticker with a color.
     pub ColorSticker: Sticker = "/Script/Game.ColorSticker", members ColorStickerMembers, extends [ColorSticker, Sticker, Object];
     properties {
-        /// Which.
+        /// Color of the sticker.
         color / set_color "color": u32;
     }
     values {}
@@ -233,7 +233,7 @@ host_class! {
     /// A lid with a lock.
     pub LockedLid: Lid = "/Script/Game.LockedLid", members LockedLidMembers, extends [LockedLid, Lid, Object];
     properties {
-        /// What opens it.
+        /// Number of digits of the lock.
         digits / set_digits "digits": u8;
     }
     values {}

@@ -26,7 +26,6 @@ mod tag {
     pub(super) const VERDEF: u64 = 0x6fff_fffc;
 }
 
-/// Checks the refusal of a changed library.
 fn check(base: &str, change: impl FnOnce(&mut Vec<u8>), says: &str) {
     let whole = library(base);
     let mut bytes = whole.clone();
@@ -53,7 +52,6 @@ fn seal(file: &Path) {
     seal_file(file).expect("the test directory is writable");
 }
 
-/// Changes a field of an entry.
 fn set(bytes: &mut [u8], name: &str, entry: usize, field: &str, value: impl FnOnce(u64) -> u64) {
     let field = table(bytes, name).field(entry, field);
     let value = value(get(bytes, field.at, field.size));
@@ -88,7 +86,6 @@ fn segment(bytes: &mut [u8], kind: u64, field: &str, value: impl FnOnce(u64) -> 
     set(bytes, "segments", at, field, value);
 }
 
-/// Address of a section in memory.
 fn address(bytes: &[u8], name: &str) -> u64 {
     let start = super::support::elf::section(bytes, name).start as u64;
     let sections = table(bytes, "sections");
@@ -111,7 +108,7 @@ fn compiled(source: &str, option: &str, says: &str) {
 fn an_initialiser_that_is_looked_up_by_its_name_is_refused() {
     // The C library has a variable of that name, which the loader would call.
     let source = "__attribute__((constructor)) void tzname(void) {} int answer(void) { return 1; }";
-    compiled(source, "-O1", "would have the loader call what is no function of the library for certain");
+    compiled(source, "-O1", "would make the loader call an address that is not a function of the library for certain");
 }
 
 #[test]
@@ -142,7 +139,7 @@ fn a_version_of_a_library_that_is_not_needed_is_refused() {
 }
 
 #[test]
-fn versions_without_a_version_for_each_symbol_are_refused() {
+fn symbol_versions_missing_for_a_symbol_are_refused() {
     for base in ["c", "plugin"] {
         check(base, |bytes| retag(bytes, tag::VERSYM, 24), "dynamic tag 0x6ffffff0 and its section do not agree");
         let without = |bytes: &mut Vec<u8>| {
@@ -154,7 +151,7 @@ fn versions_without_a_version_for_each_symbol_are_refused() {
 }
 
 #[test]
-fn versions_that_the_library_defines_are_walked() {
+fn defined_symbol_versions_must_form_a_whole_chain() {
     // Offset of the next entry.
     check("c", |bytes| set(bytes, ".gnu.version_d", 8, "half", |_| 0xfff0), "defined versions are not a whole chain");
     check("c", |bytes| set(bytes, ".gnu.version_d", 6, "half", |_| 0xfff0), "defined versions are not a whole chain");
@@ -163,8 +160,8 @@ fn versions_that_the_library_defines_are_walked() {
 }
 
 #[test]
-fn look_ups_of_symbols_end() {
-    let says = "of the old symbol hash table leads to symbol";
+fn symbol_lookups_terminate() {
+    let says = "of the old symbol hash table points to symbol";
     check("c", |bytes| set(bytes, ".hash", 2, "word", |_| 1 << 20), says);
     let ring = |bytes: &mut Vec<u8>| {
         let field = table(bytes, ".hash").field(0, "word");
@@ -181,7 +178,7 @@ fn look_ups_of_symbols_end() {
         };
         check(base, endless, "the last chain of the symbol hash table has no end");
         check(base, |bytes| set(bytes, ".gnu.hash", 0, "word", |_| 1 << 30), "too short for the symbols");
-        check(base, |bytes| set(bytes, ".gnu.hash", 2, "word", |_| 3), "the symbol hash table is odd");
+        check(base, |bytes| set(bytes, ".gnu.hash", 2, "word", |_| 3), "the symbol hash table is malformed");
         check(base, |bytes| retag(bytes, tag::GNU_HASH, 24), "dynamic tag 0x6ffffef5 and its section do not agree");
     }
 }
@@ -228,13 +225,13 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
         let at = entry(bytes, ".rela.dyn", "offset", |offset| offset == slots);
         set(bytes, ".rela.dyn", at, "addend", |_| other);
     };
-    check("plugin", data, "would have the loader call what is no function of the library");
+    check("plugin", data, "would make the loader call an address that is not a function of the library");
     // In the C library the relocations are packed, and their addends are in the slots.
     let data = |bytes: &mut Vec<u8>| {
         let other = address(bytes, ".data");
         set(bytes, ".init_array", 0, "long", |_| other);
     };
-    check("c", data, "would have the loader call what is no function of the library");
+    check("c", data, "would make the loader call an address that is not a function of the library");
     check("c", |bytes| set(bytes, ".init_array", 0, "long", |_| 1 << 50), "is for no address");
 }
 
@@ -245,27 +242,27 @@ fn an_initialiser_between_two_sections_is_refused() {
         let end = address(bytes, ".init") + super::support::elf::section(bytes, ".init").len() as u64;
         set(bytes, ".init_array", 0, "long", |_| end);
     };
-    check("c", between, "would have the loader call what is no function of the library");
+    check("c", between, "would make the loader call an address that is not a function of the library");
 }
 
 #[test]
-fn what_resolves_a_symbol_is_code() {
+fn the_resolver_of_an_indirect_symbol_must_be_code() {
     const RESOLVED: u64 = 10;
     let data = |bytes: &mut Vec<u8>| {
         let (other, at) = (address(bytes, ".data"), entry(bytes, ".dynsym", "info", |info| info & 0xf == RESOLVED));
         set(bytes, ".dynsym", at, "value", |_| other);
     };
-    check("c", data, "is resolved by what is no code");
+    check("c", data, "is resolved by something other than code");
     let variable = |bytes: &mut Vec<u8>| {
         let at = entry(bytes, ".dynsym", "info", |info| info & 0xf == 1);
         set(bytes, ".dynsym", at, "info", |info| info & 0xf0 | RESOLVED);
     };
-    check("plugin", variable, "is resolved by what is no code");
+    check("plugin", variable, "is resolved by something other than code");
     let number = |bytes: &mut Vec<u8>| {
         let at = entry(bytes, ".dynsym", "info", |info| info & 0xf == RESOLVED);
         set(bytes, ".dynsym", at, "section", |_| 0xfff1);
     };
-    check("c", number, "is resolved by what is no code");
+    check("c", number, "is resolved by something other than code");
     let called = |bytes: &mut Vec<u8>| {
         let other = address(bytes, ".data");
         let at = entry(bytes, ".rela.dyn", "type", |kind| kind == 8);
@@ -300,7 +297,7 @@ fn relocations_stay_in_their_tables_and_write_variables_only() {
 }
 
 #[test]
-fn tags_that_the_loader_takes_for_granted_are_there() {
+fn dynamic_tags_assumed_by_the_loader_are_required() {
     check("plugin", |bytes| retag(bytes, tag::RELAENT, 24), "dynamic tag 0x9 is missing");
     check("plugin", |bytes| retag(bytes, tag::PLTREL, 24), "dynamic tag 0x14 is missing");
     check(
@@ -348,7 +345,7 @@ fn segments_do_not_overlap_and_there_are_not_too_many() {
 }
 
 #[test]
-fn notes_end_where_their_segment_ends() {
+fn notes_must_end_inside_their_segment() {
     for field in [0, 1] {
         check("plugin", |bytes| set(bytes, ".note.gnu.build-id", field, "word", |_| 1 << 20), "are not a whole row");
     }

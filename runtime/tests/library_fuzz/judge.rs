@@ -1,6 +1,6 @@
 //! Behavior of the loader observed from outside: a child process maps a library. The checks are correct if the child survives every
 //! file that passes them.
-#![expect(unsafe_code, reason = "what the checks let through is mapped, in a child, to see that it is harmless")]
+#![expect(unsafe_code, reason = "a child maps files that pass the checks, to show that they are harmless")]
 
 use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -28,7 +28,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) enum Verdict {
     /// The library was mapped and unmapped.
     Mapped,
-    /// The loader returned an error.
     Refused,
     /// The child crashed or did not finish.
     Died(String),

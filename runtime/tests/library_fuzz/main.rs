@@ -7,8 +7,8 @@
 //!
 //! `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the start. Findings are added to
 //! `findings.rs` as the change that produces the file.
-#![expect(clippy::print_stdout, reason = "a child's answer, and a tally for whoever runs it by hand")]
-#![expect(clippy::type_complexity, reason = "a table of tables is what it is")]
+#![expect(clippy::print_stdout, reason = "answers of a child, and counters for manual runs")]
+#![expect(clippy::type_complexity, reason = "a table of tables has a complex type")]
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
 mod anatomy;
@@ -104,7 +104,7 @@ fn from_environment(name: &str) -> Option<u64> {
 /// Peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has one");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("it says how much");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel reports it");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
@@ -119,13 +119,13 @@ struct Tally {
 }
 
 #[test]
-fn no_changed_library_breaks_the_checks_or_gets_past_them_and_kills_the_loader() {
+fn no_mutated_library_crashes_the_checks_or_the_loader() {
     let seed = from_environment("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122);
     let from = from_environment("ALCEDO_FUZZ_FROM").unwrap_or(0);
     let until = from_environment("ALCEDO_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let dir = TempDir::new().expect("a temporary directory");
     let file = dir.path().join("mutant.so");
-    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_what_it_is_given"));
+    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_the_given_library"));
     let libraries: Vec<_> = libraries().iter().map(|(name, bytes)| (*name, bytes, tables(bytes))).collect();
     let (mut tally, mut found, before) = (Tally::default(), Vec::new(), peak());
     for index in from.. {
@@ -168,7 +168,7 @@ fn no_changed_library_breaks_the_checks_or_gets_past_them_and_kills_the_loader()
 #[test]
 fn the_libraries_that_are_changed_are_whole_and_can_be_mapped() {
     let dir = TempDir::new().expect("a temporary directory");
-    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_what_it_is_given"));
+    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_the_given_library"));
     for (name, bytes) in libraries() {
         let file = dir.path().join(format!("{name}.so"));
         fs::write(&file, bytes).expect("the test directory is writable");
@@ -187,6 +187,6 @@ fn the_libraries_that_are_changed_are_whole_and_can_be_mapped() {
 
 /// Returns immediately unless this process was started as a child.
 #[test]
-fn a_child_maps_what_it_is_given() {
+fn a_child_maps_the_given_library() {
     judge::serve();
 }

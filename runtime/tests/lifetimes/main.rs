@@ -18,7 +18,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn whatever_ends_however_is_dropped_once_where_it_may_look_and_finds_its_own_value_or_none() {
+fn every_ended_value_is_dropped_once_and_sees_only_its_own_data() {
     let (seed, runs) = (from_environment("LIFETIMES_SEED", 1), from_environment("LIFETIMES_RUNS", 40));
     let record = support::record("lifetimes");
     let builds = Builds::new();

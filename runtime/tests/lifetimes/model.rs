@@ -11,7 +11,6 @@ pub(crate) type Held = (u64, u64);
 pub(crate) struct Thing {
     /// Location of the value: `timer`, `half`, `local`.
     pub(crate) place: String,
-    /// True after the drop.
     pub(crate) is_gone: bool,
 }
 
@@ -71,7 +70,7 @@ impl Model {
                     }
                     news.gone.entry(place).or_default().push(held);
                 }
-                _ => panic!("nobody tells {line}"),
+                _ => panic!("unexpected line: {line}"),
             }
         }
         news

@@ -15,7 +15,6 @@ use super::support::{self, Record};
 
 const HOLDER: &str = "/Script/Game.Holder";
 
-/// Timeout for a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Locations owned by the module, numbered as in the plugin; the last is the stack.

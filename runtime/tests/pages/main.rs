@@ -1,10 +1,10 @@
-//! Fences of the pages in `runtime/docs`, with what they leave out. `tools/tests/pages.rs` finds each fence in a source that is compiled,
-//! and so in this one; here they are run as well.
-#![allow(dead_code, unreachable_pub, unused_imports, unused_variables, reason = "lines of pages, as they are there")]
+//! Fences of the pages in `runtime/docs` and of the book, with the code that they omit. `tools/tests/pages.rs` checks that every fence is part of a
+//! compiled source, such as this one; here the fences also run.
+#![allow(dead_code, unreachable_pub, unused_imports, unused_variables, reason = "unchanged lines of pages")]
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 
-/// A page that has an error fails its test with it.
+/// Declares a test for each page, which fails with the error of the page.
 macro_rules! runs {
     ($($module:ident)*) => {
         $(
@@ -54,7 +54,7 @@ mod lamp {
     pub(super) fn run() -> Done {
         let runtime = Runtime::builder().package("Game").natives(natives![Lamp]).build()?;
 
-        let lamp = runtime.objects().spawn_a::<Lamp>()?;
+        let lamp = runtime.objects().spawn_as::<Lamp>()?;
         let brightness = runtime.objects().with(lamp, |lamp| {
             lamp.set_brightness(2.0);
             lamp.brightness()
@@ -98,7 +98,7 @@ mod structs {
 
     pub(super) fn run() -> Done {
         let runtime = Runtime::builder().natives(natives![Glow, Shines, Lamp]).build()?;
-        runtime.objects().spawn_a::<Lamp>()?;
+        runtime.objects().spawn_as::<Lamp>()?;
         Ok(())
     }
 }
@@ -141,7 +141,7 @@ mod enums {
 
     pub(super) fn run() -> Done {
         let runtime = Runtime::builder().natives(natives![Mood, Cat]).build()?;
-        runtime.objects().spawn_a::<Cat>()?;
+        runtime.objects().spawn_as::<Cat>()?;
         Runtime::builder().natives(natives![Mood, Lamp, Parcel]).build()?;
         Ok(())
     }
@@ -167,7 +167,7 @@ mod delegates {
 
     pub(super) fn run() -> Done {
         let runtime = Runtime::builder().natives(natives![Bell, OnRung]).build()?;
-        let bell = runtime.objects().spawn_a::<Bell>()?;
+        let bell = runtime.objects().spawn_as::<Bell>()?;
         let on_rung = runtime.objects().with(bell, |bell| bell.on_rung().detach())?;
         let listener = on_rung.listen(&runtime, |_, (times, by)| {
             assert_eq!(times, 3);

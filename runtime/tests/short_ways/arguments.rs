@@ -33,7 +33,7 @@ impl HostValue for Picky {
 }
 
 #[test]
-fn a_value_that_its_type_does_not_take_is_an_error_of_the_read() {
+fn a_value_rejected_by_its_type_is_a_read_error() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     let mood: TypedProperty<Picky> = host.property("up:/Script/Game.Horse:mood").expect("it is there");
@@ -69,11 +69,11 @@ impl HostValue for Liar {
 }
 
 #[test]
-fn a_type_that_declares_another_than_it_is_gets_no_words_of_the_other() {
+fn a_type_with_a_false_declaration_receives_no_foreign_slots() {
     let host = host();
     let horse = spawn(&host, HORSE);
     let name = "uf:/Script/Game.Horse:degrees";
-    let refused = host.batch::<(), Liar>(name).expect_err("it is no `f64`").to_string();
+    let refused = host.batch::<(), Liar>(name).expect_err("it is not an `f64`").to_string();
     assert!(refused.contains("degrees"), "{refused}");
     let degrees: TypedFunction<(Obj<Object>,), Liar> = host.function(name).expect("it says so");
     for _ in 0..3 {
@@ -111,7 +111,7 @@ impl HostValue for Busy {
 }
 
 #[test]
-fn what_making_an_argument_ends_or_reloads_is_seen_by_the_call() {
+fn a_call_notices_objects_destroyed_or_reloaded_while_converting_arguments() {
     let host = host();
     let horses: Vec<_> = (0..4).map(|_| spawn(&host, HORSE)).collect();
     let (kept, list) = (Kept::of(&host), ObjectList::from(horses.clone()));
@@ -167,7 +167,7 @@ macro_rules! stays_on_its_thread {
 }
 
 #[test]
-fn what_is_kept_of_a_host_does_not_compile_on_another_thread() {
+fn cached_host_handles_do_not_compile_on_another_thread() {
     stays_on_its_thread!(
         TypedFunction<(i32,), i32>,
         HotFunction<'static, (i32,), i32>,

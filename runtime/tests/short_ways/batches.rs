@@ -39,13 +39,14 @@ fn lists_that_were_filled_on_different_threads_are_different_lists() {
     let there = |object| std::thread::spawn(move || ObjectList::from(vec![object])).join().expect("a list");
     for (list, turned) in [(there(first), [1.0, 0.0]), (there(second), [1.0, 1.0])] {
         assert_eq!(kept.rounds.call_list(&list, ()).expect("called").called, 1);
-        let degrees = [first, second].map(|horse| host.objects().call(horse, "degrees", &[]).expect("it tells"));
+        let degrees =
+            [first, second].map(|horse| host.objects().call(horse, "degrees", &[]).expect("the call succeeds"));
         assert_eq!(degrees, turned.map(|degrees| Some(Value::F64(degrees))));
     }
 }
 
 #[test]
-fn a_list_of_a_class_is_looked_for_anew_in_another_host() {
+fn a_class_list_is_refreshed_in_another_host() {
     const RELOADER: &str = "/Script/Test.Reloader";
     let build = || support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
     let hosts = [build(), build()];
@@ -61,7 +62,7 @@ fn a_list_of_a_class_is_looked_for_anew_in_another_host() {
 }
 
 #[test]
-fn a_batch_crosses_once_for_each_class_and_gives_results_in_order() {
+fn a_batch_crosses_once_per_class_and_returns_results_in_order() {
     let host = host();
     let kept = Kept::of(&host);
     let classes = [HORSE, COLT, PONY, HORSE, PONY, COLT, HORSE];
@@ -94,15 +95,15 @@ fn in_a_batch_a_panic_is_named_and_the_others_are_done() {
         // The last call has failed, so no further crossing follows.
         assert_eq!((report.called, report.crossings), (10, 3));
     }
-    let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("it tells");
-    assert!(horses.iter().all(|horse| turned(*horse) == Some(Value::F64(2.0))), "all have had their turn, twice");
+    let turned = |horse: ObjectHandle| host.objects().call(horse, "degrees", &[]).expect("the call succeeds");
+    assert!(horses.iter().all(|horse| turned(*horse) == Some(Value::F64(2.0))), "every horse has turned twice");
     let (results, _report) = kept.rounds.collect(&horses, ()).expect("called");
     let gave: Vec<_> = results.iter().map(Option::is_some).collect();
     assert_eq!(gave, [true, true, true, false, false, true, true, true, true, false]);
 }
 
 #[test]
-fn in_a_batch_an_object_may_end_another_begin_one_and_call_back() {
+fn objects_in_a_batch_may_destroy_spawn_and_call_back() {
     let host = host();
     let kept = Kept::of(&host);
     let horses: Vec<_> = (0..8).map(|_| spawn(&host, HORSE)).collect();
@@ -137,7 +138,7 @@ fn in_a_batch_an_object_may_end_another_begin_one_and_call_back() {
 }
 
 #[test]
-fn a_batch_passes_over_whom_it_is_told_to() {
+fn a_batch_skips_objects_by_property_or_missing_override() {
     let host = host();
     let horses: Vec<_> = (0..6).map(|_| spawn(&host, HORSE)).collect();
     let colt = spawn(&host, COLT);
@@ -159,7 +160,7 @@ fn a_batch_passes_over_whom_it_is_told_to() {
 }
 
 #[test]
-fn in_a_batch_code_of_the_host_may_reload_and_the_new_code_is_called_on_the_rest() {
+fn a_reload_inside_a_batch_calls_new_code_on_the_rest() {
     let host = support::builder().natives(natives![Reloader]).package("Test").build().expect("a runtime");
     host.create_master(&libraries(1)).expect("it loads");
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
@@ -182,7 +183,7 @@ fn in_a_batch_code_of_the_host_may_reload_and_the_new_code_is_called_on_the_rest
         IN_ITS_TICK.set(None);
         assert_eq!(kept.told(others[0]), of_build(build as i32));
         // The plugin parts are new; objects after the reloader were called after the reload.
-        let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("it tells");
+        let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("the call succeeds");
         let degrees = [horse, others[0], others[1], others[2]].map(turned);
         let [before, after] = [0.0, 90.0].map(|degrees| Some(Value::F64(degrees)));
         // Calls are grouped by class: all horses were called before the reload.
@@ -191,7 +192,7 @@ fn in_a_batch_code_of_the_host_may_reload_and_the_new_code_is_called_on_the_rest
 }
 
 #[test]
-fn a_frame_ticks_those_that_want_it_and_names_who_fails() {
+fn a_frame_ticks_enabled_actors_and_names_those_that_fail() {
     let host = host();
     let turned = |horse: ObjectHandle| match host.objects().call(horse, "degrees", &[]) {
         Ok(Some(Value::F64(turned))) => turned,

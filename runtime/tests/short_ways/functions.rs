@@ -14,7 +14,7 @@ use super::{COLT, HORSE, Kept, PONY, host, libraries, obj, of_build, reload, spa
 use crate::{grid, support};
 
 #[test]
-fn an_inherited_function_is_called_on_the_part_of_the_class_that_declares_it() {
+fn an_inherited_function_runs_on_its_declaring_classs_plugin_part() {
     let host = host();
     let kept = Kept::of(&host);
     let [pony, colt, horse] = [PONY, COLT, HORSE].map(|class| spawn(&host, class));
@@ -31,7 +31,7 @@ fn an_inherited_function_is_called_on_the_part_of_the_class_that_declares_it() {
             assert_eq!(kept.add.call((obj(colt), 20, 22)).expect("it adds"), 42);
             assert_eq!(kept.round.call((obj(colt),)).expect("it turns"), build * 100);
         }
-        let turned = |horse| host.objects().call(horse, "degrees", &[]).expect("it tells");
+        let turned = |horse| host.objects().call(horse, "degrees", &[]).expect("the call succeeds");
         assert_eq!((turned(colt), turned(pony)), (Some(Value::F64(3.0)), Some(Value::F64(0.0))), "each its own");
     }
     let report = host.reload(&libraries(13)).expect("a Master");
@@ -128,14 +128,14 @@ impl Adder {
     /// Calls the accessor of the view `times` times.
     #[ufunction]
     fn sum_often(&self, this: This<Self>, other: Obj<Adder>, times: i32) -> Result<i32, CallError> {
-        let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?;
+        let other = this.get(other).ok_or_else(|| CallError::returned("the other object is missing"))?;
         (0..times).try_fold(0, |sum, _| other.try_sum_up(sum, 1))
     }
 
     /// Calls the accessor of the view and returns the error of the other adder.
     #[ufunction]
     fn refuse_other(&self, this: This<Self>, other: Obj<Adder>, number: i32) -> Result<i32, CallError> {
-        let other = this.get(other).ok_or_else(|| CallError::returned("there is no other"))?;
+        let other = this.get(other).ok_or_else(|| CallError::returned("the other object is missing"))?;
         match other.refuse(number) {
             Err(error) => Err(CallError::returned(format!("as I heard: {error}"))),
             done => done,
@@ -163,7 +163,7 @@ fn sum_of(host: &Runtime) -> Sum {
 }
 
 #[test]
-fn a_body_of_the_hosts_own_answers_until_an_override_comes_and_again_when_it_went() {
+fn a_host_body_runs_whenever_no_override_is_loaded() {
     let host = adder_host();
     let (sum, exact) = (sum_of(&host), host.function::<(Obj<Object>, i32, i32), i32>("uf!:/Script/Test.Adder:sum_up"));
     let exact = exact.expect("it is there");
@@ -190,11 +190,11 @@ fn a_body_of_the_hosts_own_answers_until_an_override_comes_and_again_when_it_wen
     host.objects().destroy(adder);
     assert!(sum.call((obj(adder), 1, 2)).expect_err("it ended").to_string().contains("is gone"));
     drop(host.shutdown());
-    assert!(sum.call((obj(adder), 1, 2)).expect_err("nobody is there").to_string().contains("runtime of"));
+    assert!(sum.call((obj(adder), 1, 2)).expect_err("the host has ended").to_string().contains("runtime of"));
 }
 
 #[test]
-fn a_body_of_the_hosts_own_may_fail_panic_reload_end_its_object_and_end_the_host() {
+fn a_host_body_may_fail_panic_reload_and_end_the_host() {
     let host = adder_host();
     let sum = Rc::new(sum_of(&host));
     let sums: TypedFunction<(Obj<Object>,), i32> = host.function("uf:/Script/Test.Adder:sums").expect("it is there");
@@ -211,7 +211,7 @@ fn a_body_of_the_hosts_own_may_fail_panic_reload_end_its_object_and_end_the_host
         let told = told.expect_err("it says so").to_string();
         assert!(told.contains("as I heard") && told.contains("9 is refused"), "{told}");
     }
-    assert_eq!(sums.call((obj(adder),)).expect("it tells"), 3);
+    assert_eq!(sums.call((obj(adder),)).expect("the call succeeds"), 3);
     // The object calls itself while its fields are in use.
     let inner = Rc::clone(&sum);
     IN_THE_SUM.set(Some(Rc::new(move || {
@@ -252,12 +252,12 @@ fn a_body_of_the_hosts_own_may_fail_panic_reload_end_its_object_and_end_the_host
     IN_THE_SUM.set(Some(Rc::new(move || drop(seat.borrow_mut().take()))));
     assert_eq!(sum.call((obj(last), 1, 1)).expect("it sums"), 2);
     assert!(weak.upgrade().is_none(), "it has ended now");
-    assert!(sum.call((obj(last), 1, 1)).expect_err("nobody is there").to_string().contains("runtime of"));
+    assert!(sum.call((obj(last), 1, 1)).expect_err("the host has ended").to_string().contains("runtime of"));
     IN_THE_SUM.set(None);
 }
 
 #[test]
-fn calls_of_a_body_of_the_hosts_own_are_all_counted_while_they_are_watched() {
+fn observed_calls_of_a_host_body_are_all_counted() {
     let host = adder_host();
     let (sum, adder) = (sum_of(&host), spawn(&host, ADDER));
     for round in 1..=2 {
@@ -307,7 +307,7 @@ fn functions_of_six_parameters_take_each_at_its_place() {
 }
 
 #[test]
-fn a_static_function_of_a_class_is_called_without_an_object_and_ends_with_its_generation() {
+fn a_static_function_needs_no_object_and_ends_with_its_generation() {
     let (host, _cells) = grid_host();
     let double: TypedFunction<(i32,), i32> = host.function("uf:/Script/Game.Cell:double").expect("it is there");
     let libraries = |tag| [support::tagged("grid", &[], tag), support::tagged("switchboard", &[], 1)];

@@ -68,7 +68,7 @@ fn of_build(build: i32, answer: i32) -> Vec<String> {
 }
 
 #[test]
-fn glue_is_used_in_two_hosts_over_reloads_of_each_and_after_an_unload() {
+fn glue_works_in_two_hosts_across_reloads_and_unloads() {
     let hosts = [host(), host()];
     let horses = [(HORSE, 7), (PONY, 7), (COLT, 507)];
     let spawned = [&hosts[0], &hosts[1]].map(|host| horses.map(|(class, answer)| (horse(host, class), answer)));
@@ -90,13 +90,13 @@ fn glue_is_used_in_two_hosts_over_reloads_of_each_and_after_an_unload() {
     }
     hosts[0].unload_master().expect("there is one");
     for line in told(&hosts[0], spawned[0][0].0) {
-        assert!(line.parse::<f64>().is_err() && !line.contains("Some") && line.len() > 5, "nothing answers: {line}");
+        assert!(line.parse::<f64>().is_err() && !line.contains("Some") && line.len() > 5, "no call succeeds: {line}");
     }
     assert_eq!(told(&hosts[1], spawned[1][2].0), of_build(1, 507));
 }
 
 #[test]
-fn glue_says_what_is_gone_or_of_another_class_and_never_reaches_the_next_object_of_a_slot() {
+fn glue_rejects_stale_and_wrong_objects_and_reused_slots() {
     let host = host();
     let (first, actor) = (horse(&host, PONY), spawn(&host, "/Script/Engine.Actor"));
     assert_eq!(told(&host, first), of_build(1, 7));
@@ -133,7 +133,7 @@ fn glue_calls_in_the_middle_of_a_call_of_glue() {
     };
     host.calls().register_typed("host.ask", ask).expect("the name is free");
     pony.set_mood(&host, 4).expect("written");
-    (0..3).for_each(|_| assert_eq!(pony.round(&host).expect("it asks"), 104));
+    (0..3).for_each(|_| assert_eq!(pony.round(&host).expect("the call succeeds"), 104));
     host.calls().observe(Observed { counts: true, spans: false });
     assert_eq!(pony.add(&host, 1, 2).expect("it adds"), 3);
     let counted: Vec<_> = host.calls().times().into_iter().map(|times| (times.kind, times.calls)).collect();
@@ -143,7 +143,7 @@ fn glue_calls_in_the_middle_of_a_call_of_glue() {
 }
 
 #[test]
-fn one_member_that_is_used_by_several_types_takes_none_for_another() {
+fn a_member_used_with_several_types_never_confuses_them() {
     let host = host();
     let horse = spawn(&host, HORSE);
     let mood = PropertyOf::new("/Script/Game.Horse", "mood");
@@ -186,7 +186,7 @@ impl Gauge {
 }
 
 #[test]
-fn accessors_of_a_native_class_read_and_write_the_object_of_the_host_that_they_are_given() {
+fn native_accessors_use_the_object_of_the_given_host() {
     let build = || support::builder().natives(natives![Gauge]).build().expect("a runtime");
     let hosts = [build(), build()];
     // In the second host the class has another number, since other classes precede it.
@@ -201,7 +201,7 @@ fn accessors_of_a_native_class_read_and_write_the_object_of_the_host_that_they_a
                     gauge.set_next(gauge.as_obj());
                     (gauge.raise(10), gauge.level(), gauge.next() == gauge.as_obj())
                 });
-                assert_eq!(seen.expect("it lives"), (3 + 10 * round, 3 + 10 * round, true));
+                assert_eq!(seen.expect("alive"), (3 + 10 * round, 3 + 10 * round, true));
             }
         }
     }
@@ -216,7 +216,7 @@ fn accessors_of_a_native_class_read_and_write_the_object_of_the_host_that_they_a
 }
 
 #[test]
-fn a_host_that_is_made_after_another_has_ended_gets_nothing_of_what_was_kept_for_that() {
+fn a_new_host_uses_no_cache_of_an_ended_host() {
     let mut last: Option<ObjectHandle> = None;
     for build in [1, 2, 1] {
         let host = support::host(&libraries(build));

@@ -10,7 +10,7 @@ use alcedo_runtime::{Budget, ObjectHandle, Runtime};
 use super::{HORSE, Kept, host, libraries, obj, of_build, spawn};
 
 #[test]
-fn calls_inside_each_other_are_short_too_and_a_reload_that_is_requested_there_waits() {
+fn nested_calls_use_the_fast_path_and_delay_reloads() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     let inner = Rc::clone(&kept);
@@ -31,14 +31,14 @@ fn calls_inside_each_other_are_short_too_and_a_reload_that_is_requested_there_wa
     };
     host.calls().register_typed("host.ask", ask).expect("the name is free");
     // Deeper than the number of call slots.
-    assert_eq!(kept.ask.call((100,)).expect("it asks"), 100);
+    assert_eq!(kept.ask.call((100,)).expect("the call succeeds"), 100);
     assert_eq!(kept.told(horse), of_build(1));
     host.tick(Budget::frame());
     assert_eq!(kept.told(horse), of_build(2), "now it was done");
 }
 
 #[test]
-fn a_short_call_is_named_where_somebody_wants_a_safe_point() {
+fn a_refused_safe_point_names_the_running_fast_call() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     kept.mood.set(horse, 4).expect("written");
@@ -52,7 +52,7 @@ fn a_short_call_is_named_where_somebody_wants_a_safe_point() {
     host.calls().register_typed("host.ask", ask).expect("the name is free");
     for _ in 0..2 {
         assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 104);
-        assert_eq!(kept.ask.call((1,)).expect("it asks"), 1);
+        assert_eq!(kept.ask.call((1,)).expect("the call succeeds"), 1);
         let report = kept.rounds.call(&[horse], ()).expect("called");
         assert_eq!((report.called, report.failed.len()), (1, 0));
     }
@@ -65,7 +65,7 @@ fn a_short_call_is_named_where_somebody_wants_a_safe_point() {
 }
 
 #[test]
-fn the_last_handle_of_a_host_may_go_in_a_call_and_the_host_ends_when_that_is_over() {
+fn a_host_losing_its_last_handle_in_a_call_ends_afterward() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
@@ -79,18 +79,18 @@ fn the_last_handle_of_a_host_may_go_in_a_call_and_the_host_ends_when_that_is_ove
     assert_eq!(kept.told(horse), of_build(1));
     let weak = host.downgrade();
     *seat.borrow_mut() = Some(host);
-    assert_eq!(kept.ask.call((3,)).expect("it asks"), 3);
+    assert_eq!(kept.ask.call((3,)).expect("the call succeeds"), 3);
     assert!(weak.upgrade().is_none(), "it has ended now");
     assert!(kept.told(horse)[0].contains("runtime of"));
 }
 
 #[test]
-fn a_call_that_fails_after_the_last_handle_of_a_host_has_gone_says_why() {
+fn a_failing_call_without_host_handles_reports_its_reason() {
     type Call = fn(&Kept, &TypedFunction<(i32,), i32>, ObjectHandle) -> Result<i32, alcedo_runtime::Error>;
     let calls: [(Call, &str); 3] = [
-        (|_, fails, _| fails.call((0,)), "an error, told 0"),
-        (|_, fails, _| fails.call((1,)), "a panic, told 1"),
-        (|kept, _, horse| kept.round.call((obj(horse),)), "bolts, told 5"),
+        (|_, fails, _| fails.call((0,)), "an error, reply 0"),
+        (|_, fails, _| fails.call((1,)), "a panic, reply 1"),
+        (|kept, _, horse| kept.round.call((obj(horse),)), "bolts, reply 5"),
     ];
     for (call, says) in calls {
         let host = host();
@@ -115,7 +115,7 @@ fn a_call_that_fails_after_the_last_handle_of_a_host_has_gone_says_why() {
 }
 
 #[test]
-fn an_object_that_ends_while_its_kept_fields_are_saved_is_finalized_after_that() {
+fn an_object_destroyed_while_saving_kept_fields_is_finalized_afterward() {
     let folder = tempfile::tempdir().expect("a folder");
     for by_reload in [false, true] {
         let host = host();
@@ -139,7 +139,7 @@ fn an_object_that_ends_while_its_kept_fields_are_saved_is_finalized_after_that()
         if !by_reload {
             let is_dropped = host.function::<(), bool>("nm:/carousel:Mare:is_foal_dropped").expect("it is there");
             let begun = Instant::now();
-            while !is_dropped.call(()).expect("it tells") {
+            while !is_dropped.call(()).expect("the call succeeds") {
                 assert!(begun.elapsed() < Duration::from_secs(30), "it is never dropped");
                 std::thread::sleep(Duration::from_millis(5));
             }

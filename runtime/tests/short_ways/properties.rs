@@ -7,7 +7,7 @@ use alcedo_runtime::native::{Obj, Object};
 use super::{COLT, HORSE, Kept, PONY, host, obj, reload, spawn};
 
 #[test]
-fn properties_are_read_and_written_in_all_classes_that_have_them_and_after_a_reload() {
+fn properties_work_in_all_classes_and_after_a_reload() {
     let host = host();
     let kept = Kept::of(&host);
     let horses = [HORSE, PONY, COLT, HORSE].map(|class| spawn(&host, class));

@@ -17,7 +17,7 @@ use super::{HORSE, Kept, host, libraries, obj, of_build, reload, spawn};
 use crate::support;
 
 #[test]
-fn an_object_that_is_gone_or_of_another_class_is_refused_also_when_its_slot_has_another() {
+fn stale_and_wrong_objects_are_refused_even_in_reused_slots() {
     let host = host();
     let kept = Kept::of(&host);
     let horse = spawn(&host, HORSE);
@@ -36,7 +36,7 @@ fn an_object_that_is_gone_or_of_another_class_is_refused_also_when_its_slot_has_
 }
 
 #[test]
-fn a_panic_of_a_direct_call_is_an_error_with_its_place_and_frees_the_object() {
+fn a_direct_call_panic_is_an_error_and_releases_the_object() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
@@ -46,7 +46,7 @@ fn a_panic_of_a_direct_call_is_an_error_with_its_place_and_frees_the_object() {
         let error = kept.round.call((obj(horse),)).expect_err("it panics").to_string();
         assert!(error.contains("throws its rider off") && error.contains(&place), "{error}, wanted {place}");
         kept.mood.set(horse, 0).expect("written");
-        assert_eq!(kept.round.call((obj(horse),)).expect("nobody holds it"), 100);
+        assert_eq!(kept.round.call((obj(horse),)).expect("not borrowed"), 100);
     }
     reload(&host, 2);
     assert_eq!(kept.round.call((obj(horse),)).expect("the frames are closed"), 200);
@@ -69,7 +69,7 @@ impl<S: Subscriber> Layer<S> for Logger {
 }
 
 #[test]
-fn while_a_slice_is_lent_nothing_is_called_or_written() {
+fn calls_and_writes_are_refused_while_a_slice_is_borrowed() {
     let subscriber = tracing_subscriber::registry().with(Logger);
     tracing::subscriber::with_default(subscriber, || {
         let host = host();
@@ -80,7 +80,7 @@ fn while_a_slice_is_lent_nothing_is_called_or_written() {
         MEANWHILE.set(Some(Rc::new(move || lines.borrow_mut().push(inner.told(horse)))));
         let lend: TypedFunction<(Obj<Object>,), ()> = host.function("uf:/Script/Game.Horse:lend").expect("it is there");
         for _ in 0..2 {
-            lend.call((obj(horse),)).expect("it lends");
+            lend.call((obj(horse),)).expect("the call succeeds");
         }
         MEANWHILE.set(None);
         let heard = heard.borrow();
@@ -94,7 +94,7 @@ fn while_a_slice_is_lent_nothing_is_called_or_written() {
 }
 
 #[test]
-fn a_function_by_its_pointer_is_hot_for_as_long_as_its_frame_is_open() {
+fn a_function_pointer_is_hot_while_its_frame_is_open() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     for build in [1, 2, 1] {
@@ -105,7 +105,7 @@ fn a_function_by_its_pointer_is_hot_for_as_long_as_its_frame_is_open() {
             assert!(host.reload(&libraries(2)).is_err(), "a frame is open");
             host.collection().begin_in_slices();
             host.tick(Budget::frame());
-            assert_eq!(kept.told(horse), of_build(build as i32), "other calls go on");
+            assert_eq!(kept.told(horse), of_build(build as i32), "other calls work");
             (0..100).map(|_| tag.call(()).expect("a number")).sum::<i32>()
         });
         assert_eq!(sum.expect("there is a pointer"), 100 * build as i32);
@@ -114,32 +114,32 @@ fn a_function_by_its_pointer_is_hot_for_as_long_as_its_frame_is_open() {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| kept.tag.hot(|_tag| panic!("the host's own"))));
     assert!(panicked.is_err());
     reload(&host, 2);
-    let refused = kept.answer.hot(|_| ()).expect_err("a method has none").to_string();
+    let refused = kept.answer.hot(|_| ()).expect_err("a method has no pointer").to_string();
     assert!(refused.contains("a pointer to `uf:/Script/Game.Horse:answer`"), "{refused}");
     host.unload_master().expect("there is one");
     assert!(kept.tag.hot(|_| ()).is_err());
 }
 
 #[test]
-fn a_host_with_a_watchdog_calls_the_long_way_and_gets_the_same() {
+fn a_host_with_a_watchdog_gets_equal_results_on_the_slow_path() {
     let host = support::builder().watchdog(Duration::from_secs(60)).build().expect("a runtime");
     host.create_master(&libraries(1)).expect("it loads");
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.told(horse), of_build(1));
-    assert!(kept.tag.hot(|_| ()).is_err(), "a watchdog hears of each call");
+    assert!(kept.tag.hot(|_| ()).is_err(), "a watchdog observes each call");
     reload(&host, 2);
     assert_eq!(kept.told(horse), of_build(2));
 }
 
 #[test]
-fn observed_calls_go_the_long_way_and_are_all_counted() {
+fn observed_calls_use_the_slow_path_and_are_all_counted() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.told(horse), of_build(1));
-    assert!(host.calls().times().is_empty(), "nobody has asked for them");
+    assert!(host.calls().times().is_empty(), "no times were requested");
     host.calls().observe(Observed { counts: true, spans: false });
     assert_eq!(kept.told(horse), of_build(1));
-    assert!(kept.tag.hot(|_| ()).is_err(), "nobody would hear of the calls by a pointer");
+    assert!(kept.tag.hot(|_| ()).is_err(), "calls by a pointer would not be observed");
     host.calls().observe(Observed::default());
     assert_eq!(kept.told(horse), of_build(1));
     assert!(kept.tag.hot(|_| ()).is_ok());

@@ -9,7 +9,7 @@ use super::{HORSE, Kept, host, libraries, of_build, reload, spawn};
 use crate::support;
 
 #[test]
-fn the_new_build_answers_after_a_reload_and_nobody_after_an_unload() {
+fn calls_reach_the_new_build_and_fail_after_an_unload() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.told(horse), of_build(1));
@@ -19,7 +19,7 @@ fn the_new_build_answers_after_a_reload_and_nobody_after_an_unload() {
     }
     host.unload_master().expect("there is one");
     for line in kept.told(horse) {
-        assert!(line.parse::<f64>().is_err() && !line.contains("Some"), "nothing answers: {line}");
+        assert!(line.parse::<f64>().is_err() && !line.contains("Some"), "no call succeeds: {line}");
     }
     drop(host.shutdown());
     for line in kept.told(horse) {
@@ -46,7 +46,7 @@ fn the_old_build_answers_after_a_reload_that_fails() {
 type Seat = (Runtime, Rc<Kept>, ObjectHandle);
 
 #[test]
-fn in_each_step_of_a_reload_short_calls_say_what_long_ones_say() {
+fn fast_and_slow_calls_agree_in_each_reload_step() {
     let seat: Rc<RefCell<Option<Seat>>> = Rc::default();
     let heard: Rc<RefCell<Vec<String>>> = Rc::default();
     let (seen, lines) = (Rc::clone(&seat), Rc::clone(&heard));

@@ -14,11 +14,10 @@ pub(crate) fn passes(command: &mut Command) -> Output {
     let output = command.output().expect("this program starts");
     let said = said(&output);
     assert!(output.status.success(), "{}: {said}", output.status);
-    assert!(said.contains("1 passed"), "it ran nothing: {said}");
+    assert!(said.contains("1 passed"), "no test ran: {said}");
     output
 }
 
-/// Returns stdout and stderr of the process.
 pub(crate) fn said(output: &Output) -> String {
     format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }

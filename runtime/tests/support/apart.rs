@@ -5,8 +5,8 @@
 //! run at once as there are processors, since many tests wait; the output of a file is printed at its end. With `--nocapture` or
 //! `--test-threads` the files run one after the other and print immediately. If all tests are of one file, this process runs them
 //! itself, for debuggers. Before a run of all tests, `PREPARE` of the program runs.
-#![expect(unsafe_code, reason = "says to the linker what is to run before the main of the harness")]
-#![expect(clippy::print_stdout, reason = "a head for the answers of each file")]
+#![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
+#![expect(clippy::print_stdout, reason = "a heading for the output of each file")]
 
 use std::collections::BTreeMap;
 use std::env;
@@ -37,7 +37,10 @@ const WITH_VALUE: [&str; 7] = ["--color", "--format", "--logfile", "--shuffle-se
 #[unsafe(link_section = ".init_array")]
 static BEFORE_MAIN: extern "C" fn() = run_apart;
 
-#[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), expect(dead_code, reason = "elsewhere nothing calls it"))]
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu")),
+    expect(dead_code, reason = "not called on other platforms")
+)]
 extern "C" fn run_apart() {
     if env::var_os(PART).is_some() {
         return;
@@ -206,7 +209,7 @@ fn this_program(part: &str) -> Command {
 }
 
 #[test]
-fn filters_are_told_from_options() {
+fn filters_are_distinguished_from_options() {
     let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
     let check = |args, expected| assert_eq!(options(&words(args)), Some(words(expected)), "{args}");
     check("", "");
@@ -217,7 +220,7 @@ fn filters_are_told_from_options() {
 }
 
 #[test]
-fn the_time_of_a_test_runs_from_the_end_of_the_one_that_freed_its_thread() {
+fn a_tests_duration_starts_when_its_thread_became_free() {
     let ends = [("a", 1), ("c", 4), ("b", 5), ("d", 6)].map(|(test, end)| (test.to_owned(), Duration::from_secs(end)));
     let times: Vec<_> = durations(&ends, 2).map(|(test, time)| (test, time.as_secs())).collect();
     assert_eq!(times, [("a", 1), ("b", 5), ("c", 3), ("d", 2)]);
@@ -257,6 +260,6 @@ fn every_file_of_tests_is_in_a_program() {
         let module = if path.ends_with("main.rs") { path.parent().expect("its folder") } else { &path };
         let name = module.file_stem().expect("it has a name").to_string_lossy().into_owned();
         let is_module = modules.lines().any(|line| line == format!("mod {name};"));
-        assert!(is_module, "{} is compiled by nothing: add it to tests/all.rs", path.display());
+        assert!(is_module, "no program compiles {}: add it to tests/all.rs", path.display());
     }
 }

@@ -52,7 +52,6 @@ pub(crate) fn plugin(package: &str, names: &[&str]) -> PathBuf {
     once(&label, || copy(package, names, None, &label))
 }
 
-/// Returns the library of a plugin with the build tag `tag`.
 pub(crate) fn tagged(package: &str, names: &[&str], tag: u64) -> PathBuf {
     let label = format!("{package}-{tag}{}", names.join("+"));
     once(&label, || copy(package, names, Some(tag), &label))

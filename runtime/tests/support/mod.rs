@@ -70,7 +70,7 @@ pub(crate) fn full_name(module: &str, test: &str) -> String {
 pub(crate) fn asks_other_compilers(test: &str) -> bool {
     let does = std::env::var_os("ALCEDO_COMPILERS").is_some();
     if !does {
-        skip(test, "it takes minutes of another compiler; ALCEDO_COMPILERS=1 runs it");
+        skip(test, "another compiler takes minutes; ALCEDO_COMPILERS=1 runs it");
     }
     does
 }
@@ -80,7 +80,7 @@ pub(crate) fn skip(test: &str, reason: &str) {
     writeln!(std::io::stderr(), "skipped: {test}: {reason}").expect("there is an error stream");
 }
 
-/// Waits until `is_so`, with a timeout for shared machines.
+/// Waits until `is_so` returns true, with a timeout for shared machines.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     until_or(is_so, || what.to_owned());
 }
@@ -109,7 +109,7 @@ pub(crate) fn record(target: &'static str) -> Record {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     SUBSCRIBED.get_or_init(|| {
         let subscriber = tracing_subscriber::registry().with(Recorder);
-        tracing::subscriber::set_global_default(subscriber).expect("nobody else subscribes in this process");
+        tracing::subscriber::set_global_default(subscriber).expect("no other subscriber in this process");
     });
     lines().clear();
     Record { target, _alone: alone }

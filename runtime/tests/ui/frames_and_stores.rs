@@ -1,10 +1,10 @@
-//! Memory of the host that safe code cannot reach. Each module tries one way.
+//! Host memory that safe code cannot access. Each module is one attempt.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
 mod doors_that_need_a_promise {
-    //! What cannot be checked is promised in an `unsafe` block: the door of the benchmarks, the closing of a native library,
-    //! the raw form of a function, a struct that says how it lies in memory.
+    //! Unchecked promises need an `unsafe` block: the access for benchmarks, the closing of a native library, the raw form of
+    //! a function, and a struct that declares its memory layout.
 
     use alcedo_runtime::{FunctionPointer, NativeLibrary, PlainStruct, Runtime};
 
@@ -31,7 +31,7 @@ mod doors_that_need_a_promise {
 }
 
 mod frame_over_memory_of_ones_choice {
-    //! A frame is made by a call alone, so its parameters are those of its function.
+    //! Only a call creates a frame, so its parameters match those of its function.
 
     use alcedo_runtime::{CallError, Frame, ObjectHandle, World};
 
@@ -46,7 +46,7 @@ mod frame_over_memory_of_ones_choice {
 }
 
 mod frame_that_gives_its_memory_away {
-    //! A frame gives values, never the block they lie in, and it stays a call of the object that it was made for.
+    //! A frame returns values but not its parameter block, and keeps the object of its call.
 
     use alcedo_runtime::{CallError, Frame, ObjectHandle, World};
 
@@ -58,7 +58,7 @@ mod frame_that_gives_its_memory_away {
 }
 
 mod stores_of_a_world {
-    //! The stores of a world are the runtime's: they lead to memory, to functions and to the mode.
+    //! The stores of a world are private to the runtime: they give access to memory, functions and the mode.
 
     use alcedo_runtime::{ObjectHandle, Runtime, World};
 

@@ -1,4 +1,4 @@
-//! Borrows of a call that outlive it: found by the borrow checker, after all types are right.
+//! Borrows that outlive their call: found by the borrow checker, after all types are valid.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! Items that have no public name: reported before any type.
+//! Items without a public name: reported before any type error.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
 mod function_of_a_call {
-    //! The types that lead from a call to its code have no name outside.
+    //! The types between a call and its code have no public name.
 
     use alcedo_runtime::{Body, Class, Function, ParamBlock, Schema, View};
 }

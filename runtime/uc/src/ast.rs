@@ -433,7 +433,7 @@ macro_rules! infix {
             /// All binary operators.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// Source text of the operator.
+            /// Returns the source text of the operator.
             pub fn sign(self) -> &'static str {
                 match self { $(Self::$name => $sign,)* }
             }

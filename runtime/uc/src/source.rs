@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_every_encoding_become_text() {
+    fn bytes_of_every_encoding_are_decoded() {
         check(b"class A;", "class A;", Encoding::Utf8);
         check("\u{FEFF}class Ä;".as_bytes(), "class Ä;", Encoding::Utf8);
         check(b"// caf\xE9", "// café", Encoding::Latin1);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_letter_is_replaced_and_told() {
+    fn invalid_characters_are_replaced_and_reported() {
         let odd = Source::decode("A.uc", b"\xFF\xFEa\0;");
         assert_eq!((odd.text.as_str(), odd.broken), ("a\u{FFFD}", Some(1)));
         let half = Source::decode("A.uc", b"\xFF\xFE\x00\xD8a\0");
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_lines_and_columns() {
+    fn locations_are_lines_and_columns() {
         let source = Source::new("Game/Cube.uc", "a\néb\n");
         let at = |at| (source.line(at), source.column(at));
         assert_eq!(

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_whole_or_have_fractions() {
+    fn numbers_are_integers_or_floats() {
         check(
             "1 0x1F 1.5 .5 3. 1e5 1.0e-3f 2f",
             "Int:1 Int:0x1F Float:1.5 Float:.5 Float:3. Float:1e5 Float:1.0e-3f Float:2f",
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_nested_and_are_no_tokens() {
+    fn comments_nest_and_are_not_tokens() {
         check("a/* /* x */ y */b // c\n d", "Word:a Word:b Word:d");
         check("a /* /* */", "Word:a");
         let mut tokens = Tokens::new("a /* /* */");
@@ -302,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_names_end_on_their_line() {
+    fn strings_and_names_end_on_their_line() {
         check(r#""a\"b" 'x y' "open"#, r#"Text:"a\"b" Quoted:'x y' OpenText:"open"#);
         check("'open\nb", "OpenQuoted:'open Word:b");
         check("\"a\\\nb", "OpenText:\"a\\ Word:b");
     }
 
     #[test]
-    fn the_longest_sign_is_taken() {
+    fn the_longest_operator_is_matched() {
         check("a>>>b>>c>=d**e", "Word:a Ushr:>>> Word:b Shr:>> Word:c Ge:>= Word:d Power:** Word:e");
         check("`log `{x}\n #exec a b\nc é", "Macro:`log Macro:`{x} Directive:#exec a b Word:c Unknown:é");
         check("a = #b;\x1A", "Word:a Assign:= Unknown:# Word:b Semicolon:;");

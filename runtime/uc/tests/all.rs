@@ -1,5 +1,4 @@
-//! Tests of the text side of scripts: programs in a folder with what is expected of them, texts that are no programs, and
-//! texts of chance.
+//! Tests of the compiler front end: programs with expected results, erroneous programs, and random sources.
 
 mod chance;
 mod console;

@@ -1,4 +1,4 @@
-//! What a console asks: what a typed text is, and how a word may end.
+//! Console support: classification of typed text, and completion of words.
 
 use alcedo_uc::{Snippet, Source, complete, snippet};
 
@@ -15,7 +15,7 @@ fn kind(text: &str) -> &'static str {
 }
 
 #[test]
-fn a_typed_text_is_a_value_or_statements_or_goes_on() {
+fn typed_text_is_a_value_statements_or_unfinished() {
     let cases = [
         ("Health + 3", "value"),
         ("GetDistance(none);", "value"),
@@ -41,7 +41,7 @@ fn completed(text: &str) -> String {
 }
 
 #[test]
-fn a_word_ends_as_a_member_of_what_stands_before_it() {
+fn words_complete_to_members_of_the_value_before() {
     assert_eq!(completed("hea"), "health");
     assert_eq!(completed("x = Owner.Lo"), "location");
     assert_eq!(completed("owner.location."), "x y z");

@@ -1,10 +1,10 @@
-//! Programs with errors: the file `NAME.stderr` has the messages of each, in the short form or as they are drawn.
+//! Programs with errors: the file `NAME.stderr` contains the messages of each, in the short form or rendered.
 
 use expect_test::expect_file;
 
 use crate::support::{checked, folder, listed, programs, rendered, sources};
 
-/// Programs whose messages are drawn: places of every shape, other places, ways out, other files, lines that are cut.
+/// Programs whose messages are rendered: spans of every shape, secondary locations, help, other files, truncated lines.
 const DRAWN: [&str; 10] = [
     "attack_places",
     "class_circle",
@@ -19,7 +19,7 @@ const DRAWN: [&str; 10] = [
 ];
 
 #[test]
-fn each_error_program_shows_its_messages() {
+fn each_error_program_reports_its_messages() {
     let all = programs("errors");
     assert!(all.len() >= 50, "{} error programs", all.len());
     let mut without = Vec::new();
@@ -39,7 +39,7 @@ fn each_error_program_shows_its_messages() {
     assert!(without.is_empty(), "these have no error: {without:?}");
 }
 
-/// The ids of the messages, as the sources name them.
+/// Collects the ids of messages from the sources.
 fn ids_in_sources(folder: &std::path::Path, found: &mut std::collections::BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -54,7 +54,7 @@ fn ids_in_sources(folder: &std::path::Path, found: &mut std::collections::BTreeS
 }
 
 #[test]
-fn the_page_of_the_language_lists_every_id_and_no_other() {
+fn the_language_page_lists_exactly_all_ids() {
     let mut used = std::collections::BTreeSet::new();
     ids_in_sources(&folder("../src"), &mut used);
     let page = std::fs::read_to_string(folder("../../docs/script-language.md")).expect("the page");

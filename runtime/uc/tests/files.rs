@@ -1,12 +1,12 @@
-//! Class files in the manner of those that others write, with much that is outside of the language: every such thing is named
-//! with its place, in the file `NAME.stderr` beside it, in the short form; and what is read of it is in `NAME.print`.
+//! Class files in the style of existing code, with many constructs outside of the language: each is reported with its location, in
+//! `NAME.stderr`, in the short form; the parsed tree is in `NAME.print`.
 
 use expect_test::expect_file;
 
 use crate::support::{checked, listed, programs};
 
 #[test]
-fn whatever_is_outside_of_the_language_is_named() {
+fn unsupported_constructs_are_reported_in_each_file() {
     for path in programs("files") {
         let bytes = std::fs::read(&path).expect("a file");
         let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
@@ -16,7 +16,7 @@ fn whatever_is_outside_of_the_language_is_named() {
             Err(messages) => messages,
         };
         expect_file![path.with_extension("stderr")].assert_eq(&listed(&messages, &sources));
-        // What is read of a text without mistakes, compared by hand with what it means.
+        // The tree of a file without errors; the golden file was checked by hand.
         let (file, messages) = alcedo_uc::parse(&sources[0]);
         if !messages.iter().any(alcedo_uc::Diagnostic::is_error) {
             expect_file![path.with_extension("print")].assert_eq(&alcedo_uc::print(&file));
@@ -25,7 +25,7 @@ fn whatever_is_outside_of_the_language_is_named() {
 }
 
 #[test]
-fn what_is_outside_is_named_beside_mistakes_of_the_syntax_without_any_type() {
+fn unsupported_constructs_are_reported_next_to_syntax_errors() {
     let text = "class Tower extends Building;\n\nvar Bricks B;\nfunction Rise( {\n}\nfunction Up()\n{\n\tlocal Actor A;\n\
                 \tforeach AllActors(class'Actor', A) A.Rise();\n\tforeach Floors(A) A.Rise();\n\tTop: Unknown = 3;\n\
                 \t`log(\"up\");\n}\nnative function Down();\nstate Falling { }\n";

@@ -1,6 +1,6 @@
-//! A world as an engine would declare it, for the programs of the tests: packages `Engine` and `Test`, classes from `Object` to
-//! `PlayerController`, `Vector` and `Rotator` as Unreal Engine 3 has them, an interface, an enum, and a library with functions
-//! on wildcards. Nothing of it has a body: the checker calls nothing.
+//! A world as an engine would declare it, for the test programs: packages `Engine` and `Test`, classes from `Object` to
+//! `PlayerController`, `Vector` and `Rotator` as in Unreal Engine 3, an interface, an enum, and a library with functions on wildcards.
+//! The functions have no bodies: the checker calls nothing.
 
 use alcedo_abi::kinds::{PropertyKind as K, class_flags, function_flags, property_flags};
 use alcedo_reflect::World;
@@ -8,7 +8,7 @@ use alcedo_reflect::decl::{Batch, ClassDecl, EnumDecl, FunctionDecl, InterfaceDe
 use alcedo_reflect::enums::EnumEntry;
 use alcedo_reflect::origin::Origin;
 
-/// The library whose functions are called without a class.
+/// Library whose functions are callable without a class.
 pub(crate) const LIBRARY: &str = "/Script/Engine.Library";
 
 const READ: u64 = property_flags::BLUEPRINT_READ;
@@ -175,7 +175,7 @@ fn library() -> ClassDecl {
     class("Library", "Object", Vec::new(), functions)
 }
 
-/// The world.
+/// Creates the world.
 pub(crate) fn world() -> World {
     let world = World::new();
     for package in ["Engine", "Test"] {

@@ -1,4 +1,4 @@
-//! The printer: what is printed is read as the same and printed the same.
+//! The printer: printed code parses to the same tree and prints the same again.
 
 use alcedo_uc::{Source, parse, print};
 

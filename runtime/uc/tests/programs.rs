@@ -1,5 +1,5 @@
-//! Programs without errors: each is checked, and its functions `Test…` are run by the interpreter of these tests where the head
-//! of the file says what they give.
+//! Programs without errors: each is checked, and its functions `Test…` are run by the test interpreter if the head of the file lists
+//! their results.
 
 use alcedo_uc::Source;
 use alcedo_uc::hir::Const;
@@ -8,7 +8,7 @@ use crate::interpreter::Interpreter;
 use crate::support::{checked, programs, rendered, sources};
 
 #[test]
-fn each_program_gives_what_its_head_says() {
+fn each_program_returns_the_results_of_its_head() {
     let all = programs("programs");
     assert!(all.len() >= 100, "{} programs", all.len());
     let mut wrong = Vec::new();
@@ -54,7 +54,7 @@ fn each_program_gives_what_its_head_says() {
 }
 
 #[test]
-fn an_object_literal_named_none_is_no_object() {
+fn an_object_literal_named_none_is_none() {
     let text = "class Program extends Object;\nconst UPPER = Object'NONE';\nconst LOWER = Object'none';\nconst EMPTY = Object'';\n\
                 const THING = Object'Thing';\n";
     let sources = [Source::new("Program.uc", text)];

@@ -1,4 +1,4 @@
-//! Reading the folders of programs.
+//! Loads the folders of test programs.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,12 @@ use alcedo_uc::{Checked, Diagnostic, Options, Source, Span, check};
 
 use crate::fixture;
 
-/// The folder of that name beside this file.
+/// Returns a folder next to this file.
 pub(crate) fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
-/// The `.uc` files of a folder, in order.
+/// Returns the `.uc` files of a folder, in order.
 pub(crate) fn programs(name: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder(name)).expect("the folder is there");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -20,11 +20,11 @@ pub(crate) fn programs(name: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// The files that a program consists of: what follows a line `// file: Name.uc` is a file of its own.
+/// Returns the files of a program: each line `// file: Name.uc` starts another file.
 pub(crate) fn sources(path: &Path) -> Vec<Source> {
     let text = Source::decode("", &std::fs::read(path).expect("a file")).text;
     let stem = path.file_name().and_then(|name| name.to_str()).expect("a name");
-    // The class decides the name of the first file, so that names of programs can say what they show.
+    // The first file is named after its class, so that the names of test programs are free.
     let class = text.lines().find_map(|line| line.strip_prefix("class ")?.split([' ', ';']).next());
     let first = class.map_or_else(|| stem.to_owned(), |class| format!("{class}.uc"));
     let mut files: Vec<(String, String)> = vec![(first, String::new())];
@@ -48,14 +48,14 @@ pub(crate) fn checked(sources: &[Source]) -> Result<Checked, Vec<Diagnostic>> {
     check("Test", sources, &world.types, &options())
 }
 
-/// All messages, drawn.
+/// Renders all messages.
 pub(crate) fn rendered(messages: &[Diagnostic], sources: &[Source]) -> String {
     let drawn: Vec<_> = messages.iter().map(|message| message.render(sources)).collect();
     drawn.join("\n\n") + "\n"
 }
 
-/// All messages in the short form of the files beside the programs: a line for place, marked text, id, sentence and label, and one
-/// each for another place and the way out. [`rendered`] draws the line of the source too.
+/// Formats all messages in the short form of the `.stderr` files: a line with location, marked text, id, message and label, and a line
+/// for each secondary location and help. [`rendered`] shows the source line too.
 pub(crate) fn listed(messages: &[Diagnostic], sources: &[Source]) -> String {
     let place = |file: usize, span: Span| match sources.get(file) {
         Some(source) => {

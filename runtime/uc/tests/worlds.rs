@@ -1,4 +1,4 @@
-//! Other worlds than that of the fixture: wider vectors, two types of one name, packages of scripts that are there already.
+//! Worlds other than that of the fixture: wider vectors, two types with one name, existing script packages.
 
 use alcedo_abi::kinds::{PropertyKind as K, function_flags, property_flags};
 use alcedo_reflect::World;
@@ -43,7 +43,7 @@ fn first_message(world: &World, text: &str) -> String {
 }
 
 #[test]
-fn the_class_of_the_source_page_is_compiled_with_vectors_of_either_width() {
+fn the_documented_class_compiles_with_vectors_of_either_width() {
     let sources = sources(&folder("programs").join("dllbind_as_written.uc"));
     let found = check("Test", &sources, &root().types, &Options::default());
     let package = found.unwrap_or_else(|messages| panic!("{}", rendered(&messages, &sources))).package;
@@ -78,7 +78,7 @@ fn vectors_of_doubles_compute_in_doubles() {
 }
 
 #[test]
-fn of_two_types_of_one_name_one_is_named_by_its_package() {
+fn ambiguous_type_names_need_their_package() {
     let world = root();
     declare(&world, Batch { structs: vec![vector("Other", K::F32)], ..Batch::default() });
     let message = first_message(&world, "class Program extends Object; var vector V;");
@@ -87,7 +87,7 @@ fn of_two_types_of_one_name_one_is_named_by_its_package() {
 }
 
 #[test]
-fn what_scripts_declared_in_the_package_before_is_what_is_being_replaced() {
+fn earlier_script_types_of_the_package_are_replaced() {
     let world = root();
     let old = ClassDecl {
         properties: vec![PropertyDecl::new("Old", K::I32)],
@@ -97,7 +97,7 @@ fn what_scripts_declared_in_the_package_before_is_what_is_being_replaced() {
     declare(&world, Batch { classes: vec![old, gone], ..Batch::default() });
     checked(&world, "class Program extends Object; var string Old; function F() { Old = \"x\"; }").expect("no error");
     let message = first_message(&world, "class Program extends Object; var Gone G;");
-    assert!(message.starts_with("there is no type `Gone`"), "{message}");
+    assert!(message.starts_with("unknown type `Gone`"), "{message}");
     let native = ClassDecl::new("Test", "Taken", "/Script/Engine.Object", Origin::Native);
     declare(&world, Batch { classes: vec![native], ..Batch::default() });
     let message = first_message(&world, "class Taken extends Object;");
@@ -126,11 +126,11 @@ fn a_script_class_of_another_package_is_extended_with_its_delegates() {
     let package = checked(&world, text).unwrap_or_else(|messages| panic!("{messages:?}")).package;
     assert_eq!(package.classes[0].functions[0].overrides.as_deref(), Some("/Script/Other.Base:Step"));
     let message = first_message(&world, "class Program extends Base; function Fixed() {}");
-    assert_eq!(message, "`Fixed` cannot override the function of `Base`: that one is no event");
+    assert_eq!(message, "`Fixed` cannot override the function of `Base`: that function is not an event");
 }
 
 #[test]
-fn while_a_shadow_is_up_its_types_are_those_that_count() {
+fn types_of_an_active_shadow_take_precedence() {
     let world = root();
     world.types.begin_shadow();
     let fresh = ClassDecl::new("Other", "Fresh", "/Script/Engine.Object", Origin::Dynamic);
@@ -139,11 +139,11 @@ fn while_a_shadow_is_up_its_types_are_those_that_count() {
     checked(&world, "class Program extends Fresh;").expect("no error");
     world.types.drop_shadow();
     let message = first_message(&world, "class Program extends Fresh;");
-    assert!(message.starts_with("there is no class `Fresh`"), "{message}");
+    assert!(message.starts_with("unknown class `Fresh`"), "{message}");
 }
 
 #[test]
-fn a_class_that_extends_what_extends_it_in_reflection_is_a_circle() {
+fn inheritance_cycles_through_reflection_are_reported() {
     let world = root();
     let class = |package: &str, name: &str, base: &str, origin| ClassDecl {
         flags: alcedo_abi::kinds::class_flags::BLUEPRINTABLE,
@@ -171,10 +171,10 @@ fn a_class_that_extends_what_extends_it_in_reflection_is_a_circle() {
         let errors = messages.iter().filter(|message| message.is_error());
         errors.map(|message| message.message.clone()).collect::<Vec<_>>().join("; ")
     };
-    // A class of the host, by a package of its name.
+    // A class of the host whose package has the same name.
     let told = all("class Pawn extends Bird; function F() { Missing(); }");
     assert_eq!(told, "`/Script/Test.Pawn` is declared by the host or by a plugin");
-    // One that another package of scripts extends.
+    // A class that another script package extends.
     let told = all("class Foo extends Other.Foo; function F() { Missing(); }");
     assert_eq!(told, "these classes extend one another: Foo → Other.Foo → Foo");
     let use_of =
@@ -186,13 +186,13 @@ fn a_class_that_extends_what_extends_it_in_reflection_is_a_circle() {
 }
 
 #[test]
-fn a_type_of_a_package_that_is_not_there_is_none_of_another_package() {
+fn types_of_missing_packages_do_not_match_other_packages() {
     let message = first_message(&root(), "class Program extends Gone.Program;");
-    assert_eq!(message, "there is no class `Gone.Program`, neither in this package nor in reflection");
+    assert_eq!(message, "unknown class `Gone.Program`: declared neither in this package nor in reflection");
 }
 
 #[test]
-fn a_type_of_a_module_with_errors_is_named_and_not_denied() {
+fn types_of_modules_with_errors_are_reported_as_such() {
     let world = root();
     let refused = [("hero", "the package `Tale`"), ("mood_calm", "the package `Tale`")];
     let refused = refused.map(|(name, of)| (name.to_owned(), of.to_owned())).into();
@@ -212,7 +212,7 @@ fn a_type_of_a_module_with_errors_is_named_and_not_denied() {
 }
 
 #[test]
-fn other_files_are_checked_beside_one_that_cannot_be_read() {
+fn other_files_are_checked_despite_an_unparsable_file() {
     let world = root();
     let file = |name: &str, text: &str| Source::new(name, text);
     let sources = [
@@ -285,7 +285,7 @@ fn totals_of_a_package_are_limited_and_each_limit_is_reported_once() {
 }
 
 #[test]
-fn a_row_of_constants_is_told_once_whatever_its_length() {
+fn a_long_chain_of_constants_is_reported_once() {
     let world = root();
     let program = |consts: String| format!("class Program extends Object; {consts}");
     let errors = |text: &str| {
@@ -293,16 +293,16 @@ fn a_row_of_constants_is_told_once_whatever_its_length() {
         let errors = messages.iter().filter(|message| message.is_error());
         errors.map(|message| format!("{}: {}", message.id, message.message)).collect::<Vec<_>>().join("; ")
     };
-    // Each of the one before it: as long as one likes.
+    // Each constant refers to the previous one: the length is unlimited.
     let behind: String = (1..5_000).map(|at| format!("const C{at} = C{}; ", at - 1)).collect();
     let found = checked(&world, &program(format!("const C0 = 7; {behind}"))).expect("no error");
     let consts = &found.package.classes[0].consts;
     assert_eq!((consts.len(), &consts[4_999].value), (5_000, &alcedo_uc::hir::Const::Int(7)));
-    // Each of the one behind it: so many and no more, told once.
+    // Each constant refers to the next one: the depth is limited, and reported once.
     let ahead: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
     let told = errors(&program(format!("{ahead} const C5000 = 7;")));
     assert_eq!(told, "uc-too-deep: the constant `C64` is at the end of a row of more than 64, each made of the next");
-    // A circle is one however large.
+    // A cycle of any length is reported.
     for most in [3, 100, 5_000] {
         let ahead: String = (0..most).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
         let told = errors(&program(format!("{ahead} const C{most} = C0;")));

@@ -186,12 +186,14 @@ impl Resolved {
 
     /// Sets another slot mapping; a [`Call`] cannot read such slots.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_slots(self, slots: Slots) -> Self {
         Self { slots, signature: self.signature.without_kinds(), ..self }
     }
 
     /// Adds code for direct calls from plugins without slots.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_black_code(self, black_code: Option<BlackCode>) -> Self {
         Self { black_code, ..self }
     }

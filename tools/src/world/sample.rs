@@ -89,7 +89,7 @@ pub(crate) fn run(Wish { world, args }: Wish) -> Result<ExitCode, Error> {
     runtime.objects().spawn(WORLD)?;
     let (mut populated, mut generation) = (Populated::default(), 0);
     let (begun, mut pace) = (Instant::now(), Pace::default());
-    while !runtime.is_asked_to_end() {
+    while !runtime.shutdown_requested() {
         let now = begun.elapsed();
         if runtime.wait(pace.rest(now)) {
             // New code is loaded without waiting for the next frame.

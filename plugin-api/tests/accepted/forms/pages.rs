@@ -190,6 +190,29 @@ mod specifiers {
     fn used() {
         let parcel = Parcel::addressed("me");
     }
+
+    #[uclass(package = "Game")]
+    pub struct Board {
+        #[uproperty]
+        scores: UArray<f64>,            // in the host's object
+        #[uproperty]
+        titles: UMap<UName, String>,    // the same
+        best: UArray<f64>,              // a copy of our own
+    }
+
+    #[uclass]
+    impl Board {
+        #[ufunction]
+        fn add(&mut self, this: This<Self>, score: f64) -> f64 {
+            this.scores().push(score);
+            let sum: f64 = this.scores().with_slice(|scores| scores.iter().sum());
+            let best: f64 = this.open(&self.best).iter().sum();
+            if sum > best {
+                self.best = this.scores().clone();
+            }
+            sum
+        }
+    }
 }
 
 #[rustfmt::skip]

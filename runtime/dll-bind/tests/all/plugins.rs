@@ -62,7 +62,7 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     assert_eq!(said(&runtime, "Database", "ask", statements), "wren,kingfisher");
     let object = runtime.objects().spawn("/Script/Game.Database").expect("an object");
     let wrong = runtime.objects().call(object, "ask", &[text("select nothing from nowhere")]);
-    assert!(wrong.expect_err("no such table").to_string().contains("SQLite says 1"));
+    assert!(wrong.expect_err("no such table").to_string().contains("SQLite error 1"));
     // By reflection.
     assert_eq!(call(&runtime, "TestDll", "call_dll1", &[text("drawrof")]), (None, vec![text("forward")]));
     let player = |name: &str, password: &str, health: f32, score: f32| {

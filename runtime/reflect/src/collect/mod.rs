@@ -144,7 +144,7 @@ fn ask(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<Obj
         Ok(())
     });
     asked.map_err(|error| {
-        let why = "so nothing is collected, because what it refers to is not known";
+        let why = "so nothing is collected, because its references are unknown";
         let object = world.objects.shown(object);
         CallError::other(format!("add_references of {} failed on {object}, {why}: {error}", class.path))
     })?;
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_cdo_is_kept_when_nobody_holds_anything() {
+    fn only_the_cdo_is_kept_without_references() {
         check(&[], &[], &[], &[1, 2, 3, 4, 5]);
     }
 
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_that_nobody_holds_is_found() {
+    fn an_unreferenced_cycle_is_collected() {
         check(&[(1, "next", 2), (2, "next", 1)], &[3], &[], &[1, 2, 4, 5]);
     }
 
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn natives_say_what_else_they_refer_to() {
+    fn native_hooks_report_additional_references() {
         let world = world();
         let keeper = ClassDecl { add_references: Some(references_hook(to_the_first)), ..native("Keeper", OBJECT, &[]) };
         let classes =
@@ -278,11 +278,11 @@ mod tests {
     /// Renames the object, which the mark has to track.
     fn rename(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
         world.counters.constructions.bump();
-        world.objects.rename(object, "again", ObjectHandle::NONE).expect("nobody else has the name");
+        world.objects.rename(object, "again", ObjectHandle::NONE).expect("the name is unused");
     }
 
     #[test]
-    fn hooks_are_called_once_in_each_part_of_a_mark_and_create_no_objects_without_an_end() {
+    fn hooks_run_once_per_mark_phase_and_cannot_create_objects_endlessly() {
         let world = world();
         let class = |name, hook| ClassDecl { add_references: Some(references_hook(hook)), ..native(name, OBJECT, &[]) };
         let classes = declare(&world, [class("Renamer", rename), class("Creator", create)]);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_of_the_host_is_about_stays() {
+    fn arguments_of_a_host_call_are_kept_alive() {
         let world = world();
         let class = declare(&world, [dynamic("Node", OBJECT, &[])]).remove(0);
         let object = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);

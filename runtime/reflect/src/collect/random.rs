@@ -160,12 +160,12 @@ impl Test {
             self.world.objects.free_graveyard();
             return slices;
         }
-        unreachable!("a mark comes to its end")
+        unreachable!("the mark phase terminates")
     }
 }
 
 #[test]
-fn nothing_that_can_be_reached_is_collected_whatever_happens_between_slices() {
+fn reachable_objects_are_never_collected_between_slices() {
     let mut test = Test::new();
     let (mut slices, mut collected) = (0, 0);
     for round in 0..ROUNDS {
@@ -195,7 +195,7 @@ fn nothing_that_can_be_reached_is_collected_whatever_happens_between_slices() {
 }
 
 #[test]
-fn a_mark_is_given_up_when_a_shadow_goes_up() {
+fn starting_a_shadow_aborts_the_mark() {
     let test = Test::new();
     let nobody = |_: &mut dyn FnMut(ObjectHandle)| ();
     begin(&test.world, &nobody);

@@ -23,7 +23,7 @@ pub(crate) struct StepFacts {
 
 /// Failed construction. All of its objects were destroyed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{} was not born: {step} ({object}): \"{message}\"{}", short(class), at(place.as_ref()))]
+#[error("{} was not created: {step} ({object}): \"{message}\"{}", short(class), at(place.as_ref()))]
 pub struct ConstructionFailed {
     /// Path of the requested class.
     pub class: String,

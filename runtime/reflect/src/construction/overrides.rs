@@ -32,7 +32,7 @@ fn set(world: &World, object: ObjectHandle, path: &str, text: &str) -> Result<()
             }
             (Some(rest), PropertyType::Object { .. }) => {
                 let part = world.objects.subobject(at, name);
-                at = part.ok_or_else(|| fail(format!("{name} of {} is no subobject", class.short_path())))?;
+                at = part.ok_or_else(|| fail(format!("{name} of {} is not a subobject", class.short_path())))?;
                 names = rest;
             }
             (Some(rest), PropertyType::Struct(_)) => {

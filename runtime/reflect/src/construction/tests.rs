@@ -152,7 +152,7 @@ fn garage() -> (Recorder, Rc<Class>) {
 }
 
 #[test]
-fn a_construction_goes_through_its_steps_in_order() {
+fn construction_runs_its_steps_in_order() {
     let (recorder, big) = garage();
     make_cdo(&recorder.world, &recorder, &big).unwrap();
     recorder.taken();
@@ -175,7 +175,7 @@ fn a_construction_goes_through_its_steps_in_order() {
 }
 
 #[test]
-fn a_cdo_is_born_after_that_of_its_base_and_those_of_its_subobjects() {
+fn a_cdo_is_created_after_those_of_base_and_subobjects() {
     let (recorder, big) = garage();
     let cdo = make_cdo(&recorder.world, &recorder, &big).unwrap();
     assert_eq!(make_cdo(&recorder.world, &recorder, &big), Ok(cdo));
@@ -242,7 +242,7 @@ fn a_class_constructor_shapes_the_cdo_and_instances_follow_the_cdo() {
 }
 
 #[test]
-fn post_init_is_the_place_to_differ_also_for_subobjects() {
+fn post_init_may_change_values_of_subobjects_too() {
     let (recorder, big) = garage();
     make_cdo(&recorder.world, &recorder, &big).unwrap();
     recorder.writes.borrow_mut().extend([("post_init Big", "mass", 5.0), ("post_init Gear", "teeth", 99.0)]);
@@ -253,7 +253,7 @@ fn post_init_is_the_place_to_differ_also_for_subobjects() {
 }
 
 #[test]
-fn the_archetypes_subobjects_give_their_values_not_themselves() {
+fn subobjects_of_an_archetype_are_copied_by_value() {
     let (recorder, big) = garage();
     let objects = &recorder.world.objects;
     let archetype = recorder.construct(&big).unwrap();
@@ -296,7 +296,7 @@ fn a_construction_that_fails_leaves_nothing_behind() {
         if expected.is_empty() {
             assert_eq!(failed.message, "the object was destroyed in the middle of its construction", "{at}");
         } else {
-            assert_eq!(failed.to_string(), format!("Game.Big was not born: {expected}"));
+            assert_eq!(failed.to_string(), format!("Game.Big was not created: {expected}"));
         }
         assert_eq!(recorder.world.objects.alive(), before, "{at}");
         let ends = recorder.taken().iter().filter(|line| line.starts_with("end")).count();
@@ -321,8 +321,8 @@ fn a_native_hook_fails_a_construction_too() {
     );
     let recorder = Recorder::new(world);
     for (class, expected) in classes.iter().zip([
-        "Engine.Early was not born: native constructor of Engine.Early (Default__Early): \"no engine\"",
-        "Engine.Late was not born: native PostInitProperties of Engine.Late (Default__Late): \"no engine\"",
+        "Engine.Early was not created: native constructor of Engine.Early (Default__Early): \"no engine\"",
+        "Engine.Late was not created: native PostInitProperties of Engine.Late (Default__Late): \"no engine\"",
     ]) {
         assert_eq!(recorder.construct(class).unwrap_err().to_string(), expected);
     }
@@ -350,7 +350,7 @@ fn a_subobject_of_its_own_class_is_refused() {
 }
 
 #[test]
-fn a_subclass_may_ask_for_another_class_of_subobject() {
+fn subclasses_may_override_subobject_classes() {
     let (recorder, _) = garage();
     let root = SubobjectDecl::instead("root", "/Script/Game.Gear");
     let geared = ClassDecl { subobjects: vec![root], ..dynamic("Geared", ACTOR, &[]) };
@@ -378,7 +378,7 @@ fn destroying_ends_subobjects_first_and_only_once() {
 }
 
 #[test]
-fn a_dead_cdo_is_born_again_when_it_is_needed() {
+fn a_destroyed_cdo_is_created_again_on_demand() {
     let (recorder, big) = garage();
     let cdo = make_cdo(&recorder.world, &recorder, &big).unwrap();
     destroy(&recorder.world, &recorder, cdo);
@@ -447,7 +447,7 @@ fn scripts_have_defaults_and_no_constructor() {
 }
 
 #[test]
-fn natives_are_told_before_anything_of_an_object_ends() {
+fn native_hooks_run_before_any_part_of_an_object_is_destroyed() {
     fn ends(world: &World, object: ObjectHandle) {
         assert!(world.objects.is_alive(object));
         NATIVE.with_borrow_mut(|order| order.push(format!("begin_destroy {}", name(world, object))));
@@ -473,7 +473,7 @@ fn natives_are_told_before_anything_of_an_object_ends() {
 }
 
 #[test]
-fn an_object_is_shown_by_class_and_name_and_by_its_handle_once_it_is_gone() {
+fn objects_are_formatted_by_class_and_name_or_by_stale_handle() {
     let world = world();
     let classes = declare(&world, [native("Thing", OBJECT, &[])]);
     let recorder = Recorder::new(world);
@@ -485,7 +485,7 @@ fn an_object_is_shown_by_class_and_name_and_by_its_handle_once_it_is_gone() {
 }
 
 #[test]
-fn a_name_that_is_taken_in_its_place_is_refused_at_construction() {
+fn duplicate_names_in_an_outer_are_refused_at_construction() {
     let (recorder, big) = garage();
     let name = Some(recorder.world.names.intern("one"));
     let args = ConstructionArgs { name, ..ConstructionArgs::default() };

@@ -61,7 +61,7 @@ impl<'a> Keyed<'a> {
 
     /// Returns the number of rows.
     #[inline]
-    #[expect(clippy::len_without_is_empty, reason = "whoever asks wants the number")]
+    #[expect(clippy::len_without_is_empty, reason = "callers need the number")]
     pub fn len(self) -> u32 {
         self.rows().len()
     }
@@ -138,7 +138,7 @@ impl<'a> KeyedMut<'a> {
     /// # Panics
     /// If the row does not exist.
     pub fn value(&mut self, at: u32) -> Option<PtrMut<'_>> {
-        let row = self.span().get(at).unwrap_or_else(|| panic!("there is no row {at}"));
+        let row = self.span().get(at).unwrap_or_else(|| panic!("row {at} does not exist"));
         row.parts_mut().1
     }
 

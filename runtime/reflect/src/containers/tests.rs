@@ -35,12 +35,12 @@ fn rows_of(own: &mut OwnedValue) -> ArrayRaw {
 }
 
 fn texts(own: &mut OwnedValue) -> Vec<String> {
-    let text = |value| if let Value::Text(text) = value { text } else { panic!("{value:?} is no text") };
+    let text = |value| if let Value::Text(text) = value { text } else { panic!("{value:?} is not a text") };
     array_in(own).keys().map(|element| text(element.as_ptr().read())).collect()
 }
 
 #[test]
-fn an_array_does_what_a_vec_does() {
+fn arrays_behave_like_vec() {
     let before = live();
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     {
@@ -81,10 +81,7 @@ fn an_array_does_what_a_vec_does() {
             assert_eq!(now.len as usize, model.len(), "step {step}");
             assert!(now.len <= now.capacity || now.len == 0);
             ended_or_moved |= len != 0 && now.data != old.data;
-            assert!(
-                !ended_or_moved || now.epoch != old.epoch,
-                "step {step}: an address went stale and nobody can know"
-            );
+            assert!(!ended_or_moved || now.epoch != old.epoch, "step {step}: a stale address cannot be detected");
             assert_eq!(texts(&mut own), model, "step {step}");
 
             if step % 500 == 0 {
@@ -112,7 +109,7 @@ fn check_nested(own: &OwnedValue, model: &Model, names: &Names) {
 }
 
 #[test]
-fn nested_containers_do_what_nested_collections_do() {
+fn nested_containers_behave_like_nested_collections() {
     let before = live();
     let mut dice = Dice(0xdead_beef_cafe_f00d);
     {
@@ -190,7 +187,7 @@ fn nested_containers_do_what_nested_collections_do() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_and_changes_nothing() {
+fn invalid_operations_are_refused_without_changes() {
     let (mut own, wide) = (OwnedValue::zero(type_of("Array(u8)")), "Array(LazyObject(/Script/Engine.Object))");
     let mut splice = |at, remove, insert| array_in(&mut own).splice(at, remove, insert);
     splice(0, 0, 3).unwrap();

@@ -33,7 +33,7 @@ impl fmt::Display for Shown<'_> {
 #[non_exhaustive]
 pub enum RenameError {
     /// Object or new outer does not exist.
-    #[error("{handle} is gone: nothing can be called so, and nothing can lie in it")]
+    #[error("{handle} is gone: it can be neither renamed nor the outer of an object")]
     Stale {
         /// Handle of the missing object.
         handle: ObjectHandle,
@@ -49,7 +49,7 @@ pub enum RenameError {
         holder: ObjectHandle,
     },
     /// New outer is the object itself or inside it.
-    #[error("{object} cannot lie in {outer}, which is the same or lies in it: move that out first")]
+    #[error("{object} cannot be moved into {outer}, which is the same object or inside it: move {outer} out first")]
     Circle {
         /// Object to move.
         object: ObjectHandle,
@@ -57,7 +57,7 @@ pub enum RenameError {
         outer: ObjectHandle,
     },
     /// Object is a class default object or a default subobject.
-    #[error("{object} is {what}, which stays where its class puts it: make an object of your own for that")]
+    #[error("{object} is {what}, which cannot be moved or renamed: create an object of your own instead")]
     Fixed {
         /// Object to rename.
         object: ObjectHandle,
@@ -75,7 +75,7 @@ pub enum RenameError {
         problem: &'static str,
     },
     /// Reload in progress could not undo the change.
-    #[error("{object} keeps its name while a reload is under way: rename it afterwards")]
+    #[error("{object} keeps its name while a reload is in progress: rename it afterwards")]
     DuringReload {
         /// Object to rename.
         object: ObjectHandle,

@@ -76,7 +76,7 @@ fn properties_are_read_and_written_by_type_and_by_name() {
 }
 
 #[test]
-fn writes_ask_the_mode_and_reads_do_not() {
+fn writes_check_the_mode_and_reads_do_not() {
     let (world, class) = cube(&properties());
     let (one, two) = (new(&world, &class), new(&world, &class));
     let _rebuilding = world.mode.enter(mode::REBUILDING);
@@ -98,7 +98,7 @@ fn writes_ask_the_mode_and_reads_do_not() {
 }
 
 #[test]
-fn generated_names_are_unique_and_given_back() {
+fn generated_names_are_unique_and_reused() {
     let (world, class) = cube(&[]);
     let text = |object| world.names.text(world.objects.name(object).unwrap()).to_string();
     let taken = world.names.intern("Cube_2");
@@ -154,7 +154,7 @@ fn shadowed() -> (World, [ObjectHandle; 3]) {
 }
 
 #[test]
-fn in_a_shadow_the_staged_body_is_seen_and_the_ended_object_is_not() {
+fn a_shadow_shows_staged_bodies_and_hides_ended_objects() {
     let (world, [kept, ended, born]) = shadowed();
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
     assert_eq!(world.objects.conjugate(kept), Some(22));
@@ -165,7 +165,7 @@ fn in_a_shadow_the_staged_body_is_seen_and_the_ended_object_is_not() {
 }
 
 #[test]
-fn a_committed_shadow_gives_the_old_bodies_and_ends_what_ended() {
+fn a_committed_shadow_returns_old_bodies_and_destroys_ended_objects() {
     let (world, [kept, ended, born]) = shadowed();
     let memory = world.objects.memory(kept);
     let old: Vec<_> = world.objects.commit_shadow();
@@ -234,7 +234,7 @@ fn a_dropped_shadow_returns_a_default_object_to_its_class() {
 }
 
 #[test]
-fn the_directory_says_what_the_store_does_through_constructions_ends_and_shadows() {
+fn the_directory_agrees_with_the_store_through_constructions_ends_and_shadows() {
     let check = |world: &World, objects: &[ObjectHandle]| {
         for object in objects {
             let class = world.objects.class(*object);
@@ -262,7 +262,7 @@ fn the_directory_says_what_the_store_does_through_constructions_ends_and_shadows
 }
 
 #[test]
-fn among_a_million_tenants_with_short_serials_no_stale_handle_is_another_object() {
+fn stale_handles_never_match_another_object_despite_short_serials() {
     let (_, class) = cube(&[PropertyDecl::new("tag", PropertyKind::U64)]);
     let objects = Objects::with_last_serial(Rc::new(Names::new()), ModeWord::new(), u32::from(u8::MAX));
     let mut dice = Dice(7);
@@ -320,7 +320,7 @@ fn an_object_is_found_by_its_outer_and_its_name() {
 }
 
 #[test]
-fn a_name_is_unique_in_its_outer_and_nothing_lies_in_itself() {
+fn names_are_unique_per_outer_and_objects_cannot_contain_themselves() {
     let (world, class) = cube(&[]);
     let (objects, none) = (&world.objects, ObjectHandle::NONE);
     let house = new(&world, &class);
@@ -331,8 +331,8 @@ fn a_name_is_unique_in_its_outer_and_nothing_lies_in_itself() {
     for (object, name, outer, refused) in [
         (chair, "room", house, "#2.1 cannot be called `room` in there: #1.1 is"),
         (chair, "Cube_1", none, "#2.1 cannot be called `Cube_1` in there: #0.1 is"),
-        (house, "house", chair, "#0.1 cannot lie in #2.1, which is the same or lies in it"),
-        (house, "house", house, "#0.1 cannot lie in #0.1"),
+        (house, "house", chair, "#0.1 cannot be moved into #2.1, which is the same object or inside it"),
+        (house, "house", house, "#0.1 cannot be moved into #0.1"),
         (cdo, "default", none, "#3.1 is a class default object"),
         (part, "part", room, "#4.1 is a default subobject"),
         (chair, "", none, "#2.1 cannot be called \"\": a name has one character at least"),

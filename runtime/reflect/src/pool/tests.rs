@@ -23,7 +23,7 @@ fn check(size: usize, align: usize) {
     for _ in 0..1000 {
         let piece = pool.take();
         let is_known = addresses.contains(&piece.addr().get());
-        assert!(is_known || cfg!(alcedo_asan), "what was given back is used again");
+        assert!(is_known || cfg!(alcedo_asan), "returned memory is reused");
         // SAFETY: a piece has `size` bytes.
         let bytes = unsafe { std::slice::from_raw_parts(piece.as_ptr(), size) };
         assert!(bytes.iter().all(|byte| *byte == 0), "and is zero again");
@@ -31,7 +31,7 @@ fn check(size: usize, align: usize) {
 }
 
 #[test]
-fn pieces_lie_apart_and_are_zero() {
+fn pieces_do_not_overlap_and_are_zeroed() {
     for (size, align) in [(0, 1), (1, 1), (8, 8), (24, 8), (33, 1), (40, 64), (300_000, 16)] {
         check(size, align);
     }

@@ -1,4 +1,4 @@
-//! Reads values from text: what the kinds share in doing so. An error names the part of the text that is wrong.
+//! Scanner shared by the parsers of all kinds. Errors name the invalid part of the text.
 
 use std::collections::HashSet;
 use std::str::CharIndices;
@@ -23,16 +23,16 @@ fn by_number(letters: &mut CharIndices<'_>) -> Option<char> {
     }
 }
 
-/// A text that is being read.
+/// A text being parsed.
 pub(crate) struct Scanner<'a> {
-    /// What is still to be read.
+    /// Remaining text.
     pub(crate) rest: &'a str,
-    /// Where names are interned.
+    /// Table for interning names.
     pub(crate) names: &'a Names,
 }
 
 impl<'a> Scanner<'a> {
-    /// `(a, b, c)`.
+    /// Parses `(a, b, c)`.
     pub(crate) fn list<T>(
         &mut self,
         ty: &PropertyType,
@@ -49,7 +49,7 @@ impl<'a> Scanner<'a> {
         Ok(found)
     }
 
-    /// Whether each key is there once.
+    /// Checks that the keys are unique.
     pub(crate) fn check_keys<'v>(
         &self,
         ty: &PropertyType,
@@ -58,20 +58,20 @@ impl<'a> Scanner<'a> {
         let mut seen = HashSet::new();
         for key in keys {
             if !seen.insert(key) {
-                return Err(fail(&key.print(self.names), ty, "it is there twice"));
+                return Err(fail(&key.print(self.names), ty, "it occurs twice"));
             }
         }
         Ok(())
     }
 
-    /// Everything up to the letter, without the spaces around it; the letter is taken too.
+    /// Reads up to a character and trims spaces; consumes the character too.
     pub(crate) fn up_to(&mut self, letter: char) -> Option<&'a str> {
         let found = self.split(self.rest.find(letter)?).trim();
         self.rest = &self.rest[letter.len_utf8()..];
         Some(found)
     }
 
-    /// The text up to the closing quote, when the opening one was taken.
+    /// Reads up to the closing quote; the opening quote was consumed before.
     pub(crate) fn quoted(&mut self, ty: &PropertyType) -> Result<String, ParseError> {
         let mut text = String::new();
         let mut letters = self.rest.char_indices();
@@ -98,25 +98,25 @@ impl<'a> Scanner<'a> {
         Err(fail(self.rest, ty, "the closing quote is missing"))
     }
 
-    /// Everything up to the next comma or parenthesis, without the spaces around it.
+    /// Reads up to the next comma or parenthesis and trims spaces.
     pub(crate) fn word(&mut self) -> &'a str {
         self.split(self.rest.find([',', ')']).unwrap_or(self.rest.len())).trim()
     }
 
-    /// Everything up to the first of these letters, without the spaces around it.
+    /// Reads up to the first of the characters and trims spaces.
     pub(crate) fn word_up_to(&mut self, ends: [char; 3]) -> &'a str {
         self.rest = self.rest.trim_start();
         self.split(self.rest.find(ends).unwrap_or(self.rest.len())).trim()
     }
 
-    /// Whether that stands next, which then is behind.
+    /// Consumes `token` after leading spaces. Returns false if the text continues otherwise.
     pub(crate) fn take(&mut self, token: &str) -> bool {
         let rest = self.rest.trim_start().strip_prefix(token);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
-    /// That has to stand next.
+    /// Consumes `token` or fails with `problem`.
     pub(crate) fn expect(&mut self, token: &str, ty: &PropertyType, problem: &str) -> Result<(), ParseError> {
         if self.take(token) { Ok(()) } else { Err(fail(self.rest, ty, problem)) }
     }

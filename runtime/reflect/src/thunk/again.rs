@@ -20,7 +20,7 @@ impl<'a> Frame<'a> {
         Ok(self.at - 1)
     }
 
-    /// Evaluates a parameter that was stepped to and passes it to `look`. It cannot change during `look`.
+    /// Evaluates a parameter that was stepped to and passes it to `look`. The value cannot change during `look`.
     ///
     /// # Errors
     /// [`CallError::Other`] if the parameter was not stepped to; the error of the evaluation, and that of `look`.
@@ -54,7 +54,7 @@ impl<'a> Frame<'a> {
         match self.arguments.get(at).filter(|_| at < self.at) {
             Some(param) => self.evaluate(at, param),
             None => Err(CallError::other(format!(
-                "the thunk of {} looks at parameter {at} and has not stepped to it",
+                "the thunk of {} accesses parameter {at} before stepping to it",
                 self.function.path
             ))),
         }

@@ -126,7 +126,7 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             d(&[PropertyDecl::new("who", PropertyKind::SCRIPT_INTERFACE).of_type(ACTOR)]),
-            "/Script/Game.X:who cannot be a ScriptInterface(/Script/Engine.Actor): there is no interface /Script/Engine.Actor",
+            "/Script/Game.X:who cannot be a ScriptInterface(/Script/Engine.Actor): unknown interface /Script/Engine.Actor",
         ),
         (none(), d(&[f64("a b")]), "\"a b\" in /Script/Game.X cannot be a name"),
         (none(), vec![native("Actor", OBJECT, &[])], "/Script/Engine.Actor is declared already"),
@@ -174,7 +174,7 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             d(&[f64("a").with_default("fast")]),
-            "the default of /Script/Game.X:a cannot be read: `fast` is no f64",
+            "the default of /Script/Game.X:a cannot be read: `fast` is not a valid f64",
         ),
         (none(), d(&[reference("o", ACTOR).with_default("#1.1")]), "only none can be a default"),
         (none(), f(function("f", 0, &[PropertyDecl::result(PropertyKind::U8), f64("a")])), "not its last parameter"),
@@ -182,11 +182,11 @@ fn each_broken_declaration_is_refused_by_name() {
         (
             none(),
             f(overriding("tock", ACTOR, &[])),
-            "overrides /Script/Engine.Actor:tock: there is no function of that name",
+            "overrides /Script/Engine.Actor:tock: the base has no function with this name",
         ),
         (none(), f(overriding("describe", ACTOR, &[])), "/Script/Engine.Actor:describe: it is a plain function"),
         (none(), f(overriding("tick", "/Script/Engine.Component", &[])), "that class is none of its bases"),
-        (none(), f(overriding("tick", "/Script/Engine.Gone", &[])), "there is no such class"),
+        (none(), f(overriding("tick", "/Script/Engine.Gone", &[])), "the class is unknown"),
         (
             none(),
             f(overriding("tick", ACTOR, &[f64("delta")])),
@@ -242,7 +242,7 @@ fn an_own_subobject_keeps_its_class_and_role() {
 }
 
 #[test]
-fn a_type_of_too_many_bytes_is_refused_at_once() {
+fn too_large_types_are_refused_immediately() {
     let mut structs = vec![structure("S0", &[PropertyDecl::new("text", PropertyKind::STRING)])];
     for level in 1..30 {
         let path = format!("/Script/Game.S{}", level - 1);
@@ -252,7 +252,7 @@ fn a_type_of_too_many_bytes_is_refused_at_once() {
 }
 
 #[test]
-fn a_batch_is_declared_base_first_whatever_its_order() {
+fn batches_are_declared_base_first_in_any_order() {
     let world = engine();
     let classes = declare(
         &world,
@@ -274,7 +274,7 @@ fn a_batch_is_declared_base_first_whatever_its_order() {
 }
 
 #[test]
-fn properties_lie_behind_those_of_the_base() {
+fn properties_follow_those_of_the_base() {
     let world = world();
     let small = PropertyDecl::new("small", PropertyKind::U8);
     let classes = declare(
@@ -292,7 +292,7 @@ fn properties_lie_behind_those_of_the_base() {
 }
 
 #[test]
-fn an_event_leads_to_the_nearest_override() {
+fn an_event_resolves_to_the_nearest_override() {
     let world = engine();
     let delta = PropertyDecl::new("delta", PropertyKind::F32);
     let classes = declare(
@@ -335,7 +335,7 @@ fn refusal(before: Vec<ClassDecl>, class: ClassDecl) -> Option<String> {
 }
 
 #[test]
-fn who_may_extend_whom_is_said_by_where_both_come_from() {
+fn allowed_base_classes_depend_on_both_origins() {
     const ACTOR: &str = "/Script/Engine.Actor";
     let open = || ClassDecl { flags: class_flags::BLUEPRINTABLE, ..dynamic("Open", ACTOR, &[]) };
     let shown = || ClassDecl { flags: class_flags::BLUEPRINT_TYPE, ..native("Shown", OBJECT, &[]) };
@@ -370,7 +370,7 @@ fn who_may_extend_whom_is_said_by_where_both_come_from() {
 }
 
 #[test]
-fn a_script_alone_gives_an_implementable_event_a_body_and_virtual_calls_find_it() {
+fn only_scripts_implement_implementable_events_and_virtual_calls_find_them() {
     let sings = || function("sing", function_flags::IMPLEMENTABLE_EVENT, &[]);
     let bird = || ClassDecl {
         flags: class_flags::BLUEPRINTABLE,
@@ -378,7 +378,7 @@ fn a_script_alone_gives_an_implementable_event_a_body_and_virtual_calls_find_it(
     };
     let override_of = || vec![overriding("sing", "/Script/Game.Bird", &[])];
     let refused = refusal(vec![bird()], with_functions(dynamic("Wren", "/Script/Game.Bird", &[]), override_of()));
-    assert!(refused.expect("it is no script").contains("only a script gives it a body"));
+    assert!(refused.expect("only scripts may override it").contains("only scripts can implement it"));
     let world = engine();
     declare(&world, [bird(), script("Wren", "/Script/Game.Bird", override_of())]);
     let (bird, wren) = (world.types.class_by_path("/Script/Game.Bird"), world.types.class_by_path("/Script/Game.Wren"));
@@ -395,7 +395,7 @@ fn a_script_alone_gives_an_implementable_event_a_body_and_virtual_calls_find_it(
 }
 
 #[test]
-fn a_script_may_have_a_static_function_of_the_name_of_its_bases_and_no_other_member() {
+fn only_static_script_functions_may_hide_those_of_a_base() {
     let make = |flags| vec![function("make", flags, &[])];
     let base = |flags| script("A", OBJECT, make(flags));
     let derived = |flags| script("B", "/Script/Game.A", make(flags));
@@ -488,7 +488,7 @@ fn a_shadow_hides_the_old_and_shows_the_new() {
 }
 
 #[test]
-fn while_a_shadow_is_lowered_all_is_as_before_and_what_is_declared_stays() {
+fn a_lowered_shadow_is_ignored_and_declarations_are_permanent() {
     let (world, _) = shadowed();
     fresh(&world);
     {
@@ -517,7 +517,7 @@ fn a_committed_shadow_replaces() {
 }
 
 #[test]
-fn a_dropped_shadow_was_never_there() {
+fn a_dropped_shadow_has_no_effect() {
     let (world, _) = shadowed();
     fresh(&world);
     world.types.redirect("/Script/Game.Old", "/Script/Game.Kept");
@@ -530,7 +530,7 @@ fn a_dropped_shadow_was_never_there() {
 }
 
 #[test]
-fn an_interface_is_declared_hidden_and_replaced_as_any_type() {
+fn interfaces_are_declared_hidden_and_replaced_like_other_types() {
     let world = engine();
     let try_batch = |interfaces: &[&str], implements: &[&str]| {
         let doc = interfaces.join(" ");
@@ -597,7 +597,7 @@ fn packages_are_declared_by_the_host() {
 }
 
 #[test]
-fn the_stamp_changes_whenever_a_path_may_lead_elsewhere_and_no_two_registries_have_the_same() {
+fn the_stamp_changes_with_every_declaration_and_is_unique_per_registry() {
     let (world, other) = (engine(), engine());
     let mut stamps = vec![other.types.stamp(), world.types.stamp()];
     let mut after = |change: &dyn Fn()| {

@@ -1,4 +1,4 @@
-//! Rows of values.
+//! Arrays of values.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -29,7 +29,7 @@ impl Rowed for Array {
     }
 }
 
-/// What is true of a container because it is true of its elements.
+/// Returns the nature of a container, derived from that of its elements.
 pub(super) fn nature_around(inner: Nature) -> Nature {
     Nature { owns_memory: true, can_be_key: false, has_defaults: false, ..inner }
 }

@@ -120,7 +120,7 @@ impl Value {
         let value = scanner.value(ty)?;
         match scanner.rest.trim() {
             "" => Ok(value),
-            more => Err(fail(more, ty, "it goes on behind the end of the value")),
+            more => Err(fail(more, ty, "it continues after the end of the value")),
         }
     }
 }

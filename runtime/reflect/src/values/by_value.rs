@@ -33,10 +33,10 @@ impl Value {
         of_value!(self, K, value => K::wrap(K::with_objects(value, map)))
     }
 
-    /// Prints the value as text for [`Value::parse`]: numbers and `true` plain, texts quoted (a translated one followed by its
-    /// names: `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for
-    /// classes, soft references and properties, 32 hexadecimal digits for lazy ones, `#1.2:function` for delegates,
-    /// structs as `(x=1, y=2)`, lists as `(1, 2)`, maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
+    /// Prints the value as text for [`Value::parse`]: numbers and `true` plain, strings quoted (localizable ones followed by their names:
+    /// `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for classes, soft references and
+    /// properties, 32 hexadecimal digits for lazy references, `#1.2:function` for delegates, structs as `(x=1, y=2)`, lists as `(1, 2)`,
+    /// maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
     pub fn print(&self, names: &Names) -> String {
         of_value!(self, K, value => K::print(value, names))
     }

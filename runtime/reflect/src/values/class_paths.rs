@@ -1,4 +1,4 @@
-//! Classes by the name of their path: `SubclassOf`, and `SoftClass`, which may name one that is not there.
+//! Classes named by path: `SubclassOf`, and `SoftClass`, which may name a class that does not exist.
 
 use std::hash::Hasher;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::names::Names;
 use crate::property::PropertyType;
 use crate::text::{ParseError, print_path};
 
-/// What kinds say that are written as a path or `none`.
+/// Implements the text methods of kinds written as a path or `none`.
 macro_rules! path_text {
     () => {
         const WRITTEN: Written = Written::Path;

@@ -1,4 +1,4 @@
-//! A function of an object.
+//! Single delegates: a function of an object.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::value::Binding;
 
 pub(crate) struct Delegate;
 
-/// Delegates keep objects alive and are no keys.
+/// Delegates keep objects alive and cannot be keys.
 pub(super) const NATURE: Nature =
     Nature { holds_objects: true, names_objects: true, can_be_key: false, ..Nature::PLAIN };
 
@@ -55,7 +55,7 @@ impl Kind for Delegate {
         NATURE
     }
 
-    // A delegate begins with its object.
+    // The object handle is at the start of a delegate.
     fn references(_of: &Rc<str>, _ty: &PropertyType, offset: usize, found: &mut Found) {
         found.direct(offset);
     }

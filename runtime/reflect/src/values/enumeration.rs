@@ -1,4 +1,4 @@
-//! Enums. In memory a number of the underlying type; read out, the name of its entry.
+//! Enums: in memory a number of the underlying type; in a [`Value`], the name of the entry.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -69,7 +69,7 @@ impl Kind for Enum {
 
     fn write(at: Mut<'_, Self>, value: &EnumValue) {
         let of = at.of();
-        // It fits, which was looked at before.
+        // The value fits, as checked before.
         if let Some(number) = of.number(&value.text).and_then(|number| number_of(of.underlying_kind(), number)) {
             at.number().put(&number);
         }
@@ -92,7 +92,7 @@ impl Kind for Enum {
     }
 
     fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<EnumValue, ParseError> {
-        let PropertyType::Enum(of) = ty else { return Err(fail(text, ty, "it is no enum")) };
+        let PropertyType::Enum(of) = ty else { return Err(fail(text, ty, "the type is not an enum")) };
         match of.number(text) {
             Some(number) => Ok(of.value(number)),
             None => Err(fail(text, ty, format!("write one of {}", of.names()))),
@@ -105,7 +105,7 @@ impl Kind for Enum {
 
     fn accept(offer: Offer<'_>, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
         let number = match offer {
-            // By name: it may have another number here. A number without an entry means nothing in another enum, but for flags.
+            // By name, since the number may differ here. Numbers without an entry are accepted from flags only.
             Offer::Entry(value) if of.is_flags => of.number(&in_names_of_today(&value.text, of, cx))?,
             Offer::Entry(value) => of.entry(&name_of_today(&value.text, of, cx))?.number,
             Offer::Text(text) => of.number(&in_names_of_today(&text, of, cx))?,
@@ -116,12 +116,12 @@ impl Kind for Enum {
     }
 
     fn convert(value: &Value, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
-        // Also from a value of an enum: that may be of another enum, or of this one with other numbers.
+        // Converts values of enums too: of another enum, or of an earlier version with other numbers.
         Self::accept(cx.offer(value)?, of, cx)
     }
 }
 
-/// The name of an entry, or of the entry that had that name, or has it back since an undo.
+/// Returns the current name of an entry: `name` itself, or the name of the entry that had `name` or has it back since an undo.
 fn name_of_today<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     if of.entry(name).is_some() {
         return Cow::Borrowed(name);
@@ -130,7 +130,7 @@ fn name_of_today<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'
     names.find(|name| of.entry(name).is_some()).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// The same for each of several, with `|` between.
+/// Returns the current names of several entries separated by `|`.
 fn in_names_of_today<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     let mut parts = text.split('|').map(str::trim);
     if parts.all(|part| of.entry(part).is_some()) {
@@ -140,7 +140,7 @@ fn in_names_of_today<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> C
     Cow::Owned(names.join(" | "))
 }
 
-/// The text of an entry, for kinds of text.
+/// Returns the name of an entry or a string, for the string kinds.
 pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
     match offer {
         Offer::Text(text) => Some(text.clone()),
@@ -149,7 +149,7 @@ pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
     }
 }
 
-/// A whole number, of any kind of them.
+/// Returns the number of an integer value.
 pub(crate) fn whole(value: &Value) -> Option<i128> {
     Some(match *value {
         Value::U8(number) => number.into(),
@@ -164,7 +164,7 @@ pub(crate) fn whole(value: &Value) -> Option<i128> {
     })
 }
 
-/// A number as a value of a kind of whole numbers.
+/// Converts a number to a value of an integer kind.
 pub(crate) fn number_of(kind: PropertyKind, number: i128) -> Option<Value> {
     Some(match kind {
         PropertyKind::U8 => Value::U8(number.try_into().ok()?),

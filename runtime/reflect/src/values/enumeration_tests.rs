@@ -66,7 +66,7 @@ const EIGHT: [PropertyKind; 8] = [
 ];
 
 #[test]
-fn an_enum_of_each_underlying_type_is_a_value_an_element_a_key_and_text() {
+fn enums_of_each_underlying_type_work_as_values_elements_keys_and_text() {
     for kind in EIGHT {
         let lowest = if kind.0 > 4 { -1 } else { 1 };
         let entries = [("Calm", 0), ("Odd", lowest), ("Angry", 100)];
@@ -86,7 +86,7 @@ fn an_enum_of_each_underlying_type_is_a_value_an_element_a_key_and_text() {
 }
 
 #[test]
-fn over_a_change_of_numbers_a_value_stays_the_entry_of_its_name() {
+fn values_keep_their_entry_when_the_numbers_change() {
     let old = mood(PropertyKind::U8, &[("Calm", 0), ("Angry", 1), ("Gone", 2)], "Mood");
     let new = mood(PropertyKind::I32, &[("New", 0), ("Angry", 7), ("Calm", 1)], "Mood");
     assert_ne!(old, new, "another layout");
@@ -134,14 +134,14 @@ fn flags_are_several_entries_and_bits_without_one() {
 }
 
 #[test]
-fn what_cannot_be_an_enum_is_refused_with_its_name() {
+fn invalid_enums_are_refused_by_name() {
     let check = |kind, is_flags, entries: &[(&str, i128)], expected: &str| {
         let error = types(decl(kind, is_flags, entries)).err().unwrap_or_default();
         assert!(error.contains(expected) && error.contains("Test.Mood"), "{error}");
     };
-    check(PropertyKind::F32, false, &[("A", 0)], "no kind of whole numbers");
-    check(PropertyKind::U8, false, &[("A", 0), ("B", 256)], "`B` is 256, which is no u8");
-    check(PropertyKind::I8, false, &[("A", 0), ("B", -129)], "`B` is -129, which is no i8");
+    check(PropertyKind::F32, false, &[("A", 0)], "not of an integer kind");
+    check(PropertyKind::U8, false, &[("A", 0), ("B", 256)], "`B` is 256, which does not fit in u8");
+    check(PropertyKind::I8, false, &[("A", 0), ("B", -129)], "`B` is -129, which does not fit in i8");
     check(PropertyKind::U8, false, &[("A", 0), ("B", 0)], "`B` has the number 0 of another entry");
     check(PropertyKind::U8, false, &[("A", 0), ("A", 1)], "A");
     check(PropertyKind::U8, false, &[("A", 1)], "no entry has the number 0");

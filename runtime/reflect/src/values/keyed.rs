@@ -66,8 +66,7 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
         // A struct value may omit fields, so each key starts from zero.
         own.as_mut().destroy();
         put_new(own.as_mut(), key);
-        let (row, _is_new) =
-            keyed.insert(own.as_ptr()).expect("there is memory for a second copy of what is in memory");
+        let (row, _is_new) = keyed.insert(own.as_ptr()).expect("memory for a second copy");
         if let Some((value, place)) = value.zip(keyed.value(row)) {
             put_new(place, value);
         }

@@ -1,7 +1,5 @@
-//! The kinds of values, one file each (or one for several that differ in a number only), behind one trait. Everything that
-//! depends on the kind of a value is answered here: how it lies in memory and how it is copied, compared, hashed and
-//! destroyed, what objects it names, how it is printed and parsed, and what it can be converted to. A new kind is a
-//! file and an entry in `list`.
+//! The kinds of values, one file each (or one for several that differ in a number only), implementing one trait: memory layout, copying,
+//! comparison, hashing, destruction, referenced objects, printing, parsing and conversions. A new kind is a file and an entry in `list`.
 
 pub(crate) mod ansi_text;
 pub(crate) mod array;
@@ -59,62 +57,60 @@ use crate::text::{ParseError, fail};
 use crate::value::{Binding, LocalText, Value, WrongType};
 use ptr::{Mut, Raw, Ref};
 
-/// A kind of values. Where it says nothing, values are plain data without objects in them.
+/// A kind of values. The default methods suit plain data without objects.
 pub(crate) trait Kind: Content + Sized + 'static {
-    /// What a type of the kind carries.
+    /// Data of a type of the kind.
     type Of;
-    /// What lies at the start of a value.
+    /// Data at the start of a value.
     type Raw: Raw;
-    /// The number.
     const KIND: PropertyKind;
-    /// The name that types, reports and errors use.
+    /// Name in types, reports and errors.
     const NAME: &'static str = match Self::KIND.text() {
         Some(name) => name,
         None => "?",
     };
-    /// How values are written in text.
     const WRITTEN: Written = Written::Own;
 
     // Types of the kind.
 
-    /// What belongs to the kind: the path of the struct or class, the types in a container, the signature of a delegate.
+    /// Returns the data of the type as text: the path of the struct or class, the types in a container, the signature of a delegate.
     fn path(_of: &Self::Of) -> &str {
         ""
     }
 
-    /// Bytes of a value. At least those of `Raw` are taken.
+    /// Returns the size of a value in bytes; [`Kind::bytes`] rounds up to the size of `Raw`.
     #[inline]
     fn size(_of: &Self::Of) -> usize {
         size_of::<Self::Raw>()
     }
 
-    /// Bytes of a value.
+    /// Returns the size of a value in bytes, at least that of `Raw`.
     #[inline]
     fn bytes(of: &Self::Of) -> usize {
         Self::size(of).max(size_of::<Self::Raw>())
     }
 
-    /// Alignment of a value in bytes. At least that of `Raw` is taken.
+    /// Returns the alignment of a value in bytes. The alignment of `Raw` is the minimum.
     #[inline]
     fn align(_of: &Self::Of) -> usize {
         align_of::<Self::Raw>()
     }
 
-    /// What is true of all values.
+    /// Returns the properties of all values of the type.
     #[inline]
     fn nature(_of: &Self::Of) -> Nature {
         Nature::PLAIN
     }
 
-    /// Whether two types of the kind are the same.
+    /// Returns true if two types of the kind are equal.
     fn same_type(one: &Self::Of, two: &Self::Of) -> bool {
         Self::path(one) == Self::path(two)
     }
 
-    /// Shows `visit` the types that a value has in it.
+    /// Calls `visit` with each type contained in the type.
     fn inner_types(_of: &Self::Of, _visit: &mut dyn FnMut(&PropertyType)) {}
 
-    /// Where the strong references of a value at `offset` are; `ty` is the type.
+    /// Lists the strong references of a value at `offset`; `ty` is the type.
     fn references(of: &Self::Of, ty: &PropertyType, offset: usize, found: &mut Found) {
         if Self::nature(of).holds_objects {
             found.deep(offset, ty);
@@ -123,71 +119,67 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     // Values in memory.
 
-    /// Overwrites a value with another, apart from it; what owns memory gets a copy of its own.
+    /// Overwrites a value with another that does not overlap it; memory owned by the value is cloned.
     #[inline]
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
         to.copy_bytes(from);
     }
 
-    /// Whether the two are equal.
     fn equal(one: Ref<'_, Self>, two: Ref<'_, Self>) -> bool;
 
-    /// Feeds the value to `hasher`.
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher);
 
-    /// Frees what the value owns and leaves the one that zero bytes mean.
+    /// Frees owned memory and leaves the zero value.
     #[inline]
     fn destroy(at: Mut<'_, Self>) {
         at.zero();
     }
 
-    /// Shows `visit` every reference that keeps an object alive.
+    /// Calls `visit` with every reference that keeps an object alive.
     fn visit_objects(_at: Ref<'_, Self>, _visit: &mut dyn FnMut(ObjectHandle)) {}
 
-    /// Replaces every handle of an object.
+    /// Replaces every object handle.
     fn map_objects(_at: Mut<'_, Self>, _map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {}
 
-    /// By what a delegate is known while it is called; see [`PtrMut::delegate_mark`](ptr::PtrMut::delegate_mark).
+    /// Returns the id of a delegate during calls; see [`PtrMut::delegate_mark`](ptr::PtrMut::delegate_mark).
     fn mark(_at: Mut<'_, Self>, _fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         None
     }
 
-    /// The value, read out.
     fn read(at: Ref<'_, Self>) -> Self::Value;
 
-    /// Whether [`Kind::write`] can write that.
+    /// Checks that [`Kind::write`] accepts the value.
     fn fits(_of: &Self::Of, _ty: &PropertyType, _value: &Self::Value) -> Result<(), WrongType> {
         Ok(())
     }
 
-    /// Overwrites the value.
     fn write(at: Mut<'_, Self>, value: &Self::Value);
 
     // Values read out.
 
-    /// What zero bytes mean.
+    /// Returns the zero value, whose bytes are all zero.
     fn zero(of: &Self::Of) -> Self::Value;
 
-    /// What a property begins with that has no default.
+    /// Returns the initial value of a property without a default.
     fn initial(of: &Self::Of) -> Self::Value {
         Self::zero(of)
     }
 
-    /// Whether the two are equal, as they are in memory.
+    /// Returns true if the two are equal by the rules of values in memory.
     fn same(one: &Self::Value, two: &Self::Value) -> bool;
 
-    /// Feeds the value to `hasher`: equal ones feed the same.
+    /// Feeds the value to `hasher`: equal values feed the same bytes.
     fn feed(value: &Self::Value, hasher: &mut dyn Hasher);
 
-    /// Shows `visit` every object that the value names by handle, and whether it keeps the object alive.
+    /// Calls `visit` with every object that the value names by handle, and true if the handle keeps the object alive.
     fn each_object(_value: &Self::Value, _visit: &mut dyn FnMut(ObjectHandle, bool)) {}
 
-    /// The value with every object that it names by handle replaced.
+    /// Returns the value with each object handle replaced.
     fn with_objects(value: &Self::Value, _map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self::Value {
         value.clone()
     }
 
-    /// The object that the value leads to, whose class has to suit the type.
+    /// Returns the object that the value refers to, whose class must suit the type.
     fn leads_to(_value: &Self::Value) -> Option<ObjectHandle> {
         None
     }
@@ -202,7 +194,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Self::leads_to(value)
     }
 
-    /// Shows `visit` each value that the value has in it, with its type and place, up to the first that it refuses.
+    /// Calls `visit` with each directly contained value, its type and location, until `visit` returns an error.
     fn each_part<E>(
         _of: &Self::Of,
         _value: &Self::Value,
@@ -211,7 +203,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Ok(())
     }
 
-    /// The value with each value that it has in it replaced; keys stay.
+    /// Returns the value with each directly contained value replaced; keys are not replaced.
     fn with_parts(
         _of: &Self::Of,
         value: Self::Value,
@@ -222,20 +214,19 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     // Values as text.
 
-    /// The value as text that the kind reads back.
+    /// Prints the value as text that the kind can parse.
     fn print(value: &Self::Value, names: &Names) -> String;
 
-    /// The value that a text without quotes is.
+    /// Parses text without quotes.
     fn from_word(word: &str, ty: &PropertyType, names: &Names) -> Result<Self::Value, ParseError> {
         Self::from_text(word, ty, names)
     }
 
-    /// The value that a text in quotes is.
+    /// Parses the content of a quoted text.
     fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<Self::Value, ParseError> {
         Err(fail(text, ty, "it is written otherwise"))
     }
 
-    /// Reads a value.
     fn parse(scanner: &mut Scanner<'_>, _of: &Self::Of, ty: &PropertyType) -> Result<Self::Value, ParseError> {
         if Self::WRITTEN.may_be_quoted() && scanner.take("\"") {
             let text = scanner.quoted(ty)?;
@@ -247,17 +238,17 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     // Values of other kinds.
 
-    /// What another kind may make its value of.
+    /// Returns the content of the value for conversion to other kinds.
     fn offer<'v>(_value: &'v Self::Value, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
         None
     }
 
-    /// What is offered as a value of this kind, if nothing is lost.
+    /// Converts the content of a value of another kind, if the conversion is lossless.
     fn accept(_offer: Offer<'_>, _of: &Self::Of, _cx: &Conversion<'_>) -> Option<Self::Value> {
         None
     }
 
-    /// The value as one of this kind, if nothing is lost.
+    /// Converts a value to this kind, if the conversion is lossless.
     fn convert(value: &Value, of: &Self::Of, cx: &Conversion<'_>) -> Option<Self::Value> {
         match Self::get(value) {
             Some(same) => Some(same.clone()),
@@ -279,13 +270,13 @@ pub(crate) trait Links: Paths {
     fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle>;
 }
 
-/// How values lie in memory: those of a kind, or the structs of one type as the host has them.
+/// A memory layout of values: that of a kind, or that of host structs of one type.
 pub(crate) trait InMemory: 'static {
-    /// What a type of such values carries.
+    /// Data of a type with this layout.
     type Of;
-    /// What lies at the start of a value.
+    /// Data at the start of a value.
     type Raw: Raw;
-    /// What a type carries whose values lie so; none for another.
+    /// Returns the data of a type with this layout; `None` for other types.
     fn carried(ty: &PropertyType) -> Option<&Self::Of>;
 }
 
@@ -299,30 +290,27 @@ impl<K: Kind> InMemory for K {
     }
 }
 
-/// What a [`Value`] of a kind has in it. Generated from the list.
+/// Content of a [`Value`] of a kind. Implemented by the list's macro.
 pub(crate) trait Content {
-    /// What it has in it.
+    /// Content of a value.
     type Value: Clone;
-    /// The value.
     fn wrap(content: Self::Value) -> Value;
-    /// What is in a value of the kind; none for one of another.
+    /// Returns the content of a value of the kind; `None` for other kinds.
     fn get(value: &Value) -> Option<&Self::Value>;
-    /// What is in a value of the kind; the value for one of another.
+    /// Returns the content of a value of the kind; the value itself for other kinds.
     fn take(value: Value) -> Result<Self::Value, Value>;
-    /// What a type of the kind carries; none for one of another.
+    /// Returns the data of a type of the kind; `None` for other kinds.
     fn of(ty: &PropertyType) -> Option<&Self::Of>
     where
         Self: Kind;
 }
 
-/// Where a value lies in another, as errors show it behind the place of that.
+/// Location of a value inside another value, as errors append it to the location of the outer value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'v> {
-    /// It is all of it.
     Whole,
-    /// A field.
     Field(&'v str),
-    /// One of a row.
+    /// An element by index.
     At(usize),
     /// The key of an entry.
     Key(usize),
@@ -342,16 +330,16 @@ impl fmt::Display for Part<'_> {
     }
 }
 
-/// How values of a kind are written.
+/// Textual form of the values of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
-    /// As one word, which ends at a comma or parenthesis.
+    /// A single word, which ends at a comma or parenthesis.
     Word,
-    /// Plain or quoted. As the whole of a text it keeps the spaces around it, unless it begins with one of these.
+    /// Plain or quoted. At the top level, surrounding spaces are kept, unless the text begins with one of these characters.
     Text(&'static [char]),
-    /// Plain or quoted, without the spaces around it.
+    /// Plain or quoted, without surrounding spaces.
     Path,
-    /// As [`Kind::parse`] reads it.
+    /// The form that [`Kind::parse`] reads.
     Own,
 }
 
@@ -361,25 +349,20 @@ impl Written {
     }
 }
 
-/// What a value is, apart from its kind: what another kind may be made of.
+/// Content of a value without its kind, as the source of a conversion.
 pub(crate) enum Offer<'v> {
-    /// A number without fractions.
     Integer(i128),
-    /// No or yes.
     Truth(bool),
-    /// A number.
     Float(f64),
-    /// An entry of an enum.
     Entry(&'v EnumValue),
-    /// A text that needs no translation.
+    /// Text that needs no translation.
     Text(Cow<'v, str>),
     /// An object, or none.
     Reference(ObjectHandle),
     /// The path of a class.
     Class(Name),
-    /// Functions of objects.
+    /// Delegate bindings.
     Bindings(&'v [Binding]),
-    /// Values in a row.
     Values(&'v [Value]),
     /// Values by key.
     Entries(&'v [(Value, Value)]),
@@ -387,39 +370,35 @@ pub(crate) enum Offer<'v> {
     Fields(&'v [(Arc<str>, Value)]),
 }
 
-/// What is known of a kind without a type of it.
+/// Data of a kind that does not depend on a type.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Its number.
     pub(crate) kind: PropertyKind,
-    /// Its name.
     pub(crate) name: &'static str,
-    /// What stands in the parentheses behind the name.
+    /// Form of the parentheses behind the name.
     pub(crate) form: Form,
-    /// Its type, if that needs no more words.
+    /// The type of the kind, if the name alone specifies it.
     pub(crate) plain: Option<PropertyType>,
-    /// Makes the type of a path, if types of the kind carry one alone.
+    /// Creates the type with a path, if types of the kind carry only a path.
     pub(crate) of_path: Option<fn(Rc<str>) -> PropertyType>,
 }
 
 impl Entry {
-    /// The kind of that number.
     pub(crate) fn of(kind: PropertyKind) -> Option<&'static Self> {
         ENTRIES.iter().find(|entry| entry.kind == kind)
     }
 
-    /// The kind of that name.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         ENTRIES.iter().find(|entry| entry.name == name)
     }
 }
 
-/// How a kind is called; `?` for an unknown number.
+/// Returns the name of a kind; `?` for an unknown number.
 pub(crate) fn name_of(kind: PropertyKind) -> &'static str {
     Entry::of(kind).map_or("?", |entry| entry.name)
 }
 
-/// What a kind says whose values are a number, name or handle that lies in memory as it is in a [`Value`].
+/// Implements the methods of a kind whose values are a number, name or handle, with equal representations in memory and in a [`Value`].
 macro_rules! word {
     () => {
         #[inline]

@@ -1,4 +1,4 @@
-//! Any number of delegates.
+//! Multicast delegates: any number of bindings.
 
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
@@ -36,7 +36,7 @@ fn delegates(at: Ref<'_, Multicast>) -> impl Iterator<Item = Ref<'_, Delegate>> 
     at.rows().keys_of().expect(IN_IT)
 }
 
-/// What kinds say that are several delegates once they are read out.
+/// Implements the methods of kinds whose [`Value`] is a list of bindings.
 macro_rules! several {
     () => {
         fn path(of: &Rc<ElementType>) -> &str {

@@ -1,4 +1,4 @@
-//! A value or none: a byte that says which, and the value behind it, which is zero when there is none.
+//! Optional values: a byte for presence, and the value behind it, which is zero if absent.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -84,7 +84,7 @@ impl Kind for Optional {
         if !at.of().ty().owns_memory() {
             return at.zero();
         }
-        // A plugin may have cleared the byte alone.
+        // A plugin may have cleared only the byte.
         at.inner().destroy();
         at.set(0);
     }
@@ -170,7 +170,7 @@ impl Kind for Optional {
         }
     }
 
-    /// It offers what is in it.
+    /// Offers the contained value.
     fn offer<'v>(value: &'v Content, cx: &Conversion<'_>) -> Option<Offer<'v>> {
         cx.offer(value.as_ref()?)
     }

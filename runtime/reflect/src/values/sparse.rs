@@ -1,4 +1,4 @@
-//! Any number of delegates where there mostly is none: a pointer to a list, which is made when it is needed.
+//! Sparse delegates: a pointer to a list of bindings, which is allocated on demand.
 
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
@@ -47,7 +47,7 @@ impl Kind for Sparse {
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
         match at.list::<Multicast>() {
             Some(list) => Multicast::hash(list, hasher),
-            // What an empty list feeds.
+            // Equal to the hash of an empty list.
             None => hasher.write_u32(0),
         }
     }

@@ -26,7 +26,7 @@ fn each_field(of: &StructType, value: impl Fn(&Property) -> Value) -> Fields {
     of.fields().iter().map(|field| (Arc::from(&*field.text), value(field))).collect()
 }
 
-/// Writes into what is new: a field that the value of a struct leaves out begins as its default.
+/// Writes to a new value: fields that a struct value omits get their defaults.
 pub(crate) fn put_new(mut at: PtrMut<'_>, value: &Value) {
     if let Some(start) = start_of(at.as_ptr().ty()) {
         at.reborrow().put(&start);
@@ -34,7 +34,7 @@ pub(crate) fn put_new(mut at: PtrMut<'_>, value: &Value) {
     at.put(value);
 }
 
-/// What a new value of that type begins as; none where that is zero.
+/// Returns the initial value of a type; `None` for zero.
 pub(crate) fn start_of(ty: &PropertyType) -> Option<Value> {
     matches!(ty, PropertyType::Struct(of) if of.nature().has_defaults).then(|| Value::initial(ty))
 }
@@ -196,9 +196,9 @@ impl Kind for Struct {
             }
             let name = scanner.up_to('=').ok_or_else(|| fail(scanner.rest, ty, "a field has no ="))?;
             let at = of.fields().iter().position(|field| &*field.text == name);
-            let at = at.ok_or_else(|| fail(name, ty, "there is no such field"))?;
+            let at = at.ok_or_else(|| fail(name, ty, "unknown field"))?;
             if seen[at] {
-                return Err(fail(name, ty, "the field is there twice"));
+                return Err(fail(name, ty, "the field occurs twice"));
             }
             seen[at] = true;
             fields[at].1 = scanner.value(&of.fields()[at].ty)?;
@@ -215,7 +215,7 @@ impl Kind for Struct {
         let (mut converted, mut has_any) = (Self::initial(of), fields.is_empty());
         for (name, value) in fields {
             let has_own = |field: &Property| fields.iter().any(|(name, _)| **name == *field.text);
-            // A name that is in use comes before one that a redirect leads from.
+            // Current names take precedence over redirected ones.
             let field = cx.field_of_today(of, name).filter(|field| *field.text == **name || !has_own(field));
             let taken = field.and_then(|field| Some((field, cx.convert(value, &field.ty)?)));
             let Some((field, value)) = taken else {

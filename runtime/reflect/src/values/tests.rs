@@ -103,7 +103,7 @@ fn every_type_is_written_read_copied_compared_and_destroyed() {
 }
 
 #[test]
-fn nothing_is_left_behind() {
+fn values_free_all_their_memory() {
     let before = live();
     check(&type_of("Map(String, Array(Map(String, Optional(String))))"), "((a, (((b, some(c)), (d, none)))), (e, ()))");
     check(&type_of("Array(SparseDelegate())"), "((#1.2:open), ())");
@@ -111,7 +111,7 @@ fn nothing_is_left_behind() {
 }
 
 #[test]
-fn the_order_of_sets_and_maps_is_not_felt() {
+fn the_order_of_sets_and_maps_is_irrelevant() {
     for (ty, one, two) in [
         ("Set(String)", "(a, b, c)", "(c, a, b)"),
         ("Map(u8, Set(u8))", "((1, (1, 2)), (2, ()))", "((2, ()), (1, (2, 1)))"),
@@ -125,7 +125,7 @@ fn the_order_of_sets_and_maps_is_not_felt() {
 }
 
 #[test]
-fn two_keys_that_become_one_are_one_row() {
+fn keys_that_become_equal_are_merged() {
     let (ty, names) = (type_of("Map(WeakObject(/Script/Engine.Object), String)"), Names::new());
     let mut own = written(&ty, "((#1.1, a), (#2.1, b), (#3.1, c))", &names);
     let one = ObjectHandle::new(1, 1);
@@ -134,7 +134,7 @@ fn two_keys_that_become_one_are_one_row() {
 }
 
 #[test]
-fn what_keeps_objects_alive_is_found_wherever_it_is() {
+fn strong_references_are_found_at_any_depth() {
     let check = |ty: &str, text: &str, strong: &[u32]| {
         let (ty, names) = (type_of(ty), Names::new());
         let own = written(&ty, text, &names);
@@ -202,7 +202,7 @@ fn check_emptied<T: OfKind>(words: &str, text: &str) {
 }
 
 #[test]
-fn an_address_inside_of_an_optional_is_stale_once_that_was_empty() {
+fn addresses_inside_an_emptied_optional_are_stale() {
     check_emptied::<Vec<u8>>("Optional(Array(u8))", "some((1, 2))");
     check_emptied::<Vec<String>>("Optional(Array(String))", "some((a, b))");
     check_emptied::<BTreeSet<u8>>("Optional(Set(u8))", "some((1, 2))");
@@ -211,7 +211,7 @@ fn an_address_inside_of_an_optional_is_stale_once_that_was_empty() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_and_nothing_is_written() {
+fn values_that_do_not_fit_are_refused_without_a_write() {
     let ty = mixed();
     let mut own = OwnedValue::zero(ty.clone());
     let fields = vec![("flag".into(), Value::Bool(true)), ("label".into(), Value::U8(1))];

@@ -1,5 +1,5 @@
 //! Memory of strings: the host owns the bytes, which are copied in and out.
-#![expect(unsafe_code, reason = "texts lie in raw memory that plugins read too")]
+#![expect(unsafe_code, reason = "strings are in raw memory that plugins read too")]
 
 use std::hash::Hasher;
 use std::mem::ManuallyDrop;

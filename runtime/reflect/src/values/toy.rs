@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_a_property_with_a_default() {
+    fn a_toy_is_a_property_with_a_default() {
         let property = PropertyDecl::new("color", TOY).with_default("#00ff00ff");
         let class = declare(&world(), [dynamic("Cube", "/Script/Engine.Object", &[property])]).remove(0);
         let (body, property) = (Body::new(&class), &class.properties[0]);
@@ -81,18 +81,18 @@ mod tests {
     }
 
     #[test]
-    fn it_is_an_element_a_key_a_field_and_text() {
+    fn a_toy_is_an_element_a_key_a_field_and_text() {
         read_back(type_of("Toy"), "#01020304");
         read_back(type_of("Array(Toy)"), "(#01020304, #ffffffff)");
         read_back(type_of("Set(Toy)"), "(#00000001, #00000002)");
         read_back(type_of("Map(Toy, Optional(Toy))"), "((#00000001, some(#00000002)), (#00000003, none))");
         read_back(PropertyType::Struct(structure("Paint", &[PropertyDecl::new("color", TOY)])), "(color=#0000000a)");
         let error = Value::parse("red", &type_of("Toy"), &Names::new()).unwrap_err();
-        assert_eq!(error.to_string(), "`red` is no Toy: write # and 8 hexadecimal digits");
+        assert_eq!(error.to_string(), "`red` is not a valid Toy: write # and 8 hexadecimal digits");
     }
 
     #[test]
-    fn it_is_converted() {
+    fn a_toy_is_converted() {
         let check = |value: Value, ty: &str, expected: Option<Value>| {
             assert_eq!(convert(&value, &type_of(ty), &Names::new(), &World::new()), expected, "{value:?} to {ty}");
         };

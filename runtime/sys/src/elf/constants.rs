@@ -90,7 +90,7 @@ mod tests {
     use super::packed;
 
     #[test]
-    fn packed_places_are_words_and_bits_behind_them() {
+    fn packed_relocations_are_addresses_followed_by_bitmaps() {
         let words = [0x1000, 0b111, 0b10_0001, 0x9000].map(|word| U64::new(LE, word));
         let behind = 0x1008 + 63 * 8;
         assert_eq!(packed(&words), [0x1000, 0x1008, 0x1010, behind + 4 * 8, 0x9000]);

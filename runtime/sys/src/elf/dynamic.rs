@@ -113,14 +113,14 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<Wants, Flaw> {
 
 impl<'e, 'a> Dynamic<'e, 'a> {
     fn read(elf: &'e Elf<'a>) -> Result<Self, Flaw> {
-        let segment = elf.segment_of_kind(PT_DYNAMIC).ok_or_else(|| malformed("there is no dynamic table"))?;
+        let segment = elf.segment_of_kind(PT_DYNAMIC).ok_or_else(|| malformed("the dynamic table is missing"))?;
         let raw = slice(elf.bytes, segment.offset, segment.filesz).unwrap_or_default();
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
         let end = entries.iter().position(|entry| entry.d_tag.get(LE) == DT_NULL);
         let end = end.ok_or_else(|| malformed("the dynamic table has no end"))?;
         // Tools that remove an entry leave its value, so only the tags are checked.
         let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
-        ensure(clean, || "the dynamic table goes on after its end".to_owned())?;
+        ensure(clean, || "the dynamic table continues after its end".to_owned())?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
         for entry in &entries[..end] {
             let (tag, value) = (entry.d_tag.get(LE), entry.d_val.get(LE));
@@ -131,7 +131,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
                 dynamic.needed.push(value);
             } else {
                 let twice = dynamic.values.insert(tag.0, value).is_some();
-                ensure(!twice, || format!("dynamic tag {:#x} is there twice", tag.0))?;
+                ensure(!twice, || format!("dynamic tag {:#x} occurs twice", tag.0))?;
             }
         }
         Ok(dynamic)
@@ -198,7 +198,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     /// Checks the symbols. Returns them with the common string table.
     fn check_symbols(&self) -> Result<(Symbols<'a>, &'a [u8]), Flaw> {
         let elf = self.elf;
-        let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("there are no dynamic symbols"))?;
+        let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("the dynamic symbols are missing"))?;
         let each = size_of::<Sym64<LE>>() as u64;
         ensure(self.get(DT_SYMENT) == Some(each), || "dynamic symbols have a wrong size".to_owned())?;
         let names = &elf.sections[section.link];
@@ -236,7 +236,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     fn check_hashes(&self, symbols: usize) -> Result<(), Flaw> {
         let old = self.table(DT_HASH, SHT_HASH)?;
         let new = self.table(DT_GNU_HASH, SHT_GNU_HASH)?;
-        ensure(old.is_some() || new.is_some(), || "there is no way to look symbols up".to_owned())?;
+        ensure(old.is_some() || new.is_some(), || "the symbol hash table is missing".to_owned())?;
         old.map_or(Ok(()), |raw| hashes::check_sysv(raw, symbols))?;
         new.map_or(Ok(()), |raw| hashes::check_gnu(raw, symbols))
     }
@@ -278,20 +278,24 @@ impl<'e, 'a> Dynamic<'e, 'a> {
                 format!("dynamic tag {:#x} has a wrong size", tag.0)
             })?;
         }
-        // These are for loaders with lazy binding, which would write to the first words of the tables.
+        // Entries for loaders with lazy binding, which would write to the start of the tables.
         for (tag, size) in [(DT_PLTGOT, 8), (DT_TLSDESC_GOT, 8)] {
             let writable = self.get(tag).is_none_or(|at| self.elf.is_writable(at, size));
-            ensure(writable, || format!("dynamic tag {:#x} leads to what cannot be written", tag.0))?;
+            ensure(writable, || format!("dynamic tag {:#x} points to memory that is not writable", tag.0))?;
         }
         let bound = self.get(DT_TLSDESC_PLT).is_none_or(|at| self.elf.is_code(at));
-        ensure(bound, || format!("dynamic tag {:#x} leads to what is no code", DT_TLSDESC_PLT.0))
+        ensure(bound, || format!("dynamic tag {:#x} points to memory that is not code", DT_TLSDESC_PLT.0))
     }
 
     fn check_relocations(&self, symbols: &Symbols<'_>) -> Result<BTreeSet<usize>, Flaw> {
         let each = size_of::<Rela64<LE>>() as u64;
         ensure(self.get(DT_RELAENT).is_none_or(|size| size == each), || "relocations have a wrong size".to_owned())?;
-        ensure(self.get(DT_PLTREL).is_none_or(|kind| kind == DT_RELA.0 as u64), || "calls are bound oddly".to_owned())?;
-        ensure(self.get(DT_RELRENT).is_none_or(|size| size == 8), || "packed relocations are not words".to_owned())?;
+        ensure(self.get(DT_PLTREL).is_none_or(|kind| kind == DT_RELA.0 as u64), || {
+            "calls are bound in an unknown way".to_owned()
+        })?;
+        ensure(self.get(DT_RELRENT).is_none_or(|size| size == 8), || {
+            "packed relocations have a wrong size".to_owned()
+        })?;
         let has_data = self.together(&[DT_RELA, DT_RELASZ, DT_RELAENT])?;
         let has_calls = self.together(&[DT_JMPREL, DT_PLTRELSZ, DT_PLTREL])?;
         self.together(&[DT_RELR, DT_RELRSZ, DT_RELRENT])?;
@@ -301,7 +305,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             |s: &Section<'_>| [&data, &calls].iter().any(|range| range.start <= s.addr && s.end() <= range.end);
         let loaded = || self.elf.sections.iter().filter(|s| s.kind == SHT_RELA && s.is_loaded());
         loaded().try_for_each(|s| ensure(covered(s), || format!("section {} is not announced", s.name)))?;
-        // The loader writes its own entry to the first words of this table.
+        // The loader writes its own entry to the start of this table.
         let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
         let placed = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
         ensure(placed, || "the call table is not where its section is".to_owned())?;

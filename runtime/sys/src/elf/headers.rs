@@ -71,7 +71,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, Flaw> {
     // Only RISC-V and older machines use these flags.
     ensure(HOST == EM_RISCV || header.e_flags.get(LE).0 == 0, || "the ELF header has unknown flags".to_owned())?;
     ensure(usize::from(header.e_ehsize.get(LE)) == size_of::<FileHeader64<LE>>(), || {
-        "the ELF header gives a wrong size of itself".to_owned()
+        "the ELF header states a wrong size of itself".to_owned()
     })?;
     Ok(header)
 }
@@ -112,7 +112,7 @@ fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Sectio
     let (at, count) = (header.e_shoff.get(LE), u64::from(header.e_shnum.get(LE)));
     let each = size_of::<SectionHeader64<LE>>() as u64;
     ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size".to_owned())?;
-    ensure(at != 0 && count > 0, || "there are no section headers".to_owned())?;
+    ensure(at != 0 && count > 0, || "the section headers are missing".to_owned())?;
     let table: &[SectionHeader64<LE>] = table(bytes, "the section headers", at, count * each)?;
     // Linkers write this table last, so data after it belongs to an older, longer file.
     ensure(at + count * each == bytes.len() as u64, || "the file does not end with the section headers".to_owned())?;
@@ -154,7 +154,7 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
     // Build notes keep the address that they describe.
     let at_home = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
     ensure(at_home, || format!("section {name} has an address but is not loaded"))?;
-    ensure(section.link < count, || format!("section {name} links to a section that is not there"))
+    ensure(section.link < count, || format!("section {name} links to a section that does not exist"))
 }
 
 /// Checks the gap after the program headers, which linkers leave empty; it may contain headers missing from the ELF header's count.

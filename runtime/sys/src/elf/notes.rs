@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_notes_ends_with_its_segment() {
+    fn notes_end_with_their_segment() {
         let row = [note(b"GNU\0", 3, &[7; 20]), note(b"GNU\0", 1, &[0; 16])].concat();
         assert!(walk(&row, 4).is_some());
         assert!(walk(&[], 4).is_some());

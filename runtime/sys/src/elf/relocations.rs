@@ -25,8 +25,8 @@ enum Meaning {
     Named,
     /// Writes a reference to a thread-local through its library.
     ThreadLocal,
-    /// Writes the offset of a thread-local from the thread pointer, in so many bytes. The loader allocates the thread-local next to
-    /// those of the program, and divides by a value from the library that it finds.
+    /// Writes the offset of a thread-local from the thread pointer, with this width in bytes. The loader allocates the thread-local next
+    /// to those of the program, and divides by a value from the library that it finds.
     NearThread(u64),
     /// Calls a function of the library and writes its result.
     Called,
@@ -162,14 +162,14 @@ impl<'a> Walk<'a> {
             };
             if entry & 1 == 0 {
                 // The loader adds to the existing value, so no word may be relocated twice.
-                ensure(next.is_none_or(|next| entry >= next), || format!("entry {index} of {what} goes back"))?;
+                ensure(next.is_none_or(|next| entry >= next), || format!("entry {index} of {what} is out of order"))?;
                 write(entry)?;
                 next = entry.checked_add(WORD);
                 continue;
             }
-            let start = next.ok_or_else(|| wrong("is for no place"))?;
+            let start = next.ok_or_else(|| wrong("is for no location"))?;
             for bit in (1..64).filter(|bit| entry >> bit & 1 == 1) {
-                write(start.checked_add((bit - 1) * WORD).ok_or_else(|| wrong("is for no place"))?)?;
+                write(start.checked_add((bit - 1) * WORD).ok_or_else(|| wrong("is for no location"))?)?;
             }
             next = start.checked_add(63 * WORD);
         }
@@ -204,7 +204,7 @@ impl<'a> Walk<'a> {
             let skip = at - ground.range.start;
             let slot = slots.get_mut((skip / WORD) as usize).filter(|_| skip.is_multiple_of(WORD) && width == WORD);
             let slot = slot.filter(|_| is_code).ok_or(
-                "would have the loader call what is no function of the library for certain: give that function no name \
+                "would make the loader call an address that is not a function of the library for certain: give that function no name \
                  that others see (`static`, or hidden)",
             )?;
             *slot = true;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_linkers_write_is_whole() {
+    fn relocations_of_linkers_are_accepted() {
         if HOST != EM_X86_64 {
             return;
         }
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_where_no_variable_is() {
+    fn writes_outside_of_variables_are_refused() {
         if HOST != EM_X86_64 {
             return;
         }
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relocation_asks_only_for_what_there_is() {
+    fn relocations_to_missing_things_are_refused() {
         if HOST != EM_X86_64 {
             return;
         }
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn an_initialiser_is_code_of_the_library() {
+    fn initialisers_are_code_of_the_library() {
         if HOST != EM_X86_64 {
             return;
         }
@@ -349,7 +349,9 @@ mod tests {
         ] {
             let says = check(entry);
             assert!(
-                says.contains("would have the loader call what is no function of the library for certain"),
+                says.contains(
+                    "would make the loader call an address that is not a function of the library for certain"
+                ),
                 "{entry:?}: {says}"
             );
         }
@@ -371,14 +373,14 @@ mod tests {
         let words = [CODE, CODE + 8, DATA];
         assert_eq!(packed(&[INIT, 0b111], words), "whole");
         assert_eq!(packed(&[INIT, INIT + 8, DATA], words), "whole");
-        let back = "entry 1 of the packed relocations goes back";
+        let back = "entry 1 of the packed relocations is out of order";
         assert_eq!(packed(&[INIT, INIT], words), back);
         let says = |why: &str| format!("entry {why}");
-        assert_eq!(packed(&[0b11], words), says("0 of the packed relocations is for no place"));
+        assert_eq!(packed(&[0b11], words), says("0 of the packed relocations is for no location"));
         assert_eq!(
             packed(&[INIT, 0b111], [CODE, DATA, DATA]),
             says(
-                "1 of the packed relocations would have the loader call what is no function of the library for certain: \
+                "1 of the packed relocations would make the loader call an address that is not a function of the library for certain: \
                  give that function no name that others see (`static`, or hidden)"
             )
         );
@@ -410,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fills_the_room_between_sections_is_no_code() {
+    fn padding_between_sections_is_not_code() {
         let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
         let mut elf = library(&bytes);
         elf.sections[1].size -= 64;
@@ -422,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn initialisers_that_cannot_be_written_are_none() {
+    fn read_only_initialisers_are_refused() {
         let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
         let mut elf = library(&bytes);
         elf.sections[2].flags &= !super::SHF_WRITE.0;

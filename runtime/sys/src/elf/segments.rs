@@ -72,7 +72,7 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), Flaw> {
         && load.allows(PF_W.0) == asked(SHF_WRITE.0)
         && load.allows(PF_X.0) == asked(SHF_EXECINSTR.0)
         && !(load.allows(PF_W.0) && load.allows(PF_X.0));
-    ensure(right, || format!("segment {at:#x} has flags {:#x}, its sections want others", load.flags))
+    ensure(right, || format!("segment {at:#x} has flags {:#x}, its sections need others", load.flags))
 }
 
 /// Checks that a loaded section is in a load segment, at the same offset in the file and in memory.
@@ -107,8 +107,8 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), Flaw> {
     ensure(filesz <= memsz, || format!("{} is smaller in memory than in the file", what()))?;
     let alone =
         [PT_LOAD, PT_NOTE].contains(kind) || elf.segments.iter().filter(|other| other.kind == *kind).count() == 1;
-    ensure(alone, || format!("{} is there twice", what()))?;
-    ensure(*kind == PT_LOAD || !segment.allows(PF_X.0), || format!("{} asks to be executable", what()))?;
+    ensure(alone, || format!("{} occurs twice", what()))?;
+    ensure(*kind == PT_LOAD || !segment.allows(PF_X.0), || format!("{} is executable", what()))?;
     if *kind != PT_LOAD && *kind != PT_GNU_STACK {
         ensure(*align > 0 && addr % align == 0, || format!("{} is not aligned", what()))?;
         let load = elf.load_of(*addr, *memsz).or_else(|| elf.load_of(*addr, *filesz));
@@ -195,8 +195,8 @@ fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
 fn check_counterparts(elf: &Elf<'_>) -> Result<(), Flaw> {
     let has = |kind: ProgramType| elf.segments.iter().any(|segment| segment.kind == kind);
     let locals = elf.sections.iter().any(|section| section.is_loaded() && section.has(SHF_TLS.0));
-    ensure(has(PT_GNU_STACK), || "nothing says that the stack is not executable".to_owned())?;
-    ensure(has(PT_DYNAMIC), || "there is no dynamic table".to_owned())?;
+    ensure(has(PT_GNU_STACK), || "the segment that makes the stack non-executable is missing".to_owned())?;
+    ensure(has(PT_DYNAMIC), || "the dynamic table is missing".to_owned())?;
     ensure(has(PT_TLS) == locals, || "thread-locals are not announced".to_owned())?;
     ensure(has(PT_GNU_EH_FRAME) == elf.section_named(".eh_frame_hdr").is_some(), || {
         "unwind tables are not announced".to_owned()
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_loads_share_a_page() {
+    fn load_segments_do_not_share_pages() {
         assert_eq!(loads(|_| {}), "whole");
         assert_eq!(loads(|elf| elf.segments[1].addr = CODE - PAGE), "segments overlap at 0x0");
         let shared = loads(|elf| {
@@ -230,20 +230,20 @@ mod tests {
     }
 
     #[test]
-    fn a_load_is_as_large_as_its_sections() {
+    fn load_segments_have_the_size_of_their_sections() {
         let (at, memory) = ("segment 0x2000", "does not end with its last section in memory");
         assert_eq!(loads(|elf| elf.segments[2].memsz = 1 << 30), format!("{at} {memory}"));
         assert_eq!(loads(|elf| elf.segments[2].memsz = 1 << 40), "the segments need too much memory");
         assert_eq!(loads(|elf| elf.segments[2].align = 1 << 40), format!("{at} has alignment 0x10000000000"));
         assert_eq!(
             loads(|elf| elf.segments[1].flags |= PF_W.0),
-            "segment 0x1000 has flags 0x7, its sections want others"
+            "segment 0x1000 has flags 0x7, its sections need others"
         );
         assert_eq!(loads(|elf| elf.segments[0].filesz = 100), "the first segment does not hold the headers");
     }
 
     #[test]
-    fn zeroes_lie_behind_the_bytes_of_the_file() {
+    fn zeroes_follow_the_bytes_of_the_file() {
         let place = |change: fn(&mut Section<'_>)| {
             let mut elf = library(BYTES);
             let at = elf.sections.iter().position(|section| section.kind == SHT_NOBITS).expect("it has some");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn thread_locals_have_a_size_that_a_thread_can_be_given() {
+    fn thread_locals_have_a_size_that_fits_a_thread() {
         let check = |memsz, align| says(check_segment(&with_thread_locals(BYTES, memsz, align), ADDED));
         let wrong = "program header 4 (type 0x7) does not agree with the sections";
         assert_eq!(check(64, 8), "whole");
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_constant_are_variables_of_one_load() {
+    fn relro_covers_variables_of_one_load_segment() {
         let check = |addr, memsz| says(check_segment(&with_constants(BYTES, addr, memsz), ADDED));
         let wrong = "program header 4 (type 0x6474e552) does not agree with the sections";
         assert_eq!(check(INIT, PAGE), "whole");

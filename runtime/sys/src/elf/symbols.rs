@@ -30,7 +30,7 @@ impl<'a> Symbols<'a> {
     /// Parses and checks a symbol table with its names in `strings`.
     pub(super) fn read(elf: &Elf<'_>, raw: &'a [u8], strings: &[u8], locals: Option<u64>) -> Result<Self, Flaw> {
         let entries: &[Sym64<LE>] = records(raw, "the dynamic symbols")?;
-        let first = entries.first().ok_or_else(|| malformed("there are no dynamic symbols"))?;
+        let first = entries.first().ok_or_else(|| malformed("the dynamic symbols are missing"))?;
         let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;
         ensure(is_null, || "dynamic symbol 0 is not empty".to_owned())?;
         let (mut imports, mut places, ground) = (Vec::new(), Vec::new(), Code::of(elf));
@@ -61,7 +61,7 @@ impl<'a> Symbols<'a> {
             // The loader calls these to determine the address.
             let called = kind == STT_GNU_IFUNC.0 && place != SymbolPlace::Elsewhere;
             let code = matches!(place, SymbolPlace::Here(_)) && ground.holds(value);
-            ensure(!called || code, || wrong("is resolved by what is no code"))?;
+            ensure(!called || code, || wrong("is resolved by something other than code"))?;
             ensure(kind != STT_FUNC.0 || place == SymbolPlace::Elsewhere || code, || {
                 wrong("is a function and no code")
             })?;
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_lies_where_such_a_thing_may_lie() {
+    fn symbols_are_in_sections_that_suit_their_kind() {
         let (none, object, function, local, resolved) = (0, 1, 2, 6, 10);
         for (kind, section, value, size) in [
             (none, HERE, END, 0),
@@ -163,8 +163,8 @@ mod tests {
             (object, ELSEWHERE, DATA, 8, "is defined elsewhere and has a value"),
             (function, HERE, DATA, 0, "is a function and no code"),
             (function, NUMBER, CODE, 0, "is a function and no code"),
-            (resolved, HERE, DATA, 0, "is resolved by what is no code"),
-            (resolved, NUMBER, CODE, 0, "is resolved by what is no code"),
+            (resolved, HERE, DATA, 0, "is resolved by something other than code"),
+            (resolved, NUMBER, CODE, 0, "is resolved by something other than code"),
             (local, HERE, 0, 65, "is in no segment"),
             (local, HERE, u64::MAX, 1, "is in no segment"),
             (local, NUMBER, 0, 0, "is a thread-local and a number"),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_symbols_cannot_eat_all_memory() {
+    fn symbol_names_cannot_exhaust_memory() {
         let named = |names: &[u32]| {
             let symbols = names.iter().flat_map(|name| symbol(*name, 0, ELSEWHERE, 0, 0));
             [vec![0; 24], symbols.collect()].concat()
@@ -203,10 +203,10 @@ mod tests {
     }
 
     #[test]
-    fn the_first_symbol_stands_for_none() {
+    fn the_first_symbol_is_the_null_symbol() {
         let raw = symbol(0, 10, 1, CODE, 0);
         assert_eq!(read(&raw, b"\0", None), "dynamic symbol 0 is not empty");
-        assert_eq!(read(&[], b"\0", None), "there are no dynamic symbols");
+        assert_eq!(read(&[], b"\0", None), "the dynamic symbols are missing");
         assert_eq!(read(&[0; 25], b"\0", None), "the dynamic symbols do not end with a whole entry");
     }
 }

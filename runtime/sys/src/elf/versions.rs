@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn needed_versions_that_lead_astray_are_refused() {
+    fn malformed_needed_versions_are_refused() {
         let torn = "the needed versions are not a whole chain";
         assert_eq!(
             needed(&[file(1, GLIBC, 16, 0), version(2, GLIBC, 0)], 1),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_has_a_version_that_there_is() {
+    fn symbols_have_existing_versions() {
         assert_eq!(says(check_numbers(&halves(&[0, 1, 0x8003]), 3, 3)), "whole: ()");
         assert_eq!(
             says(check_numbers(&halves(&[0, 1, 4]), 3, 3)),

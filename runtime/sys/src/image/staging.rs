@@ -47,8 +47,8 @@ impl StageDir {
         staged.finished(image.name(), written, symbols)
     }
 
-    /// Variant of [`StageDir::stage_with`] that takes over a library inspected as a private copy under its new name. Other libraries
-    /// are copied.
+    /// Stages a library as [`StageDir::stage_with`] does, but reuses the private copy of an inspected library under its new name. Other
+    /// libraries are copied.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl StageDir {
         staged.needs(image.needed());
         let library = image.name().to_owned();
         let renamed = placed(&image, patches).and_then(|patches| {
-            staged.take(image.into_copy().ok_or_else(|| io::Error::other("there is no copy"))?)?;
+            staged.take(image.into_copy().ok_or_else(|| io::Error::other("the copy is missing"))?)?;
             Ok(patches)
         });
         staged.finished(&library, renamed, symbols)

@@ -55,12 +55,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_from_an_image_all_stays_as_it_was() {
+    fn the_original_disposition_applies_without_images() {
         assert!(WISHES.iter().all(|original| Effect::of(*original, []) == Effect::Original));
     }
 
     #[test]
-    fn every_handler_is_called_whoever_speaks_last() {
+    fn every_handler_is_called_regardless_of_the_last_disposition() {
         for (original, images) in pairs() {
             let effect = Effect::of(original, images.iter().copied());
             let handled = images.contains(&Wish::Handle);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_handles_the_last_word_counts() {
+    fn without_handlers_the_last_disposition_counts() {
         for (original, images) in pairs().filter(|(original, images)| {
             *original != Wish::Handle && !images.is_empty() && !images.contains(&Wish::Handle)
         }) {

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_closed_only_when_nothing_leads_into_it() {
+    fn an_image_is_closed_only_without_references_to_it() {
         for facts in every_state().filter(|facts| facts.next() == Step::Close) {
             let nothing = Facts {
                 gone: false,
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn no_code_of_an_image_that_is_gone_is_run() {
+    fn code_of_unloaded_images_never_runs() {
         assert!(every_state().filter(|facts| facts.gone).all(|facts| facts.next() == Step::Free));
         assert!(every_state().filter(|facts| !facts.gone).all(|facts| facts.next() != Step::Free));
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_threads_are_led_out_and_only_where_it_is_allowed() {
+    fn only_threads_are_evicted_and_only_where_allowed() {
         for facts in every_state().filter(|facts| facts.next() == Step::Evict) {
             assert!(facts.threads && facts.may_evict && !facts.locals_here, "{facts:?}");
             assert_eq!(Facts { may_evict: false, ..facts }.next(), Step::Wait);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn doing_what_is_said_leads_to_the_end_or_to_waiting() {
+    fn executing_the_plan_ends_or_waits() {
         for mut facts in every_state() {
             for _ in 0..16 {
                 match facts.next() {

@@ -1,6 +1,6 @@
 //! Repairs: each handles one kind of resource that images leave in the process. A platform has one table of repairs, each in its own
 //! file. An image that leaves a resource without a repair on its platform stays mapped, and its report names the resource.
-#![expect(unsafe_code, reason = "its maker vouches for an image that is gone")]
+#![expect(unsafe_code, reason = "the creator promises that the image is unmapped")]
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -95,7 +95,7 @@ impl Repair {
 /// Unmapped image. Its recorded resources have no owner any more.
 #[cfg_attr(
     not(all(target_os = "linux", target_env = "gnu")),
-    expect(dead_code, reason = "read by repairs, of which other platforms have none")
+    expect(dead_code, reason = "read by repairs, which other platforms lack")
 )]
 pub(crate) struct Gone<'a> {
     pub(crate) image: &'a Ledger,

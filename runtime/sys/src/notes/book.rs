@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_is_one_line_of_words_whatever_it_names() {
+    fn each_note_is_a_single_line_for_any_names() {
         let mut book = Book::default();
         let strange = Path::new("/tmp/a b\n\\c");
         assert_eq!(book.stage(strange), "stage /tmp/a\\20b\\0a\\5cc .\n");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_reloads_leave_a_short_file_with_the_last_of_them() {
+    fn the_file_stays_short_over_a_hundred_thousand_reloads() {
         let mut book = Book::default();
         let stays = Path::new("/tmp/s/stays.so");
         let mut file =
@@ -171,7 +171,7 @@ mod tests {
             longest = longest.max(file.lines().count());
         }
         assert!(longest <= 2 * (3 * MOST_GONE + 4) + SLACK + 4, "{longest} lines");
-        assert!(rewritten < 1_000, "written anew {rewritten} times: that costs more than it saves");
+        assert!(rewritten < 1_000, "rewritten {rewritten} times: that costs more than it saves");
         let whole = book.whole(|folder| folder != Path::new("/tmp/old"));
         assert!(
             whole.contains("stage /tmp/s .\n") && !whole.contains("/tmp/old"),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn images_that_have_gone_are_listed_before_those_that_are_there() {
+    fn unloaded_images_are_listed_before_loaded_ones() {
         let mut book = Book::default();
         for number in [1, 2] {
             book.module(number, "cube", &copy(number as usize));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_never_came_is_forgotten_as_one_that_went() {
+    fn images_that_failed_to_map_are_forgotten_too() {
         let mut book = Book::default();
         book.module(7, "broken", &copy(7));
         assert!(book.gone(&copy(7), Duration::ZERO).is_some());

@@ -93,7 +93,7 @@ pub(crate) enum Mode {
 }
 
 impl Seen {
-    /// Leaked: threads that never end may access it until the process ends.
+    /// Leaks the record: threads that never end may access it until the process ends.
     pub(crate) fn new(mode: Mode, fd: i32) -> &'static Self {
         Box::leak(Box::new(Self { mode: mode as i32, fd, ..Self::default() }))
     }

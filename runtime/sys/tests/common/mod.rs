@@ -28,7 +28,7 @@ int lacking(void) { return nobody_defines_this(); }
 #endif
 "#;
 
-/// A C library whose `answer()` is `answer`. Its initialiser makes `<dir>/witness.up`, its finaliser `.down`.
+/// Builds a C library whose `answer()` is `answer`. Its initialiser creates `<dir>/witness.up`, its finaliser `.down`.
 pub(crate) fn c_library(dir: &Path, name: &str, answer: i32, extra: &[&str]) -> PathBuf {
     let (source, library) = (dir.join(format!("{name}.c")), dir.join(format!("lib{name}.so")));
     fs::write(&source, SOURCE).expect("the test directory is writable");

@@ -6,14 +6,14 @@ use super::{Edge, Found, Gen, Generation, Life, Model, Resolver};
 use crate::outcome::{Outcome, Refusal};
 use crate::program::{Answer, Lib, Module, Op};
 
-/// The reason for a prediction to end early.
+/// Reason to end a prediction early.
 enum Stop {
     Refused(&'static [Refusal]),
     /// The design leaves the outcome open.
     Open,
 }
 
-/// The work of a thread on a module of a generation.
+/// Kind of work of a thread on a module of a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sort {
     Asking,
@@ -21,10 +21,11 @@ enum Sort {
     Loading,
 }
 
-/// The searches and loads that a thread has begun, the outermost first.
+/// Search or load in progress on a thread; a chain lists the outermost first.
 type UnderWay = (Gen, Module, Sort);
 
-/// Begins a search or a load. A search is refused inside of one of the same module; a load only inside of a load, as a search may end in it.
+/// Begins a search or a load. A search is refused inside a search for the same module; a load only inside a load, since a search may end
+/// in one.
 fn begin(chain: &mut Vec<UnderWay>, to: Gen, module: Module, sort: Sort) -> Result<(), Stop> {
     let is_ring = |(other, name, outer): &UnderWay| {
         (*other, *name) == (to, module) && (sort == Sort::Asking || *outer == Sort::Loading)
@@ -105,7 +106,7 @@ impl Model {
         }
     }
 
-    /// Loads the library with its dependencies, or none of them.
+    /// Loads the library with its dependencies, or loads nothing.
     fn load(&mut self, to: Gen, lib: Lib, chain: &mut Vec<UnderWay>) -> Result<Found, Stop> {
         match self.has(to, lib.module()) {
             Some(known) if known.lib == lib => return Ok(known),
@@ -196,7 +197,7 @@ impl Model {
             Answer::LendKept(_) => resolver.kept.iter().copied().find(|found| found.lib.module() == module),
             Answer::Ask(name) => {
                 let Some(context) = self.living(name) else { return Ok(None) };
-                let current = self.contexts[context].current.expect("it is living");
+                let current = self.contexts[context].current.expect("alive");
                 let depth = chain.len();
                 let found = self.load_name(current, module, chain);
                 chain.truncate(depth);

@@ -2,7 +2,7 @@
 //!
 //! Private files of `alcedo-runtime` are compiled here unchanged. For formats with a length and a checksum, the fuzzed bytes are the
 //! content between them.
-#![expect(dead_code, reason = "files of the runtime, of which the targets use a part")]
+#![expect(dead_code, reason = "the targets use a part of these files of the runtime")]
 
 use std::path::Path;
 
@@ -92,10 +92,10 @@ pub fn world(bytes: &[u8]) {
     let Ok(file) = WorldFile::decode(&world::sealed(bytes)) else { return };
     let written = file.encode().expect("a world that was read is written");
     let again = WorldFile::decode(&written).expect("a world that was written is read");
-    assert_eq!(written, again.encode().expect("it was written before"), "it is another when it is written again");
+    assert_eq!(written, again.encode().expect("it was written before"), "writing again changes it");
 }
 
-/// Reads a file of classes, prints it, checks it, and draws the messages.
+/// Reads a file of classes, prints it, checks it, and renders the messages.
 pub fn uc(bytes: &[u8]) {
     let source = Source::decode("Fuzzed.uc", bytes);
     let sources = std::slice::from_ref(&source);
@@ -107,7 +107,7 @@ pub fn uc(bytes: &[u8]) {
         let once = print(&file);
         let printed = Source::new("Fuzzed.uc", once.as_str());
         let (file, messages) = parse(&printed);
-        assert!(!messages.iter().any(alcedo_uc::Diagnostic::is_error), "it is printed as another: {once}");
+        assert!(!messages.iter().any(alcedo_uc::Diagnostic::is_error), "the printed source has errors: {once}");
         assert_eq!(once, print(&file), "it is printed twice");
     }
     snippet(&source);
@@ -135,7 +135,7 @@ pub fn link(bytes: &[u8]) {
             send(&mut once, &message).expect("a message that was read is written");
             let again = receive::<T>(&mut once.as_slice()).expect("it is whole").expect("it is there");
             send(&mut twice, &again).expect("it was written before");
-            assert_eq!(once, twice, "it is another when it is written again");
+            assert_eq!(once, twice, "writing again changes it");
         }
     }
     let len = u32::try_from(bytes.len()).expect("libFuzzer makes no such file");

@@ -1,5 +1,4 @@
-//! Compiles the C part into the plugin itself. As a part of it, its `pthread_create` is the module's own too, so the host
-//! knows the thread.
+//! Compiles the C part into the plugin. Its `pthread_create` is then the module's hook, so the host tracks the thread.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/metronome.c");

@@ -1,4 +1,4 @@
-//! Compiles the C++ of the feature `cpp` into the plugin itself. The library of C++ is the system's, which stays.
+//! Compiles the C++ code of the feature `cpp` into the plugin. The C++ library is the system's, which is permanent.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/kept.cpp");

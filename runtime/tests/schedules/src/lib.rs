@@ -4,7 +4,7 @@
 //!
 //! Weaker memory orders run as sequentially consistent: no check here can prove that an order suffices. The mode word of
 //! `runtime/reflect/src/mode.rs` has no check, since one thread owns it.
-#![expect(dead_code, reason = "files of the runtime, of which the checks use a part")]
+#![expect(dead_code, reason = "the checks use a part of these files of the runtime")]
 
 // Crates that the files name; this crate contains the required parts of each.
 extern crate self as alcedo_abi;

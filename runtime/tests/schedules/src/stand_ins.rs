@@ -2,12 +2,12 @@
 
 pub(crate) use shuttle::sync::mpsc::{Receiver, SyncSender as Sender};
 
-/// A channel with capacity zero has capacity one here; the files send no messages.
+/// A channel with capacity zero has capacity one here; the compiled files send no messages.
 pub(crate) fn bounded<T>(room: usize) -> (Sender<T>, Receiver<T>) {
     shuttle::sync::mpsc::sync_channel(room.max(1))
 }
 
-/// Of `alcedo-sys`.
+/// Stub of `alcedo-sys`.
 pub(crate) mod process {
     pub(crate) fn coarse_clock() -> std::time::Duration {
         std::time::Duration::ZERO
@@ -22,7 +22,7 @@ pub(crate) mod process {
     }
 }
 
-/// Of `alcedo-abi`.
+/// Stub of `alcedo-abi`.
 pub(crate) mod stack {
     #[derive(Clone, Copy)]
     pub(crate) struct StackSpan;
@@ -40,7 +40,7 @@ pub(crate) mod thread_stack {
     }
 }
 
-/// Of `alcedo-base`.
+/// Stub of `alcedo-base`.
 pub(crate) mod trap {
     /// Does not catch panics: they are failures of checks.
     pub(crate) fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {

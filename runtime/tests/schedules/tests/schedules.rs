@@ -14,13 +14,13 @@ macro_rules! tests {
 }
 
 tests! {
-    the_last_lease_wakes_who_waits
-    a_sealed_and_empty_row_of_leases_stays_empty
-    no_call_is_inside_a_gate_that_was_shut_and_seen_empty
-    all_who_wait_get_the_one_end
-    a_park_during_a_look_parks
-    a_look_or_a_park_ends_an_unload_and_only_one
-    no_callback_runs_once_a_watch_is_dropped
-    a_watch_that_its_callback_drops_ends
+    the_last_lease_wakes_waiting_threads
+    sealed_and_empty_leases_stay_empty
+    no_call_is_inside_a_shut_and_empty_gate
+    all_waiting_threads_get_the_single_end
+    a_park_during_a_poll_parks
+    a_poll_or_a_park_ends_an_unload_once
+    no_callback_runs_after_its_watch_is_dropped
+    a_watch_dropped_by_its_callback_ends
     an_unload_ends_a_watch
 }

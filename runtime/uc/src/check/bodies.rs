@@ -18,7 +18,7 @@ impl<'a> Checker<'a> {
             let library = modifier.argument.clone().unwrap_or_default();
             let is_name = !library.is_empty() && library.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
             if !is_name {
-                let message = format!("`{library}` is no name of a library");
+                let message = format!("`{library}` is not a library name");
                 let error = Diagnostic::error("uc-dll-bind", (work.file, modifier.word.span), message);
                 self.report(error.hint("write `DLLBind(Name)`, without folder and ending"));
             }
@@ -106,7 +106,7 @@ impl<'a> Checker<'a> {
         let whole = has_body && !body.lost && !misread && !has_errors();
         if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
         {
-            let message = format!("`{}` may end without a result: it gives the zero value then", made.ast.name.text);
+            let message = format!("`{}` may end without a result: it returns the zero value then", made.ast.name.text);
             self.report(Diagnostic::error("uc-no-return", at, message).warning());
         }
         hir::Function {

@@ -34,7 +34,7 @@ impl Body<'_, '_> {
 
     fn cast_to(&self, to: &Type, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let [Some(arg)] = args else {
-            let message = format!("`{}(…)` makes one value a `{to}`, here are {} values", name.text, args.len());
+            let message = format!("`{}(…)` converts one value to `{to}`, not {} values", name.text, args.len());
             return Err(self.report(self.error("uc-arguments", span, message)));
         };
         let want = if super::literals::is_number(arg) { Some(to) } else { None };
@@ -61,7 +61,7 @@ impl Body<'_, '_> {
         let only = || match args {
             [Some(only)] => Ok(only),
             _ => {
-                let message = format!("`{}` takes one argument, here are {}", name.text, args.len());
+                let message = format!("`{}` takes one argument, not {}", name.text, args.len());
                 Err(self.report(self.error("uc-arguments", span, message)))
             }
         };
@@ -74,8 +74,8 @@ impl Body<'_, '_> {
                 match found.ty {
                     Type::Fixed(_, len) => Ok(self.known(Const::Int(len.into()), Type::INT, span)),
                     ty => {
-                        let error = self.error("uc-no-array", of.span, format!("`{ty}` is no array of a fixed length"));
-                        Err(self.report(error.hint("`.Length` says how many elements a dynamic array has")))
+                        let error = self.error("uc-no-array", of.span, format!("`{ty}` is not a fixed array"));
+                        Err(self.report(error.hint("use `.Length` for the number of elements of a dynamic array")))
                     }
                 }
             })),
@@ -160,7 +160,7 @@ impl Body<'_, '_> {
             Some(found) => Ok(self.known(Const::Name(found), Type::Name, span)),
             None if checker.is_broken(&class) => Err(Told),
             None => {
-                let message = format!("there is no `{}` here: no variable, function or type", name.text);
+                let message = format!("unknown name `{}`: not a variable, function or type", name.text);
                 Err(self.report(self.error("uc-unknown-name", name.span, message)))
             }
         }
@@ -196,7 +196,7 @@ impl Body<'_, '_> {
         let word = name.text.to_ascii_lowercase();
         let is = |words: &[&str]| words.contains(&word.as_str());
         let (id, what, hint) = if is(STATES) {
-            ("uc-state", "of states, which are", "keep the state in a variable, and ask it in the functions")
+            ("uc-state", "of states, which are", "keep the state in a variable, and check it in the functions")
         } else if is(LATENT) && !self.checker.is_broken(class) {
             (
                 "uc-function-word",

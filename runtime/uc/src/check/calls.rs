@@ -1,4 +1,4 @@
-//! Calls: what is called, and its arguments.
+//! Calls: resolution of the callee, and arguments.
 
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ impl Body<'_, '_> {
                 if matches!(found.ty, Type::Delegate(..)) {
                     return self.delegate_value_call(found, args, span);
                 }
-                let message = format!("`{}` is no function", found.ty);
+                let message = format!("`{}` is not a function", found.ty);
                 Err(self.report(self.error("uc-no-function", callee.span, message)))
             }
         }
@@ -95,14 +95,14 @@ impl Body<'_, '_> {
         {
             return Err(Told);
         }
-        let message = format!("there is no function `{}` here", name.text);
+        let message = format!("unknown function `{}`", name.text);
         let mut error = self.error("uc-unknown-function", name.span, message);
         let chain = self.checker.chain(&class);
         let libraries: Vec<_> =
             self.checker.options.libraries.iter().filter_map(|path| self.checker.class(path)).collect();
         let all = chain.iter().chain(&libraries).map(|class| &class.funcs);
         if let Some(near) = self.checker.similar(&name.text, all) {
-            error = error.hint(format!("there is `{near}`"));
+            error = error.hint(format!("a similar name exists: `{near}`"));
         }
         Err(self.report(error))
     }
@@ -176,7 +176,7 @@ impl Body<'_, '_> {
                 return Err(self.report(self.error(
                     "uc-no-function",
                     name.span,
-                    format!("`{}` is no function", found.ty),
+                    format!("`{}` is not a function", found.ty),
                 )));
             }
             ast::ExprKind::Member(inner, word) if word.is("static") => {
@@ -221,7 +221,7 @@ impl Body<'_, '_> {
                 if matches!(found.ty, Type::Delegate(..)) {
                     return self.delegate_value_call(found, args, span);
                 }
-                Err(self.report(self.error("uc-no-function", name.span, format!("`{}` is no function", found.ty))))
+                Err(self.report(self.error("uc-no-function", name.span, format!("`{}` is not a function", found.ty))))
             }
             _ => self.container_call(base, of.span, name, args, span),
         }
@@ -269,7 +269,7 @@ impl Body<'_, '_> {
         let message = format!("`{shown}` has no function `{}`", name.text);
         let mut error = self.error("uc-unknown-function", name.span, message);
         if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.funcs)) {
-            error = error.hint(format!("there is `{near}`"));
+            error = error.hint(format!("a similar name exists: `{near}`"));
         }
         self.report(error)
     }
@@ -327,7 +327,7 @@ impl Body<'_, '_> {
                     return Err(Told);
                 }
                 if !extends || path == self.class {
-                    let message = format!("`{}` is no class above this one", of.text);
+                    let message = format!("`{}` is not a base class of this class", of.text);
                     return Err(self.report(self.error("uc-super", of.span, message)));
                 }
                 Some(path)

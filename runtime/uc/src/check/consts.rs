@@ -21,7 +21,7 @@ impl Body<'_, '_> {
             return Ok(found);
         }
         let error = self.error("uc-not-constant", value.span, "this is not known before the script runs");
-        Err(self.report(error.hint("numbers, texts, names, classes and other constants are")))
+        Err(self.report(error.hint("numbers, strings, names, classes and other constants are")))
     }
 }
 

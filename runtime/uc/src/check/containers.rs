@@ -100,7 +100,7 @@ impl Body<'_, '_> {
         }
         if args.len() != params.len() || args.iter().any(Option::is_none) {
             let message = format!(
-                "`{}` takes {} argument{}, here are {}",
+                "`{}` takes {} argument{}, not {}",
                 name.text,
                 params.len(),
                 if params.len() == 1 { "" } else { "s" },
@@ -127,7 +127,7 @@ impl Body<'_, '_> {
             return Err(self.report(error.hint("write it between two `'`")));
         };
         let Type::Struct(path) = of else {
-            let message = format!("`{of}` is no struct: it has no field `{name}`");
+            let message = format!("`{of}` is not a struct: it has no field `{name}`");
             return Err(self.report(self.error("uc-unknown-member", field.span, message)));
         };
         let Some(structure) = self.checker.structure(path) else { return Err(Told) };
@@ -155,7 +155,7 @@ impl Body<'_, '_> {
             let message = format!("`{name}` is a function: `foreach` over functions is outside of the language");
             let error = self.error("uc-iterator", over.span, message);
             return Err(
-                self.report(error.hint("`foreach` goes over arrays and sets; let a function give an array back"))
+                self.report(error.hint("`foreach` iterates over arrays and sets; let a function return an array"))
             );
         }
         let found = self.value(array, None)?;
@@ -166,7 +166,7 @@ impl Body<'_, '_> {
                 (*of, Expr { kind: ExprKind::Intrinsic(Intrinsic::SetValues, vec![found]), ty, line })
             }
             ty => {
-                let error = self.error("uc-foreach", array.span, format!("`{ty}` is no array"));
+                let error = self.error("uc-foreach", array.span, format!("`{ty}` is not an array"));
                 let is_map = matches!(ty, Type::Map(..));
                 return Err(self.report(if is_map {
                     error.hint("assign `Keys()` or `Values()` to an array first")

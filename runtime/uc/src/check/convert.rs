@@ -187,7 +187,7 @@ impl Body<'_, '_> {
                 _ => None,
             };
             if let Some(whole) = whole.filter(|whole| !(low..=high).contains(whole)) {
-                let message = format!("{whole} does not fit `{to}`: {low} to {high} do");
+                let message = format!("{whole} does not fit in `{to}`: its range is {low} to {high}");
                 return Err(self.report(Diagnostic::error("uc-number-range", at, message)));
             }
         }
@@ -225,10 +225,10 @@ impl Body<'_, '_> {
             _ => shown,
         };
         let (shown_found, shown_wanted) = (long(found, shown_found), long(wanted, shown_wanted));
-        let message = format!("`{shown_wanted}` is wanted here, this is `{shown_found}`");
+        let message = format!("expected `{shown_wanted}`, found `{shown_found}`");
         let mut error = Diagnostic::error("uc-type-mismatch", at, message).label(format!("this is `{shown_found}`"));
         if *found == Type::Nothing {
-            error = error.hint("the function gives no result");
+            error = error.hint("the function has no result");
         } else if *wanted == Type::Bool {
             error = match found {
                 Type::Num(_) | Type::Enum(..) => error.hint("write `… != 0`"),
@@ -240,11 +240,12 @@ impl Body<'_, '_> {
                 _ => error,
             };
         } else if matches!((found, wanted), (Type::Object(one), Type::Object(two)) if checker.extends(two, one)) {
-            error = error.hint(format!("write `{shown_wanted}(…)`, which is none for any other object"));
+            error = error.hint(format!("write `{shown_wanted}(…)`, which is `none` for other objects"));
         } else if matches!((found, wanted), (Type::Class(one), Type::Class(two)) if checker.extends(two, one)) {
-            error = error.hint(format!("write `{shown_wanted}(…)`, which is none for any other class"));
+            error = error.hint(format!("write `{shown_wanted}(…)`, which is `none` for other classes"));
         } else if matches!((found, wanted), (Type::Object(_) | Type::Interface(_), Type::Interface(_))) {
-            error = error.hint(format!("write `{shown_wanted}(…)`, which is none for what does not implement it"));
+            error =
+                error.hint(format!("write `{shown_wanted}(…)`, which is `none` for objects that do not implement it"));
         } else if checker.explicit(found, wanted).is_some() {
             error = error.hint(format!("write `{}(…)`", cast_word(wanted)));
         }

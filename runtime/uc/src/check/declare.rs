@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
             if self.is_of_host(&path) {
                 let message = format!("`{}` is declared by the host or by a plugin", path);
                 self.report(
-                    Diagnostic::error("uc-declared-twice", at, message).hint("take another name, or another package"),
+                    Diagnostic::error("uc-declared-twice", at, message).hint("use another name or another package"),
                 );
             }
             seen.insert(head.name.text.to_ascii_lowercase(), at);
@@ -215,7 +215,7 @@ impl<'a> Checker<'a> {
         if self.is_of_host(&path) {
             let message = format!("`{path}` is declared by the host or by a plugin");
             self.report(
-                Diagnostic::error("uc-declared-twice", at, message).hint("take another name, or another package"),
+                Diagnostic::error("uc-declared-twice", at, message).hint("use another name or another package"),
             );
         }
         taken.insert(name.text.to_ascii_lowercase(), at);

@@ -39,7 +39,7 @@ impl Checker<'_> {
                     Some((name, number)) => Ok(Const::Enum(path.clone(), name.clone(), *number)),
                     None => {
                         let near = self.near(&last.text, found.entries.iter().map(|(entry, _)| entry.as_str()));
-                        let hint = near.map_or(String::new(), |near| format!("there is `{near}`"));
+                        let hint = near.map_or(String::new(), |near| format!("a similar name exists: `{near}`"));
                         refuse(format!("`{ty}` has no entry `{}`", last.text), hint)
                     }
                 };
@@ -53,10 +53,10 @@ impl Checker<'_> {
                     Some((name, class)) if self.extends(&class, wanted) => Ok(Const::Subobject(name)),
                     Some((name, class)) => {
                         let class = class.rsplit('.').next().unwrap_or("").to_owned();
-                        refuse(format!("`{ty}` is wanted, `{name}` is `{class}`"), String::new())
+                        refuse(format!("expected `{ty}`, `{name}` is `{class}`"), String::new())
                     }
                     None => refuse(
-                        format!("there is no object `{}` in these defaults", last.text),
+                        format!("unknown object `{}` in these defaults", last.text),
                         "an object elsewhere is written `Class'Package.Name'`".to_owned(),
                     ),
                 };
@@ -85,12 +85,12 @@ impl Checker<'_> {
                     if self.is_broken(place.class) || self.is_broken(place.of) {
                         return Err(Told);
                     }
-                    return refuse(format!("there is no function `{}`", name.text), String::new());
+                    return refuse(format!("unknown function `{}`", name.text), String::new());
                 };
                 let Some(signature) = found.signature() else { return Err(Told) };
                 if signature != **wanted {
                     return refuse(
-                        format!("`{}` takes and gives other types than the delegate", found.name),
+                        format!("`{}` has another signature than the delegate", found.name),
                         format!("the delegate is ({wanted})"),
                     );
                 }
@@ -123,8 +123,8 @@ impl Checker<'_> {
             }
         }
         let shown: Vec<_> = names.iter().map(|name| name.text.as_str()).collect();
-        let hint = if is_text(ty) { "texts stand between two `\"`".to_owned() } else { String::new() };
-        refuse(format!("`{}` is no value of `{ty}`", shown.join(".")), hint)
+        let hint = if is_text(ty) { "write strings between two `\"`".to_owned() } else { String::new() };
+        refuse(format!("`{}` is not a value of `{ty}`", shown.join(".")), hint)
     }
 
     pub(super) fn default_object(

@@ -101,7 +101,7 @@ impl<'a> Checker<'a> {
             let message = format!("`{class}` has no variable `{}`", name.text);
             let mut error = Diagnostic::error("uc-unknown-member", (place.file, name.span), message);
             if let Some(near) = self.similar(&name.text, chain.iter().map(|class| &class.props)) {
-                error = error.hint(format!("there is `{near}`"));
+                error = error.hint(format!("a similar name exists: `{near}`"));
             }
             self.report(error);
         }
@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         match as_const(&found) {
             Some(Const::Int(number) | Const::Enum(_, _, number)) if (0..=65_536).contains(number) => Ok(*number as u32),
             _ => {
-                let message = format!("`{}` is no index", index.text);
+                let message = format!("`{}` is not an index", index.text);
                 Err(self.report(Diagnostic::error("uc-array-index", (place.file, index.span), message)))
             }
         }
@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
     ) -> Found<DefaultAction> {
         let at = (place.file, method.span);
         let Type::Array(of) = ty else {
-            let message = format!("`{ty}` is no dynamic array: `.{}` cannot stand behind it", method.text);
+            let message = format!("`{ty}` is not a dynamic array: it has no operation `.{}`", method.text);
             return Err(self.report(Diagnostic::error("uc-no-array", at, message)));
         };
         let number = |value: &DefaultValue| match value.kind {
@@ -187,8 +187,11 @@ impl<'a> Checker<'a> {
                 Err(self.report(Diagnostic::error("uc-arguments", (place.file, span), message)))
             }
             _ => {
-                let error =
-                    Diagnostic::error("uc-unknown-function", at, format!("there is no `{}` in defaults", method.text));
+                let error = Diagnostic::error(
+                    "uc-unknown-function",
+                    at,
+                    format!("unknown operation `{}` in defaults", method.text),
+                );
                 Err(self.report(error.hint("`Add`, `Remove`, `RemoveIndex` and `Empty` are there")))
             }
         }
@@ -197,7 +200,7 @@ impl<'a> Checker<'a> {
     pub(super) fn default_value(&self, value: &DefaultValue, ty: &Type, place: &Place<'_>) -> Found<Const> {
         let at: At = (place.file, value.span);
         let refuse = |hint: &str| {
-            let error = Diagnostic::error("uc-default", at, format!("this is no value of `{ty}`"));
+            let error = Diagnostic::error("uc-default", at, format!("this is not a value of `{ty}`"));
             Err(self.report(error.hint(hint)))
         };
         match (&value.kind, ty) {
@@ -225,7 +228,7 @@ impl<'a> Checker<'a> {
             (_, Type::Map(..)) => refuse("write `((key, value), (key, value))`"),
             (DefaultValueKind::Word(names), ty) => self.default_word(names, value, ty, place),
             (DefaultValueKind::Int(text, number), Type::Num(num)) => {
-                let Some(number) = number else { return refuse("it does not fit 64 bits") };
+                let Some(number) = number else { return refuse("it does not fit in 64 bits") };
                 self.number(*number as f64, Some(*number), text, *num, at)
             }
             (DefaultValueKind::Float(text, number), Type::Num(num)) => self.number(*number, None, text, *num, at),
@@ -251,7 +254,7 @@ impl<'a> Checker<'a> {
                 self.default_word(&[word], value, ty, place)
             }
             (_, Type::Optional(_)) => refuse("optional values get theirs when the script runs"),
-            (_, ty) if is_text(ty) => refuse("texts stand between two `\"`"),
+            (_, ty) if is_text(ty) => refuse("write strings between two `\"`"),
             (_, Type::Struct(_)) => refuse("write `(Field=value, Field=value)`"),
             (_, Type::Array(_) | Type::Fixed(..)) => refuse("write `(value, value)`, or one line for each element"),
             _ => refuse(""),
@@ -274,11 +277,11 @@ impl<'a> Checker<'a> {
         let (mut keys, mut pairs) = (Vec::new(), Vec::new());
         for value in values {
             let DefaultValueKind::Array(pair) = &value.kind else {
-                let error = Diagnostic::error("uc-default", (place.file, value.span), "this is no entry of a map");
+                let error = Diagnostic::error("uc-default", (place.file, value.span), "this is not a map entry");
                 return Err(self.report(error.hint("write `(key, value)`")));
             };
             let [one, other] = pair.as_slice() else {
-                let message = format!("an entry of a map is a key and a value: here are {} values", pair.len());
+                let message = format!("a map entry is a key and a value, not {} values", pair.len());
                 return Err(self.report(Diagnostic::error("uc-default", (place.file, value.span), message)));
             };
             let found = self.default_value(one, key, place)?;
@@ -293,7 +296,7 @@ impl<'a> Checker<'a> {
         if !known.contains(found) {
             return Ok(());
         }
-        Err(self.report(Diagnostic::error("uc-default", at, "this is there twice")))
+        Err(self.report(Diagnostic::error("uc-default", at, "this is a duplicate")))
     }
 
     fn empty_of(&self, ty: &Type, at: At) -> Found<Const> {
@@ -414,7 +417,7 @@ impl<'a> Checker<'a> {
         told.map_or(Ok(Const::Struct(made)), Err)
     }
 
-    /// Unlisted elements take the default of the struct and count as implicit.
+    /// Returns a copy of an array's default; its elements count as implicit.
     fn row_of(&self, default: Option<&std::rc::Rc<Const>>, of: &Type, at: At) -> Found<Option<Const>> {
         let Some(default) = default else { return Ok(None) };
         if let Const::Array(row) = &**default {
@@ -466,7 +469,7 @@ impl<'a> Checker<'a> {
                 if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
                     return Ok(Const::Int(number - (1 << num.bits())));
                 }
-                let message = format!("{text} does not fit `{}`: {low} to {high} do", num.script_name());
+                let message = format!("{text} does not fit in `{}`: its range is {low} to {high}", num.script_name());
                 Err(self.report(Diagnostic::error("uc-number-range", at, message)))
             }
         }

@@ -17,7 +17,7 @@ impl Body<'_, '_> {
     pub(super) fn value(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
         let found = self.expr(value, want)?;
         if found.ty == Type::Nothing {
-            let error = self.error("uc-no-value", value.span, "this gives no value");
+            let error = self.error("uc-no-value", value.span, "this has no value");
             return Err(self.report(error.hint("the function has no result")));
         }
         Ok(found)
@@ -32,7 +32,7 @@ impl Body<'_, '_> {
         };
         if self.only_constants && !may_be_constant(value) {
             let error = self.error("uc-not-constant", span, "this is not known before the script runs");
-            return Err(self.report(error.hint("numbers, texts, names, classes and other constants are")));
+            return Err(self.report(error.hint("numbers, strings, names, classes and other constants are")));
         }
         match &value.kind {
             ast::ExprKind::Int(text, number) => self.whole(text, *number, false, want, span),
@@ -94,7 +94,7 @@ impl Body<'_, '_> {
         if !self.is_static && !self.only_constants {
             return Ok(());
         }
-        let message = format!("a static function has no object: {what} is not there");
+        let message = format!("a static function has no object: {what} is not available");
         Err(self.report(self.error("uc-static", span, message)))
     }
 
@@ -113,7 +113,7 @@ impl Body<'_, '_> {
             let delegate = || self.checker.find_delegate(class, &name.text).map(|found| found.prop.clone());
             if let Some(found) = self.checker.find_property(class, &name.text).or_else(delegate) {
                 if self.is_static {
-                    let message = format!("a static function has no object: `{}` is not there", found.name);
+                    let message = format!("a static function has no object: `{}` is not available", found.name);
                     let error = self.error("uc-static", span, message);
                     return Err(self.report(error.hint(format!("its default is `default.{}`", found.name))));
                 }
@@ -150,7 +150,7 @@ impl Body<'_, '_> {
         if self.only_constants && (self.checker.find_property(class, &name.text).is_some()) {
             let error =
                 self.error("uc-not-constant", span, format!("`{}` is not known before the script runs", name.text));
-            return Err(self.report(error.hint("numbers, texts, names, classes and other constants are")));
+            return Err(self.report(error.hint("numbers, strings, names, classes and other constants are")));
         }
         if let Some(value) = built_in(&name.text) {
             let ty = if matches!(value, Const::Int(_)) { Type::INT } else { Type::FLOAT };
@@ -181,10 +181,10 @@ impl Body<'_, '_> {
                 self.error("uc-unknown-name", span, format!("`{}` is declared by {of}, which has errors", name.text));
             return Err(self.report(error.hint(format!("correct {of} first"))));
         }
-        let message = format!("there is no `{}` here: no variable, constant or entry of an enum", name.text);
+        let message = format!("unknown name `{}`: not a variable, constant or enum entry", name.text);
         let mut error = self.error("uc-unknown-name", span, message);
         if let Some(near) = self.near_name(&name.text) {
-            error = error.hint(format!("there is `{near}`"));
+            error = error.hint(format!("a similar name exists: `{near}`"));
         }
         Err(self.report(error))
     }
@@ -240,7 +240,7 @@ impl Body<'_, '_> {
             self.error("uc-unknown-member", name.span, format!("`{}` has no entry `{}`", found.name, name.text));
         let names = found.entries.iter().map(|(entry, _)| entry.as_str());
         if let Some(near) = self.checker.near(&name.text, names) {
-            error = error.hint(format!("there is `{near}`"));
+            error = error.hint(format!("a similar name exists: `{near}`"));
         }
         Err(self.report(error))
     }
@@ -265,7 +265,7 @@ impl Body<'_, '_> {
         let object = if found.is_static { Some(self.default_object(object, span)) } else { object };
         let Some(signature) = found.signature() else { return Err(Told) };
         if signature != **wanted {
-            let message = format!("`{}` takes and gives other types than the delegate", found.name);
+            let message = format!("`{}` has another signature than the delegate", found.name);
             let error = self.error("uc-delegate", span, message).label(format!("this is ({signature})"));
             return Err(self.report(error.hint(format!("the delegate is ({wanted})"))));
         }

@@ -108,7 +108,7 @@ impl<'a> Checker<'a> {
             let at = (work.file, found.name.span);
             if found.kind == FunctionKind::Operator {
                 let message = format!(
-                    "the operator `{}` is declared here: operators of one's own are outside of the language",
+                    "the operator `{}` is declared here: declared operators are outside of the language",
                     found.name.text
                 );
                 self.report(Diagnostic::error("uc-operator", at, message).hint("write a function"));
@@ -192,7 +192,7 @@ impl<'a> Checker<'a> {
                     "functions wait over several frames, which is outside of the language",
                     "take a timer of the host",
                 ),
-                "iterator" => outside("functions are outside of the language", "give an array back"),
+                "iterator" => outside("functions are outside of the language", "return an array"),
                 "reliable" | "unreliable" | "server" | "client" | "multicast" => {
                     self.warn_once(
                         work.file,
@@ -201,7 +201,7 @@ impl<'a> Checker<'a> {
                         "calls are not sent to other machines: the function runs where it is called",
                     );
                 }
-                _ => outside("is no word that a function can have", ""),
+                _ => outside("is not a function specifier", ""),
             }
         }
         if flags.dll_import {
@@ -289,26 +289,26 @@ impl<'a> Checker<'a> {
         };
         // Reflection allows only one function per name in a class chain.
         if above.access == Access::Private {
-            refuse("that one is private".to_owned(), "take another name");
+            refuse("that function is private".to_owned(), "use another name");
             return;
         }
         if above.is_final {
-            refuse("that one is final".to_owned(), "take another name");
+            refuse("that function is final".to_owned(), "use another name");
             return;
         }
         if above.is_static != made.symbol.is_static {
-            refuse(format!("that one is {}static", if above.is_static { "" } else { "not " }), "");
+            refuse(format!("that function is {}static", if above.is_static { "" } else { "not " }), "");
             return;
         }
         if above.is_static && !self.is_of_script(&above.owner) {
             refuse(
                 "static functions of native classes and of plugins are not overridden".to_owned(),
-                "take another name",
+                "use another name",
             );
             return;
         }
         if !above.is_virtual && !above.is_static {
-            refuse("that one is no event".to_owned(), "take another name");
+            refuse("that function is not an event".to_owned(), "use another name");
             return;
         }
         if !self.same_signature(made, &above, at) {
@@ -346,7 +346,7 @@ impl<'a> Checker<'a> {
         if found == wanted {
             return true;
         }
-        let message = format!("`{}` takes and gives other types than what it overrides", made.ast.name.text);
+        let message = format!("`{}` has another signature than the overridden function", made.ast.name.text);
         let shown: Vec<_> = above
             .params
             .iter()

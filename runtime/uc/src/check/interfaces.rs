@@ -33,7 +33,7 @@ impl<'a> Checker<'a> {
             let (ready, waiting) = if stuck { (waiting, Vec::new()) } else { (ready, waiting) };
             for (work, bases) in ready {
                 if stuck {
-                    let message = format!("`{}` extends itself, by whatever way", work.head.name.text);
+                    let message = format!("`{}` extends itself, directly or indirectly", work.head.name.text);
                     let at = (work.file, work.head.name.span);
                     self.report(Diagnostic::error("uc-class-circle", at, message));
                 }
@@ -53,7 +53,7 @@ impl<'a> Checker<'a> {
             None if last.is("interface") || last.is("object") => Vec::new(),
             Some(Ok(_)) if last.is("object") => Vec::new(),
             Some(Ok(_)) => {
-                let message = format!("`{}` is no interface: an interface extends interfaces", in_dots(base));
+                let message = format!("`{}` is not an interface: an interface extends interfaces", in_dots(base));
                 self.report(Diagnostic::error("uc-no-interface", (work.file, last.span), message));
                 Vec::new()
             }
@@ -99,7 +99,7 @@ impl<'a> Checker<'a> {
                 Item::Const(found) => found.span,
                 Item::Function(found) => found.span,
             };
-            let message = format!("this does not belong into the interface `{}`", work.head.name.text);
+            let message = format!("this is not allowed in the interface `{}`", work.head.name.text);
             let error = Diagnostic::error("uc-interface", (work.file, at), message);
             self.report(error.hint("functions, structs and enums do"));
         }
@@ -226,7 +226,7 @@ impl<'a> Checker<'a> {
                     .collect();
                 let at: At = (work.file, modifier.word.span);
                 if !dotted.iter().all(|part| is_identifier(&part.text)) {
-                    self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is no interface")));
+                    self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
                     continue;
                 }
                 match self.type_named(&dotted, work.file) {
@@ -239,7 +239,7 @@ impl<'a> Checker<'a> {
                         }
                     }
                     Some(Ok(_)) => {
-                        self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is no interface")));
+                        self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
                     }
                     Some(Err(_)) => {}
                     None => {
@@ -278,7 +278,7 @@ impl<'a> Checker<'a> {
                         format!("`{function}` of `{class}` is static, and `{name}` wants one of objects")
                     }
                     Some(found) if found.signature().is_some_and(|found| found != signature) => {
-                        format!("`{function}` takes and gives other types than `{function}` of `{name}`")
+                        format!("`{function}` has another signature than `{function}` of `{name}`")
                     }
                     // Reflection compares names case-sensitively. Functions of the class itself already have the spelling of the
                     // interface.
@@ -289,7 +289,7 @@ impl<'a> Checker<'a> {
                     None => format!("`{class}` has no function `{function}`, which `{name}` has"),
                 };
                 let error = Diagnostic::error("uc-interface-function", (work.file, work.head.name.span), message);
-                self.report(error.hint(format!("it takes and gives ({signature})")));
+                self.report(error.hint(format!("its signature is ({signature})")));
             }
         }
     }

@@ -39,7 +39,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Found<Expr> {
         let too_large = || {
-            let message = format!("`{text}` does not fit 64 bits");
+            let message = format!("`{text}` does not fit in 64 bits");
             self.report(self.error("uc-number-range", span, message))
         };
         let Some(value) = value else { return Err(too_large()) };
@@ -79,7 +79,7 @@ impl Body<'_, '_> {
         }
         let single = value as f32;
         if single.is_infinite() {
-            return Err(self.report(self.error("uc-number-range", span, "this number does not fit a `float`")));
+            return Err(self.report(self.error("uc-number-range", span, "this number does not fit in a `float`")));
         }
         Ok(self.known(Const::Float(f64::from(single)), Type::FLOAT, span))
     }
@@ -113,7 +113,7 @@ impl Body<'_, '_> {
                 Ok(self.known(value, Type::Object(path), span))
             }
             Some(Ok(_)) => {
-                let message = format!("`{}` is no class: only objects are named like this", word.text);
+                let message = format!("`{}` is not a class: only objects are named like this", word.text);
                 Err(self.report(self.error("uc-no-class", word.span, message)))
             }
             Some(Err(told)) => Err(told),
@@ -138,11 +138,11 @@ impl Body<'_, '_> {
         let by_want = want.and_then(|want| self.checker.triple(want)).filter(|(_, kind)| *kind == is_vector);
         let found = by_want.or_else(|| self.checker.triple_named(name, self.at(span)));
         let Some((triple, _)) = found else {
-            let message = format!("there is no struct `{name}` of three numbers in reflection");
+            let message = format!("reflection has no struct `{name}` of three numbers");
             return Err(self.report(self.error("uc-unknown-type", word.span, message)));
         };
         let [one, two, three] = values else {
-            let message = format!("`{wanted}` takes three numbers, here are {}", values.len());
+            let message = format!("`{wanted}` takes three numbers, not {}", values.len());
             return Err(self.report(self.error("uc-arguments", span, message)));
         };
         let mut numbers = [0.0; 3];
@@ -154,7 +154,7 @@ impl Body<'_, '_> {
                 Some(Const::Float(number)) => *number,
                 Some(Const::Int(number)) => *number as f64,
                 _ => {
-                    let message = format!("`{wanted}` takes numbers that are written out");
+                    let message = format!("`{wanted}` takes number literals");
                     return Err(self.report(self.error("uc-not-constant", value.span, message)));
                 }
             };

@@ -101,7 +101,7 @@ impl Checker<'_> {
             Some(Ok(TypeSym::Class(path))) => Ok(path),
             Some(Ok(_)) => {
                 let last = &names[names.len() - 1];
-                let message = format!("`{}` is no class", in_dots(names));
+                let message = format!("`{}` is not a class", in_dots(names));
                 Err(self.report(Diagnostic::error("uc-no-class", (file, last.span), message)))
             }
             Some(Err(told)) => Err(told),
@@ -127,7 +127,8 @@ impl Checker<'_> {
             let error = Diagnostic::error("uc-unknown-type", (file, last.span), message);
             return self.report(error.hint(format!("correct {of} first")));
         }
-        let message = format!("there is no {what} `{}`, neither in this package nor in reflection", in_dots(names));
+        let message =
+            format!("unknown {what} `{}`: declared neither in this package nor in reflection", in_dots(names));
         let mut error =
             Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
         let table = self.type_names.borrow();
@@ -142,7 +143,7 @@ impl Checker<'_> {
         let of_kind = table.iter().filter(|(_, found)| found.iter().any(|found| fits(&found)));
         if let Some(near) = self.near(&last.text, of_kind.map(|(name, _)| name.as_str())) {
             let shown = table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), shown_type);
-            error = error.hint(format!("there is one that is called `{shown}`"));
+            error = error.hint(format!("a similar name exists: `{shown}`"));
         }
         self.report(error)
     }

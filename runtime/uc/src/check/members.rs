@@ -259,7 +259,7 @@ impl<'a> Checker<'a> {
                 "protectedwrite" => words.write = Access::Protected,
                 text @ ("config" | "globalconfig" | "localized") => {
                     words.meta.push((text.to_owned(), "true".to_owned()));
-                    self.warn_once(file, word, "uc-config", "values of `config`, `globalconfig` and `localized` variables are not read from ini files: they are what `defaultproperties` says");
+                    self.warn_once(file, word, "uc-config", "values of `config`, `globalconfig` and `localized` variables are not read from ini files: `defaultproperties` sets them");
                 }
                 "native" => {
                     self.warn_once(
@@ -271,7 +271,7 @@ impl<'a> Checker<'a> {
                 }
                 text if super::outside::is_var_word(text) => {}
                 _ => {
-                    let message = format!("`{}` is no word that a variable can have", word.text);
+                    let message = format!("`{}` is not a variable specifier", word.text);
                     self.report(Diagnostic::error("uc-unknown-word", (file, word.span), message));
                 }
             }
@@ -323,14 +323,14 @@ impl<'a> Checker<'a> {
         let mut found = words.map(|modifier| &modifier.word).filter(|word| is_access(word));
         let Some(first) = found.next() else { return };
         if let Some(second) = found.find(|second| !second.is(&first.text)) {
-            let message = format!("`{}` stands beside `{}`: one of them is meant", second.text, first.text);
+            let message = format!("`{}` conflicts with `{}`: remove one of them", second.text, first.text);
             self.report(Diagnostic::error(id, (file, second.span), message));
         }
     }
 
     fn misplaced(&self, what: &str, at: At, path: &str) {
         let name = path.rsplit('.').next().unwrap_or(path);
-        let message = format!("{what} does not belong into the struct `{name}`");
+        let message = format!("{what} is not allowed in the struct `{name}`");
         self.report(Diagnostic::error("uc-syntax", at, message).hint("declare it in the class"));
     }
 

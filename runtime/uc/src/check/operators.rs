@@ -351,15 +351,15 @@ impl Body<'_, '_> {
         if is_declared || self.checker.is_unsure(&left.ty) || self.checker.is_unsure(&right.ty) {
             return Told;
         }
-        let message = format!("`{}` is not there for `{}` and `{}`", op.sign(), left.ty, right.ty);
+        let message = format!("`{}` is not defined for `{}` and `{}`", op.sign(), left.ty, right.ty);
         let mut error = self.error("uc-operator-types", at, message);
         let has = |is: &dyn Fn(&Type) -> bool| is(&left.ty) || is(&right.ty);
         if op == Infix::Add && has(&is_text) {
-            error = error.hint("texts are put together by `$`, and by `@` with a space between");
+            error = error.hint("concatenate strings with `$`, or with `@` and a space between");
         } else if has(&|ty| *ty == Type::Name) && has(&is_text) {
             error = error.hint("a name is written `'name'`; `string(x)` makes text of one");
         } else if matches!((&left.ty, &right.ty), (Type::Enum(..), Type::Enum(..))) {
-            error = error.hint("these are two enums: compare `int(…)` of them if that is meant");
+            error = error.hint("these are two enums: to compare them anyway, convert both with `int(…)`");
         } else if op == Infix::Rem && has(&|ty| *ty == Type::Num(Num::U64)) || promotes_not(&left.ty, &right.ty) {
             error = error.hint("one has a sign and the other has none: write `i64(…)` or `u64(…)` around one of them");
         } else if matches!(op, Infix::BitAnd | Infix::BitOr) && left.ty == Type::Bool {
@@ -416,7 +416,7 @@ impl Body<'_, '_> {
         let place = self.value(of, None)?;
         if !matches!(place.ty, Type::Num(_)) {
             let sign = if up { "++" } else { "--" };
-            let message = format!("`{sign}` is not there for `{}`", place.ty);
+            let message = format!("`{sign}` is not defined for `{}`", place.ty);
             return Err(self.report(self.error("uc-operator-types", span, message)));
         }
         self.check_place(&place, of.span)?;
@@ -451,7 +451,7 @@ impl Body<'_, '_> {
                 Prefix::Plus => "+",
                 _ => "~",
             };
-            let message = format!("`{shown}` is not there for `{}`", found.ty);
+            let message = format!("`{shown}` is not defined for `{}`", found.ty);
             body.report(body.error("uc-operator-types", span, message))
         };
         let triple = self.checker.triple(&found.ty).map(|(triple, _)| triple);

@@ -64,18 +64,16 @@ impl Checker<'_> {
         let name = || found.name.as_ref().map_or(String::new(), |name| format!(" `{}`", name.text));
         let told = match found.what {
             OutsideKind::State => error("uc-state", format!("the state{} is outside of the language", name()))
-                .hint("keep the state in a variable, and ask it in the functions"),
-            OutsideKind::Replication => error(
-                "uc-replication",
-                "variables and calls are not replicated: this block says nothing here".to_owned(),
-            )
-            .warning(),
+                .hint("keep the state in a variable, and check it in the functions"),
+            OutsideKind::Replication => {
+                error("uc-replication", "variables and calls are not replicated: this block has no effect".to_owned())
+                    .warning()
+            }
             OutsideKind::CppText => {
-                error("uc-cpptext", "C++ for the headers of a native class says nothing here".to_owned()).warning()
+                error("uc-cpptext", "C++ for the headers of a native class has no effect".to_owned()).warning()
             }
             OutsideKind::Exec => {
-                error("uc-exec", "commands for the editor are not run: what this imports is not there".to_owned())
-                    .warning()
+                error("uc-exec", "editor commands are not run: nothing is imported".to_owned()).warning()
             }
             OutsideKind::Directive => directive_outside(&found.raw, at),
             OutsideKind::Macro => macro_outside(found.name.as_ref().map_or("", |name| name.text.as_str()), at),
@@ -91,7 +89,7 @@ impl Checker<'_> {
                     file,
                     word,
                     "uc-native-class",
-                    "no native code belongs to a script class: `native` says nothing here",
+                    "a script class has no native code: `native` has no effect",
                 ),
                 "config" | "localized" => {}
                 "within" => {
@@ -103,7 +101,7 @@ impl Checker<'_> {
                 }
                 text if CLASS_WORDS.contains(&text) => {}
                 _ => {
-                    let message = format!("`{}` is no word that a class can have", word.text);
+                    let message = format!("`{}` is not a class specifier", word.text);
                     self.report(Diagnostic::error("uc-unknown-word", at, message));
                 }
             }
@@ -125,7 +123,7 @@ impl Checker<'_> {
             "long",
         ];
         if !WORDS.contains(&word.word.text.to_ascii_lowercase().as_str()) {
-            let message = format!("`{}` is no word that a struct can have", word.word.text);
+            let message = format!("`{}` is not a struct specifier", word.word.text);
             self.report(Diagnostic::error("uc-unknown-word", (file, word.word.span), message));
         }
     }

@@ -98,7 +98,7 @@ impl Body<'_, '_> {
                     let mut error = self.error("uc-unknown-member", name.span, message);
                     let near = self.checker.similar(&name.text, std::iter::once(&structure.by_name));
                     if let Some(near) = near {
-                        error = error.hint(format!("there is `{near}`"));
+                        error = error.hint(format!("a similar name exists: `{near}`"));
                     }
                     return Err(self.report(error));
                 };
@@ -166,7 +166,7 @@ impl Body<'_, '_> {
         let message = format!("`{shown}` has no variable `{}`", name.text);
         let mut error = self.error("uc-unknown-member", name.span, message);
         if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
-            error = error.hint(format!("there is `{near}`"));
+            error = error.hint(format!("a similar name exists: `{near}`"));
         }
         Err(self.report(error))
     }
@@ -267,7 +267,7 @@ impl Body<'_, '_> {
             let mut error =
                 self.error("uc-unknown-member", name.span, format!("`{shown}` has no variable `{}`", name.text));
             if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
-                error = error.hint(format!("there is `{near}`"));
+                error = error.hint(format!("a similar name exists: `{near}`"));
             }
             return Err(self.report(error));
         };
@@ -376,7 +376,7 @@ impl Body<'_, '_> {
                     return Err(self.report(self.error(
                         "uc-not-a-place",
                         span,
-                        "this cannot be changed: it is no variable",
+                        "this cannot be changed: it is not a variable",
                     )));
                 }
             }

@@ -1,4 +1,4 @@
-//! Symbols of what reflection has: which members of classes, structs and interfaces scripts may use, and how.
+//! Symbols of reflected types: the members of classes, structs and interfaces that scripts may use, and their access.
 
 use std::rc::Rc;
 
@@ -15,7 +15,6 @@ use super::symbols::{ARRAY_DIM, ClassSym, DelegateSym, FuncSym, Named, ParamSym,
 use crate::hash::HashMap;
 use crate::hir::{Access, Num, Path, Type, delegate_body};
 
-/// The type of a property of reflection.
 pub(crate) fn type_of(ty: &PropertyType) -> Type {
     if let Some(num) = Num::of(ty.kind()) {
         return Type::Num(num);
@@ -50,7 +49,7 @@ pub(crate) fn type_of(ty: &PropertyType) -> Type {
     }
 }
 
-/// The type of words, for the parameters of delegates. Enums need to be looked up.
+/// Returns the type of a parsed delegate parameter. `num_of` looks up enums.
 pub(crate) fn type_of_words(words: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
     let of = |inner: &TypeText| Box::new(type_of_words(inner, num_of));
     match words {
@@ -112,7 +111,6 @@ fn reflected_prop(found: &Property, free: bool) -> PropSym {
     }
 }
 
-/// A function of reflection.
 pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, free: bool) -> FuncSym {
     let has = |flag| found.flags & flag != 0;
     let custom = has(function_flags::CUSTOM_THUNK) || found.meta.iter().any(|(key, _)| key == "custom_thunk");
@@ -141,7 +139,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
     }
 }
 
-/// The parameter that the metadata `determines_output_type` names.
+/// Returns the index of the parameter that the metadata `determines_output_type` names.
 fn result_by(found: &Function) -> Option<usize> {
     let (_, named) = found.meta.iter().find(|(key, _)| key == "determines_output_type")?;
     let is_class = |param: &Property| matches!(param.ty, PropertyType::SubclassOf(_));
@@ -172,12 +170,12 @@ fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
     }
 }
 
-/// The delegate that a script class of another package declares, by the property that holds what it calls.
+/// Returns the delegate that a script class of another package declares, from the property with its bound function.
 fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
     let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?.to_owned();
     let prop = reflected_prop(property, true);
     let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
-    // Numbers of enums of scripts are all of this kind.
+    // Enums of scripts all have this kind of number.
     let num_of = |_: &str| Num::U8;
     let param = |(at, words): (usize, &TypeText)| ParamSym {
         name: format!("{}", at + 1),
@@ -203,7 +201,7 @@ fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym>
     Some(DelegateSym { name, func: Rc::new(func), prop: Rc::new(prop), body })
 }
 
-/// A class of reflection. Its own members only.
+/// Returns the symbol of a reflected class, without inherited members.
 pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
     let of_script = found.origin == Origin::Script;
     let mut props = Named::default();
@@ -252,7 +250,7 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
     }
 }
 
-/// The functions of an interface.
+/// Returns the functions of an interface.
 pub(crate) fn reflected_interface(functions: &[Rc<Function>], path: &Path, free: bool) -> Named<Rc<FuncSym>> {
     let mut funcs = Named::default();
     for function in functions {
@@ -261,7 +259,6 @@ pub(crate) fn reflected_interface(functions: &[Rc<Function>], path: &Path, free:
     funcs
 }
 
-/// A struct of reflection.
 pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
     let fields: Vec<_> = found.fields().iter().map(|field| Rc::new(reflected_prop(field, true))).collect();
     let mut by_name = Named::default();

@@ -258,7 +258,7 @@ impl Body<'_, '_> {
                         vec![Stmt { kind: StmtKind::Expr(found), line }, Stmt { kind: StmtKind::Return(None), line }];
                     return Ok(StmtKind::Block(body));
                 }
-                let error = self.error("uc-return", value.span, "this function gives no result");
+                let error = self.error("uc-return", value.span, "this function has no result");
                 Err(self.report(error.hint("write the type of the result before the name of the function")))
             }
             (Some(value), Some(wanted)) => {

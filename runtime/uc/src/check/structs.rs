@@ -20,7 +20,7 @@ impl Checker<'_> {
             let base = found.base.as_ref().and_then(|base| match self.type_named(base, *file) {
                 Some(Ok(TypeSym::Struct(base))) => Some(base),
                 Some(Ok(_)) => {
-                    let message = format!("`{}` is no struct", base[base.len() - 1].text);
+                    let message = format!("`{}` is not a struct", base[base.len() - 1].text);
                     self.report(Diagnostic::error("uc-no-struct", (*file, base[0].span), message));
                     None
                 }

@@ -42,7 +42,7 @@ impl<'a> Checker<'a> {
         self.check_name(name, place.file);
         for (word, _) in &object.others {
             if !word.is("archetype") && !word.is("legacyclassname") && !word.is("objname") {
-                let message = format!("`{}` says nothing of an object here", word.text);
+                let message = format!("`{}` has no effect on an object here", word.text);
                 self.report(Diagnostic::error("uc-subobject", (place.file, word.span), message).warning());
             }
         }
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
                     (place.file, nested.span),
                     "an object in an object is outside of the language",
                 );
-                self.report(error.hint("declare it beside the other one"));
+                self.report(error.hint("declare it next to the other one"));
                 continue;
             }
             if self.says_nothing(line, &class) {

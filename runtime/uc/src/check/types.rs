@@ -1,4 +1,4 @@
-//! From types as they are written to types.
+//! Resolution of type expressions to types.
 
 use std::rc::Rc;
 
@@ -11,17 +11,17 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{Const, ExprKind, Num, Path, Type};
 use crate::token::lower;
 
-/// Elements that an array of a fixed length may have.
+/// Maximum length of a fixed array.
 pub(super) const LONGEST_FIXED: u32 = 65_536;
 
-/// Values that the variables of a class, of a struct or of a function may have together, when every element of a fixed array and
-/// every field of a struct in them counts.
+/// Maximum number of values in the variables of a class, struct or function, counting each element of fixed arrays and each field of
+/// structs.
 pub(super) const MOST_VALUES: u64 = 1 << 20;
 
-/// How deep types may be nested, as reflection has it.
+/// Maximum nesting depth of types; reflection has a limit too.
 const DEEPEST_TYPE: usize = 12;
 
-/// The type that a word is by itself; whether no declaration takes that word away.
+/// Returns the type of a keyword, and true if declarations cannot shadow it.
 pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
     Some(match &*lower(name, &mut [0; 64]) {
         "int" => (Type::INT, true),
@@ -49,7 +49,7 @@ pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
 }
 
 impl Checker<'_> {
-    /// The type that is written in a file, in the class of that path.
+    /// Resolves a type expression in a file, in the class with the path `class`.
     pub(super) fn type_of_ref(&self, ty: &TypeRef, file: usize, class: &str) -> Found<Type> {
         let found = self.type_of_ref_here(ty, file, class)?;
         if depth_of(&found) > DEEPEST_TYPE {
@@ -90,7 +90,7 @@ impl Checker<'_> {
         match last.text.to_ascii_lowercase().as_str() {
             "class" => Ok(Type::Class(self.root_of(class))),
             "array" => {
-                let error = Diagnostic::error("uc-array-of", at, "it is not said what this array holds");
+                let error = Diagnostic::error("uc-array-of", at, "the element type of this array is missing");
                 Err(self.report(error.hint("write `array<int>`")))
             }
             "pointer" => {
@@ -99,7 +99,7 @@ impl Checker<'_> {
                 Err(self.report(error))
             }
             _ => {
-                // A delegate is a type by `delegate<X>`.
+                // A delegate is a type only in `delegate<X>`.
                 if names.len() == 1 && self.find_delegate(class, &last.text).is_some() {
                     let error = Diagnostic::error("uc-unknown-type", at, format!("`{}` is a delegate", last.text));
                     return Err(self.report(error.hint(format!("write `delegate<{}>`", last.text))));
@@ -126,12 +126,8 @@ impl Checker<'_> {
             }
         };
         if of.len() != wanted {
-            let message = format!(
-                "`{}` takes {wanted} type{}, here are {}",
-                name.text,
-                if wanted == 1 { "" } else { "s" },
-                of.len()
-            );
+            let message =
+                format!("`{}` takes {wanted} type{}, not {}", name.text, if wanted == 1 { "" } else { "s" }, of.len());
             return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message)));
         }
         let mut inner = Vec::new();
@@ -158,7 +154,7 @@ impl Checker<'_> {
             if !no_key {
                 return Ok(Box::new(ty));
             }
-            let message = format!("`{ty}` can be no key: take a number, a text, a name or a reference");
+            let message = format!("`{ty}` cannot be a key: use a number, a string, a name or a reference");
             Err(self.report(Diagnostic::error("uc-key", (file, of[0].span), message)))
         };
         let mut inner = inner.into_iter();
@@ -181,7 +177,7 @@ impl Checker<'_> {
         if let Some(found) = self.find_delegate(&owner, &last.text) {
             return found.prop.ty.clone().ok_or(super::Told);
         }
-        // One of another class of the package, or one that reflection has by name.
+        // A delegate of another class of the package, or a named delegate in reflection.
         let own = self.own_delegate(&last.text);
         if let Some(found) = own {
             return found.ok_or(super::Told);
@@ -203,7 +199,7 @@ impl Checker<'_> {
         Err(self.unknown_type("delegate", names, file))
     }
 
-    /// The type of a delegate that some class of the package declares.
+    /// Returns the type of a delegate that a class of the package declares.
     fn own_delegate(&self, name: &str) -> Option<Option<Type>> {
         let classes = self.classes.borrow();
         let mut found: Vec<_> = classes.values().flatten().filter_map(|class| class.delegates.get(name)).collect();
@@ -211,10 +207,10 @@ impl Checker<'_> {
         found.first().map(|found| found.prop.ty.clone())
     }
 
-    /// How many elements the brackets behind a name ask for.
+    /// Evaluates the length in the brackets behind a name.
     pub(super) fn dim_of(&self, dim: &Expr, file: usize, class: &str) -> Found<u32> {
         let at = (file, dim.span);
-        // An enum stands for how many entries it has.
+        // An enum counts as the number of its entries.
         if let crate::ast::ExprKind::Ident(name) = &dim.kind
             && let Some(Ok(TypeSym::Enum(path, _))) = self.type_named(std::slice::from_ref(name), file)
             && let Some(found) = self.enumeration(&path)
@@ -228,13 +224,11 @@ impl Checker<'_> {
                 let message = format!("an array has 1 to {LONGEST_FIXED} elements, not {len}");
                 Err(self.report(Diagnostic::error("uc-array-length", at, message)))
             }
-            _ => {
-                Err(self.report(Diagnostic::error("uc-array-length", at, "the number of elements is no whole number")))
-            }
+            _ => Err(self.report(Diagnostic::error("uc-array-length", at, "the number of elements is not an integer"))),
         }
     }
 
-    /// The type with the brackets behind the name.
+    /// Applies the brackets behind the name to the type.
     pub(super) fn with_dim(&self, ty: Type, dim: Option<&Expr>, file: usize, class: &str) -> Found<Type> {
         match dim {
             Some(dim) => Ok(Type::Fixed(Box::new(ty), self.dim_of(dim, file, class)?)),
@@ -242,7 +236,7 @@ impl Checker<'_> {
         }
     }
 
-    /// How many values a variable of the type has from the beginning: those of all elements of fixed arrays and all fields of structs.
+    /// Returns the number of values in a variable of the type, counting all elements of fixed arrays and all fields of structs.
     pub(super) fn values_in(&self, ty: &Type) -> u64 {
         match ty {
             Type::Fixed(of, len) => self.values_in(of).saturating_mul(u64::from(*len)),
@@ -251,7 +245,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Adds a variable to those that a class, a struct or a function has so far; tells where they become too many.
+    /// Adds the values of a variable to those of its class, struct or function so far; reports an excessive total.
     pub(super) fn add_values(&self, so_far: &mut u64, ty: &Type, of: &str, at: At) -> Found<()> {
         let before = *so_far;
         *so_far = before.saturating_add(self.values_in(ty));
@@ -260,10 +254,10 @@ impl Checker<'_> {
         }
         let message = format!("with this, the variables of `{of}` have {so_far} values: {MOST_VALUES} are the most");
         let error = Diagnostic::error("uc-array-length", at, message);
-        Err(self.report(error.hint("take `array<…>`, which grows as it is filled")))
+        Err(self.report(error.hint("use `array<…>`, which grows on demand")))
     }
 
-    /// The path of a type of the package.
+    /// Returns the path of a type of the package.
     pub(super) fn own_path(&self, name: &str) -> Path {
         format!("/Script/{}.{name}", self.package).into()
     }
@@ -277,7 +271,7 @@ fn depth_of(ty: &Type) -> usize {
     }
 }
 
-/// Names that are taken more than once.
+/// Returns true if a name is already in use.
 pub(super) fn taken<T: Clone>(named: &Named<T>, name: &str) -> bool {
     named.exact(name).is_some()
 }

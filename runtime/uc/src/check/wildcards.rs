@@ -26,7 +26,7 @@ impl Body<'_, '_> {
         if args.len() > found.params.len() {
             let extra = args[found.params.len()..].iter().flatten().next();
             let place = extra.map_or(span, |extra| extra.span);
-            let message = format!("`{}` takes {}, here are {}", found.name, counted(found.params.len()), args.len());
+            let message = format!("`{}` takes {}, not {}", found.name, counted(found.params.len()), args.len());
             told = Some(self.report(self.error("uc-arguments", place, message)));
         }
         let mut seen = Seen::default();

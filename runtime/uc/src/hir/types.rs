@@ -1,4 +1,4 @@
-//! Types as the tree has them.
+//! Types of the typed tree.
 
 use std::fmt;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Path;
 
-/// A type. Its zero value is what zero bytes mean, except that a struct's is what the struct's defaults say.
+/// A type. The zero value has zero bytes, except that structs start with their defaults.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {
     /// A number: `byte`, `int`, `float`, and the others of reflection.
@@ -31,17 +31,17 @@ pub enum Type {
     Enum(Path, Num),
     /// A struct.
     Struct(Path),
-    /// An object of that class or of one that extends it, or none.
+    /// An object of a class or of a derived class, or none.
     Object(Path),
-    /// `class<X>`: that class or one that extends it, or none. Reflection's `SubclassOf`.
+    /// `class<X>`: a class or a class derived from it, or none. Reflection's `SubclassOf`.
     Class(Path),
     /// An object of a class that implements the interface, or none. Reflection's `ScriptInterface`.
     Interface(Path),
-    /// A reference of reflection that the language has a keyword for: see [`PropertyKind::script_words`].
+    /// A reference type of reflection that has a keyword in the language: see [`PropertyKind::script_words`].
     Reference(PropertyKind, Path),
     /// `array<T>`.
     Array(Box<Self>),
-    /// `T name[N]`. Reflection has it as `Array(T)` with the meta key `array_dim`; it always has `N` elements.
+    /// `T name[N]`. In reflection an `Array(T)` with the meta key `array_dim`; it always has `N` elements.
     Fixed(Box<Self>, u32),
     /// Reflection's `Set`.
     Set(Box<Self>),
@@ -49,17 +49,17 @@ pub enum Type {
     Map(Box<Self>, Box<Self>),
     /// Reflection's `Optional`.
     Optional(Box<Self>),
-    /// A delegate: which of the three kinds, its path if it has a name, and its signature.
+    /// A delegate: one of the three kinds, its path if it has a name, and its signature.
     Delegate(PropertyKind, Option<Path>, Rc<SignatureText>),
-    /// What `none` is before it is known what it is for. No property or local has it.
+    /// Type of `none` before its use determines another. No property or local has this type.
     None,
-    /// What a call without a result gives. No property or local has it.
+    /// Type of a call without a result. No property or local has this type.
     Nothing,
 }
 
 /// The kinds of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[expect(missing_docs, reason = "a number's name says all")]
+#[expect(missing_docs, reason = "the names are self-explanatory")]
 pub enum Num {
     U8,
     U16,
@@ -78,7 +78,7 @@ impl Num {
     pub const ALL: [Self; 10] =
         [Self::U8, Self::U16, Self::U32, Self::U64, Self::I8, Self::I16, Self::I32, Self::I64, Self::F32, Self::F64];
 
-    /// The kind in reflection.
+    /// Returns the kind in reflection.
     pub const fn kind(self) -> PropertyKind {
         match self {
             Self::U8 => PropertyKind::U8,
@@ -94,22 +94,22 @@ impl Num {
         }
     }
 
-    /// The number of that kind of reflection.
+    /// Returns the number type of a kind in reflection.
     pub fn of(kind: PropertyKind) -> Option<Self> {
         Self::ALL.into_iter().find(|num| num.kind() == kind)
     }
 
-    /// Whether it has fractions.
+    /// Returns true for floating-point types.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)
     }
 
-    /// Whether it is a whole number with a sign.
+    /// Returns true for signed integer types.
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
     }
 
-    /// Bits of a value.
+    /// Returns the number of bits of a value.
     pub const fn bits(self) -> u32 {
         match self {
             Self::U8 | Self::I8 => 8,
@@ -119,7 +119,7 @@ impl Num {
         }
     }
 
-    /// The smallest and the largest whole number; `None` for floats.
+    /// Returns the smallest and the largest integer; `None` for floats.
     pub const fn range(self) -> Option<(i128, i128)> {
         Some(match self {
             Self::U8 => (0, u8::MAX as i128),
@@ -134,7 +134,7 @@ impl Num {
         })
     }
 
-    /// Its name in scripts.
+    /// Returns the name in scripts.
     pub const fn script_name(self) -> &'static str {
         match self {
             Self::U8 => "byte",
@@ -151,13 +151,13 @@ impl Num {
     }
 }
 
-/// Three floats (or ints) in a row: the structs that are named `Vector` and `Rotator` in reflection and have exactly three
-/// fields of one number kind, `x y z` or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on them.
+/// A struct of three floats or ints: a struct named `Vector` or `Rotator` in reflection with exactly three fields of one number type, `x
+/// y z` or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Triple {
     /// The path of the struct.
     pub path: Path,
-    /// Of what the three are.
+    /// Type of the three numbers.
     pub of: Num,
 }
 
@@ -169,7 +169,7 @@ impl Type {
     /// `float`.
     pub const FLOAT: Self = Self::Num(Num::F32);
 
-    /// The words of the type, as reflection reads them. `None` for [`Type::None`] and [`Type::Nothing`].
+    /// Returns the type as reflection parses it. `None` for [`Type::None`] and [`Type::Nothing`].
     pub fn words(&self) -> Option<TypeText> {
         let reference = |kind, path: &Path| Some(TypeText::Reference(kind, path.to_string()));
         let container = |kind, of: &[&Self]| {
@@ -203,7 +203,7 @@ impl Type {
     }
 }
 
-/// The type as messages show it, in the words of the language: `int`, `array<Pawn>`, `class<Actor>`.
+/// Formats the type for messages, in the syntax of the language: `int`, `array<Pawn>`, `class<Actor>`.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let short = |path: &str| path.rsplit(['.', ':']).next().unwrap_or(path).to_owned();

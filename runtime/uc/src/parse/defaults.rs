@@ -139,7 +139,7 @@ impl Parser<'_> {
             && !matches!(behind.kind, Kind::Semicolon | Kind::Comma | Kind::BraceClose | Kind::End | Kind::ParenClose)
         {
             let shown = self.shown(behind);
-            let error = self.error("uc-syntax", behind.span, format!("{shown} stands behind the value"));
+            let error = self.error("uc-syntax", behind.span, format!("unexpected {shown} after the value"));
             return self.fail(error.hint("write one property a line"));
         }
         Ok(DefaultLine::Set(name, index, value, span))
@@ -157,7 +157,7 @@ impl Parser<'_> {
         let token = self.next();
         if !matches!(token.kind, Kind::Int | Kind::Word) {
             let shown = self.shown(token);
-            let error = self.error("uc-syntax", token.span, format!("an index is missing: here is {shown}"));
+            let error = self.error("uc-syntax", token.span, format!("an index is missing: found {shown}"));
             return self.fail(error);
         }
         // `[EEnum.ENTRY]`.
@@ -246,8 +246,7 @@ impl Parser<'_> {
                     }
                     _ => {
                         let shown = self.shown(number);
-                        let error =
-                            self.error("uc-syntax", number.span, format!("a number is missing: here is {shown}"));
+                        let error = self.error("uc-syntax", number.span, format!("a number is missing: found {shown}"));
                         return self.fail(error);
                     }
                 }
@@ -308,7 +307,7 @@ impl Parser<'_> {
             }
             _ => {
                 let shown = self.shown(token);
-                let error = self.error("uc-syntax", token.span, format!("{shown} is no value of a property"));
+                let error = self.error("uc-syntax", token.span, format!("{shown} is not a property value"));
                 return self.fail(error);
             }
         };

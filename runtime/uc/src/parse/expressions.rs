@@ -96,10 +96,9 @@ impl Parser<'_> {
             if let ExprKind::Infix(before, at, ..) = &left.kind
                 && before.assigns()
             {
-                let message = format!("`{}` behind `{}` does not say which is meant first", op.sign(), before.sign());
+                let message = format!("the order of `{}` after `{}` is ambiguous", op.sign(), before.sign());
                 let error = self.error("uc-parentheses", token.span, message);
-                let error =
-                    error.other((self.file, *at), "this assigns").hint("put what is meant first into parentheses");
+                let error = error.other((self.file, *at), "this assigns").hint("add parentheses");
                 return self.fail(error);
             }
             let right = self.deeper(|parser| parser.infix(op.binding() - 1))?;
@@ -273,7 +272,8 @@ impl Parser<'_> {
                     args.push(Some(arg));
                     if self.peek().kind == Kind::Assign {
                         let here = self.peek();
-                        let error = self.error("uc-assign-in-condition", here.span, "an assignment is no argument");
+                        let error =
+                            self.error("uc-assign-in-condition", here.span, "an assignment cannot be an argument");
                         return self.fail(error.hint("write `==` to compare"));
                     }
                     if self.take(Kind::ParenClose).is_some() {
@@ -339,12 +339,12 @@ impl Parser<'_> {
                 self.fail(error.hint("names stand between two `'`"))
             }
             Kind::BadNumber => {
-                let error = self.error("uc-number", token.span, format!("`{text}` is no number"));
+                let error = self.error("uc-number", token.span, format!("`{text}` is not a number"));
                 self.fail(error)
             }
             _ => {
                 let shown = self.shown(token);
-                let error = self.error("uc-syntax", token.span, format!("a value is missing: here is {shown}"));
+                let error = self.error("uc-syntax", token.span, format!("a value is missing: found {shown}"));
                 self.fail(error)
             }
         }
@@ -445,11 +445,8 @@ impl Parser<'_> {
                     // The language keeps the character itself.
                     let start = token.span.start as usize + 1 + at;
                     let span = Span::new(start, start + 1 + other.len_utf8());
-                    let error = self.error(
-                        "uc-escape",
-                        span,
-                        format!("`\\{other}` stands for nothing: it is read as `{other}`"),
-                    );
+                    let error =
+                        self.error("uc-escape", span, format!("`\\{other}` is not an escape: it is read as `{other}`"));
                     self.report(error.hint("`\\\\ \\\" \\n \\t \\r` stand for something").warning());
                     found.push(other);
                 }

@@ -1,5 +1,5 @@
-//! From text to a syntax tree. A mistake costs the statement or declaration it stands in and no more, so that one run tells
-//! of several. What is outside of the language is kept as it is written; the checker names it.
+//! Parser from text to a syntax tree. An error discards only the statement or declaration that contains it, so that one run reports
+//! several. Constructs outside of the language are stored as written; the checker reports them.
 
 mod defaults;
 mod expressions;
@@ -21,22 +21,22 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{LARGEST_FILE, Source, Span};
 use crate::token::{Kind, Token, Tokens};
 
-/// How deep statements, expressions, types and defaults may lie in one another.
+/// Maximum nesting depth of statements, expressions, types and defaults.
 pub const DEEPEST: u32 = 64;
-/// How deep the tree of one expression may be: also a row of operators makes it deep.
+/// Maximum depth of the tree of one expression: a sequence of operators makes it deep too.
 pub const DEEPEST_EXPRESSION: u32 = 160;
-/// Errors that are told of a file; behind them it is not read further.
+/// Maximum number of reported errors per file; parsing stops after them.
 pub const MOST_ERRORS: usize = 60;
 
-/// Bytes of a package from which on its files are parsed by several threads: about four milliseconds of one.
+/// Size of a package in bytes from which on its files are parsed by several threads: about four milliseconds of one thread.
 const WORTH_A_THREAD: usize = 100_000;
 
-/// Reads a file. A tree always comes of it, of what could be read; the messages are about file 0.
+/// Parses a file. Always returns a tree, with everything that could be parsed; the messages refer to file 0.
 pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
     parse_file(source, 0)
 }
 
-/// Whether the text is an expression, and nothing behind it but a semicolon.
+/// Returns true if the text is an expression, followed by at most a semicolon.
 pub(crate) fn parse_value(source: &Source) -> bool {
     let mut parser = Parser::new(source, 0);
     let is_value = parser.expression().is_ok();
@@ -44,14 +44,14 @@ pub(crate) fn parse_value(source: &Source) -> bool {
     is_value && parser.peek().kind == Kind::End && parser.diagnostics.iter().all(|message| !message.is_error())
 }
 
-/// The expression of a text, if it is one.
+/// Returns the expression of a text, if the text is one.
 pub(crate) fn parse_expression(source: &Source) -> Option<Expr> {
     let mut parser = Parser::new(source, 0);
     let value = parser.expression().ok()?;
     (parser.peek().kind == Kind::End).then_some(value)
 }
 
-/// The messages of a text that is read as statements.
+/// Returns the messages from parsing a text as statements.
 pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
     let mut parser = Parser::new(source, 0);
     while parser.peek().kind != Kind::End {
@@ -66,18 +66,18 @@ pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
     parser.finish()
 }
 
-/// The files of a package as trees. A host parses a package once: [`outline`](crate::outline) and [`check_parsed`](crate::check_parsed)
-/// use the same trees.
+/// The syntax trees of the files of a package. A host parses a package once: [`outline`](crate::outline) and
+/// [`check_parsed`](crate::check_parsed) use the same trees.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// A tree for each file, in order.
     pub files: Vec<File>,
-    /// Messages of the syntax, errors and warnings, with the number of their file.
+    /// Syntax errors and warnings, with the index of their file.
     pub messages: Vec<Diagnostic>,
 }
 
 impl Parsed {
-    /// Parses the files of a package: those of a large one on all processors.
+    /// Parses the files of a package: those of a large package on all processors.
     pub fn of(sources: &[Source]) -> Self {
         let bytes: usize = sources.iter().map(|source| source.text.len()).sum();
         let workers = if bytes < WORTH_A_THREAD { 1 } else { thread::available_parallelism().map_or(1, NonZero::get) };
@@ -85,7 +85,7 @@ impl Parsed {
         let mut shares = sources.chunks(share).enumerate().map(|(at, files)| move || parse_share(files, at * share));
         let own = shares.next();
         let (files, messages): (_, Vec<_>) = thread::scope(|scope| {
-            // A share whose thread the system refuses is parsed here.
+            // If the system cannot create a thread, its share is parsed here.
             let begin = |parse| {
                 thread::Builder::new().name("alcedo-parse".into()).spawn_scoped(scope, parse).map_err(|_| parse)
             };
@@ -100,18 +100,18 @@ impl Parsed {
         Self { files, messages: messages.concat() }
     }
 
-    /// Returns whether the syntax of a file has an error.
+    /// Returns true if a file has a syntax error.
     pub fn has_errors(&self) -> bool {
         self.messages.iter().any(Diagnostic::is_error)
     }
 }
 
-/// Parses files, the first of which has that number.
+/// Parses files; `first` is the index of the first.
 fn parse_share(files: &[Source], first: usize) -> Vec<(File, Vec<Diagnostic>)> {
     files.iter().enumerate().map(|(at, source)| parse_file(source, first + at)).collect()
 }
 
-/// As [`parse`], with messages about the file of that number.
+/// Parses a file as [`parse`] does; the messages refer to the file with the index `file`.
 fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     let mut parser = Parser::new(source, file);
     if let Some(bytes) = source.too_large {
@@ -121,7 +121,7 @@ fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     }
     if let Some(at) = source.broken {
         let span = Span { start: at, end: at + 3 };
-        let error = Diagnostic::error("uc-encoding", (file, span), "here are bytes that are no letter");
+        let error = Diagnostic::error("uc-encoding", (file, span), "these bytes are not a valid character");
         parser.report(error.hint("save the file as UTF-8").warning());
     }
     let tree = parser.file();
@@ -134,7 +134,7 @@ fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     (tree, parser.finish())
 }
 
-/// What was being read cannot be; it was told.
+/// A construct could not be parsed; the error is already reported.
 pub(crate) struct Failed;
 
 pub(crate) type Read<T> = Result<T, Failed>;
@@ -144,29 +144,29 @@ pub(crate) struct Parser<'s> {
     file: usize,
     tokens: Tokens<'s>,
     diagnostics: Vec<Diagnostic>,
-    /// Statements of all blocks that are open, so that a whole block has a vector of its length.
+    /// Statements of all open blocks, so that each block gets a vector of its exact length.
     statements: Vec<Stmt>,
     depth: u32,
-    /// Whether nothing is read any more, since there are too many errors.
+    /// True if parsing stopped because of too many errors.
     stopped: bool,
-    /// Where the last token that was taken ended.
+    /// End of the last consumed token.
     last_end: u32,
-    /// The macro that was read last, and where it ended.
+    /// Last macro, and its end.
     last_macro: Option<(Span, u32)>,
-    /// Whether what was read last, where declarations stand, begins none.
+    /// True if the last token at a position for declarations does not start one.
     in_junk: bool,
-    /// Whether a parenthesis in defaults is never closed: what was read of a line is all that can be told to be of it then.
+    /// True if a parenthesis in defaults is never closed: then only the current line is assumed to belong to it.
     never_closed: bool,
 }
 
-/// That a macro is outside of the language.
+/// Returns the error for a macro, which is outside of the language.
 pub(crate) fn macro_outside(name: &str, at: (usize, Span)) -> Diagnostic {
     let name = name.trim_matches(['`', '{', '}']);
     let message = format!("the macro `` `{name} `` is outside of the language");
-    Diagnostic::error("uc-macro", at, message).hint("write out what it stands for")
+    Diagnostic::error("uc-macro", at, message).hint("write out its expansion")
 }
 
-/// That a line of that text, which begins with `#`, is outside of the language.
+/// Returns the error for a line that begins with `#`, which is outside of the language.
 pub(crate) fn directive_outside(text: &str, at: (usize, Span)) -> Diagnostic {
     let word: String = text.chars().skip(1).take_while(|letter| letter.is_ascii_alphanumeric()).take(20).collect();
     Diagnostic::error("uc-directive", at, format!("lines that begin with `#{word}` are outside of the language"))
@@ -204,7 +204,7 @@ impl<'s> Parser<'s> {
         if self.stopped {
             return;
         }
-        // One error at one place: what comes of it is not told.
+        // Reports one error per location, without consequential errors.
         if diagnostic.is_error()
             && self
                 .diagnostics
@@ -225,7 +225,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// An error at a place, for the case that nothing can be made of it.
+    /// Reports an error and fails, since the construct cannot be parsed.
     fn fail<T>(&mut self, diagnostic: Diagnostic) -> Read<T> {
         self.report(diagnostic);
         Err(Failed)
@@ -235,7 +235,7 @@ impl<'s> Parser<'s> {
         Diagnostic::error(id, (self.file, span), message)
     }
 
-    /// The next token.
+    /// Returns the next token without consuming it.
     fn peek(&mut self) -> Token {
         self.tokens.peek(0)
     }
@@ -244,41 +244,41 @@ impl<'s> Parser<'s> {
         self.tokens.peek(n).kind
     }
 
-    /// Takes the next token.
+    /// Consumes the next token.
     fn next(&mut self) -> Token {
         let token = self.tokens.next();
         self.last_end = token.span.end;
         token
     }
 
-    /// The text of a token.
+    /// Returns the text of a token.
     fn text(&self, token: Token) -> &'s str {
         self.source.text.get(token.span.start as usize..token.span.end as usize).unwrap_or("")
     }
 
-    /// Whether the token after `n` others is that word.
+    /// Returns true if the token after `n` others is `word`.
     fn is_word(&mut self, n: usize, word: &str) -> bool {
         let token = self.tokens.peek(n);
         token.kind == Kind::Word && self.text(token).eq_ignore_ascii_case(word)
     }
 
-    /// Whether the token after `n` others is one of those words.
+    /// Returns true if the token after `n` others is one of `words`.
     fn is_one_of(&mut self, n: usize, words: &[&str]) -> bool {
         let token = self.tokens.peek(n);
         token.kind == Kind::Word && words.iter().any(|word| self.text(token).eq_ignore_ascii_case(word))
     }
 
-    /// Takes the next token if it is of that kind.
+    /// Consumes the next token if it is of a kind.
     fn take(&mut self, kind: Kind) -> Option<Token> {
         (self.peek().kind == kind).then(|| self.next())
     }
 
-    /// Takes the next token if it is that word.
+    /// Consumes the next token if it is `word`.
     fn take_word(&mut self, word: &str) -> Option<Token> {
         self.is_word(0, word).then(|| self.next())
     }
 
-    /// The next token, which has to be of that kind; `what` says what it is, and `behind` where it belongs.
+    /// Consumes the next token, which must be of a kind; `what` describes the token and `place` its position, for the error.
     fn expect(&mut self, kind: Kind, what: &str, place: &str) -> Read<Token> {
         if let Some(token) = self.take(kind) {
             return Ok(token);
@@ -286,22 +286,22 @@ impl<'s> Parser<'s> {
         let found = self.peek();
         self.macro_ahead()?;
         let shown = self.shown(found);
-        let message = format!("{what} is missing {place}: here is {shown}");
-        // Where it belongs is behind the last token, if a line break lies between.
+        let message = format!("{what} is missing {place}: found {shown}");
+        // The expected position is behind the last token, if a line break is in between.
         let span = if found.on_new_line || found.kind == Kind::End {
             let end = self.last_end;
             Span { start: end.saturating_sub(1), end }
         } else {
             found.span
         };
-        let mut error = self.error("uc-syntax", span, message).label(format!("{what} belongs here"));
+        let mut error = self.error("uc-syntax", span, message).label(format!("expected {what} here"));
         if found.kind == Kind::Unknown && self.text(found).chars().any(char::is_alphabetic) {
             error = error.hint("names are made of `a` to `z`, `A` to `Z`, digits and `_`");
         }
         self.fail(error)
     }
 
-    /// Fails if a macro stands here or stood before: what it stands for is not known, so that nothing else is wrong.
+    /// Fails if a macro is here or was before: its expansion is unknown, so that other errors would be misleading.
     fn macro_ahead(&mut self) -> Read<()> {
         let found = self.peek();
         let span = match self.last_macro {
@@ -313,7 +313,7 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// The next token, which has to be a name.
+    /// Consumes the next token, which must be a name.
     fn ident(&mut self, what: &str) -> Read<Ident> {
         match self.take(Kind::Word) {
             Some(token) => Ok(Ident { text: self.text(token).to_owned(), span: token.span }),
@@ -321,13 +321,13 @@ impl<'s> Parser<'s> {
                 self.macro_ahead()?;
                 let found = self.peek();
                 let shown = self.shown(found);
-                let error = self.error("uc-syntax", found.span, format!("{what} is missing: here is {shown}"));
+                let error = self.error("uc-syntax", found.span, format!("{what} is missing: found {shown}"));
                 self.fail(error)
             }
         }
     }
 
-    /// A `>` that closes `<`, also the first of `>>`.
+    /// Consumes a `>` that closes `<`, also the first of `>>`.
     fn close_angle(&mut self, place: &str) -> Read<Token> {
         let found = self.peek();
         if matches!(found.kind, Kind::Shr | Kind::Ushr | Kind::Ge) {
@@ -338,7 +338,7 @@ impl<'s> Parser<'s> {
         self.expect(Kind::Gt, "`>`", place)
     }
 
-    /// A token as messages show it.
+    /// Formats a token for messages.
     fn shown(&self, token: Token) -> String {
         match token.kind {
             Kind::End => "the end of the file".to_owned(),
@@ -353,7 +353,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Does `read` one level deeper; an error when that is too deep.
+    /// Calls `read` one nesting level deeper; fails if that is too deep.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= DEEPEST {
             let found = self.peek();
@@ -361,7 +361,7 @@ impl<'s> Parser<'s> {
             let error =
                 self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
             self.report(error);
-            // Nothing behind it can be told from what belongs to it.
+            // The rest of the file cannot be separated from the nested construct.
             self.stopped = true;
             self.tokens.go_to(self.source.text.len());
             return Err(Failed);
@@ -372,8 +372,7 @@ impl<'s> Parser<'s> {
         read
     }
 
-    /// What stands in parentheses that begin with the next token, as it is written but for comments and line breaks; they are
-    /// taken.
+    /// Consumes parentheses that begin with the next token, and returns their content without comments and line breaks.
     fn raw_parens(&mut self) -> Read<String> {
         let open = self.expect(Kind::ParenOpen, "`(`", "here")?;
         let (mut depth, mut raw, mut end) = (1_u32, String::new(), open.span.end);
@@ -389,8 +388,7 @@ impl<'s> Parser<'s> {
                 }
                 Kind::OpenText | Kind::OpenQuoted | Kind::Directive => {
                     let shown = self.shown(token);
-                    let error =
-                        self.error("uc-syntax", token.span, format!("{shown} does not belong into parentheses"));
+                    let error = self.error("uc-syntax", token.span, format!("{shown} is not allowed in parentheses"));
                     return self.fail(error);
                 }
                 Kind::End => {
@@ -407,13 +405,12 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Whether a macro is `` `define ``.
+    /// Returns true if a macro is `` `define ``.
     fn is_define(&self, token: Token) -> bool {
         self.text(token).eq_ignore_ascii_case("`define")
     }
 
-    /// Takes the text of a `` `define `` that begins with that token: to the end of its line, and of the lines behind those that
-    /// end with `\`.
+    /// Skips the text of a `` `define `` that begins with `token`: to the end of its line, including the continuation lines after `\`.
     fn skip_define(&mut self, token: Token) {
         let mut end = token.span.start as usize;
         loop {
@@ -429,7 +426,7 @@ impl<'s> Parser<'s> {
         self.last_end = end as u32;
     }
 
-    /// Takes everything from the next `{` to the `}` that belongs to it. Where that ends.
+    /// Skips everything from the next `{` to its closing `}`. Returns the span.
     fn skip_braces(&mut self) -> Read<Span> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let mut depth = 1_u32;
@@ -453,7 +450,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The same for C++, whose texts and comments are its own.
+    /// Skips braces as [`Parser::skip_braces`] does, in C++, which has other strings and comments.
     fn skip_cpp_braces(&mut self) -> Read<Span> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let bytes = self.source.text.as_bytes();
@@ -491,7 +488,7 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// The sentences of the comment before a token: of `/** … */` and of lines with `///`.
+    /// Returns the sentences of the comment before a token: of `/** … */` and of lines with `///`.
     fn doc(&self, token: Token) -> String {
         let Some(span) = token.comments else { return String::new() };
         let text = self.source.slice(span);

@@ -208,7 +208,7 @@ impl Parser<'_> {
         let condition = self.expression()?;
         if self.peek().kind == Kind::Assign {
             let here = self.peek();
-            let error = self.error("uc-assign-in-condition", here.span, "an assignment is no condition");
+            let error = self.error("uc-assign-in-condition", here.span, "an assignment cannot be a condition");
             return self.fail(error.hint("write `==` to compare"));
         }
         self.expect(Kind::ParenClose, "`)`", "behind the condition")?;
@@ -232,7 +232,7 @@ impl Parser<'_> {
             arms.push((condition, self.inner_body()?));
             if arms.len() > super::DEEPEST_EXPRESSION as usize {
                 let error = self.error("uc-too-deep", start.span, "this `if` has too many `else if`");
-                return self.fail(error.hint("take a `switch`"));
+                return self.fail(error.hint("use a `switch`"));
             }
             if self.take_word("else").is_none() {
                 return Ok(Stmt { kind: StmtKind::If(arms, None), span: start.span });
@@ -343,7 +343,7 @@ impl Parser<'_> {
         {
             let word = self.ident("a word")?;
             let error =
-                self.error("uc-local-word", word.span, format!("`{}` says nothing of a local variable", word.text));
+                self.error("uc-local-word", word.span, format!("`{}` has no effect on a local variable", word.text));
             self.report(error.warning());
         }
         let ty = self.type_ref()?;

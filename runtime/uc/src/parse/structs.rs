@@ -41,8 +41,7 @@ impl Parser<'_> {
                 _ => {
                     if self.is_one_of(0, &["function", "event", "class", "state"]) {
                         let shown = self.shown(token);
-                        let error =
-                            self.error("uc-syntax", token.span, format!("{shown} does not belong into a struct"));
+                        let error = self.error("uc-syntax", token.span, format!("{shown} is not allowed in a struct"));
                         return self.fail(error.hint("a `}` may be missing above"));
                     }
                     match self.item() {

@@ -34,9 +34,9 @@ impl Parser<'_> {
         let open = self.next();
         let _ = self.expression()?;
         let close = self.expect(Kind::BracketClose, "`]`", "behind the length of the text")?;
-        let message = "texts of a fixed length are outside of the language";
+        let message = "strings of a fixed length are outside of the language";
         let error = self.error("uc-text-length", open.span.to(close.span), message);
-        self.report(error.hint("write `string`: it is as long as what is in it"));
+        self.report(error.hint("write `string`: its length is dynamic"));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Texts of chance: whatever the bytes are, there is an answer in time, and no panic.
+//! Random sources: for any bytes the compiler returns in time and does not panic.
 
 mod programs;
 
@@ -12,11 +12,11 @@ use crate::printing::stays_when_printed_again;
 use crate::support::{options, programs as files, rendered, sources};
 
 thread_local! {
-    /// One world for all cases of a thread.
+    /// Shared by all cases of a thread.
     static WORLD: alcedo_reflect::World = fixture::world();
 }
 
-/// Reads, prints, checks and draws; a case that takes long fails.
+/// Parses, prints, checks and renders messages; a slow case fails.
 fn survives(sources: &[Source]) {
     let start = Instant::now();
     for source in sources {
@@ -39,7 +39,7 @@ fn survives(sources: &[Source]) {
     assert!(start.elapsed() < Duration::from_secs(20), "it takes {:?}", start.elapsed());
 }
 
-/// The texts of all programs of the tests.
+/// Returns the sources of all test programs.
 fn texts() -> Vec<String> {
     let folders = ["programs", "errors", "files"];
     let paths = folders.iter().flat_map(|folder| files(folder));
@@ -165,7 +165,7 @@ const WORDS: &[&str] = &[
     "\u{e9}",
 ];
 
-/// So many cases as `PROPTEST_CASES` says, or few.
+/// Returns a configuration with `PROPTEST_CASES` cases, or few by default.
 fn config() -> ProptestConfig {
     let told = std::env::var_os("PROPTEST_CASES").is_some();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
@@ -176,30 +176,30 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn bytes_of_chance_have_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn random_bytes_are_handled(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         survives(&[Source::decode("Chance.uc", &bytes)]);
     }
 
     #[test]
-    fn tokens_of_chance_have_an_answer(words in prop::collection::vec(prop::sample::select(WORDS), 0..150)) {
+    fn random_tokens_are_handled(words in prop::collection::vec(prop::sample::select(WORDS), 0..150)) {
         let text = format!("class Chance extends Actor;\n{}", words.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn statements_of_chance_have_an_answer(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
+    fn random_statements_are_handled(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
         let text = format!("class Chance extends Actor;\nfunction Test() {{ {} }}", words.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn defaults_of_chance_have_an_answer(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
+    fn random_defaults_are_handled(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
         let text = format!("class Chance extends Actor;\ndefaultproperties\n{{ {} }}", words.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn changed_programs_have_an_answer(
+    fn mutated_programs_are_handled(
         which in any::<prop::sample::Index>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..6),
     ) {
@@ -248,7 +248,7 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 #[test]
-fn deep_texts_have_an_answer() {
+fn deep_sources_are_handled() {
     let deep = 100_000;
     for (open, close) in [
         ("(", ")"),
@@ -292,7 +292,7 @@ fn deep_texts_have_an_answer() {
 }
 
 #[test]
-fn what_could_double_with_each_step_does_not() {
+fn nested_constructs_do_not_take_exponential_time() {
     let wild = format!(
         "class Deep extends Actor; var array<int> L; function F() {{ Health = {}L{}; }}",
         "array_last(".repeat(50),
@@ -345,7 +345,7 @@ fn what_could_double_with_each_step_does_not() {
 }
 
 #[test]
-fn long_texts_have_an_answer() {
+fn long_sources_are_handled() {
     let many = |part: &str, of: usize| part.repeat(of);
     for text in [
         format!("class Long extends Actor; function F() {{ {} }}", many("Health = Health + 1; ", 20_000)),

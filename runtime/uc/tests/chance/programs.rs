@@ -1,16 +1,16 @@
-//! Expressions of chance that are well-typed by how they are made, as text. What the checker makes of them is compared with what
-//! was made: the type is the one that was asked for, and the interpreter gives what plain Rust gives.
+//! Random expressions that are well-typed by construction, as text. The checker's result must have the requested type, and the
+//! interpreter must compute the same value as Rust.
 
 use alcedo_uc::Source;
 
 use crate::interpreter::Interpreter;
 use crate::support::{checked, rendered};
 
-/// Numbers that look random and are the same in each run.
+/// Pseudorandom numbers, equal in each run.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     pub(crate) fn roll(&mut self, sides: usize) -> usize {
         // Xorshift, by George Marsaglia.
         self.0 ^= self.0 << 13;
@@ -20,7 +20,7 @@ impl Dice {
     }
 }
 
-/// A value as plain Rust has it.
+/// A value in Rust.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Plain {
     Int(i32),
@@ -30,7 +30,7 @@ pub(crate) enum Plain {
 }
 
 impl Plain {
-    /// As the language writes it.
+    /// Formats the value in the syntax of the language.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Int(number) => number.to_string(),
@@ -42,7 +42,7 @@ impl Plain {
     }
 }
 
-/// The types of expressions of chance.
+/// The types of random expressions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Int,
@@ -52,7 +52,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Its word.
+    /// Returns the keyword.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Int => "int",
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-/// An expression of that type as text, in parentheses where it has operators, and what plain Rust gives for it.
+/// Returns an expression of a type as text, in parentheses if it has operators, and its value computed by Rust.
 pub(crate) fn expression(dice: &mut Dice, kind: Kind, depth: usize) -> (String, Plain) {
     if depth == 0 || dice.roll(6) == 0 {
         return leaf(dice, kind);
@@ -167,7 +167,7 @@ fn int(dice: &mut Dice, depth: usize) -> (String, Plain) {
         9 => (format!("({a} >> {b})"), one.wrapping_shr(other as u32)),
         10 => (format!("({a} >>> {b})"), (one as u32).wrapping_shr(other as u32) as i32),
         11 => (format!("(-({a}))"), one.wrapping_neg()),
-        // Without parentheses: what binds more goes first.
+        // Without parentheses, to test operator precedence.
         16 => (format!("({a} + {b} * {a} - {b})"), one.wrapping_add(other.wrapping_mul(one)).wrapping_sub(other)),
         _ => (format!("(~{a})"), !one),
     };
@@ -284,7 +284,7 @@ fn text(dice: &mut Dice, depth: usize) -> (String, Plain) {
     (text, Plain::Text(value))
 }
 
-/// A class with so many functions `Test0`, `Test1`, …, and what each gives.
+/// Returns a class with the functions `Test0`, `Test1`, …, and their results.
 pub(crate) fn class(dice: &mut Dice, functions: usize) -> (String, Vec<String>) {
     let mut text = "class Chance extends Object;\n".to_owned();
     let mut expected = Vec::new();
@@ -299,7 +299,7 @@ pub(crate) fn class(dice: &mut Dice, functions: usize) -> (String, Vec<String>) 
 }
 
 #[test]
-fn expressions_of_chance_give_what_rust_gives() {
+fn random_expressions_evaluate_as_in_rust() {
     let mut dice = Dice(20_261_124);
     for _ in 0..100 {
         let (text, expected) = class(&mut dice, 100);

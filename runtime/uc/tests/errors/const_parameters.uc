@@ -18,7 +18,7 @@ function A(const int x, const array<int> list, const Part p, const out int y)
     foreach list(x) {}
     C(y, x, i);
     E(x);
-    // What neither changes is handed on, and is read.
+    // Passes on and reads parameters that neither function changes.
     D(x, p.X, list[0]);
     i = x + list.Find(2) + p.X + y;
 }

@@ -27,7 +27,7 @@ defaultproperties
 class C extends A;
 defaultproperties
 {
-    // Of one above, which is no new one.
+    // Of the base class, without a new subobject.
     Begin Object Name=First
         label="x"
     End Object

@@ -1,6 +1,6 @@
 //=============================================================================
 // CaveLizard.
-// In the manner of the first Unreal: expands, intrinsic, texts of a fixed length.
+// In the manner of the first Unreal: expands, intrinsic, strings of a fixed length.
 //=============================================================================
 class CaveLizard expands ScriptedPawn
 	intrinsic

@@ -1,6 +1,6 @@
 //=============================================================================
 // PulseCannon. A weapon in the old style: states, labels, latent code,
-// names of variables that are words of the language elsewhere.
+// names of variables that are keywords elsewhere.
 //=============================================================================
 class PulseCannon expands Actor
 	abstract

@@ -1,4 +1,4 @@
-//! Operations that the language has on arrays, maps, sets and delegates.
+//! Built-in operations on arrays, maps, sets and delegates.
 
 use alcedo_uc::hir::{Expr, Intrinsic, Type};
 
@@ -68,7 +68,7 @@ impl<'p> Interpreter<'p> {
                 let Value::Delegate(Some((object, name))) = &rest[0] else { panic!("a delegate") };
                 let class = self.objects.borrow()[*object].class.clone();
                 let (_, function) = self.find(&class, name).expect("a function");
-                // Insertion sort: the later goes before all that it is the wrong way round with.
+                // Insertion sort: an element moves before all elements that compare after it.
                 for at in 1..row.len() {
                     let mut to = at;
                     while to > 0 {

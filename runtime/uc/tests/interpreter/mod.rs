@@ -1,5 +1,5 @@
-//! An interpreter of checked packages, as plain as can be: it shows that programs mean what their heads say, and the machine is
-//! compared with it. It knows classes of the package alone, above a class `Object` without members.
+//! A simple interpreter of checked packages: checks the results that programs list, and is the reference for the machine. Supports only
+//! classes of the package, derived from a class `Object` without members.
 
 mod intrinsics;
 pub(crate) mod operators;
@@ -36,21 +36,21 @@ impl Value {
     pub(crate) fn int(&self) -> i128 {
         match self {
             Self::Int(number) => *number,
-            other => panic!("{other:?} is no whole number"),
+            other => panic!("{other:?} is not an integer"),
         }
     }
 
     pub(crate) fn float(&self) -> f64 {
         match self {
             Self::Float(number) => *number,
-            other => panic!("{other:?} is no float"),
+            other => panic!("{other:?} is not a float"),
         }
     }
 
     pub(crate) fn bool(&self) -> bool {
         match self {
             Self::Bool(yes) => *yes,
-            other => panic!("{other:?} is no bool"),
+            other => panic!("{other:?} is not a bool"),
         }
     }
 }
@@ -60,7 +60,7 @@ struct Object {
     properties: HashMap<String, Value>,
 }
 
-/// How a statement ended.
+/// Control flow after a statement.
 enum Flow {
     On,
     Break,
@@ -68,7 +68,7 @@ enum Flow {
     Return(Value),
 }
 
-/// A call that runs.
+/// A running call.
 struct Frame<'p> {
     object: Option<usize>,
     class: String,
@@ -77,7 +77,7 @@ struct Frame<'p> {
     function: &'p Function,
 }
 
-/// A package that runs.
+/// A running package.
 pub(crate) struct Interpreter<'p> {
     package: &'p Package,
     objects: RefCell<Vec<Object>>,
@@ -93,7 +93,7 @@ impl<'p> Interpreter<'p> {
         self.package.classes.iter().find(|class| &*class.path == path)
     }
 
-    /// The classes from that one up, as far as they are of the package.
+    /// Returns a class and its bases, as far as they are in the package.
     fn chain(&self, path: &str) -> Vec<&'p Class> {
         std::iter::successors(self.class(path), |class| self.class(&class.base)).collect()
     }
@@ -112,16 +112,16 @@ impl<'p> Interpreter<'p> {
         chain.into_iter().find_map(|class| Some((class, class.functions.iter().find(|found| found.name == name)?)))
     }
 
-    /// Calls a function without parameters; its result as text.
+    /// Calls a function without parameters; returns its result as text.
     pub(crate) fn test(&self, object: usize, name: &str) -> String {
         let class = self.objects.borrow()[object].class.clone();
-        let (_, function) = self.find(&class, name).unwrap_or_else(|| panic!("there is no {name}"));
+        let (_, function) = self.find(&class, name).unwrap_or_else(|| panic!("missing {name}"));
         let (value, _) = self.run(function, Some(object), &class, Vec::new());
         let ty = function.result.as_ref().expect("a result");
         operators::shown(&value, ty, &|path, number| self.entry(path, number))
     }
 
-    /// Runs a function: its result, and what its parameters are then.
+    /// Runs a function; returns its result and the final values of its parameters.
     fn run(
         &self,
         function: &'p Function,
@@ -288,7 +288,7 @@ impl<'p> Interpreter<'p> {
             ExprKind::SelfClass => Value::Class(Some(frame.class.clone())),
             ExprKind::ClassOf(object) => match self.value(frame, object) {
                 Value::Object(object) => Value::Class(object.map(|object| self.objects.borrow()[object].class.clone())),
-                other => panic!("{other:?} is no object"),
+                other => panic!("{other:?} is not an object"),
             },
             ExprKind::DefaultProperty { class, name, .. } => match self.value(frame, class) {
                 Value::Class(Some(class)) => {
@@ -299,14 +299,14 @@ impl<'p> Interpreter<'p> {
             },
             ExprKind::Field { base, field, .. } => match self.value(frame, base) {
                 Value::Struct(fields) => fields.into_iter().find(|(name, _)| name == field).expect("a field").1,
-                other => panic!("{other:?} is no struct"),
+                other => panic!("{other:?} is not a struct"),
             },
             ExprKind::Index(base, index) => match self.value(frame, base) {
                 Value::Array(row) => {
                     let at = self.value(frame, index).int();
                     usize::try_from(at).ok().and_then(|at| row.get(at).cloned()).unwrap_or_else(|| self.zero(&of.ty))
                 }
-                other => panic!("{other:?} is no array"),
+                other => panic!("{other:?} is not an array"),
             },
             ExprKind::Call(call) => self.call(frame, call, &of.ty),
             ExprKind::Intrinsic(which, operands) => self.intrinsic(frame, which, operands, &of.ty),

@@ -1,10 +1,10 @@
-//! What operators and conversions do to values, written down as plainly as can be: the machine is compared with this.
+//! Reference implementation of operators and conversions, for comparison with the machine.
 
 use alcedo_uc::hir::{Binary, Conversion, Num, Op, Operand, Type, Unary};
 
 use super::Value;
 
-/// A whole number kept within its kind: the low bits count.
+/// Wraps an integer to the range of its type.
 pub(crate) fn wrapped(value: i128, num: Num) -> i128 {
     let (low, high) = num.range().expect("a kind of whole numbers");
     (value - low).rem_euclid(high - low + 1) + low
@@ -14,7 +14,7 @@ fn float(value: f64, num: Num) -> Value {
     Value::Float(if num == Num::F32 { f64::from(value as f32) } else { value })
 }
 
-/// `op` on two numbers of one kind.
+/// Applies `op` to two numbers of one type.
 fn numbers(op: Op, num: Num, one: &Value, other: &Value) -> Value {
     if num.is_float() {
         let (a, b) = (one.float(), other.float());
@@ -69,7 +69,7 @@ fn numbers(op: Op, num: Num, one: &Value, other: &Value) -> Value {
 }
 
 fn three(value: &Value) -> [f64; 3] {
-    let Value::Struct(fields) = value else { panic!("{value:?} is no triple") };
+    let Value::Struct(fields) = value else { panic!("{value:?} is not a triple") };
     [0, 1, 2].map(|at| match &fields[at].1 {
         Value::Int(number) => *number as f64,
         other => other.float(),
@@ -77,7 +77,7 @@ fn three(value: &Value) -> [f64; 3] {
 }
 
 fn like(value: &Value, numbers: [f64; 3], num: Num) -> Value {
-    let Value::Struct(fields) = value else { panic!("{value:?} is no triple") };
+    let Value::Struct(fields) = value else { panic!("{value:?} is not a triple") };
     let number = |number: f64| if num.is_float() { float(number, num) } else { Value::Int(number as i32 as i128) };
     Value::Struct(fields.iter().zip(numbers).map(|((name, _), one)| (name.clone(), number(one))).collect())
 }
@@ -98,7 +98,7 @@ fn triples(op: Op, num: Num, one: &Value, other: &Value) -> Value {
     }
 }
 
-/// An operator with two operands.
+/// Applies a binary operator.
 pub(crate) fn binary(binary: &Binary, one: &Value, other: &Value) -> Value {
     let op = binary.op;
     match (&binary.on, one, other) {
@@ -114,7 +114,7 @@ pub(crate) fn binary(binary: &Binary, one: &Value, other: &Value) -> Value {
             Op::Gt => Value::Bool(a > b),
             Op::Ge => Value::Bool(a >= b),
             Op::Near => Value::Bool(a.to_lowercase() == b.to_lowercase()),
-            _ => panic!("{op:?} of texts"),
+            _ => panic!("{op:?} of strings"),
         },
         (Operand::Bool, Value::Bool(a), Value::Bool(b)) => match op {
             Op::Eq => Value::Bool(a == b),
@@ -136,7 +136,7 @@ pub(crate) fn binary(binary: &Binary, one: &Value, other: &Value) -> Value {
     }
 }
 
-/// An operator with one operand.
+/// Applies a unary operator.
 pub(crate) fn unary(unary: &Unary, of: &Value) -> Value {
     match unary {
         Unary::Not => Value::Bool(!of.bool()),
@@ -147,7 +147,7 @@ pub(crate) fn unary(unary: &Unary, of: &Value) -> Value {
     }
 }
 
-/// A value as text.
+/// Formats a value as text.
 pub(crate) fn shown(value: &Value, ty: &Type, entry: &dyn Fn(&str, i128) -> String) -> String {
     match (value, ty) {
         (Value::Int(number), Type::Enum(path, _)) => entry(path, *number),
@@ -180,7 +180,7 @@ fn to_number(value: f64, num: Num) -> Value {
     }
 }
 
-/// The number that a text begins with.
+/// Parses the number at the start of a text.
 fn number_in(text: &str, num: Num) -> Value {
     let text = text.trim_start();
     let mut end = 0;
@@ -197,7 +197,7 @@ fn number_in(text: &str, num: Num) -> Value {
     Value::Int(wrapped(text[..end].parse().unwrap_or(0), num))
 }
 
-/// A value by a conversion.
+/// Converts a value.
 pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&str, i128) -> String) -> Value {
     match conversion {
         Conversion::Num(from, to) => match (from.is_float(), to.range()) {
@@ -216,11 +216,11 @@ pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&s
         Conversion::BoolToNum(_) => Value::Int(i128::from(value.bool())),
         Conversion::ToText(ty) => Value::Text(shown(&value, ty, entry)),
         Conversion::FromText(Type::Num(num)) => {
-            let Value::Text(text) = &value else { panic!("{value:?} is no text") };
+            let Value::Text(text) = &value else { panic!("{value:?} is not a text") };
             number_in(text, *num)
         }
         Conversion::FromText(Type::Bool) => {
-            let Value::Text(text) = &value else { panic!("{value:?} is no text") };
+            let Value::Text(text) = &value else { panic!("{value:?} is not a text") };
             let is_zero = number_in(text, Num::I64) == Value::Int(0);
             Value::Bool(text.trim().eq_ignore_ascii_case("true") || !is_zero)
         }
@@ -234,12 +234,12 @@ pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&s
         },
         Conversion::NameToBool => match value {
             Value::Name(name) => Value::Bool(!name.is_empty()),
-            other => panic!("{other:?} is no name"),
+            other => panic!("{other:?} is not a name"),
         },
         Conversion::ObjectToBool => match value {
             Value::Object(object) => Value::Bool(object.is_some()),
             Value::Class(class) => Value::Bool(class.is_some()),
-            other => panic!("{other:?} is no object"),
+            other => panic!("{other:?} is not an object"),
         },
         Conversion::TripleToBool(_) => Value::Bool(three(&value) != [0.0; 3]),
         Conversion::Up | Conversion::Text(..) | Conversion::ObjectToInterface(_) | Conversion::InterfaceToObject => {

@@ -1,10 +1,10 @@
-//! Places: locals, properties, fields and elements, which are read and written.
+//! Assignable places: locals, properties, fields and elements.
 
 use alcedo_uc::hir::{Expr, ExprKind, LocalId, Type};
 
 use super::{Frame, Interpreter, Value};
 
-/// A place: where it begins, and the steps from there.
+/// A place: its root, and the steps from there.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) root: Root,
@@ -42,7 +42,7 @@ impl<'p> Interpreter<'p> {
                 place.steps.push(Step::Index(at, base.ty.clone()));
                 place
             }
-            other => panic!("{other:?} is no place"),
+            other => panic!("{other:?} is not a place"),
         }
     }
 
@@ -51,7 +51,7 @@ impl<'p> Interpreter<'p> {
             None => frame.object,
             Some(object) => match self.value(frame, object) {
                 Value::Object(object) => object,
-                other => panic!("{other:?} is no object"),
+                other => panic!("{other:?} is not an object"),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! What values begin with: zero, constants, the defaults of structs and of objects.
+//! Initial values: zero, constants, the defaults of structs and of objects.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use alcedo_uc::hir::{Const, DefaultAction, Num, Type};
 use super::{Interpreter, Object, Value};
 
 impl Interpreter<'_> {
-    /// The zero value of a type.
+    /// Returns the zero value of a type.
     pub(super) fn zero(&self, ty: &Type) -> Value {
         match ty {
             Type::Num(num) if num.is_float() => Value::Float(0.0),
@@ -54,7 +54,7 @@ impl Interpreter<'_> {
             (Const::Array(pairs), Type::Map(key, of)) => {
                 let pair = |pair: &Const| match pair {
                     Const::Array(pair) => (self.constant(&pair[0], key), self.constant(&pair[1], of)),
-                    other => panic!("{other:?} is no entry"),
+                    other => panic!("{other:?} is not an entry"),
                 };
                 Value::Map(pairs.iter().map(pair).collect())
             }
@@ -88,7 +88,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// A new object of a class, with its defaults.
+    /// Creates an object of a class, with its defaults.
     pub(crate) fn create(&self, class: &str) -> usize {
         let mut properties = HashMap::new();
         let chain = self.chain(class);

@@ -81,7 +81,7 @@ fn a_search_takes_each_redirect_once() {
 }
 
 #[test]
-fn a_ring_of_redirects_leads_nowhere() {
+fn a_cycle_of_redirects_resolves_to_none() {
     let world = engine();
     declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
     let ring = ["Left", "Right", "Behind"].map(|name| format!("/Script/Game.{name}"));

@@ -1,5 +1,5 @@
 //! Tests of string memory.
-#![expect(unsafe_code, reason = "lends a text a part of itself")]
+#![expect(unsafe_code, reason = "assigns a part of a string to itself")]
 
 use super::super::text::Text;
 use super::{text_assign_raw, text_read};
@@ -8,7 +8,7 @@ use crate::property::PropertyType;
 use crate::value::Value;
 
 #[test]
-fn a_text_grows_shrinks_and_may_be_a_part_of_itself() {
+fn strings_grow_shrink_and_may_be_assigned_from_themselves() {
     let mut own = OwnedValue::zero(PropertyType::Text);
     for words in ["", "short", "a good deal longer than that", "x", "", "hello world"] {
         own.write(&Value::Text(words.to_owned())).unwrap();
@@ -22,7 +22,7 @@ fn a_text_grows_shrinks_and_may_be_a_part_of_itself() {
 }
 
 #[test]
-fn a_text_of_one_byte_a_character_has_as_many_bytes() {
+fn ansi_strings_have_one_byte_per_character() {
     let words = "grüße ÿ";
     let (mut one, mut two) = (OwnedValue::zero(PropertyType::AnsiText), OwnedValue::zero(PropertyType::Text));
     one.write(&Value::Ansi(words.to_owned())).unwrap();

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_first_comes_back_in_whatever_order_images_go() {
+    fn the_original_stack_is_restored_in_any_order_of_unloads() {
         let ledgers = [(); 3].map(|()| Ledger::new("image"));
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
             let mut book = Vec::new();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_puts_back_what_was_there_owes_nothing() {
+    fn an_image_that_restores_the_earlier_stack_owes_nothing() {
         let (one, other) = (Ledger::new("one"), Ledger::new("other"));
         let mut book = Vec::new();
         note(&mut book, Arc::clone(&one), 1, stack(100), stack(0));

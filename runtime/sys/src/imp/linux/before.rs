@@ -180,7 +180,7 @@ const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGXCPU - 1)
     | 1 << (libc::SIGXFSZ - 1);
 
-/// A raised limit is harmless. A lowered limit that cannot be raised again stays harmful.
+/// Judges a limit: a raised one is harmless, a lowered one is harmful if it cannot be raised again.
 fn judge(before: u64, now: u64, hard: u64) -> Verdict {
     match (now < before, before <= hard) {
         (false, _) => Verdict::Leave,
@@ -234,7 +234,7 @@ mod tests {
     use super::{Listed, Verdict, judge, read_list};
 
     #[test]
-    fn a_limit_that_was_lowered_is_put_back_where_the_hard_one_allows() {
+    fn a_lowered_limit_is_restored_up_to_the_hard_limit() {
         const NONE: u64 = libc::RLIM_INFINITY;
         for (before, now, hard, expected) in [
             (NONE, 5, NONE, Verdict::PutBack),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_are_read_from_what_the_kernel_says() {
+    fn timers_are_parsed_from_kernel_output() {
         let text = "ID: 0\nsignal: 37/00007ffc\nnotify: signal/pid.4711\nClockID: 1\n\
                     ID: 1\nsignal: 32/00007ffd\nnotify: thread/tid.4712\nClockID: 1\n\
                     ID: 7\nsignal: 10/0000\nnotify: signal/tid.4712\nClockID: 0\n\

@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_in_a_companion_keeps_the_image_and_one_of_a_pool_only_while_it_is_in_the_image() {
+    fn companion_threads_keep_the_image_and_pool_threads_only_inside_it() {
         assert_eq!(check(&[Inside], Outside, &[]), Some(Keeper::Library(0)));
         assert_eq!(check(&[Inside], Inside, &[]), Some(Keeper::Library(0)));
         assert_eq!(check(&[Inside], Outside, &[0]), None);
@@ -428,14 +428,14 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_of_any_library_keeps_the_image_that_it_is_in() {
+    fn threads_of_any_library_keep_the_image_they_are_in() {
         assert_eq!(check(&[Outside], Inside, &[0]), Some(Keeper::Image));
         assert_eq!(check(&[], Inside, &[]), Some(Keeper::Image));
         assert_eq!(check(&[], Outside, &[]), None);
     }
 
     #[test]
-    fn a_thread_outside_keeps_nothing_and_one_that_cannot_be_seen_everything() {
+    fn outside_threads_keep_nothing_and_unreadable_threads_everything() {
         assert_eq!(check(&[Outside], Outside, &[]), None);
         assert_eq!(check(&[], Unknown, &[]), None);
         for (library, image) in [(Unknown, Unknown), (Unknown, Inside), (Outside, Unknown)] {

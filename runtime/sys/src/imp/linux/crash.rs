@@ -1,6 +1,6 @@
 //! Handler of fatal signals. It performs only operations that are valid in a damaged process: system calls on previously opened
 //! descriptors and formatting on its own stack, without locks or heap memory.
-#![expect(unsafe_code, reason = "signal handlers are C, and what they look at may be damaged")]
+#![expect(unsafe_code, reason = "signal handlers are C, and the memory they read may be damaged")]
 
 use std::ffi::{c_int, c_void};
 use std::fs::File;
@@ -270,7 +270,7 @@ mod tests {
     use super::Text;
 
     #[test]
-    fn numbers_are_written_without_the_heap_and_a_text_that_is_full_takes_no_more() {
+    fn numbers_are_written_without_the_heap_and_full_buffers_stay_full() {
         let mut text = Text::default();
         text.line("zero", 0, 10);
         text.line("most", usize::MAX, 16);

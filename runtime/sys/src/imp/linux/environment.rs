@@ -85,7 +85,7 @@ fn put_right_after(before: &Texts, image: &[Range<usize>], is_ours: impl Fn(usiz
     count + put_right(is_ours)
 }
 
-/// Leaked, like all parts of the environment.
+/// Sets the environment array, which is leaked, like all parts of the environment.
 fn set_row(texts: impl Iterator<Item = usize>) {
     let row: Vec<*mut c_char> = texts.chain([0]).map(ptr::with_exposed_provenance_mut).collect();
     library::set_environment(Box::leak(row.into_boxed_slice()));

@@ -5,7 +5,10 @@
 //! code of the image is between it and the host's function that started the thread. The handler then resumes the thread in that
 //! function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays locked. The
 //! frames of the image are skipped without running destructors.
-#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "reads and changes where a thread goes on"))]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "reads and changes the instruction pointer of a thread")
+)]
 
 use super::started::holding;
 use crate::ledger::plan::Step;

@@ -109,7 +109,7 @@ mod tests {
     use super::{Fence, Side, at};
 
     #[test]
-    fn an_address_beyond_a_buffer_leads_to_its_label_while_it_is_there() {
+    fn addresses_beyond_a_buffer_resolve_to_its_label_while_it_lives() {
         let mut fence = Fence::new(10, "the buffer of a test").expect("memory");
         let end = fence.bytes().as_ptr().addr() + 10;
         let label = |address: usize| {

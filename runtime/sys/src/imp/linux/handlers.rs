@@ -324,7 +324,7 @@ pub(super) type JumpBuffer = [usize; 8];
 mod tests {
     use super::{Frame, SAME_STACK, stack_in};
 
-    /// On the stack of the thread, interrupted at 10_000.
+    /// Returns a frame on the stack of the thread, interrupted at 10_000.
     fn plain() -> Frame {
         Frame { top: 9_000, interrupted: 10_000, alternate: 0..0, is_switched: false }
     }
@@ -333,13 +333,13 @@ mod tests {
         Frame { top: 1_900, interrupted: 10_000, alternate: 1_000..2_000, is_switched: false }
     }
 
-    /// Dispatcher on an alternate stack, handler on the interrupted one.
+    /// Returns a frame with the dispatcher on an alternate stack and the handler on the interrupted one.
     fn switched() -> Frame {
         Frame { is_switched: true, ..alternate() }
     }
 
     #[test]
-    fn a_jump_out_of_a_handler_leaves_it_and_a_jump_within_does_not() {
+    fn only_jumps_out_of_a_handler_leave_it() {
         for (frame, target, expected) in [
             (plain(), 10_000, true),
             (plain(), 60_000, true),
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_above_the_frame_it_was_interrupted_in_has_left() {
+    fn a_thread_above_its_interrupted_frame_has_left() {
         for frame in [plain(), alternate(), switched()] {
             assert!(frame.is_left_by_thread_at(10_000) && frame.is_left_by_thread_at(11_000), "{frame:?}");
             assert!(!frame.is_left_by_thread_at(9_999) && !frame.is_left_by_thread_at(1_500), "{frame:?}");
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_thread_stands_is_read_from_what_the_kernel_says() {
+    fn the_instruction_pointer_is_parsed_from_kernel_output() {
         let waiting = "202 0x7f 0x80 0x0 0x0 0x0 0xffffffff 0x7ffc80 0x7f43ab\n";
         assert_eq!(stack_in(waiting), Some(0x7f_fc80));
         assert_eq!(stack_in("running\n"), None);

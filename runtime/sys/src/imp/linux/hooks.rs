@@ -8,8 +8,8 @@
 //!
 //! For all of them: `image` is [`Ledger::word`] of a live ledger, and the other arguments meet the requirements of the C function of
 //! the same name.
-#![expect(unsafe_code, reason = "they stand for functions of the C library")]
-#![expect(clippy::missing_safety_doc, reason = "the promise is the same for all and stands above")]
+#![expect(unsafe_code, reason = "they replace functions of the C library")]
+#![expect(clippy::missing_safety_doc, reason = "the promise is equal for all and documented above")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;

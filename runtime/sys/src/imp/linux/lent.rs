@@ -47,7 +47,7 @@ mod tests {
     use super::{RECORD_BEHIND_CONTEXT, is_lent, with};
 
     #[test]
-    fn only_what_is_there_and_about_the_signal_is_handed_on() {
+    fn only_mapped_records_of_the_signal_are_forwarded() {
         let (context, info) = ([0_usize; 512], [10_usize, 0]);
         let (place, context) = (ptr::from_ref(&info).addr(), ptr::from_ref(&context).addr());
         assert!(is_lent(10, place, context));
@@ -65,7 +65,7 @@ mod tests {
         let (mut told, nothing) = (0, ptr::without_provenance_mut(0x21));
         with(10, ptr::null_mut(), nothing, |info, context| {
             assert!(!info.is_null() && context != nothing);
-            told = peek::word(info.addr()).expect("a record was handed on") as i32;
+            told = peek::word(info.addr()).expect("a record was passed on") as i32;
         });
         assert_eq!(told, 10);
     }

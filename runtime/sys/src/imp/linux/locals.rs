@@ -428,7 +428,7 @@ pub(super) fn take_started() -> Option<Arc<Started>> {
     if !Record::is_any_here() { None } else { lock(&Record::here().owed).started.take() }
 }
 
-/// First callback at the end of a thread, while the host's own thread-locals exist.
+/// Runs as the first callback at the end of a thread, while the host's own thread-locals exist.
 extern "C" fn at_end(_object: *mut c_void) {
     if !Record::is_any_here() {
         return;
@@ -437,7 +437,7 @@ extern "C" fn at_end(_object: *mut c_void) {
     end_here();
 }
 
-/// Last callback, when only keys are left. Later registrations arm the thread again.
+/// Runs as the last callback, when only keys are left. Later registrations arm the thread again.
 extern "C" fn at_last(_value: *mut c_void) {
     end_here();
     let here = HERE.with(|here| here.take());

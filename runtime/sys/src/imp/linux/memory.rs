@@ -77,7 +77,8 @@ impl Pages {
         (!part.is_empty()).then_some(part)
     }
 
-    /// Logged later: any thread may be here with any lock held, and a log listener may run arbitrary code.
+    /// Records the function for a later log message: any thread may be here with any lock held, and a log listener may run arbitrary
+    /// code.
     fn note_hole(&self, function: &'static str) {
         let mut holes = lock(&self.holes);
         if !holes.contains(&function) {

@@ -92,7 +92,7 @@ mod tests {
     use super::is_kept_as;
 
     #[test]
-    fn a_name_is_known_by_what_the_system_keeps_of_it() {
+    fn names_are_recognized_by_their_truncated_form() {
         assert!(is_kept_as(b"exporter", b"exporter") && is_kept_as(b"exporter of everything", b"exporter of eve"));
         assert!(!is_kept_as(b"exporter of everything", b"exporter") && !is_kept_as(b"", b"x"));
         // Truncation may split a character.

@@ -119,7 +119,7 @@ pub(super) fn runs(owner: usize) -> bool {
 
 pub(super) fn holders(owner: usize) -> Vec<Holder> {
     let holder = |running: &Running| {
-        let name = format!("the function that hears of {}", running.what);
+        let name = format!("the handler of {}", running.what);
         Holder::new(HolderKind::Handler, name, running.since).on(thread_in_words(running.tid))
     };
     lock(&BOOK).running.iter().filter(|running| running.owner == owner).map(holder).collect()

@@ -1,6 +1,6 @@
 //! Calls of handlers on the interrupted stack, if another handler uses the alternate stack and this one does not. The kernel would
 //! have used the same stack.
-#![expect(unsafe_code, reason = "goes to another stack for the length of a call")]
+#![expect(unsafe_code, reason = "switches to another stack during a call")]
 
 use std::ffi::{c_int, c_void};
 
@@ -108,7 +108,7 @@ mod tests {
     use crate::imp::linux::handlers::Frame;
 
     #[test]
-    fn a_handler_goes_back_to_the_stack_that_was_interrupted_if_there_is_room() {
+    fn a_handler_returns_to_the_interrupted_stack_if_it_fits() {
         let come = Frame { top: 1_900, interrupted: 1_000_000, alternate: 1_000..2_000, is_switched: false };
         let stack = below(&come, libc::SIGPROF, 0).expect("there is one");
         assert!(stack <= 1_000_000 - super::RED_ZONE && stack.is_multiple_of(16));

@@ -92,7 +92,7 @@ mod tests {
     use super::{Mapped, field, fields_of_stat};
 
     #[test]
-    fn a_line_of_the_list_is_read_with_whatever_name() {
+    fn list_lines_are_parsed_with_any_name() {
         let check = |line: &str, file: Option<&str>, is_code| {
             let mapped = Mapped::of(line.as_bytes()).expect("it is a line");
             assert_eq!((mapped.file().and_then(|file| file.to_str()), mapped.is_code()), (file, is_code), "{line}");

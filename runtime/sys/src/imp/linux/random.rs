@@ -1,6 +1,6 @@
 //! State of `random`, which a module may move to its own memory. Before that memory is freed, the sequence is moved to memory of the
 //! host and continues there.
-#![expect(unsafe_code, reason = "stands for two functions of the C library and moves the state that they keep")]
+#![expect(unsafe_code, reason = "replaces two functions of the C library and moves their state")]
 
 use std::ffi::{c_char, c_uint};
 use std::ptr;

@@ -64,7 +64,7 @@ mod tests {
 
     /// Compares a set with an array of marks under the same random operations.
     #[test]
-    fn a_set_of_ranges_is_what_a_row_of_marks_is() {
+    fn range_sets_agree_with_a_bitmap() {
         const LEN: usize = 64;
         let mut random = 7u64;
         let mut next = |below: usize| {

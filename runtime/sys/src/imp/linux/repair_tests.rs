@@ -1,5 +1,5 @@
 //! Simulates a platform without one of the repairs, and a library that leaves a resource for that repair.
-#![expect(unsafe_code, reason = "mapping a library runs its code, and hooks stand for C functions")]
+#![expect(unsafe_code, reason = "mapping a library runs its code, and hooks replace C functions")]
 
 use std::collections::BTreeSet;
 use std::ffi::c_void;
@@ -55,7 +55,7 @@ unsafe extern "C" fn at_exit(_status: i32, _argument: *mut c_void) {}
 
 type Call = fn(*const c_void);
 
-/// Repairs, each with calls of its hooks. The created resources outlive the image.
+/// Returns the repairs, each with calls of its hooks. The created resources outlive the image.
 fn calls() -> [(Repair, Call); 8] {
     static mut STATE: [u8; 64] = [0; 64];
     // SAFETY: the addresses are those of live ledgers, and the arguments meet the requirements of the C functions.
@@ -80,7 +80,7 @@ fn calls() -> [(Repair, Call); 8] {
 }
 
 #[test]
-fn an_image_is_parked_by_the_name_of_a_repair_that_its_platform_lacks() {
+fn a_repair_missing_on_the_platform_parks_the_image() {
     for (repair, call) in calls() {
         let reason = comes_and_goes(without(repair.name), call).expect_err(repair.name);
         assert!(reason.contains(&format!("{}, for which this platform has no repair", repair.name)), "{reason}");
@@ -98,7 +98,7 @@ fn a_platform_without_repairs_unmaps_an_image_that_leaves_nothing() {
 }
 
 #[test]
-fn repairs_are_told_apart_by_their_names() {
+fn repairs_have_distinct_names() {
     let names: BTreeSet<_> = REPAIRS.iter().map(|repair| repair.name).collect();
     assert!(names.len() == REPAIRS.len() && !names.contains(Repair::NONE.name), "{names:?}");
 }

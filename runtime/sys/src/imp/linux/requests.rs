@@ -261,7 +261,7 @@ mod tests {
     use super::{IoBlock, NameBlock, Seen, read_word};
 
     #[test]
-    fn blocks_lie_as_the_c_library_has_them() {
+    fn blocks_have_the_layout_of_the_c_library() {
         // `sigevent`, after five words.
         assert_eq!(offset_of!(IoBlock, event), offset_of!(libc::aiocb, aio_sigevent));
         assert_eq!((offset_of!(IoBlock, what), offset_of!(IoBlock, fd)), (4, 0));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_not_there_is_not_read() {
+    fn unmapped_memory_is_not_read() {
         let word = 4711_i32;
         assert_eq!(read_word((&raw const word).expose_provenance()), Seen::Word(4711));
         assert_eq!(read_word(8), Seen::Nothing);

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_of_a_list_is_looked_at() {
+    fn every_list_entry_is_checked() {
         let links = Links::new();
         for (wanted, expected) in [(3, true), (4, true), (0, false), (1, false)] {
             assert_eq!(leads_to(links.at(0), |address| address == links.at(wanted)), expected, "{wanted}");
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_an_end_is_given_up() {
+    fn an_endless_list_is_abandoned() {
         let links = Links::new();
         links.0[4].set(links.at(3));
         assert!(!leads_to(links.at(0), |_| false));

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_room_is_below_the_last_one_even_if_that_is_free_again() {
+    fn the_next_room_is_below_the_last_even_if_freed() {
         let mapped = [pages(100..110), pages(120..130)];
         let next = BASE + 100 * PAGE - DISTANCE - 20 * PAGE;
         let gaps = vec![next..BASE + 100 * PAGE, pages(110..120)];
@@ -109,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn a_room_that_is_used_up_begins_again_at_the_top() {
+    fn an_exhausted_room_restarts_at_the_top() {
         let mapped = [BASE - DISTANCE - 2 * WIDEST..BASE - DISTANCE - 2 * WIDEST + PAGE, pages(100..110)];
         let (end, _) = search(&mapped, BASE + 100 * PAGE, BASE - DISTANCE - WIDEST - WIDEST / 2);
         assert_eq!(end, BASE + 100 * PAGE - DISTANCE);
     }
 
     #[test]
-    fn without_a_list_of_mappings_no_place_is_reserved() {
+    fn addresses_are_not_reserved_without_a_mapping_list() {
         assert_eq!(search(&[], BASE, BASE), (0, vec![]));
     }
 }

@@ -1,7 +1,7 @@
 //! Memory search for references to an image that is about to be unmapped, in the manner of a conservative garbage collector.
 //!
 //! The roots are the variables of all libraries and of the program. Blocks of the C heap reachable from a *library* are followed,
-//! because tables of callbacks are usually stored there; unreachable blocks are skipped, because they contain stale words of freed
+//! because tables of callbacks are usually stored there; unreachable blocks are skipped, because they contain stale values of freed
 //! data. Pointers of the program and of other images are not followed: on the C heap they store the host's own data about images.
 //! Pointers of the C library are followed only a little: they refer to memory of the whole process, and its registrations are recorded
 //! elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks usually belong to other code.
@@ -226,7 +226,7 @@ fn function_around(address: usize) -> Option<usize> {
     loader::enclosing(address)
 }
 
-/// Unknown on this architecture.
+/// Returns `None`: functions are unknown on this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 fn function_around(_address: usize) -> Option<usize> {
     None
@@ -437,7 +437,7 @@ mod tests {
     use super::{Reach, Way};
 
     #[test]
-    fn a_list_is_near_however_long_it_is_and_what_is_behind_other_blocks_is_not() {
+    fn lists_of_any_length_are_near_and_distant_blocks_are_not() {
         let reach = |to_image| Reach { to_image, ..Reach::NONE };
         let from = |most| Way { object: 0, variable: 0, blocks: 0, distance: 0, len: 0, reach: reach(most) };
         let end =
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn words_to_memory_count_less_far_than_words_to_the_image() {
+    fn pointers_to_memory_reach_less_far_than_pointers_to_the_image() {
         let at = |distance| {
             [Reach::OF_LIBRARY, Reach::OF_C].map(|reach| (reach.has(distance, true), reach.has(distance, false)))
         };

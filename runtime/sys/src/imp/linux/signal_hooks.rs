@@ -1,6 +1,6 @@
 //! Hooks of functions that raise signals or start processes; see [`super::hooks`] for the format and the promises.
-#![expect(unsafe_code, reason = "they stand for functions of the C library")]
-#![expect(clippy::missing_safety_doc, reason = "the promise is the same for all and stands in `hooks`")]
+#![expect(unsafe_code, reason = "they replace functions of the C library")]
+#![expect(clippy::missing_safety_doc, reason = "the promise is equal for all and documented in `hooks`")]
 
 use std::ffi::{c_int, c_uint, c_void};
 

@@ -320,7 +320,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
     }
 }
 
-/// Handler that images receive as the process's own: calls that one, and records the call.
+/// Calls the process's own handler and records the call. Images receive this function as the process's handler.
 unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(reading) = InUse::of(signal).filter(|_| is_ours(signal)) else { return };
     PASSED_ON.set(PASSED_ON.get() | bit(signal));

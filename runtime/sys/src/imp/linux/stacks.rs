@@ -191,7 +191,7 @@ fn find_offset() -> Option<usize> {
     Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
 }
 
-/// Reads words of this process that may be unmapped concurrently; returns their number.
+/// Reads machine words of this process that may be unmapped concurrently; returns their number.
 fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
     let mut bytes = vec![0; size_of_val(words)];
     let read = peek::copy(at, &mut bytes).ok()?;
@@ -213,7 +213,7 @@ mod tests {
     use crate::imp::linux::ranges_around;
 
     #[test]
-    fn the_name_of_a_thread_may_look_like_the_rest_of_the_line() {
+    fn thread_names_may_look_like_other_fields() {
         let line = b"7 (a) R 0 (b\n) S 1 1 1 0 -1 4194368 1 0 0 0 0 0 0 0 20 0 9 0 777 1 2 3\n";
         let thread = parse_stat(7, line).expect("it is whole");
         assert_eq!((thread.flags, thread.began, thread.is_dead), (4_194_368, 777, false));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_runs_tells_neither_stack_nor_instruction() {
+    fn a_running_thread_has_neither_stack_nor_instruction_pointer() {
         assert_eq!(parse_syscall("running\n"), None);
         assert_eq!(parse_syscall("202 0x1 0x80 0x0 0x0 0x0 0x0 0x7ff0 0x55\n"), Some((0x7ff0, 0x55)));
         assert_eq!(parse_syscall("-1 0x7ff0 0x55\n"), Some((0x7ff0, 0x55)));
@@ -230,17 +230,16 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_is_seen_in_the_code_it_returns_to_and_nowhere_else() {
+    fn a_waiting_thread_is_only_in_the_code_it_returns_to() {
         let (tell, told) = channel();
         let (end, wait) = channel::<()>();
         let before = Ticks::now();
         let waiting = thread::spawn(move || {
-            tell.send(super::kernel::own_tid()).expect("somebody listens");
+            tell.send(super::kernel::own_tid()).expect("the receiver is alive");
             wait.recv().is_err()
         });
         let tid = told.recv().expect("it runs");
-        let here =
-            ranges_around(a_thread_that_waits_is_seen_in_the_code_it_returns_to_and_nowhere_else as *const () as usize);
+        let here = ranges_around(a_waiting_thread_is_only_in_the_code_it_returns_to as *const () as usize);
         let nowhere = [0xdead_beef_0000..0xdead_beef_0001_usize, 0xdead_beef_0002..0xdead_beef_0003];
         let found = loop {
             let thread = others().into_iter().find(|thread| thread.tid == tid).expect("it runs");

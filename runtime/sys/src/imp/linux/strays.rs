@@ -246,7 +246,7 @@ fn take_led_to(fresh: &mut Vec<Range<usize>>, words: impl Iterator<Item = usize>
 }
 
 #[cfg(test)]
-#[expect(clippy::single_range_in_vec_init, reason = "one range is meant, and not what is in it")]
+#[expect(clippy::single_range_in_vec_init, reason = "a list with one range, not of its elements")]
 mod tests {
     use std::collections::BTreeMap;
     use std::ops::Range;
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_no_file_or_one_without_a_place() {
+    fn memory_is_anonymous_or_of_a_file_without_path() {
         let check = |line: &[u8], expected| assert_eq!(is_memory(&Mapped::of(line).unwrap()), expected);
         check(b"1000-3000 rw-p 00000000 00:01 77                         /memfd:a name (deleted)", true);
         check(b"1000-2000 rw-p 00000000 00:00 0 ", true);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_before_and_what_is_on_record_is_not_fresh() {
+    fn earlier_and_recorded_memory_is_not_fresh() {
         let list = [memory(0x1_0000..0x2_0000), memory(0x4_0000..0x5_0000)];
         assert_eq!(check(&list, &[], &[]), [0x1_0000..0x2_0000, 0x4_0000..0x5_0000]);
         assert_eq!(check(&list, &[0x1_0000..0x2_0000, 0x4_0000..0x4_8000], &[]), [0x4_8000..0x5_0000]);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_counts_once_and_only_if_a_word_leads_into_it() {
+    fn referenced_ranges_count_once_and_others_not_at_all() {
         let mut fresh = vec![0x1000..0x2000, 0x5000..0x6000, 0x9000..0xa000];
         let words = [0, 0x2000, 0x5fff, 0x5000, 0x9000, usize::MAX];
         assert_eq!(take_led_to(&mut fresh, words.into_iter()), [0x5000..0x6000, 0x9000..0xa000]);

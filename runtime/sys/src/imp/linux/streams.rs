@@ -5,7 +5,7 @@
 //! Streams of the first kind use functions of the host, which forward to those of the module while it is mapped; afterwards such a
 //! stream discards its output and has no input. Streams of the second kind keep the image mapped: only the C library knows their
 //! targets, which may be on a stack that no longer exists.
-#![expect(unsafe_code, reason = "stands for functions of the C library and calls those of modules")]
+#![expect(unsafe_code, reason = "replaces functions of the C library and calls those of modules")]
 
 use std::collections::HashSet;
 use std::ffi::{c_char, c_int, c_void};

@@ -30,7 +30,7 @@ mod tests {
     use super::keep;
 
     #[test]
-    fn a_name_is_kept_once_and_stays_where_it_is() {
+    fn names_are_interned_once_and_never_move() {
         let first = keep(c"one");
         for n in 0..100 {
             keep(&std::ffi::CString::new(format!("name {n}")).expect("no zero byte"));

@@ -61,7 +61,7 @@ mod tests {
     use super::jumps;
 
     #[test]
-    fn a_jump_leads_so_many_bytes_from_where_it_ends() {
+    fn jumps_are_relative_to_their_end() {
         // A jump of five bytes, a conditional jump of six.
         let code = [0x90, 0xe9, 0x10, 0, 0, 0, 0x0f, 0x85, 0xf0, 0xff, 0xff, 0xff];
         assert_eq!(jumps(&code, 0x1000), [0x1016, 0xffc]);

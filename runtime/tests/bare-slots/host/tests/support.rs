@@ -19,7 +19,6 @@ pub(crate) fn plugin(package: &str, features: &[&str]) -> PathBuf {
     tagged(package, features, 0)
 }
 
-/// Returns the library whose build tag is `tag`.
 pub(crate) fn tagged(package: &str, features: &[&str], tag: u64) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");

@@ -1,5 +1,5 @@
-//! What finalisers do that run while the library is being closed: after that nothing of it is there.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+//! Finalisers that run while the library is being closed; afterwards the library is unmapped.
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub(crate) const EVERYTHING: u32 = 4;
 pub(crate) const ROW: u32 = 5;
 pub(crate) const ROW_IN_HEAP: u32 = 6;
 
-/// What the finaliser is to do.
+/// Selects the action of the finaliser.
 pub(crate) fn choose(what: u32) {
     CHOSEN.store(what, Ordering::SeqCst);
 }
@@ -47,45 +47,45 @@ extern "C" fn run(_nothing: *mut c_void) -> *mut c_void {
     }
 }
 
-/// A thread that goes on for ever and is never joined.
+/// Starts a detached thread that never ends.
 fn thread() -> c_int {
     let mut thread = 0;
-    // SAFETY: the place is one for a thread, and its function takes anything.
+    // SAFETY: `thread` is valid for one thread id, and the thread function accepts any argument.
     let result = unsafe { libc::pthread_create(&raw mut thread, null_mut(), run, null_mut()) };
     if result == 0 {
-        // SAFETY: the thread was made just now.
+        // SAFETY: the thread was created above.
         unsafe { libc::pthread_detach(thread) };
     }
     result
 }
 
-/// A string of the environment that is the module's.
+/// Puts a string of this module into the environment.
 fn string() -> c_int {
     static STRING: &std::ffi::CStr = c"ALARMS_LAST=of the module";
-    // SAFETY: a C string with a sign of equality.
+    // SAFETY: a C string with an equals sign.
     unsafe { libc::putenv(STRING.as_ptr().cast_mut()) }
 }
 
-/// A row of the environment that is the module's, with one string.
+/// Replaces `environ` by an array of this module with one string.
 fn row() {
     static mut ROW: [*mut c_char; 2] = [c"ALARMS_LAST=of the module".as_ptr().cast_mut(), null_mut()];
-    // SAFETY: no other thread of this process looks at the environment now.
+    // SAFETY: no other thread of this process accesses the environment now.
     unsafe { environ = (&raw mut ROW).cast() };
 }
 
-/// The same in memory of the module's.
+/// Replaces `environ` by an array in this module's heap.
 fn row_in_heap() {
     let text = c"ALARMS_LAST=of the module".to_owned().into_raw();
-    // SAFETY: no other thread of this process looks at the environment now.
+    // SAFETY: no other thread of this process accesses the environment now.
     unsafe { environ = vec![text, null_mut()].leak().as_mut_ptr() };
 }
 
-/// An alternate stack that is the module's.
+/// Sets an alternate signal stack in this module's memory.
 fn stack() -> c_int {
     const SIZE: usize = 64 * 1024;
     static mut MEMORY: [u128; SIZE / 16] = [0; SIZE / 16];
     let stack = libc::stack_t { ss_sp: (&raw mut MEMORY).cast(), ss_flags: 0, ss_size: SIZE };
-    // SAFETY: the memory is there as long as this module is.
+    // SAFETY: the memory is valid as long as this module is loaded.
     unsafe { libc::sigaltstack(&raw const stack, null_mut()) }
 }
 
@@ -101,9 +101,9 @@ extern "C" fn handler(_signal: c_int) {
     called();
 }
 
-/// All there is; what each function says goes into the file that `ALARMS_RELEASE` names.
+/// Calls one hooked function of each kind and writes the results to the file that `ALARMS_RELEASE` names.
 fn everything() {
-    // SAFETY: all zeroes are an action.
+    // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = handler as *const () as libc::sighandler_t;
     let (mut timer, event) = (0, Event::call(hear));
@@ -116,30 +116,30 @@ fn everything() {
         ("on_exit", unsafe { on_exit(late_with, null_mut()) }),
         // SAFETY: as above.
         ("pthread_atfork", unsafe { pthread_atfork(Some(late), Some(late), Some(late)) }),
-        // SAFETY: the handler does what handlers may.
+        // SAFETY: the handler is async-signal-safe.
         ("sigaction", unsafe { libc::sigaction(libc::SIGUSR2, &raw const action, null_mut()) }),
         // SAFETY: as above.
         ("signal", -c_int::from(unsafe { libc::signal(libc::SIGUSR2, action.sa_sigaction) } == libc::SIG_ERR)),
-        // SAFETY: the event is a whole one, and `timer` a place for the timer.
+        // SAFETY: the event is initialised, and `timer` is valid for one timer id.
         ("timer_create", unsafe { timer_create(libc::CLOCK_MONOTONIC, &event, &raw mut timer) }),
         ("sigaltstack", stack()),
-        // SAFETY: memory that is there as long as this module is.
+        // SAFETY: the memory is valid as long as this module is loaded.
         ("initstate", -c_int::from(unsafe { initstate(1, (&raw mut STATE).cast(), 128) }.is_null())),
         ("open_memstream", -c_int::from(stream().is_null())),
         ("putenv", string()),
     ];
     let mut text = String::new();
     for (function, result) in said {
-        writeln!(text, "{function} {}", if result == 0 { "done" } else { "refused" }).expect("a text takes all");
+        writeln!(text, "{function} {}", if result == 0 { "done" } else { "refused" }).expect("infallible");
     }
-    let name = std::env::var_os("ALARMS_RELEASE").expect("somebody says where");
-    std::fs::write(name, text).expect("a file");
+    let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");
+    std::fs::write(name, text).expect("the file is writable");
 }
 
 fn stream() -> *mut c_void {
     static mut BYTES: *mut c_char = null_mut();
     static mut LEN: usize = 0;
-    // SAFETY: two places that are there as long as this module is.
+    // SAFETY: both variables are valid as long as this module is loaded.
     unsafe { open_memstream(&raw mut BYTES, &raw mut LEN) }
 }
 

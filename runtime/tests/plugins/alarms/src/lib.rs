@@ -1,4 +1,4 @@
-//! Plugins that set timers, handlers, signal stacks and requests going, and leave them: hosts are tested with it.
+//! Test plugin that starts timers, signal handlers, signal stacks and requests and leaves them active.
 
 #![deny(unsafe_code)]
 
@@ -13,7 +13,7 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "alarms", main: started, exit: ended }
 
-/// Names the variable with which each generation has a timer from its beginning to its end.
+/// Environment variable with which each generation runs a timer from start to exit.
 const TIMED: &str = "ALARMS_TIMED";
 
 fn started() {
@@ -28,7 +28,7 @@ fn ended() {
     }
 }
 
-/// Sets going what is named, and leaves it.
+/// Starts the named activity and leaves it active.
 #[zcall(ex = "alarms.leave")]
 fn leave(what: String) {
     match what.as_str() {
@@ -79,17 +79,17 @@ fn leave(what: String) {
         "streams" => streams::leave(),
         "streams_closed" => streams::close(),
         "blocks_of_c" => streams::blocks(),
-        unknown => panic!("nothing here is called `{unknown}`"),
+        unknown => panic!("unknown activity `{unknown}`"),
     }
 }
 
-/// How often a handler or a function of this module was called.
+/// Returns the number of calls of handlers and functions of this module.
 #[zcall(ex = "alarms.calls")]
 fn calls() -> u64 {
     raw::calls()
 }
 
-/// Whether the last handler ran on the alternate stack.
+/// Returns `true` if the last handler ran on the alternate stack.
 #[zcall(ex = "alarms.was_on_alternate")]
 fn was_on_alternate() -> bool {
     raw::was_on_alternate()

@@ -1,5 +1,5 @@
-//! What no hook sees: limits, timers set by bare system calls, filters, and mutexes that a thread of the host holds.
-#![expect(unsafe_code, reason = "calls C functions and the kernel, as plugins do that wrap a C library")]
+//! Operations that no hook intercepts: limits, timers set by raw system calls, filters, and mutexes held by a host thread.
+#![expect(unsafe_code, reason = "calls C functions and the kernel, like plugins that wrap a C library")]
 
 use std::ffi::{c_int, c_long, c_uint};
 use std::mem;
@@ -7,50 +7,50 @@ use std::ptr::from_ref;
 
 use crate::raw::{Event, calls, count_on, until_called};
 
-/// The soft limit becomes this, and the hard one too if `for_good`.
+/// Sets the soft limit, and also the hard limit if `for_good`.
 fn limit(resource: c_uint, soft: libc::rlim_t, for_good: bool) {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the place is one for two limits.
+    // SAFETY: `limits` is valid for one `rlimit`.
     assert_eq!(unsafe { libc::getrlimit(resource, &raw mut limits) }, 0);
     limits.rlim_cur = soft;
     if for_good {
         limits.rlim_max = soft;
     }
-    // SAFETY: the limits are whole ones.
+    // SAFETY: the limits are initialised.
     assert_eq!(unsafe { libc::setrlimit(resource, &raw const limits) }, 0);
 }
 
-/// As much time of the processor as the process has used, and some more, with a handler for when it is over.
+/// Limits CPU time to slightly more than the process has used, with a handler for the signal.
 pub(crate) fn cpu_limit() {
     count_on(libc::SIGXCPU);
-    // SAFETY: all zeroes are a record.
+    // SAFETY: all zeroes are a valid `rusage`.
     let mut used: libc::rusage = unsafe { mem::zeroed() };
-    // SAFETY: the place is one for a record.
+    // SAFETY: `used` is valid for one `rusage`.
     assert_eq!(unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut used) }, 0);
     limit(libc::RLIMIT_CPU, (used.ru_utime.tv_sec + used.ru_stime.tv_sec + 60) as libc::rlim_t, false);
 }
 
-/// Files of one byte, with a handler for longer ones.
+/// Limits files to one byte, with a handler for the signal.
 pub(crate) fn size_limit() {
     count_on(libc::SIGXFSZ);
     limit(libc::RLIMIT_FSIZE, 1, false);
 }
 
-/// The same, and nobody may undo it.
+/// Limits files to one byte permanently, so the limit cannot be raised again.
 pub(crate) fn size_limit_for_good() {
     count_on(libc::SIGXFSZ);
     limit(libc::RLIMIT_FSIZE, 1, true);
 }
 
-/// A system call by which no hook can come.
+/// Makes a system call without calling into libc, so no hook can intercept it.
 ///
 /// # Safety
 ///
-/// What the call demands.
+/// The arguments must be valid for the system call.
 #[cfg(target_arch = "x86_64")]
 unsafe fn bare(number: c_long, first: usize, second: usize, third: usize, fourth: usize) -> isize {
     let result;
-    // SAFETY: our caller promises the call; the registers are those that the kernel changes.
+    // SAFETY: the caller promises valid arguments; the listed registers are the ones that the kernel changes.
     unsafe {
         std::arch::asm!(
             "syscall",
@@ -63,44 +63,44 @@ unsafe fn bare(number: c_long, first: usize, second: usize, third: usize, fourth
     result
 }
 
-/// As far past the hooks as it goes here.
+/// Makes a system call through libc; this target has no raw variant here.
 ///
 /// # Safety
 ///
-/// What the call demands.
+/// The arguments must be valid for the system call.
 #[cfg(not(target_arch = "x86_64"))]
 unsafe fn bare(number: c_long, first: usize, second: usize, third: usize, fourth: usize) -> isize {
-    // SAFETY: our caller promises the call.
+    // SAFETY: the caller promises valid arguments.
     unsafe { libc::syscall(number, first, second, third, fourth) as isize }
 }
 
 const MILLISECOND: c_long = 1_000_000;
 
-/// A timer of the process that strikes all the time.
+/// Starts a process timer that fires every millisecond.
 pub(crate) fn interval() {
     let before = calls();
     count_on(libc::SIGALRM);
     let often = libc::timeval { tv_sec: 0, tv_usec: 1000 };
     let timer = libc::itimerval { it_interval: often, it_value: often };
-    // SAFETY: the timer is a whole one, which the kernel copies.
+    // SAFETY: the timer is initialised, and the kernel copies the timer.
     let result = unsafe { bare(libc::SYS_setitimer, libc::ITIMER_REAL as usize, from_ref(&timer).addr(), 0, 0) };
     assert_eq!(result, 0);
     until_called(before);
 }
 
-/// A timer with a signal of its own, likewise.
+/// Starts a repeating timer with its own real-time signal.
 pub(crate) fn timer() {
     let before = calls();
     let signal = libc::SIGRTMIN() + 3;
     count_on(signal);
     let (event, mut timer): (_, c_int) = (Event::signal(signal), 0);
     let (clock, place) = (libc::CLOCK_MONOTONIC as usize, &raw mut timer);
-    // SAFETY: the event is a whole one, which the kernel copies, and `place` is one for the number of a timer.
+    // SAFETY: the event is initialised and copied by the kernel, and `place` is valid for one timer id.
     let result = unsafe { bare(libc::SYS_timer_create, clock, from_ref(&event).addr(), place.expose_provenance(), 0) };
     assert_eq!(result, 0);
     let often = libc::timespec { tv_sec: 0, tv_nsec: MILLISECOND };
     let when = libc::itimerspec { it_interval: often, it_value: often };
-    // SAFETY: the timer was made just now.
+    // SAFETY: the timer was created above.
     let result = unsafe { bare(libc::SYS_timer_settime, timer as usize, 0, from_ref(&when).addr(), 0) };
     assert_eq!(result, 0);
     until_called(before);
@@ -108,26 +108,26 @@ pub(crate) fn timer() {
 
 const STACK: usize = 64 * 1024;
 
-/// An alternate stack in the module's heap.
+/// Returns an alternate stack in the module's heap.
 fn memory_for_stack() -> libc::stack_t {
     libc::stack_t { ss_sp: vec![0_u8; STACK].leak().as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK }
 }
 
-/// Set through the C library's function for all calls of the system.
+/// Sets the stack through libc's `syscall`.
 pub(crate) fn stack_by_number() {
     let stack = memory_for_stack();
-    // SAFETY: the memory is there as long as this module is.
+    // SAFETY: the memory is valid as long as this module is loaded.
     assert_eq!(unsafe { libc::syscall(libc::SYS_sigaltstack, from_ref(&stack), 0_usize) }, 0);
 }
 
-/// Set so that no hook can come by.
+/// Sets the stack by a raw system call, so no hook can intercept the call.
 pub(crate) fn stack() {
     let stack = memory_for_stack();
-    // SAFETY: the memory is there as long as this module is.
+    // SAFETY: the memory is valid as long as this module is loaded.
     assert_eq!(unsafe { bare(libc::SYS_sigaltstack, from_ref(&stack).addr(), 0, 0, 0) }, 0);
 }
 
-/// A filter that answers `getppid` with a signal, and a handler for that.
+/// Installs a filter that answers `getppid` with a signal, and a handler for the signal.
 pub(crate) fn filter() {
     const ALLOW: u32 = 0x7fff_0000;
     const TRAP: u32 = 0x0003_0000;
@@ -143,40 +143,40 @@ pub(crate) fn filter() {
         rule(RETURN, 0, 0, ALLOW),
     ];
     let program = libc::sock_fprog { len: rules.len() as u16, filter: rules.as_mut_ptr() };
-    // SAFETY: plain numbers.
+    // SAFETY: all arguments are plain numbers.
     assert_eq!(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }, 0);
-    // SAFETY: the program is a whole one, which the kernel copies.
+    // SAFETY: the program is initialised, and the kernel copies the program.
     let result = unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };
     assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
     let before = calls();
-    // SAFETY: asks for a number, and gets a signal.
+    // SAFETY: returns a number and raises a handled signal.
     unsafe { libc::getppid() };
     assert_eq!(calls(), before + 1);
 }
 
-/// Locks a robust mutex for the calling thread and leaves it so. Its address goes into the file that `ALARMS_RELEASE` names.
+/// Locks a robust mutex on the calling thread and writes its address to the file that `ALARMS_RELEASE` names.
 fn hold(mutex: *mut libc::pthread_mutex_t) {
     let mut attributes = mem::MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
     let place = attributes.as_mut_ptr();
-    // SAFETY: a place for attributes.
+    // SAFETY: `place` is valid for one attributes object.
     assert_eq!(unsafe { libc::pthread_mutexattr_init(place) }, 0);
     // SAFETY: initialised above.
     assert_eq!(unsafe { libc::pthread_mutexattr_setrobust(place, libc::PTHREAD_MUTEX_ROBUST) }, 0);
-    // SAFETY: the mutex lives as long as this module, and nobody else knows it yet.
+    // SAFETY: the mutex is valid as long as this module is loaded, and no other code has its address yet.
     assert_eq!(unsafe { libc::pthread_mutex_init(mutex, place) }, 0);
     // SAFETY: initialised above.
     assert_eq!(unsafe { libc::pthread_mutex_lock(mutex) }, 0);
-    let name = std::env::var_os("ALARMS_RELEASE").expect("somebody says where");
-    std::fs::write(name, mutex.expose_provenance().to_string()).expect("a file");
+    let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");
+    std::fs::write(name, mutex.expose_provenance().to_string()).expect("the file is writable");
 }
 
-/// In the module itself.
+/// Holds a mutex in the module's image.
 pub(crate) fn held_mutex() {
     static mut MUTEX: libc::pthread_mutex_t = libc::PTHREAD_MUTEX_INITIALIZER;
     hold(&raw mut MUTEX);
 }
 
-/// In the module's heap.
+/// Holds a mutex in the module's heap.
 pub(crate) fn held_mutex_in_heap() {
     hold(Box::leak(Box::new(libc::PTHREAD_MUTEX_INITIALIZER)));
 }

@@ -1,5 +1,5 @@
-//! Timers, handlers, stacks and processes.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+//! Timers, signal handlers, signal stacks and child processes.
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -23,11 +23,11 @@ pub(crate) fn called() {
     CALLS.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Returns once a handler or function of this module was called since `before`.
+/// Returns once a handler or function of this module has been called since `before`.
 pub(crate) fn until_called(before: u64) {
     let begun = Instant::now();
     while calls() == before {
-        assert!(begun.elapsed() < Duration::from_secs(60), "nobody was called");
+        assert!(begun.elapsed() < Duration::from_secs(60), "no handler was called");
         std::thread::yield_now();
     }
 }
@@ -37,11 +37,11 @@ extern "C" fn count(_signal: c_int) {
 }
 
 pub(crate) fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) {
-    // SAFETY: all zeroes are an action.
+    // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = handler as *const () as libc::sighandler_t;
     action.sa_flags = flags;
-    // SAFETY: the handler does only what handlers may.
+    // SAFETY: the handlers are async-signal-safe.
     assert_eq!(unsafe { libc::sigaction(signal, &raw const action, null_mut()) }, 0);
 }
 
@@ -54,38 +54,37 @@ const OFTEN: libc::itimerval = {
     libc::itimerval { it_interval: millisecond, it_value: millisecond }
 };
 
-/// A timer of the process that strikes all the time.
+/// Starts a process timer that fires every millisecond.
 pub(crate) fn interval() {
     let before = calls();
     count_on(libc::SIGALRM);
-    // SAFETY: the timer is a whole one.
+    // SAFETY: the timer is initialised.
     assert_eq!(unsafe { setitimer(libc::ITIMER_REAL, &OFTEN, null_mut()) }, 0);
     until_called(before);
 }
 
-/// Stops it.
 pub(crate) fn stop_interval() {
     let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let stopped = libc::itimerval { it_interval: never, it_value: never };
-    // SAFETY: the timer is a whole one.
+    // SAFETY: the timer is initialised.
     assert_eq!(unsafe { setitimer(libc::ITIMER_REAL, &stopped, null_mut()) }, 0);
 }
 
-/// One that strikes in a second, long after the module may be gone.
+/// Sets an alarm in one second, when the module may already be unloaded.
 pub(crate) fn alarm() {
     count_on(libc::SIGALRM);
-    // SAFETY: any number will do.
+    // SAFETY: `alarm` accepts any number.
     unsafe { libc::alarm(1) };
 }
 
 extern "C" fn again(_signal: c_int) {
     called();
     let once = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, ..OFTEN };
-    // SAFETY: the timer is a whole one, and a handler may set it.
+    // SAFETY: the timer is initialised, and a handler may set a timer.
     unsafe { setitimer(libc::ITIMER_REAL, &once, null_mut()) };
 }
 
-/// One whose handler sets it again.
+/// Starts a one-shot timer that its handler sets again.
 pub(crate) fn rearming() {
     let before = calls();
     handle(libc::SIGALRM, again, libc::SA_RESTART);
@@ -119,21 +118,21 @@ impl Event {
 }
 
 pub(crate) extern "C" fn hear(value: usize) {
-    assert_eq!(value, 4711, "the value of the event arrives");
+    assert_eq!(value, 4711, "another value than the event has");
     called();
 }
 
 fn start_timer(event: &Event) {
     let mut timer = 0_usize;
-    // SAFETY: the event is a whole one, and `timer` a place for the timer.
+    // SAFETY: the event is initialised, and `timer` is valid for one timer id.
     assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, event, &raw mut timer) }, 0);
     let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     let often = libc::itimerspec { it_interval: millisecond, it_value: millisecond };
-    // SAFETY: the timer was made just now.
+    // SAFETY: the timer was created above.
     assert_eq!(unsafe { timer_settime(timer, 0, &often, null_mut()) }, 0);
 }
 
-/// A timer that raises a signal of its own all the time.
+/// Starts a repeating timer with its own real-time signal.
 pub(crate) fn timer() {
     let (before, signal) = (calls(), libc::SIGRTMIN() + 5);
     count_on(signal);
@@ -141,7 +140,7 @@ pub(crate) fn timer() {
     until_called(before);
 }
 
-/// One that has a function called all the time.
+/// Starts a repeating timer that calls a function.
 pub(crate) fn timer_call() {
     let before = calls();
     start_timer(&Event::call(hear));
@@ -150,36 +149,35 @@ pub(crate) fn timer_call() {
 
 extern "C" fn hear_slowly(_value: usize) {
     called();
-    let file = std::env::var_os("ALARMS_RELEASE").expect("somebody says what it waits for");
+    let file = std::env::var_os("ALARMS_RELEASE").expect("the test sets the file");
     while !std::path::Path::new(&file).exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// One whose function does not come back before there is a file.
+/// Starts a timer whose function does not return before the release file exists.
 pub(crate) fn timer_call_slow() {
     let before = calls();
     let mut timer = 0_usize;
-    // SAFETY: the event is a whole one, and `timer` a place for the timer.
+    // SAFETY: the event is initialised, and `timer` is valid for one timer id.
     assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, &Event::call(hear_slowly), &raw mut timer) }, 0);
     let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     let once = libc::itimerspec { it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 }, it_value: millisecond };
-    // SAFETY: the timer was made just now.
+    // SAFETY: the timer was created above.
     assert_eq!(unsafe { timer_settime(timer, 0, &once, null_mut()) }, 0);
     until_called(before);
 }
 
-/// A socket that tells by a signal when something can be read, left open. Whoever knows the other end's number, given in
-/// the environment of the process, writes to it.
+/// Opens a socket pair that raises a signal when data can be read and leaves the pair open.
 pub(crate) fn descriptor() {
     let before = calls();
     count_on(libc::SIGIO);
     let mut pair = [0; 2];
-    // SAFETY: `pair` is a place for two.
+    // SAFETY: `pair` is valid for two descriptors.
     assert_eq!(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, pair.as_mut_ptr()) }, 0);
-    // SAFETY: asks for a number.
+    // SAFETY: returns the process id.
     let own = unsafe { libc::getpid() };
-    // SAFETY: the descriptor was made just now.
+    // SAFETY: the descriptor was opened above.
     assert_eq!(unsafe { libc::fcntl(pair[0], F_SETOWN, own) }, 0);
     // SAFETY: as above.
     assert_eq!(unsafe { libc::fcntl(pair[0], libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) }, 0);
@@ -190,11 +188,11 @@ pub(crate) fn descriptor() {
 
 const F_SETOWN: c_int = 8;
 
-/// Uses eight KiB of stack, as a sampling profiler does.
+/// Uses 8 KiB of stack, as a sampling profiler does.
 extern "C" fn spacious(_signal: c_int) {
     let mut space = [0_u8; 8 * 1024];
     for (at, byte) in space.iter_mut().enumerate() {
-        // SAFETY: the byte is there.
+        // SAFETY: the pointer is derived from a valid reference.
         unsafe { std::ptr::from_mut(byte).write_volatile(at as u8) };
     }
     note_stack(space.as_ptr().addr());
@@ -206,9 +204,9 @@ extern "C" fn noting(_signal: c_int) {
 }
 
 fn note_stack(here: usize) {
-    // SAFETY: all zeroes are a stack.
+    // SAFETY: all zeroes are a valid `stack_t`.
     let mut stack: libc::stack_t = unsafe { mem::zeroed() };
-    // SAFETY: nothing is set.
+    // SAFETY: the call only reads the current stack.
     unsafe { libc::sigaltstack(null(), &raw mut stack) };
     let (start, size) = (stack.ss_sp.addr(), stack.ss_size);
     let is_there = stack.ss_flags & libc::SS_DISABLE == 0;
@@ -216,17 +214,17 @@ fn note_stack(here: usize) {
     called();
 }
 
-/// A handler that wants no alternate stack and has no room on a small one.
+/// Sets a handler without `SA_ONSTACK` that needs more room than a small alternate stack has.
 pub(crate) fn plain_handler() {
     handle(libc::SIGPROF, spacious, libc::SA_RESTART);
 }
 
-/// A handler for the same signal that wants one.
+/// Sets a handler with `SA_ONSTACK` for the same signal.
 pub(crate) fn alternate_handler() {
     handle(libc::SIGPROF, noting, libc::SA_RESTART | libc::SA_ONSTACK);
 }
 
-/// As large as any platform's buffer for a jump.
+/// Buffer at least as large as any platform's `sigjmp_buf`.
 #[repr(C, align(16))]
 struct JumpBuffer([usize; 64]);
 
@@ -234,29 +232,29 @@ static mut BACK: JumpBuffer = JumpBuffer([0; 64]);
 
 extern "C" fn leap(_signal: c_int) {
     called();
-    // SAFETY: the buffer was filled in a frame that is still there: the one in which the signal was raised.
+    // SAFETY: the buffer was filled in the frame that raised the signal, which is still on the stack.
     unsafe { siglongjmp(&raw mut BACK, 1) };
 }
 
-/// A handler that leaves by a jump instead of returning.
+/// Raises a signal whose handler leaves by a jump instead of returning.
 pub(crate) fn jump() {
     handle(libc::SIGUSR2, leap, 0);
-    // SAFETY: the second return is into this frame, which holds nothing that could have changed.
+    // SAFETY: the second return enters this frame, which holds no changed variable.
     if unsafe { sigsetjmp(&raw mut BACK, 1) } == 0 {
         // SAFETY: the signal has a handler.
         unsafe { libc::raise(libc::SIGUSR2) };
-        unreachable!("the handler jumps over this");
+        unreachable!("the handler jumps past this line");
     }
 }
 
-/// Memory for signals, unmapped when its thread's locals end: as wasmtime has it.
+/// Memory of a signal stack, unmapped by a thread-local destructor, as in wasmtime.
 struct Stack(*mut c_void);
 
 const SIZE: usize = 64 * 1024;
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: mapped with this length, by nobody else.
+        // SAFETY: mapped with this length, and owned by this value.
         unsafe { libc::munmap(self.0, SIZE) };
     }
 }
@@ -264,49 +262,49 @@ impl Drop for Stack {
 thread_local! {
     static STACK: Stack = {
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a fresh mapping wherever there is room.
+        // SAFETY: creates a new mapping at a free address.
         let memory = unsafe { libc::mmap(null_mut(), SIZE, protection, flags, -1, 0) };
         assert_ne!(memory, libc::MAP_FAILED);
         let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: SIZE };
-        // SAFETY: the memory is there until this thread ends.
+        // SAFETY: the memory remains mapped until this thread ends.
         assert_eq!(unsafe { libc::sigaltstack(&raw const stack, null_mut()) }, 0);
         Stack(memory)
     };
 }
 
-/// An alternate stack for this thread.
+/// Sets an alternate stack for this thread.
 pub(crate) fn stack() {
     STACK.with(|_| {});
 }
 
-/// The same without a thread-local: memory of the module's, for a thread of somebody else's.
+/// Sets an alternate stack in the module's image for a thread of the host.
 pub(crate) fn stack_there() {
     static mut MEMORY: [u128; SIZE / 16] = [0; SIZE / 16];
     let memory = (&raw mut MEMORY).cast();
     let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: SIZE };
-    // SAFETY: the memory is there as long as this module is.
+    // SAFETY: the memory is valid as long as this module is loaded.
     assert_eq!(unsafe { libc::sigaltstack(&raw const stack, null_mut()) }, 0);
 }
 
-/// A process that ends at once and is never waited for.
-#[expect(clippy::zombie_processes, reason = "that it is left is what is tried")]
+/// Starts a process that ends immediately and leaves it as a zombie.
+#[expect(clippy::zombie_processes, reason = "the test needs a zombie process")]
 pub(crate) fn child() {
-    let child = Command::new("true").stdin(Stdio::null()).spawn().expect("every Linux has it");
+    let child = Command::new("true").stdin(Stdio::null()).spawn().expect("available on every Linux");
     let mut info = mem::MaybeUninit::<libc::siginfo_t>::uninit();
-    // SAFETY: the place is one for a record; the child stays one.
+    // SAFETY: `info` is valid for one record; `WNOWAIT` leaves the child waitable.
     unsafe { libc::waitid(libc::P_PID, child.id(), info.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT) };
 }
 
-/// One that is waited for.
+/// Starts a process and waits for its end.
 pub(crate) fn waited() {
-    let status = Command::new("true").stdin(Stdio::null()).status().expect("every Linux has it");
+    let status = Command::new("true").stdin(Stdio::null()).status().expect("available on every Linux");
     assert!(status.success());
 }
 
-/// One that runs until nobody holds the other end of its input.
+/// Starts a process that runs until the other end of its input is closed.
 pub(crate) fn running_child() {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
-    mem::forget(child.expect("every Linux has it"));
+    mem::forget(child.expect("available on every Linux"));
 }
 
 unsafe extern "C" {

@@ -1,5 +1,5 @@
-//! Messages, reads and look-ups that a thread of the C library tells of.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+//! Messages, reads and name look-ups that a thread of the C library completes.
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::mem;
@@ -10,58 +10,58 @@ use crate::raw::{Event, count_on, hear};
 
 /// Opens the queue that `ALARMS_QUEUE` names and leaves it open.
 fn queue() -> c_int {
-    let name = std::env::var("ALARMS_QUEUE").expect("somebody names the queue");
-    let name = CString::new(name).expect("a name without zeroes");
-    // SAFETY: the name is a C string; no attributes are given.
+    let name = std::env::var("ALARMS_QUEUE").expect("the test sets the queue");
+    let name = CString::new(name).expect("the name has no zero byte");
+    // SAFETY: the name is a C string; the attributes are optional.
     let queue = unsafe { mq_open(name.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK, 0o600, null()) };
     assert!(queue >= 0, "{}", std::io::Error::last_os_error());
     queue
 }
 
-/// A message shall raise a signal.
+/// Requests a signal for a message.
 pub(crate) fn message() {
     count_on(libc::SIGUSR1);
-    // SAFETY: the queue is open and the event a whole one.
+    // SAFETY: the queue is open, and the event is initialised.
     assert_eq!(unsafe { mq_notify(queue(), &Event::signal(libc::SIGUSR1)) }, 0);
 }
 
-/// A message shall have a function called.
+/// Requests a function call for a message.
 pub(crate) fn message_call() {
-    // SAFETY: the queue is open and the event a whole one.
+    // SAFETY: the queue is open, and the event is initialised.
     assert_eq!(unsafe { mq_notify(queue(), &Event::call(hear)) }, 0);
 }
 
-/// The ends of pipes that are read from, to be written to later.
+/// Write end of the last pipe that is read from.
 static WAITING: Mutex<Option<c_int>> = Mutex::new(None);
 
 fn begin_read(event: Event) {
     let mut pair = [0; 2];
-    // SAFETY: `pair` is a place for two.
+    // SAFETY: `pair` is valid for two descriptors.
     assert_eq!(unsafe { libc::pipe(pair.as_mut_ptr()) }, 0);
     let buffer = Box::leak(Box::new([0_u8; 16]));
-    // SAFETY: all zeroes are a block.
+    // SAFETY: all zeroes are a valid `aiocb`.
     let block: &'static mut libc::aiocb = Box::leak(Box::new(unsafe { mem::zeroed() }));
     block.aio_fildes = pair[0];
     block.aio_buf = buffer.as_mut_ptr().cast();
     block.aio_nbytes = buffer.len();
     let place = (&raw mut block.aio_sigevent).cast::<Event>();
-    // SAFETY: the two are of one form.
+    // SAFETY: `Event` has the layout of `sigevent`.
     unsafe { place.write(event) };
     // SAFETY: the block and its buffer are never freed.
     assert_eq!(unsafe { libc::aio_read(block) }, 0);
-    // The number of the other end, for whoever is to end it.
-    let name = std::env::var_os("ALARMS_PIPE").expect("somebody says where");
-    std::fs::write(name, pair[1].to_string()).expect("a file");
-    *WAITING.lock().expect("nobody panics with it") = Some(pair[1]);
+    // Publishes the number of the write end, so that the test can complete the read.
+    let name = std::env::var_os("ALARMS_PIPE").expect("the test sets the path");
+    std::fs::write(name, pair[1].to_string()).expect("the file is writable");
+    *WAITING.lock().expect("the lock is not poisoned") = Some(pair[1]);
 }
 
-/// A read from a pipe that is never written to.
+/// Reads from a pipe that is never written to.
 pub(crate) fn read() {
     count_on(libc::SIGUSR1);
     begin_read(Event::signal(libc::SIGUSR1));
 }
 
-/// The same with a function that is called when it is done.
+/// Reads from a pipe, with a function that is called on completion.
 pub(crate) fn read_call() {
     begin_read(Event::call(hear));
 }
@@ -84,23 +84,23 @@ impl Names {
     }
 }
 
-/// Look-ups that the C library waits for, on a thread whose stack is unmapped when it ends.
+/// Looks up names synchronously, on a thread whose stack is unmapped when the thread ends.
 pub(crate) fn names_waited() {
     let waits = || {
         let mut blocks: [Names; 3] = [c"127.0.0.1", c"localhost", c"::1"].map(Names::of);
         let mut list = blocks.each_mut().map(|block| (&raw mut *block).cast());
-        // SAFETY: the list and its blocks are there until the function returns, and no event is raised.
+        // SAFETY: the list and its blocks are valid until the function returns, and no event is raised.
         assert_eq!(unsafe { getaddrinfo_a(0, list.as_mut_ptr(), 3, &Event::none()) }, 0);
         for block in blocks {
-            // SAFETY: it was found, and is freed once.
+            // SAFETY: the look-up succeeded, and the result is freed once.
             unsafe { libc::freeaddrinfo(block.result) };
         }
     };
     let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(waits);
-    thread.expect("a thread can be started").join().expect("it waits");
+    thread.expect("a thread can be started").join().expect("waiting does not panic");
 }
 
-/// A look-up of a name that needs nobody, told by a function; done when this returns.
+/// Looks up a numeric address, which needs no server, with a function call on completion; returns after the call.
 pub(crate) fn names() {
     let block: &'static mut Names = Box::leak(Box::new(Names::of(c"127.0.0.1")));
     let list: &'static mut [*mut c_void; 1] = Box::leak(Box::new([(&raw mut *block).cast()]));
@@ -114,25 +114,25 @@ pub(crate) fn names() {
 
 static mut BLOCKS: [Names; 8] = [const { Names::of(c"127.0.0.1") }; 8];
 
-/// Asks for names with blocks that are variables of this module, without a notification, and waits. Writes the address of the blocks into
-/// the file that `ALARMS_RELEASE` names.
+/// Looks up names with control blocks in this module's image, without a notification, and waits. Writes the address of the blocks to the
+/// file that `ALARMS_RELEASE` names.
 pub(crate) fn names_in_image() {
     let first = (&raw mut BLOCKS).cast::<Names>();
     let blocks: [*mut c_void; 8] = std::array::from_fn(|at| first.wrapping_add(at).cast());
-    // SAFETY: the blocks are variables, and no event is raised.
+    // SAFETY: the blocks are static, and no event is raised.
     assert_eq!(unsafe { getaddrinfo_a(1, { blocks }.as_mut_ptr(), 8, &Event::none()) }, 0);
     for block in blocks {
-        // SAFETY: the block is a variable.
+        // SAFETY: the block is static.
         while unsafe { gai_error(block) } == IN_PROGRESS {
             std::thread::yield_now();
         }
-        // SAFETY: the block is a variable, and its look-up is done.
+        // SAFETY: the block is static, and its look-up is complete.
         let block = unsafe { block.cast::<Names>().read() };
-        // SAFETY: the result was found, and is freed once.
+        // SAFETY: the look-up succeeded, and the result is freed once.
         unsafe { libc::freeaddrinfo(block.result) };
     }
     let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets it");
-    std::fs::write(name, first.addr().to_string()).expect("a file");
+    std::fs::write(name, first.addr().to_string()).expect("the file is writable");
 }
 
 /// `EAI_INPROGRESS`.

@@ -1,14 +1,14 @@
-//! Streams of the C library that are never closed, and blocks that it has made for this module.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+//! C library streams that are never closed, and blocks that the C library allocates for this module.
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 
 fn release() -> CString {
-    CString::new(std::env::var("ALARMS_RELEASE").expect("somebody says where")).expect("no zero byte")
+    CString::new(std::env::var("ALARMS_RELEASE").expect("the test sets the path")).expect("no zero byte")
 }
 
-/// One of each sort; of the files one has a text that is not written yet.
+/// Opens one stream of each kind; one file has unflushed output.
 pub(crate) fn leave() {
     let name = release();
     // SAFETY: C strings.
@@ -18,7 +18,7 @@ pub(crate) fn leave() {
     assert!(unsafe { libc::fputs(c"not written yet".as_ptr(), file) } >= 0);
     // SAFETY: a C string.
     let fd = unsafe { libc::open(c"/proc/self/stat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-    // SAFETY: the descriptor was made just now.
+    // SAFETY: the descriptor was opened above.
     assert!(!unsafe { libc::fdopen(fd, c"r".as_ptr()) }.is_null());
     // SAFETY: a C string.
     assert!(!unsafe { libc::opendir(c"/proc/self".as_ptr()) }.is_null());
@@ -26,34 +26,34 @@ pub(crate) fn leave() {
     assert!(!unsafe { libc::popen(c"true".as_ptr(), c"r".as_ptr()) }.is_null());
 }
 
-/// One of each sort, closed as they should be.
+/// Opens one stream of each kind and closes them all.
 pub(crate) fn close() {
     // SAFETY: C strings.
     let file = unsafe { libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr()) };
-    // SAFETY: opened just now.
+    // SAFETY: opened above.
     assert_eq!(unsafe { libc::fclose(file) }, 0);
     // SAFETY: a C string.
     let folder = unsafe { libc::opendir(c"/proc/self".as_ptr()) };
-    // SAFETY: opened just now.
+    // SAFETY: opened above.
     assert_eq!(unsafe { libc::closedir(folder) }, 0);
     // SAFETY: C strings.
     let process = unsafe { libc::popen(c"true".as_ptr(), c"r".as_ptr()) };
-    // SAFETY: opened just now.
+    // SAFETY: opened above.
     assert_eq!(unsafe { libc::pclose(process) }, 0);
 }
 
-/// Two of each sort, of which one is freed: how many are left goes into the file that `ALARMS_RELEASE` names.
+/// Allocates two blocks of each kind, frees one, and writes the remaining number to the file that `ALARMS_RELEASE` names.
 pub(crate) fn blocks() {
     let mut left = 0;
     for make in [duplicate, duplicate_some, resolve, folder, line, long_line, print, memory] {
         let [freed, kept] = [make(), make()];
         assert!(!freed.is_null() && !kept.is_null());
-        // SAFETY: a block that nobody else has.
+        // SAFETY: the block has no other owner.
         unsafe { libc::free(freed) };
         left += 1;
     }
-    let name = std::env::var_os("ALARMS_RELEASE").expect("somebody says where");
-    std::fs::write(name, left.to_string()).expect("a file");
+    let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");
+    std::fs::write(name, left.to_string()).expect("the file is writable");
 }
 
 fn duplicate() -> *mut c_void {
@@ -70,42 +70,42 @@ fn duplicate_some() -> *mut c_void {
 }
 
 fn resolve() -> *mut c_void {
-    // SAFETY: a C string, and no place for the result.
+    // SAFETY: a C string, and a null buffer for the result.
     unsafe { libc::realpath(c"/proc/.".as_ptr(), null_mut()) }.cast()
 }
 
 fn folder() -> *mut c_void {
-    // SAFETY: no place for the result.
+    // SAFETY: a null buffer for the result.
     unsafe { libc::getcwd(null_mut(), 0) }.cast()
 }
 
-/// A line of some file that is longer than the block for it.
+/// Reads a line that is longer than its initial block.
 fn line_with(read: impl FnOnce(*mut *mut c_char, *mut usize, *mut libc::FILE) -> isize) -> *mut c_void {
     // SAFETY: C strings.
     let file = unsafe { libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr()) };
     assert!(!file.is_null());
     let mut room = 4;
-    // SAFETY: any size will do.
+    // SAFETY: `malloc` accepts any size.
     let mut line = unsafe { libc::malloc(room) }.cast();
     assert!(read(&raw mut line, &raw mut room, file) > 4);
-    // SAFETY: it is open, and nobody else has it.
+    // SAFETY: the stream is open and has no other owner.
     unsafe { libc::fclose(file) };
     line.cast()
 }
 
 fn line() -> *mut c_void {
-    // SAFETY: the line is a block of the C heap with so much room.
+    // SAFETY: `line` is a block of the C heap of size `room`.
     line_with(|line, room, file| unsafe { libc::getline(line, room, file) })
 }
 
 fn long_line() -> *mut c_void {
-    // SAFETY: the line is a block of the C heap with so much room.
+    // SAFETY: `line` is a block of the C heap of size `room`.
     line_with(|line, room, file| unsafe { getdelim(line, room, c_int::from(b'\n'), file) })
 }
 
 fn print() -> *mut c_void {
     let mut text = null_mut();
-    // SAFETY: a place for the text, and a format with its arguments, some of which are not passed in registers.
+    // SAFETY: `text` is valid for a pointer; the arguments match the format, and some are not passed in registers.
     let len = unsafe {
         asprintf(&raw mut text, c"%d %d %d %.1f %s %d %d".as_ptr(), 1, 2, 3, 4.5_f64, c"five".as_ptr(), 6, 7)
     };
@@ -117,12 +117,12 @@ fn print() -> *mut c_void {
 
 fn memory() -> *mut c_void {
     let (mut text, mut len) = (null_mut(), 0);
-    // SAFETY: two places that are there until the stream is closed.
+    // SAFETY: both variables are valid until the stream is closed.
     let stream = unsafe { open_memstream(&raw mut text, &raw mut len) }.cast::<libc::FILE>();
     assert!(!stream.is_null());
     // SAFETY: a C string, and an open stream.
     assert!(unsafe { libc::fputs(c"a text".as_ptr(), stream) } >= 0);
-    // SAFETY: it is open, and nobody else has it.
+    // SAFETY: the stream is open and has no other owner.
     assert_eq!(unsafe { libc::fclose(stream) }, 0);
     text.cast()
 }

@@ -1,5 +1,5 @@
-//! A database that one at a time may have open. The old generation closes it in `suspend`, and opens it again in `resume`
-//! when the reload is rolled back; `exit` finds it closed then.
+//! Database that only one owner may have open. The old generation closes the database in `suspend` and opens it again in `resume` after a
+//! failed reload; `exit` then finds the database closed.
 
 #![forbid(unsafe_code)]
 
@@ -14,14 +14,13 @@ const STARTS: TableDefinition<'_, &str, u64> = TableDefinition::new("starts");
 
 static DATABASE: Mutex<Option<Database>> = Mutex::new(None);
 
-/// Where it lies.
 static PATH: OnceLock<String> = OnceLock::new();
 
 fn database() -> MutexGuard<'static, Option<Database>> {
     DATABASE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The path is the first argument. One that panics is the last.
+/// Opens the database at the path in the first argument. A panic here fails the load.
 fn started(args: &[&str]) {
     let Some(path) = args.first() else { return };
     let _first = PATH.set((*path).to_owned());
@@ -40,7 +39,7 @@ fn closed() {
     drop(database().take());
 }
 
-/// One more start.
+/// Increments the start counter.
 fn count() -> Result<(), Error> {
     let database = database();
     let Some(database) = &*database else { return Ok(()) };
@@ -53,7 +52,7 @@ fn count() -> Result<(), Error> {
     Ok(transaction.commit()?)
 }
 
-/// How many generations have started, those that did not come to last included.
+/// Returns the number of generations that have started, including those that failed to load afterwards.
 #[zcall(ex = "almanac.starts")]
 fn starts() -> u64 {
     let read = || -> Result<u64, Error> {

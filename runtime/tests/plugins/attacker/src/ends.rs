@@ -1,4 +1,4 @@
-//! Whatever is dropped late looks at what it holds: closures, thread-locals, statics, exit hooks, plugin parts.
+//! Values that access host memory when they are dropped late: in closures, thread-locals, statics, exit hooks, plugin parts.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,24 +10,22 @@ use alcedo_plugin_api::prelude::*;
 use alcedo_plugin_api::task::{Module, delay, post};
 use engine_glue::Actor;
 
-/// As long as no test takes.
+/// Longer than any test runs.
 const NEVER: Duration = Duration::from_secs(3_600);
 
 thread_local! {
     static HERE: RefCell<Vec<Looker>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What the exit hook takes out and drops.
+/// Values that the exit hook takes and drops.
 static KEPT: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
 
-/// What is never dropped.
 static FORGOTTEN: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
 
 fn tell(line: &str) {
     tracing::info!(target: "ends", "{line}");
 }
 
-/// The main of this file's part.
 pub(crate) fn started() {
     let is_armed = fixture::on!("armed-main") || fixture::on!("panicking-main");
     if is_armed || fixture::on!("failing-red") || fixture::on!("failing-default") {
@@ -39,14 +37,13 @@ pub(crate) fn started() {
     }
 }
 
-/// The exit hook of this file's part.
 pub(crate) fn ended() {
     let kept = std::mem::take(&mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner));
     let _local = (!kept.is_empty()).then(|| Looker::try_new("the exit hook"));
     drop(kept);
 }
 
-/// Holds a black in every place from which something may be dropped late.
+/// Stores an owned value in every location that may be dropped late.
 fn arm(by: &'static str) {
     let name = |place: &str| format!("{place} of {by}");
     let held = Looker::new(name("a timer"));
@@ -67,9 +64,9 @@ fn arm(by: &'static str) {
     post(move || drop(held)).unwrap_or_else(|error| panic!("{error}"));
     HERE.with_borrow_mut(|here| here.push(Looker::new(name("a thread-local"))));
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static")));
-    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static for ever")));
+    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static that is never dropped")));
     auto_dispose(Looker::new(name("an auto-disposed resource")));
-    // One closure in another, and a closure that asks for more when it goes.
+    // A nested closure, and a closure that starts another timer when it is dropped.
     let inner = Looker::new(name("a closure in a closure"));
     let outer = move || inner.look();
     timer::every(Module, NEVER, move |_module| outer());
@@ -79,7 +76,7 @@ fn arm(by: &'static str) {
     });
 }
 
-/// Holds values in host memory, and looks at them in every way there is when it is dropped.
+/// Owns values in host memory and uses them in every possible way when it is dropped.
 struct Looker {
     place: String,
     list: UArray<UString>,
@@ -136,7 +133,7 @@ impl Looker {
     }
 }
 
-/// What kind of error it is: the texts have numbers and ages.
+/// Returns the error kind, since messages contain numbers and ages.
 fn kind(error: CallError) -> String {
     let kinds = [
         (FailureKind::STALE, "STALE"),
@@ -156,7 +153,7 @@ impl Drop for Looker {
     }
 }
 
-/// Hands what it holds to a timer when it is dropped, which takes nothing more in an end.
+/// Passes its value to a new timer when it is dropped; during destruction the timer must be refused.
 struct Again(Option<Looker>);
 
 impl Drop for Again {
@@ -166,12 +163,12 @@ impl Drop for Again {
             let _held = &held;
         });
         if begun.is_ok() {
-            tell("a timer was begun in an end");
+            tell("a timer was started during destruction");
         }
     }
 }
 
-/// Fails when it is dropped, if it is to.
+/// Panics on drop if the flag is set.
 struct Fails(bool);
 
 impl Drop for Fails {
@@ -180,7 +177,7 @@ impl Drop for Fails {
     }
 }
 
-/// An object whose plugin part looks when it is finalized, and whose methods open what they keep.
+/// Object whose plugin part uses its values on finalization, and whose methods open the values that they keep.
 #[uclass(package = "Game", base = Object)]
 pub struct Hoarder {
     kept: Option<Looker>,
@@ -198,13 +195,13 @@ impl Hoarder {
         Self { kept, numbers: None }
     }
 
-    /// Holds a black in every place.
+    /// Stores an owned value in every location.
     #[ufunction(blueprint_callable)]
     fn hold(&self) {
         arm("a method");
     }
 
-    /// Begins timers that fail: in their turn, or else when they are dropped, as they are when this object goes.
+    /// Starts timers that panic: when they fire, or when they are dropped on destruction of this object.
     #[ufunction(blueprint_callable)]
     fn leave_failures(&self, this: This<Self>, in_turn: bool) {
         for _ in 0..2 {
@@ -217,13 +214,13 @@ impl Hoarder {
         }
     }
 
-    /// Keeps numbers.
+    /// Keeps an array of numbers.
     #[ufunction(blueprint_callable)]
     fn keep_numbers(&mut self) {
         self.numbers = Some(UArray::of([1_u64, 2, 3]).unwrap_or_else(|error| panic!("{error}")));
     }
 
-    /// Opens and changes what it keeps: the sum.
+    /// Opens and changes the kept array, and returns the sum.
     #[ufunction(blueprint_callable)]
     fn grow_numbers(&self, this: This<Self>) -> u64 {
         let Some(numbers) = &self.numbers else { return 0 };
@@ -232,16 +229,16 @@ impl Hoarder {
         numbers.iter().sum()
     }
 
-    /// The number by which the host knows what it keeps.
+    /// Returns the number by which the host identifies the kept array.
     #[ufunction(blueprint_callable)]
     fn number_of_numbers(&self) -> u64 {
         self.numbers.as_ref().map_or(0, |numbers| AnyConjugate::of(numbers).number())
     }
 
-    /// Has the host give back what is open here, if the host does: the sum before and after.
+    /// Releases the open array by its number, if the host allows the release, and returns the sums before and after.
     #[ufunction(blueprint_callable)]
     fn drop_while_open(&self, this: This<Self>) -> String {
-        let Some(numbers) = &self.numbers else { return "nothing kept".to_owned() };
+        let Some(numbers) = &self.numbers else { return "no value was kept".to_owned() };
         let open = this.open(numbers);
         let before: u64 = open.iter().sum();
         let again = AnyConjugate::from_number(AnyConjugate::of(numbers).number());
@@ -249,14 +246,14 @@ impl Hoarder {
         format!("{before} {}", open.iter().sum::<u64>())
     }
 
-    /// Has another born.
+    /// Spawns another object.
     #[ufunction(blueprint_callable)]
     fn breed(&self, this: This<Self>) -> String {
         let born = this.spawn::<Self>(Obj::none());
         born.map_or_else(|error| error.to_string(), |born| this.get(born).map_or_else(kind, |born| born.name()))
     }
 
-    /// Whether it still has what it was built with.
+    /// Returns `true` if this object still holds its constructed values.
     #[ufunction(blueprint_callable)]
     fn is_whole(&self, this: This<Self>) -> bool {
         self.kept.as_ref().is_some_and(|kept| this.open(&kept.list).len() == 2 && !kept.list.is_expired())
@@ -269,7 +266,7 @@ mod doomed {
 
     use crate::teller::Teller;
 
-    /// One whose end the host hears of.
+    /// Class whose destruction is reported to the host.
     #[uclass(package = "Game", base = Teller)]
     pub struct Doomed {}
 }

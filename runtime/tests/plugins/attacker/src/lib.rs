@@ -1,5 +1,5 @@
-//! What an attacker tries who may write safe code only. Each file holds the plugin's side of one kind of attack, and
-//! `runtime/tests/attacks` the host's side and what has to come of it: a typed error, and a host that goes on.
+//! Attacks by a plugin author restricted to safe code. Each file holds the plugin side of one kind of attack; `runtime/tests/attacks` holds
+//! the host side, which expects a typed error and a running host.
 
 #![forbid(unsafe_code)]
 
@@ -24,13 +24,13 @@ fn ended() {
     rollback::ended();
 }
 
-/// One that does no harm: so a test can see that the host still answers.
+/// Harmless class: tests use it to check that the host still responds.
 #[uclass(package = "Game", base = Object)]
 pub struct Bystander {}
 
 #[uclass]
 impl Bystander {
-    /// Answers.
+    /// Returns a fixed reply.
     #[ufunction(blueprint_callable)]
     fn answer(&self) -> String {
         "still here".to_owned()

@@ -1,5 +1,5 @@
-//! New code that tries all doors before its commit, so that something of it would stay if its reload failed. Each try
-//! tells what came of it, under the target `greedy`.
+//! New code that tries every operation before its commit, each of which would leave an effect if the reload failed. The outcome of each
+//! attempt is logged under the target `greedy`.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -19,12 +19,12 @@ fn tell(what: &str, outcome: Result<(), CallError>) {
     tracing::info!(target: "greedy", "{what}: {outcome}");
 }
 
-/// Whether that is the name of a class default object.
+/// Returns `true` for the name of a class default object.
 fn is_template(name: &str) -> bool {
     name.starts_with("Default__")
 }
 
-/// Leaves work for later in each way there is.
+/// Schedules work for later in every possible way.
 fn leave(whose: &'static str) {
     let work = move |what: &str| tracing::info!(target: "greedy", "{what} of the {whose} ran");
     tell(&format!("post of the {whose}"), post(move || work("post")));
@@ -33,7 +33,7 @@ fn leave(whose: &'static str) {
     let _elsewhere = std::thread::spawn(move || post(move || work("post of a thread"))).join();
 }
 
-/// What the main tries, in the build that grabs.
+/// Attempts of `main` in the build with the switch `grabs`.
 pub(super) fn started() {
     if fixture::on!("grabs") {
         tell("a black of the main", UArray::<u64>::of([1, 2, 3]).map(drop));
@@ -41,26 +41,26 @@ pub(super) fn started() {
     }
 }
 
-/// What the exit hook tries, in the build that grabs.
+/// Attempts of the exit hook in the build with the switch `grabs`.
 pub(super) fn ended() {
     if fixture::on!("grabs") {
         tracing::info!(target: "greedy", "the exit hook ran");
     }
 }
 
-/// One that takes what it can get.
+/// Class whose constructors try every operation.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Greedy {
-    /// How much it has.
+    /// Counter visible to the host.
     #[uproperty]
     loot: u64,
-    /// Whom it knows by an id.
+    /// Reference by id.
     #[uproperty]
     known: LazyObject<Actor>,
-    /// Whom it calls.
+    /// Called listeners.
     #[uproperty]
     calls: MulticastDelegate<fn()>,
-    /// Only its plugin part knows.
+    /// Counter in the plugin part only.
     count: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct Greedy {
 impl Greedy {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
-        // The first that is rebuilt does, or each construction would bring another.
+        // Only the first rebuilt object grabs; otherwise each construction would cause another.
         if fixture::on!("grabs") && !is_template(&this.name()) && !HAS_GRABBED.swap(true, Ordering::Relaxed) {
             grab(this);
         }
@@ -91,34 +91,34 @@ impl Greedy {
         }
     }
 
-    /// Counts, and says how far it is.
+    /// Increments the counter and returns the new value.
     #[ufunction(blueprint_callable)]
     fn count(&mut self) -> u64 {
         self.count += 1;
         self.count
     }
 
-    /// How far it is.
+    /// Returns the counter.
     #[ufunction(blueprint_pure)]
     fn counted(&self) -> u64 {
         self.count
     }
 
-    /// Makes another one.
+    /// Spawns another object of this class.
     #[ufunction(blueprint_callable)]
     fn nest(&self, this: This<Self>) -> Obj<Object> {
         let born: Obj<Self> = this.spawn(Obj::none()).unwrap_or_else(|error| panic!("{error}"));
         born.as_object()
     }
 
-    /// Is called by those of its own.
+    /// Increments the counter; called by the class's own code.
     #[ufunction(blueprint_callable)]
     fn count_on(&mut self) {
         self.count += 1;
     }
 }
 
-/// Every door that leads out of what comes up. `victim` stays as it is, `other` is of a module that stays.
+/// Tries every operation with an outside effect. `victim` must remain unchanged; `other` belongs to a module that is not reloaded.
 fn grab(this: This<'_, Greedy>) {
     tell("a read of the host", this.zcall("ex:/host.now", ()).map(|_now: u64| ()));
     tell("a host function", this.zcall("ex:/host.tally", (1_u64,)));
@@ -126,7 +126,7 @@ fn grab(this: This<'_, Greedy>) {
     let victim = this.zcall::<_, Obj<Actor>>("ex:/host.victim", ()).and_then(|victim| this.get(victim));
     let other = this.zcall::<_, Obj<Actor>>("ex:/host.other", ()).and_then(|other| this.get(other));
     let (Ok(victim), Ok(other)) = (victim, other) else {
-        return tracing::info!(target: "greedy", "nobody is there to be robbed");
+        return tracing::info!(target: "greedy", "the host has no victim");
     };
     tell("a pure function of the host's", victim.try_describe().map(drop));
     tell("a function of the host's", victim.try_add_location(Vector::up(1.0)));
@@ -159,7 +159,7 @@ fn grab(this: This<'_, Greedy>) {
     leave("red constructor");
 }
 
-/// One that has its plugin part told of, each time it is built.
+/// Class that posts an announcement for each constructed plugin part.
 #[uclass(package = "Game", base = Object)]
 pub struct Announcer {}
 

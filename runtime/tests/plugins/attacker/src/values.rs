@@ -5,61 +5,61 @@ use std::hash::{Hash, Hasher};
 
 use alcedo_plugin_api::prelude::*;
 
-/// Containers that are written, some of them with what cannot be.
+/// Containers written to, some with values that they cannot hold.
 #[uclass(package = "Game", base = Object)]
 pub struct Holder {
-    /// Rows of texts.
+    /// Nested arrays of strings.
     #[uproperty]
     rows: UArray<UArray<UString>>,
-    /// Texts of one byte a character.
+    /// Strings with one byte per character.
     #[uproperty]
     latin: UArray<UAnsiString>,
-    /// The same without an order.
+    /// Set of strings with one byte per character.
     #[uproperty]
     latin_set: USet<UAnsiString>,
-    /// The same by name.
+    /// Map of strings with one byte per character.
     #[uproperty]
     latin_map: UMap<UAnsiString, UAnsiString>,
-    /// One or none.
+    /// Optional string with one byte per character.
     #[uproperty]
     latin_optional: UOptional<UAnsiString>,
-    /// Texts that grow while they are read.
+    /// Strings that are added while the array is iterated.
     #[uproperty]
     texts: UArray<UString>,
-    /// Keys that grow while they are read.
+    /// Keys that are added while the set is iterated.
     #[uproperty]
     keys: USet<UString>,
-    /// Entries that grow while they are read.
+    /// Entries that are added while the map is iterated.
     #[uproperty]
     entries: UMap<UString, UString>,
-    /// Keys with parts.
+    /// Keys with fields.
     #[uproperty]
     labels: USet<Label>,
-    /// The same with values, which have the same parts.
+    /// Map whose keys and values have fields.
     #[uproperty]
     label_map: UMap<Label, Label>,
-    /// Keys that refer to something.
+    /// Keys that are object references.
     #[uproperty]
     soft: USet<SoftObject<Object>>,
-    /// The same, to a class.
+    /// Keys that are class references.
     #[uproperty]
     soft_classes: USet<SoftClass<Object>>,
-    /// Keys for people.
+    /// Localizable keys.
     #[uproperty]
     shown: USet<UText>,
-    /// What is hashed by code of the author's.
+    /// Keys hashed by code of the plugin author.
     #[uproperty]
     points: USet<Point>,
-    /// Numbers that are lent.
+    /// Numbers that are borrowed as slices.
     #[uproperty]
     numbers: UArray<u64>,
-    /// A reference of the host's.
+    /// Weak reference to an object of the host.
     #[uproperty]
     friend: WeakObject<Object>,
-    /// A class.
+    /// Reference to a class.
     #[uproperty]
     class: SoftClass<Object>,
-    /// A property.
+    /// Reference to a property.
     #[uproperty]
     field: FieldPath,
     /// Listeners.
@@ -68,38 +68,38 @@ pub struct Holder {
     kept: Option<UArray<u64>>,
 }
 
-/// A key that is used where it lies.
+/// Key that is used in place.
 #[ustruct(package = "Game")]
 pub struct Label {
-    /// A part.
+    /// Simple field.
     name: UString,
-    /// Another.
+    /// Number field.
     number: u64,
-    /// A part with parts.
+    /// Nested struct.
     inner: Inner,
 }
 
-/// A part of a key.
+/// Nested struct of a key.
 #[ustruct(package = "Game")]
 pub struct Inner {
-    /// In a part.
+    /// String used in place.
     name: UString,
-    /// The same as a copy.
+    /// String copied in and out.
     text: String,
 }
 
 thread_local! {
-    /// Whose points are cleared by the next hash of one.
+    /// Holder whose points the next hash of a point clears.
     static CLEARED: Cell<Obj<Holder>> = const { Cell::new(Obj::none()) };
 }
 
-/// A point that is hashed by code which does more than that.
+/// Point with a `Hash` implementation that has side effects.
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Point {
-    /// To the right.
+    /// Horizontal coordinate.
     pub x: u64,
-    /// What it is called.
+    /// Tag of the point.
     pub label: u64,
 }
 
@@ -113,44 +113,44 @@ impl Hash for Point {
     }
 }
 
-/// What refuses, in a sentence; or that nothing did.
+/// Returns the error message, or `done`.
 fn told<T>(outcome: Result<T, CallError>) -> String {
     outcome.map_or_else(|error| error.to_string(), |_done| "done".to_owned())
 }
 
 #[uclass]
 impl Holder {
-    /// Gives a row a part of itself: it is taken before the row is touched.
+    /// Assigns an element of a row to the row itself; the value is copied before the row is overwritten.
     #[ufunction(blueprint_callable)]
     fn part_of_itself(&self, this: This<Self>) -> String {
         let rows = this.rows();
         rows.assign([["one", "two"], ["three", "four"]]);
-        let two = rows.get(0).and_then(|row| row.get(1)).expect("there");
+        let two = rows.get(0).and_then(|row| row.get(1)).expect("present");
         let outcome = told(rows.try_set(0, [two]));
         format!("{outcome} {rows}")
     }
 
-    /// Gives a row a view whose value has moved since, beside one that is good.
+    /// Writes a mix of a valid view and a view of a moved value to a row.
     #[ufunction(blueprint_callable)]
     fn expired_source(&self, this: This<Self>) -> String {
         let rows = this.rows();
         rows.assign([["one"], ["two"]]);
-        let old = rows.get(0).and_then(|row| row.get(0)).expect("there");
+        let old = rows.get(0).and_then(|row| row.get(0)).expect("present");
         let before = rows.to_string();
-        rows.get(0).expect("there").clear();
-        rows.get(0).expect("there").push("one");
-        let good = rows.get(1).and_then(|row| row.get(0)).expect("there");
+        rows.get(0).expect("present").clear();
+        rows.get(0).expect("present").push("one");
+        let good = rows.get(1).and_then(|row| row.get(0)).expect("present");
         let outcomes = [
             told(rows.try_set(1, [&good, &old])),
-            told(rows.get(1).expect("there").try_extend([&good, &old])),
-            told(rows.get(1).expect("there").try_insert(0, &old)),
+            told(rows.get(1).expect("present").try_extend([&good, &old])),
+            told(rows.get(1).expect("present").try_insert(0, &old)),
         ];
         assert!(outcomes.iter().all(|outcome| outcome.contains("expired")), "{outcomes:?}");
         assert_eq!(rows.to_string(), before);
         outcomes[0].clone()
     }
 
-    /// Every way to write several values, with one among them that cannot be.
+    /// Writes several values, one of which is invalid, through every function that accepts several.
     #[ufunction(blueprint_callable)]
     fn half_a_write(&self, this: This<Self>) -> String {
         let (array, set, map, one) = (this.latin(), this.latin_set(), this.latin_map(), this.latin_optional());
@@ -160,7 +160,7 @@ impl Holder {
         one.set("a");
         let now = || format!("{array} {set} {map} {one}");
         let before = now();
-        let view = array.get(0).expect("there");
+        let view = array.get(0).expect("present");
         let euro = "\u{20ac}";
         let refused = [
             told(array.try_assign(["c", euro])),
@@ -184,14 +184,14 @@ impl Holder {
             assert!(outcome.contains("UAnsiString cannot hold"), "{at}: {outcome}");
         }
         assert_eq!(now(), before);
-        assert_eq!(view.text(), "a", "what was not written did not move either");
+        assert_eq!(view.text(), "a", "a refused write has moved an element");
         map.extend([("a", "9"), ("c", "3"), ("c", "4")]);
         array.extend(["c"]);
         set.extend(["c", "a"]);
         now()
     }
 
-    /// Adds to an array while it is walked, and reads what was seen before.
+    /// Appends to an array during iteration, and checks views of earlier elements.
     #[ufunction(blueprint_callable)]
     fn grow_an_array(&self, this: This<Self>) -> String {
         this.texts().assign(["first"]);
@@ -210,7 +210,7 @@ impl Holder {
         format!("{seen} seen, {}", if stale > 0 { "some had moved" } else { "none had moved" })
     }
 
-    /// Adds to a set while it is walked.
+    /// Inserts into a set during iteration.
     #[ufunction(blueprint_callable)]
     fn grow_a_set(&self, this: This<Self>) {
         this.keys().assign(["first"]);
@@ -219,7 +219,7 @@ impl Holder {
         }
     }
 
-    /// Adds to a map while it is walked.
+    /// Inserts into a map during iteration.
     #[ufunction(blueprint_callable)]
     fn grow_a_map(&self, this: This<Self>) {
         this.entries().assign([("first", "value")]);
@@ -228,18 +228,18 @@ impl Holder {
         }
     }
 
-    /// Destroys the owner of an array while it is walked.
+    /// Destroys the owner of an array during iteration.
     #[ufunction(blueprint_callable)]
     fn destroy_what_is_walked(&self, this: This<Self>) {
-        let other: Obj<Self> = this.spawn(Obj::none()).expect("born");
+        let other: Obj<Self> = this.spawn(Obj::none()).expect("spawned");
         let view = this.get(other).expect("alive");
         view.texts().assign(["one", "two", "three"]);
         for _text in view.texts().iter() {
-            view.destroy().expect("it lives");
+            view.destroy().expect("alive");
         }
     }
 
-    /// Fills what the test is about to age.
+    /// Fills the containers whose epochs the test then changes.
     #[ufunction(blueprint_callable)]
     fn fill(&self, this: This<Self>) {
         this.texts().assign(["one", "two"]);
@@ -247,13 +247,13 @@ impl Holder {
         this.numbers().assign([1, 2, 3]);
     }
 
-    /// Uses a container whose counter is about to end: a view before, one after each change, and what can be done.
+    /// Uses a container whose epoch counter is about to overflow: a view before and after each change, and the remaining operations.
     #[ufunction(blueprint_callable)]
     fn count_to_the_end(&self, this: This<Self>) -> String {
         let texts = this.texts();
         let mut said = Vec::new();
         for _change in 0..4 {
-            let view = texts.get(0).expect("there");
+            let view = texts.get(0).expect("present");
             let fresh = told(view.try_text());
             texts.remove(1);
             texts.push("two");
@@ -265,7 +265,7 @@ impl Holder {
         said.join("\n")
     }
 
-    /// Lends its numbers, and calls a logger meanwhile: what it saw before and after.
+    /// Borrows its numbers as a slice and logs during the borrow; returns the numbers before and after.
     #[ufunction(blueprint_callable)]
     fn lend(&self, this: This<Self>) -> String {
         this.numbers().assign(vec![11_u64; 64]);
@@ -276,7 +276,7 @@ impl Holder {
         })
     }
 
-    /// The same with a slice that may be written, inside of which nobody reads either.
+    /// Borrows its numbers as a mutable slice; log handlers can neither read nor write the array during the borrow.
     #[ufunction(blueprint_callable)]
     fn lend_to_write(&self, this: This<Self>) -> String {
         this.numbers().assign(vec![11_u64; 64]);
@@ -289,27 +289,27 @@ impl Holder {
         format!("{:?}", (numbers.len(), numbers.get(0), numbers.get(63)))
     }
 
-    /// Panics while a slice is lent.
+    /// Panics while a slice is borrowed.
     #[ufunction(blueprint_callable)]
     fn panic_while_lending(&self, this: This<Self>) {
         this.numbers().assign([1]);
         this.numbers().with_slice_mut(|_numbers| panic!("with a slice"));
     }
 
-    /// Gives a map one of its own values as a new key, when its rows are about to move.
+    /// Inserts a map value as a new key of the same map when the map is about to reallocate.
     #[ufunction(blueprint_callable)]
     fn value_as_key(&self, this: This<Self>) -> String {
         let entries = this.entries();
         for key in ["a", "b", "c", "d"] {
             entries.insert(key, key);
         }
-        let value = entries.get("a").expect("there");
+        let value = entries.get("a").expect("present");
         value.set("a text that equals no key, and is too long to lie in the row");
         entries.insert(&value, "x");
         format!("{} {:?}", entries.len(), entries.get("a text that equals no key, and is too long to lie in the row"))
     }
 
-    /// A label of this name, given to the set and to the map.
+    /// Adds a label of this name to the set and to the map.
     fn label(this: This<Self>, name: &str) {
         let label = Label::default();
         let view = this.open(&label);
@@ -319,7 +319,7 @@ impl Holder {
         this.label_map().insert(&label, &label);
     }
 
-    /// Every way to write a key, or a part of one, where it lies; and what is there afterwards.
+    /// Tries every in-place write of a key or of a field of a key, and reports the keys afterwards.
     #[ufunction(blueprint_callable)]
     fn write_keys(&self, this: This<Self>) -> String {
         let (labels, map) = (this.labels(), this.label_map());
@@ -369,38 +369,38 @@ impl Holder {
             value.name().set("a value may be");
             value.inner().set_name("changed");
         }
-        let key = labels.iter().next().expect("there").clone();
+        let key = labels.iter().next().expect("present").clone();
         assert!(labels.remove(&key));
         this.open(&key).set_name("changed");
         assert!(labels.insert(&key) && labels.contains(&key));
         format!("{} refused, {}: {}", refused.len(), labels.len(), refused[0])
     }
 
-    /// Calls a delegate by the name that all delegates have, as if it had a signature.
+    /// Calls a delegate by the common delegate name, as if it had a signature.
     #[ufunction(blueprint_callable)]
     fn typed_call_of_a_delegate(&self, this: This<Self>) -> String {
-        told(this.zcall::<_, UString>("nd:/", (7_u64, "a text".to_owned(), UArray::of(vec![1_u64]).expect("made"))))
+        told(this.zcall::<_, UString>("nd:/", (7_u64, "a text".to_owned(), UArray::of(vec![1_u64]).expect("a host"))))
     }
 
-    /// The ways that give no error back: they end the call.
+    /// Writes a key through functions without an error result, which must end the call.
     #[ufunction(blueprint_callable)]
     fn write_a_key(&self, this: This<Self>, way: u32) {
         this.keys().assign(["one"]);
         this.soft().assign([SoftObject::default()]);
         this.soft_classes().assign([SoftClass::default()]);
         this.shown().assign(["one"]);
-        let key = this.keys().iter().next().expect("there");
+        let key = this.keys().iter().next().expect("present");
         match way {
             0 => key.push_str("s"),
             1 => key.set("two"),
-            2 => this.soft().iter().next().expect("there").set_path("/Game/There"),
-            3 => this.soft().iter().next().expect("there").clear(),
-            4 => this.soft_classes().iter().next().expect("there").set("/Script/Game.Holder"),
-            _ => this.shown().iter().next().expect("there").set_localized(UName::NONE, UName::NONE, "two"),
+            2 => this.soft().iter().next().expect("present").set_path("/Game/There"),
+            3 => this.soft().iter().next().expect("present").clear(),
+            4 => this.soft_classes().iter().next().expect("present").set("/Script/Game.Holder"),
+            _ => this.shown().iter().next().expect("present").set_localized(UName::NONE, UName::NONE, "two"),
         }
     }
 
-    /// Changes keys where they lie, then takes rows out and has the set grow, over and over.
+    /// Tries in-place writes of keys, then repeatedly removes keys and lets the set grow.
     #[ufunction(blueprint_callable)]
     fn keys_that_change(&self, this: This<Self>) -> String {
         let keys = this.keys();
@@ -426,7 +426,7 @@ impl Holder {
         format!("{} {keys}", keys.len())
     }
 
-    /// Copies points into a set of std's, whose hashes clear the container that they are copied from.
+    /// Copies points into a std set; hashing a point clears the source container.
     #[ufunction(blueprint_callable)]
     fn hash_that_clears(&mut self, this: This<Self>) {
         for x in 0..40 {
@@ -440,41 +440,41 @@ impl Holder {
         });
     }
 
-    /// Says a line, with nothing lent.
+    /// Logs a line while nothing is borrowed.
     #[ufunction(blueprint_callable)]
     fn say(&self) {
         tracing::info!(target: "attack", "nothing is lent");
     }
 
-    /// Keeps a value of its own, whose number it gives away.
+    /// Keeps an owned value and returns its number.
     #[ufunction(blueprint_callable)]
     fn keep(&mut self) -> u64 {
-        let kept = UArray::of(vec![7_u64; 64]).expect("made");
+        let kept = UArray::of(vec![7_u64; 64]).expect("a host");
         let number = AnyConjugate::of(&kept).number();
         self.kept = Some(kept);
         number
     }
 
-    /// Makes values that are never dropped.
+    /// Creates values that are never dropped.
     #[ufunction(blueprint_callable)]
     fn forget(&self) {
-        std::mem::forget(UArray::of(vec![1_u64]).expect("made"));
-        std::mem::forget(UString::of("forgotten").expect("made"));
+        std::mem::forget(UArray::of(vec![1_u64]).expect("a host"));
+        std::mem::forget(UString::of("forgotten").expect("a host"));
     }
 
-    /// The sum of what it keeps.
+    /// Returns the sum of the kept value.
     #[ufunction(blueprint_callable)]
     fn sum(&self, this: This<Self>) -> u64 {
         self.kept.as_ref().map_or(0, |kept| this.open(kept).with_slice(|kept| kept.iter().sum()))
     }
 
-    /// Objects inside each other, so many deep.
+    /// Creates a chain of `depth` objects, each an outer of the previous one.
     #[ufunction(blueprint_callable)]
     fn nest(&self, this: This<Self>, depth: u32) -> Obj<Object> {
-        let first: Obj<Holder> = this.spawn(Obj::none()).expect("born");
+        let first: Obj<Holder> = this.spawn(Obj::none()).expect("spawned");
         let mut outer = first.as_object();
         for _ in 1..depth {
-            outer = this.spawn::<Holder>(outer).expect("born").as_object();
+            outer = this.spawn::<Holder>(outer).expect("spawned").as_object();
         }
         first.as_object()
     }

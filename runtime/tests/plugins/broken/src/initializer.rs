@@ -1,17 +1,17 @@
-//! Runs when the file is mapped, and does what its switches name: goes wrong, or proves that code of this file ran.
-#![expect(unsafe_code, reason = "an initializer is named by its section, and one of its faults is a crash")]
+//! Initializer that runs when the file is mapped, and fails or proves that it ran, as its switches specify.
+#![expect(unsafe_code, reason = "an initializer needs a linker section, and one of its faults is a crash")]
 
 extern "C" fn misbehave() {
     if fixture::on!("witness")
         && let Some(path) = std::env::var_os("ALCEDO_WITNESS")
     {
-        // The test that waits for the file reports that it is missing.
+        // Ignores a write error: the test that waits for the file reports its absence.
         let _unwritten = std::fs::write(path, "mapped");
     }
     if fixture::on!("crash-in-initializer") {
         announce();
         let nowhere = std::ptr::without_provenance_mut::<u32>(8);
-        // SAFETY: it is not: this is the crash that hosts are tested with.
+        // SAFETY: none: hosts are tested with this crash.
         unsafe { nowhere.write_volatile(1) };
     }
     if fixture::on!("hang-in-initializer") {
@@ -34,7 +34,7 @@ fn announce() {
     eprintln!("the initializer of broken runs");
 }
 
-// SAFETY: the section holds functions of this type, which the loader calls once when it maps the file.
+// SAFETY: the section holds functions of this type, which the loader calls once after mapping the file.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static MISBEHAVE: extern "C" fn() = misbehave;

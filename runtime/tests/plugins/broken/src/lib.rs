@@ -1,4 +1,4 @@
-//! A plugin that misbehaves as its switch or its feature names it, and is healthy without any: hosts are tested with it.
+//! Test plugin that fails as its switch or feature specifies and is healthy without any.
 
 #![deny(unsafe_code)]
 
@@ -46,21 +46,20 @@ fn ended() {
     misbehave(fixture::on!("panic-in-exit"), "exit");
 }
 
-/// The hook that panics when it runs next, on request; empty for none.
+/// Hook that panics on its next run, on request; empty for none.
 static NEXT: Mutex<String> = Mutex::new(String::new());
 
-/// Panics where the switch is on, and once on request. The place is the caller's, so that reports can be compared with
-/// the source.
+/// Panics if the switch is on, and once on request. `track_caller` lets tests compare the reported location with the source.
 #[track_caller]
 fn misbehave(now: bool, hook: &str) {
     wait_if_asked(hook);
     assert!(!now && !requested(hook), "broken on purpose: {hook}");
 }
 
-/// The hook that does not return when it runs next, until there is this file.
+/// Hook that blocks on its next run until the file exists.
 static WAIT: Mutex<Option<(String, String)>> = Mutex::new(None);
 
-/// Waits if it was asked for.
+/// Waits for the file if the hook was requested to.
 fn wait_if_asked(hook: &str) {
     let asked = WAIT.lock().unwrap_or_else(PoisonError::into_inner).take_if(|(asked, _)| asked == hook);
     if let Some((_, path)) = asked {
@@ -70,7 +69,7 @@ fn wait_if_asked(hook: &str) {
     }
 }
 
-/// Whether this was asked for; it is done once.
+/// Returns `true` once if a panic of this hook was requested.
 fn requested(hook: &str) -> bool {
     let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
     let requested = *next == hook;
@@ -83,20 +82,20 @@ fn requested(hook: &str) -> bool {
 #[cfg(feature = "does-not-compile")]
 const PIECES: u32 = "none";
 
-/// An actor that is easily broken.
+/// Actor that fails on request.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Fragile {
-    /// How much it takes.
+    /// Property with a default other than zero.
     #[uproperty(edit_anywhere, default = 3)]
     toughness: i32,
-    /// What has to go with it when its construction fails.
+    /// Default subobject that is destroyed if the construction fails.
     #[uproperty(default_subobject, root_component)]
     shell: Obj<SceneComponent>,
 
-    /// How often it was poked.
+    /// Number of pokes, kept by a reload.
     #[keep]
     pokes: u32,
-    /// How often it was poked since this code began: not kept, so only a rollback saves it.
+    /// Number of pokes since this generation was loaded; only a rollback preserves the value.
     nerves: u32,
 }
 
@@ -109,7 +108,7 @@ impl Fragile {
         if requested("destroy in red constructor") {
             this.destroy().unwrap_or_else(|error| panic!("{error}"));
         }
-        // In a construction every property is zero still; in a reload they are the living object's.
+        // All properties are still zero in a construction; a rebuild sees the values of the existing object.
         misbehave(fixture::on!("panic-in-rebuild") && this.toughness() != 0, "rebuild");
         if fixture::on!("meddles-in-rebuild") && this.toughness() != 0 {
             this.set_toughness(this.toughness() + 1);
@@ -129,7 +128,7 @@ impl Fragile {
         if fixture::on!("meddles-in-class-constructor") {
             let victim = this.zcall::<_, Obj<Actor>>("ex:/host.victim", ()).and_then(|victim| this.get(victim));
             let victim = victim.unwrap_or_else(|error| panic!("{error}"));
-            // Straight in its memory, and through a function of its own.
+            // By a direct memory write, and through a function of the object.
             for refused in [victim.try_set_can_tick(true), victim.try_add_location(Vector::up(1.0))] {
                 if let Err(refused) = refused {
                     tracing::warn!(target: "meddling", "{refused}");
@@ -151,7 +150,7 @@ impl Fragile {
         this.base_receive_tick(delta);
     }
 
-    /// Pokes it, and gives how often it was poked.
+    /// Increments the counters and returns the number of pokes.
     #[ufunction(blueprint_callable)]
     fn poke(&mut self, this: This<Self>) -> u32 {
         self.pokes += 1;
@@ -169,13 +168,13 @@ impl Fragile {
         self.pokes
     }
 
-    /// Is called back by `poke`.
+    /// Called back by `poke`.
     #[ufunction(blueprint_callable)]
     fn poke_back(&mut self) {
         self.pokes += 10;
     }
 
-    /// Destroys the object it runs on, and goes on for a while: `self` is still there.
+    /// Destroys its own object and continues; `self` remains valid.
     #[ufunction(blueprint_callable)]
     fn end_itself(&mut self, this: This<Self>) -> u32 {
         this.destroy().unwrap_or_else(|error| panic!("{error}"));
@@ -183,32 +182,31 @@ impl Fragile {
         self.pokes
     }
 
-    /// How often it was poked, and how often since this code began.
+    /// Returns both counters.
     #[ufunction(blueprint_pure)]
     fn state(&self) -> String {
         format!("pokes={} nerves={}", self.pokes, self.nerves)
     }
 
-    /// Calls what `name` stands for: what it says, or why it was refused.
+    /// Calls the function of this name and returns its result or the error.
     #[ufunction(blueprint_callable)]
     fn relay(&self, this: This<Self>, name: String) -> String {
         this.zcall::<_, String>(&name, ()).unwrap_or_else(|error| format!("refused: {error}"))
     }
 
-    /// Makes one of the hooks panic when it runs next, in a build that is healthy otherwise.
+    /// Makes one of the hooks panic on its next run.
     #[zmethod]
     fn panic_next_in(hook: String) {
         *NEXT.lock().unwrap_or_else(PoisonError::into_inner) = hook;
     }
 
-    /// Makes one of the hooks wait for a file when it runs next.
+    /// Makes one of the hooks wait for a file on its next run.
     #[zmethod]
     fn wait_next_in(hook: String, path: String) {
         *WAIT.lock().unwrap_or_else(PoisonError::into_inner) = Some((hook, path));
     }
 
-    /// Calls the engine from a thread of the module's own, in every way that goes round the types: what each call
-    /// was answered.
+    /// Calls the engine from a thread of the module, past every type check, and returns the reply to each call.
     #[cfg(feature = "off-thread-call")]
     #[zmethod]
     fn call_off_thread() -> String {

@@ -1,6 +1,6 @@
-//! What a plugin does that has gone round the types: it calls the host's functions from a thread of its own. Each has
-//! to refuse, since none of them may trust its caller.
-#![expect(unsafe_code, reason = "goes round everything that is safe")]
+//! Plugin code that bypasses the type system and calls host functions from its own thread. Each function must refuse, because none may
+//! trust its caller.
+#![expect(unsafe_code, reason = "bypasses the safe API")]
 
 use std::ptr::null_mut;
 
@@ -11,15 +11,15 @@ use alcedo_abi::value::{TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{ZCallBuffer, ZCallStatus};
 use alcedo_plugin_api::FailureKind;
 
-/// Calls everything that is for the game thread only, on another one: a line per function with its answer.
+/// Calls every game-thread-only function on another thread, and returns one line per function with its reply.
 pub(crate) fn call() -> String {
     let thread = std::thread::Builder::new().name("broken".to_owned());
     let thread = thread.spawn(answers).expect("a thread can be started");
-    thread.join().expect("being refused does not panic")
+    thread.join().expect("refused calls do not panic")
 }
 
 fn answers() -> String {
-    let context = alcedo_rt::context().expect("the module is attached while it is called");
+    let context = alcedo_rt::context().expect("the module is attached during calls");
     let (host, table) = (context.host, context.table);
     let (object, class) = (ObjectHandle::new(1, 1), ClassId::NONE);
     let mut lines = Vec::new();
@@ -35,8 +35,8 @@ fn answers() -> String {
     };
     macro_rules! ask {
         ($function:ident($($argument:expr),*) is $ok:expr) => {{
-            // SAFETY: the host is this module's own word, and all references are live for the call. That the thread is
-            // wrong is for the host to find.
+            // SAFETY: `host` is the pointer that this module received, and all references are live during the call. The host must detect
+            // the wrong thread.
             unsafe { table.$function()(host, $($argument),*) == $ok }
         }};
     }

@@ -1,7 +1,7 @@
-//! A declaration that leads nowhere, among the classes of this module: a read of it crashes.
+//! Invalid pointer among the class descriptions of this module; reading the description crashes.
 #![expect(unsafe_code, reason = "names the section of class descriptions")]
 
-// SAFETY: it is not: the section holds addresses of class descriptions, and this is none.
+// SAFETY: none: the section holds addresses of class descriptions, and this value is an invalid address.
 #[used]
 #[unsafe(link_section = "linkme_CLASSES")]
 static NOWHERE: usize = 8;

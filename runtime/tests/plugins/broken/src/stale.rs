@@ -1,8 +1,8 @@
-//! Glue of the engine as another engine had it: each feature differs in one member.
+//! Glue of an older engine; each feature differs in one member.
 
 use alcedo_plugin_api::prelude::*;
 
-/// What is wrong with it.
+/// Has a property of another type than in the engine.
 #[cfg(feature = "stale-property")]
 #[uclass(imported, package = "Engine")]
 pub struct Actor {
@@ -20,25 +20,25 @@ pub struct Actor {
     warmth: f64,
 }
 
-/// Has another field than the engine's.
+/// Has a field of another type than in the engine.
 #[cfg(feature = "stale-field")]
 #[ustruct(pod, imported, package = "Engine")]
 #[derive(Debug, Default, PartialEq)]
 pub struct Rotator {
-    /// Up and down.
+    /// Rotation around the right axis.
     pub pitch: f64,
     /// An `f64` in the engine.
     pub yaw: f32,
-    /// Around the way forward.
+    /// Rotation around the forward axis.
     pub roll: f64,
 }
 
-/// Extends the component in the engine.
+/// Has another base than in the engine.
 #[cfg(feature = "stale-base")]
 #[uclass(imported, package = "Engine", base = engine_glue::World)]
 pub struct SceneComponent {}
 
-/// What is wrong with it.
+/// Has a function that the engine lacks.
 #[cfg(feature = "stale-function")]
 #[uclass(imported, package = "Engine")]
 pub struct Actor {}
@@ -46,12 +46,12 @@ pub struct Actor {}
 #[cfg(feature = "stale-function")]
 #[uclass(imported)]
 impl Actor {
-    /// Is not there.
+    /// Absent from the engine.
     #[ufunction(blueprint_implementable_event)]
     fn receive_storm(&self);
 }
 
-/// Uses the members: those that no code uses are not compared.
+/// Uses the members, because unused members are not compared.
 #[cfg(any(feature = "stale-property", feature = "stale-function", feature = "stale-owner"))]
 #[uclass(package = "Game")]
 pub struct User {}

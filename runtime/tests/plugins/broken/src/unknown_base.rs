@@ -2,10 +2,10 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// Not there.
+/// Class that the engine lacks.
 #[uclass(imported, package = "Engine")]
 pub struct Missing {}
 
-/// Has no base to stand on.
+/// Class without a resolvable base.
 #[uclass(package = "Game", base = Missing)]
 pub struct Baseless {}

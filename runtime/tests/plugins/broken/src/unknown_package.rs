@@ -2,6 +2,6 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// Belongs nowhere.
+/// Class in an unknown package.
 #[uclass(package = "Nowhere")]
 pub struct Homeless {}

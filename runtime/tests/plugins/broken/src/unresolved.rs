@@ -1,10 +1,10 @@
-//! A function that is declared and never defined. A linker takes that for a symbol of another library.
+//! Function that is declared and never defined. The linker assumes that another library exports the symbol.
 #![expect(unsafe_code, reason = "declares a function that is not defined")]
 
 unsafe extern "C" {
     fn alcedo_nobody_defines_this();
 }
 
-/// Kept, so that the loader has to look for it.
+/// Keeps a reference, so that the loader must resolve the symbol.
 #[used]
 static NOWHERE: unsafe extern "C" fn() = alcedo_nobody_defines_this;

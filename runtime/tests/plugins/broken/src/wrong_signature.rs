@@ -1,8 +1,8 @@
-//! Declarations of the engine's `Actor` that do not agree with the engine.
+//! Declarations of the engine's `Actor` that differ from the engine.
 
 use alcedo_plugin_api::prelude::*;
 
-/// The engine's actor, wrongly remembered.
+/// Engine actor with a wrong signature.
 #[uclass(imported, package = "Engine")]
 pub struct Actor {}
 
@@ -13,13 +13,13 @@ impl Actor {
     fn add_rotation(&self, degrees: f64);
 }
 
-/// Turns others.
+/// Class that rotates actors.
 #[uclass(package = "Game")]
 pub struct Turner {}
 
 #[uclass]
 impl Turner {
-    /// Uses the function: one that no code uses is not compared.
+    /// Uses the function, because unused functions are not compared.
     #[ufunction]
     fn turn(&self, this: This<Self>, actor: Obj<Actor>) -> Result<(), CallError> {
         this.get(actor)?.try_add_rotation(1.0)

@@ -1,5 +1,5 @@
-//! A clock whose hands are moved by C code: a thread of its own calls back, and each call is posted to the game thread.
-//! The exit hook stops that thread: no C library knows that it can be unloaded.
+//! Clock driven by C code: a C thread calls back, and each call posts to the game thread. The exit hook stops the thread, because the C
+//! library does not handle unloading.
 
 #![deny(unsafe_code)]
 
@@ -20,22 +20,22 @@ fn ended() {
     }
 }
 
-/// A clock.
+/// Clock that counts beats.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Clock {
-    /// The beats it heard.
+    /// Number of received beats.
     #[uproperty(edit_anywhere, default = 0)]
     beats: i32,
 }
 
 #[uclass]
 impl Clock {
-    /// Starts to hear a beat every so many microseconds. Whether it does: there is one metronome.
+    /// Starts a beat every `microseconds`. Returns `false` if the metronome is already running or fails to start.
     #[ufunction(blueprint_callable)]
     fn listen(&self, this: This<Self>, microseconds: u32) -> bool {
         let me = this.as_obj();
         metronome::start(microseconds, move || {
-            // A beat that comes while the module is on its way out is ignored.
+            // Ignores beats during the module's unload.
             let _late = task::post_to(me, |this| this.set_beats(this.beats() + 1));
         })
     }

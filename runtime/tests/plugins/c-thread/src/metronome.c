@@ -1,4 +1,4 @@
-/* A metronome as a C library has it: one thread that calls back until it is stopped. */
+/* Metronome of a typical C library: one thread that calls back until it is stopped. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,8 +38,8 @@ int metronome_start(metronome_beat callback, void *context, long period_ns) {
     return failed;
 }
 
-/* Asks the thread to stop. The callback may be called once more. */
+/* Requests the thread to stop. The callback may be called once more. */
 void metronome_ask_to_stop(void) { atomic_store(&metronome.running, 0); }
 
-/* Waits for the thread's end; once for each start. */
+/* Waits for the end of the thread; must be called once per start. */
 void metronome_join(void) { pthread_join(metronome.thread, NULL); }

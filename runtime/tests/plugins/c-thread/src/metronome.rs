@@ -1,5 +1,5 @@
-//! The C metronome for safe code: one at a time, from `start` to `stop`.
-#![expect(unsafe_code, reason = "calls C functions, and is called back by one")]
+//! Safe wrapper of the C metronome; only one may run, from `start` to `stop`.
+#![expect(unsafe_code, reason = "calls C functions, one of which calls back")]
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,11 +16,11 @@ unsafe extern "C" {
 
 type Beat = Box<dyn Fn() + Send + Sync>;
 
-/// What the running metronome calls. It stays where it is until the thread has been joined.
+/// Callback of the running metronome. The box must not move or be dropped until the thread is joined.
 static RUNNING: Mutex<Option<Box<Beat>>> = Mutex::new(None);
 
-/// Calls `beat` every so many microseconds, less than a second of them, on the metronome's thread. False when one runs
-/// already or no thread can be had.
+/// Calls `beat` every `microseconds`, less than a second, on the metronome's thread. Returns `false` if a metronome is running or no thread
+/// can be created.
 pub(crate) fn start(microseconds: u32, beat: impl Fn() + Send + Sync + 'static) -> bool {
     let mut running = running();
     if running.is_some() || microseconds >= 1_000_000 {
@@ -28,7 +28,7 @@ pub(crate) fn start(microseconds: u32, beat: impl Fn() + Send + Sync + 'static) 
     }
     let beat: &mut Box<Beat> = running.insert(Box::new(Box::new(beat)));
     let context: *const Beat = &raw const **beat;
-    // SAFETY: `on_beat` takes just this context, and the box is dropped only after the thread was joined.
+    // SAFETY: `on_beat` expects this context, and the box is dropped only after the thread was joined.
     let failed = unsafe { metronome_start(on_beat, context.cast_mut().cast(), c_long::from(microseconds) * 1_000) };
     if failed != 0 {
         *running = None;
@@ -36,13 +36,13 @@ pub(crate) fn start(microseconds: u32, beat: impl Fn() + Send + Sync + 'static) 
     failed == 0
 }
 
-/// Stops the metronome, if it runs, and waits until its thread has ended.
+/// Stops a running metronome and joins its thread.
 pub(crate) fn stop() {
     let mut running = running();
     if running.is_some() {
-        // SAFETY: it only stores a flag.
+        // SAFETY: the call only stores a flag.
         unsafe { metronome_ask_to_stop() };
-        // SAFETY: there is a thread that was not joined: `RUNNING` says so.
+        // SAFETY: `RUNNING` is set, so a thread exists that was not joined.
         unsafe { metronome_join() };
         *running = None;
     }
@@ -53,9 +53,9 @@ fn running() -> MutexGuard<'static, Option<Box<Beat>>> {
 }
 
 /// # Safety
-/// `context` is the box that `start` handed over, and is alive.
+/// `context` is a valid pointer to the box that `start` passed.
 unsafe extern "C" fn on_beat(context: *mut c_void, _beat: c_uint) {
-    // SAFETY: promised by the caller, which is the metronome's thread.
+    // SAFETY: promised by the caller, the metronome's thread.
     let beat = unsafe { &*context.cast::<Beat>() };
     beat();
 }

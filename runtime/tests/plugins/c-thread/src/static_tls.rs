@@ -1,4 +1,4 @@
-//! A variable for each thread that only a library which is there from the start can have.
+//! Thread-local variable that only libraries loaded at program start can have.
 #![expect(unsafe_code, reason = "declares a C function")]
 
 use std::ffi::c_int;

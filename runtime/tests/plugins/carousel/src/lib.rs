@@ -1,5 +1,5 @@
-//! Actors that a frame calls in batches: what calls of many objects cost is measured with them, and what becomes of the others when one
-//! panics, ends another, begins a third or calls back.
+//! Actors that are called in batches each frame. Tests measure the cost of calling many objects and check the remaining calls when one
+//! actor panics, destroys another, spawns a third or calls back.
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,7 @@ fn build_tag() -> i32 {
     fixture::tag() as i32
 }
 
-/// The build that does not come up.
+/// Tag of the build that fails to start.
 const UNLUCKY: i32 = 13;
 
 fn started(_args: &[&str]) {
@@ -26,27 +26,26 @@ fn started(_args: &[&str]) {
     }
 }
 
-/// Turns.
+/// Actor that rotates each tick.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Horse {
-    /// Degrees a second.
+    /// Rotation in degrees per second.
     #[uproperty(edit_anywhere, default = 90.0)]
     speed: f64,
-    /// What it does in its round: 1 panics, 2 ends `other`, 3 begins another horse, 4 calls `ex:/host.ask`, 5 does and
-    /// panics then.
+    /// Action of `round`: 1 panics, 2 destroys `other`, 3 spawns another horse, 4 calls `ex:/host.ask`, 5 calls `ex:/host.ask` and panics.
     #[uproperty]
     mood: i32,
-    /// Whom it ends.
+    /// Horse to destroy.
     #[uproperty]
     other: Obj<Horse>,
-    /// Whether it wants to be called.
+    /// Set if the horse requests calls.
     #[uproperty]
     wants: bool,
-    /// Numbers to lend.
+    /// Numbers that are borrowed as a slice.
     #[uproperty]
     numbers: UArray<f64>,
 
-    /// Degrees so far.
+    /// Degrees turned so far.
     turned: f64,
 }
 
@@ -67,81 +66,81 @@ impl Horse {
         self.turned += this.speed() * f64::from(delta);
     }
 
-    /// Degrees so far.
+    /// Returns the degrees turned so far.
     #[ufunction]
     fn degrees(&self) -> f64 {
         self.turned
     }
 
-    /// The sum.
+    /// Returns the sum.
     #[ufunction]
     fn add(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
-    /// Which build it is of, and `number`.
+    /// Returns the build tag times 1000, plus `number`.
     #[ufunction(blueprint_native_event)]
     fn answer(&self, number: i32) -> i32;
     fn answer_implementation(&self, number: i32) -> i32 {
         build_tag() * 1000 + number
     }
 
-    /// A round, as its mood is: a hundred for the build, and its mood.
+    /// Runs one round with the action of `mood`, and returns the build tag times 100, plus the mood.
     #[ufunction]
     fn round(&mut self, this: This<Self>) -> i32 {
         self.turned += 1.0;
         let mood = this.mood();
         match mood {
             1 => panic!("{} throws its rider off", this.name()),
-            2 => this.get(this.other()).and_then(|other| other.destroy()).expect("it was there"),
-            3 => drop(this.spawn::<Self>(Obj::none()).expect("another horse")),
+            2 => this.get(this.other()).and_then(|other| other.destroy()).expect("alive"),
+            3 => drop(this.spawn::<Self>(Obj::none()).expect("spawned")),
             4 => {
-                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host answers");
+                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
                 return build_tag() * 100 + told;
             }
             5 => {
-                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host answers");
-                panic!("bolts, told {told}");
+                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
+                panic!("bolts, reply {told}");
             }
             _ => {}
         }
         build_tag() * 100 + mood
     }
 
-    /// Lends its numbers, and writes to the log meanwhile.
+    /// Borrows its numbers and logs during the borrow.
     #[ufunction]
     fn lend(&self, this: This<Self>) {
         this.numbers().assign(vec![1.0; 4]);
         this.numbers().with_slice(|_numbers| tracing::info!(target: "carousel", "a slice is lent"));
     }
 
-    /// Which build this is.
+    /// Returns the tag of this build.
     #[zmethod]
     fn build_tag() -> i32 {
         build_tag()
     }
 
-    /// Calls `ex:/host.ask`, and gives what it says.
+    /// Calls `ex:/host.ask` and returns the reply.
     #[zmethod]
     fn ask(number: i32) -> i32 {
         zcall("ex:/host.ask", (number,)).unwrap_or(-1)
     }
 
-    /// Calls `ex:/host.ask`, and fails: with an error if the number is zero, else with a panic.
+    /// Calls `ex:/host.ask` and fails: with an error if the number is zero, otherwise with a panic.
     #[zmethod]
     fn ask_and_fail(number: i32) -> Result<i32, String> {
         let told: i32 = zcall("ex:/host.ask", (number,)).unwrap_or(-1);
-        assert!(number == 0, "a panic, told {told}");
-        Err(format!("an error, told {told}"))
+        assert!(number == 0, "a panic, reply {told}");
+        Err(format!("an error, reply {told}"))
     }
 }
 
-/// A horse that adds nothing.
+/// Horse without overrides.
 #[uclass(package = "Game", base = Horse, blueprintable)]
 #[derive(Default)]
 pub struct Pony {}
 
-/// A horse that answers otherwise.
+/// Horse that overrides `answer`.
 #[uclass(package = "Game", base = Horse, blueprintable)]
 #[derive(Default)]
 pub struct Colt {}

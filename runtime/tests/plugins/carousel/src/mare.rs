@@ -1,4 +1,4 @@
-//! An object that the host may end while its kept field is saved.
+//! Object that the host may destroy while its kept field is being saved.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -8,10 +8,10 @@ use alcedo_plugin_api::prelude::*;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Whether a foal was dropped.
+/// Set once a foal is dropped.
 static IS_DROPPED: AtomicBool = AtomicBool::new(false);
 
-/// While it is written it calls `ex:/host.kill`, and looks whether it was dropped in the middle of it.
+/// Calls `ex:/host.kill` during serialization and fails if it is dropped before the end.
 #[derive(Default)]
 struct Foal;
 
@@ -25,7 +25,7 @@ impl Serialize for Foal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         IS_DROPPED.store(false, Ordering::SeqCst);
         let _done: Result<i32, _> = zcall("ex:/host.kill", (1,));
-        // What ends on another thread has had its time then.
+        // Leaves enough time for a destruction on another thread.
         sleep(Duration::from_millis(100));
         if IS_DROPPED.load(Ordering::SeqCst) {
             return Err(S::Error::custom("it was dropped while it was saved"));
@@ -42,7 +42,7 @@ impl<'de> Deserialize<'de> for Foal {
     }
 }
 
-/// Has a foal.
+/// Class with a kept field.
 #[uclass(package = "Game", base = Object)]
 pub struct Mare {
     #[keep]
@@ -56,7 +56,7 @@ impl Mare {
         Self { foal: Foal }
     }
 
-    /// Whether a foal was dropped since one was saved last.
+    /// Returns `true` if a foal was dropped since the last save.
     #[zmethod]
     fn is_foal_dropped() -> bool {
         IS_DROPPED.load(Ordering::SeqCst)

@@ -1,45 +1,45 @@
-//! An actor that tells the host of each of its ticks, and does in it what it is told to.
+//! Actor that reports each of its ticks to the host and runs the requested action.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
-/// Tells `ex:/host.told` its number in each tick.
+/// Calls `ex:/host.told` with its number in each tick.
 #[cfg(not(feature = "tall"))]
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Roan {
-    /// What it tells; with zero it tells nothing.
+    /// Reported number; zero reports nothing.
     #[uproperty]
     number: i32,
-    /// What it does in its tick: 1 panics, 2 ends `other`, 3 begins another roan, 4 ticks `other` by its function.
+    /// Action in a tick: 1 panics, 2 destroys `other`, 3 spawns another roan, 4 calls `receive_tick` of `other`.
     #[uproperty]
     deed: i32,
-    /// Whom it ends or ticks; itself, if it is told to.
+    /// Roan to destroy or tick; may be this actor itself.
     #[uproperty]
     other: Obj<Roan>,
 
     ticks: i32,
 }
 
-/// The same with properties before, between and behind, so that everything lies elsewhere.
+/// Roan with additional properties before, between and after the others, so that all offsets differ.
 #[cfg(feature = "tall")]
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Roan {
-    /// To move the others.
+    /// Additional property.
     #[uproperty(default = 1.5)]
     height: f64,
-    /// As before.
+    /// Reported number.
     #[uproperty]
     number: i32,
-    /// To move the others.
+    /// Additional property.
     #[uproperty]
     names: UArray<f64>,
-    /// As before.
+    /// Action in a tick.
     #[uproperty]
     deed: i32,
-    /// As before.
+    /// Roan to destroy or tick.
     #[uproperty]
     other: Obj<Roan>,
-    /// To make it longer.
+    /// Additional property.
     #[uproperty(default = true)]
     is_tall: bool,
 
@@ -68,34 +68,34 @@ impl Roan {
         self.ticks += 1;
         let number = this.number();
         if number != 0 {
-            let _told: i32 = this.zcall("ex:/host.told", (number,)).expect("the host answers");
+            let _told: i32 = this.zcall("ex:/host.told", (number,)).expect("the host replies");
         }
         match this.deed() {
             1 => panic!("{} throws its rider off", this.name()),
             2 => {
-                let other = this.get(this.other()).expect("it was there");
-                other.destroy().expect("it was there");
+                let other = this.get(this.other()).expect("alive");
+                other.destroy().expect("alive");
                 self.ticks += 100;
             }
-            3 => drop(this.spawn::<Self>(Obj::none()).expect("another roan")),
+            3 => drop(this.spawn::<Self>(Obj::none()).expect("spawned")),
             4 => {
-                let other = this.get(this.other()).expect("it was there");
+                let other = this.get(this.other()).expect("alive");
                 other.receive_tick(0.5);
             }
             _ => {}
         }
         #[cfg(feature = "tall")]
-        assert!(self.before == [u64::MAX; 5] && this.is_tall() && this.height() == 1.5, "nobody wrote there");
+        assert!(self.before == [u64::MAX; 5] && this.is_tall() && this.height() == 1.5, "a field has changed");
     }
 
-    /// How many ticks it had; a hundred more for each that it ended.
+    /// Returns the number of ticks, plus a hundred for each destroyed roan.
     #[ufunction]
     fn ticks(&self) -> i32 {
         self.ticks
     }
 }
 
-/// What a dropped part has tried goes nowhere, and harms nobody.
+/// Calls the host on drop; the call has no effect.
 impl Drop for Roan {
     fn drop(&mut self) {
         let _nobody: Result<i32, _> = zcall("ex:/host.told", (self.ticks,));

@@ -1,4 +1,4 @@
-//! A robot that does things later. What it does and when is written to the log, so that hosts can be tested with it.
+//! Robot with timers, tasks and posted closures. Each action and its time is logged, so that tests can check the order.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ fn started() {
 }
 
 fn ended() {
-    // Whatever is asked for from here on is refused: the module is on its way out.
+    // Requests from here on are refused, because the module is being unloaded.
     let late = post(|| tell("posted by the exit hook"));
     tell(&late.map_or_else(|error| format!("exit: {error}"), |()| "exit: posted".to_owned()));
 }
@@ -37,12 +37,12 @@ fn tell(line: &str) {
     tracing::info!(target: "chores", "{line} (build {BUILD})");
 }
 
-/// Game time in whole milliseconds.
+/// Returns the game time in whole milliseconds.
 fn now() -> u128 {
     task::game_time().as_millis()
 }
 
-/// Says so when it is dropped.
+/// Logs a line when it is dropped.
 struct Held(&'static str);
 
 impl Drop for Held {
@@ -52,19 +52,19 @@ impl Drop for Held {
 }
 
 thread_local! {
-    /// What one robot's tasks are waiting for; a plain place without a destructor of its own would do as well.
+    /// Wakers of the waiting tasks; a static without a destructor would also work.
     static DOORBELL: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A robot.
+/// A robot with timers and tasks.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Robot {
-    /// How often its timer ran: seen by the host.
+    /// Number of runs of its timer, visible to the host.
     #[uproperty(edit_anywhere, default = 0)]
     beats: i32,
-    /// How often its task went on: plugin-side, and so only a rollback saves it.
+    /// Number of steps of its tasks, in the plugin part: only a rollback preserves the value.
     steps: u32,
-    /// The timer that beats.
+    /// Handle of the beating timer.
     beating: Option<TaskHandle>,
 }
 
@@ -82,7 +82,7 @@ impl Robot {
         Self { steps: 0, beating: None }
     }
 
-    /// Beats every so many milliseconds of game time.
+    /// Starts a timer with this period of game time.
     #[ufunction(blueprint_callable)]
     fn beat(&mut self, this: This<Self>, milliseconds: u32) {
         let held = Held("the beating timer");
@@ -93,14 +93,14 @@ impl Robot {
         }));
     }
 
-    /// Stops to beat. Whether it did beat.
+    /// Stops the timer. Returns `false` if no timer was running.
     #[ufunction(blueprint_callable)]
     fn rest(&mut self) -> bool {
         let beating = self.beating.take().filter(|beating| !beating.is_finished());
         beating.inspect(|beating| beating.cancel()).is_some_and(TaskHandle::is_finished)
     }
 
-    /// Walks: a step at once, one in the next tick, one after half a second of game time, and so on for ever.
+    /// Walks: starts a task that takes a step alternately after one tick and after half a second of game time.
     #[ufunction(blueprint_callable)]
     fn walk(&mut self, this: This<Self>) {
         let (me, held) = (this.as_obj(), Held("the walking task"));
@@ -120,7 +120,7 @@ impl Robot {
         tell(&format!("{} takes step {} at {} ms", this.name(), self.steps, now()));
     }
 
-    /// Asks for three timers and a task in an order that differs from the one they are due in.
+    /// Schedules three timers and a task in an order that differs from the due order.
     #[ufunction(blueprint_callable)]
     fn line_up(&self, this: This<Self>) {
         post(|| tell("posted first")).unwrap_or_else(|error| panic!("{error}"));
@@ -156,7 +156,7 @@ impl Robot {
         timer::after(this, Duration::ZERO, move |_this| drop(bomb));
     }
 
-    /// Ends itself from within its own timer, and goes on for a line.
+    /// Destroys the robot in its own timer and logs a line afterwards.
     #[ufunction(blueprint_callable)]
     fn end_in_timer(&self, this: This<Self>) {
         let held = Held("the timer that ends its object");
@@ -167,7 +167,7 @@ impl Robot {
         });
     }
 
-    /// Two tasks that wake each other `rounds` times over.
+    /// Starts two tasks that wake each other `rounds` times.
     #[ufunction(blueprint_callable)]
     fn play_ball(&self, rounds: u32) {
         for player in ["ping", "pong"] {
@@ -190,7 +190,7 @@ impl Robot {
         }
     }
 
-    /// A task that polls a delay only when the delay's own waker says so, as combinators of many futures do.
+    /// Starts a task that polls a delay only after the delay's own waker was called, as combinators of many futures do.
     #[ufunction(blueprint_callable)]
     fn combine(&self) {
         struct Flag(AtomicBool, Mutex<Option<Waker>>);
@@ -218,7 +218,7 @@ impl Robot {
         });
     }
 
-    /// A task that a thread of the module's own wakes, and whose waker that thread keeps until the file `until` is there.
+    /// Starts a task that a thread of the module wakes; the thread keeps the waker until the file `until` exists.
     #[ufunction(blueprint_callable)]
     fn wait_for_thread(&self, this: This<Self>, until: String) {
         let waiting = async move {
@@ -243,7 +243,7 @@ impl Robot {
         task::spawn(this, waiting);
     }
 
-    /// Has threads of its own post to this object, each so many times. They have ended when this returns.
+    /// Posts to this object from new threads, `times` closures per thread, and joins the threads.
     #[ufunction(blueprint_callable)]
     fn post_from_threads(&self, this: This<Self>, threads: u32, times: u32) {
         let me = this.as_obj();
@@ -258,7 +258,7 @@ impl Robot {
         });
     }
 
-    /// What is refused where: from a thread, and outside of a task.
+    /// Returns the errors of calls from a thread and outside of a task.
     #[ufunction(blueprint_callable)]
     fn refusals(&self, this: This<Self>) -> String {
         let me = this.as_obj();
@@ -269,14 +269,14 @@ impl Robot {
                 me.with(|this| this.name()).err(),
             ]
         };
-        let refused = std::thread::spawn(off_thread).join().unwrap_or_else(|_| panic!("it only asks"));
+        let refused = std::thread::spawn(off_thread).join().unwrap_or_else(|_| panic!("the thread panicked"));
         let outside = me.with(|this| this.name()).err();
         let gone = task::try_spawn(Obj::<Self>::none(), async {}).map(|task| task.is_finished());
         let lines = refused.into_iter().chain([outside]).flatten().map(|error| error.to_string());
         lines.chain([format!("none: {gone:?}")]).collect::<Vec<_>>().join("\n")
     }
 
-    /// A task whose future asks for more when it is dropped.
+    /// Starts a task whose future requests more work when it is dropped.
     #[ufunction(blueprint_callable)]
     fn cling(&self, this: This<Self>) {
         struct Clinging(Obj<Robot>);
@@ -296,13 +296,13 @@ impl Robot {
         });
     }
 
-    /// How often it walked, plugin-side.
+    /// Returns the number of steps.
     #[ufunction(blueprint_pure)]
     fn steps(&self) -> u32 {
         self.steps
     }
 
-    /// Counts, one beat a tick, and gives what it has come to.
+    /// Counts one beat per tick and returns the total.
     #[ufunction(blueprint_callable)]
     async fn count(this: Obj<Self>, beats: u32) -> i32 {
         let mut counted = 0;
@@ -318,7 +318,7 @@ impl Robot {
         counted
     }
 
-    /// Brings something to a place that takes a while to reach, if there is a way.
+    /// Brings an item to a location after a delay, or returns an error.
     #[ufunction(blueprint_callable)]
     async fn bring(this: Obj<Self>, what: String, to: String) -> Result<String, String> {
         delay(Duration::from_millis(100)).await;
@@ -329,21 +329,21 @@ impl Robot {
         }
     }
 
-    /// Sleeps a tick.
+    /// Sleeps for one tick.
     #[ufunction(blueprint_callable)]
     async fn nap(this: Obj<Self>) {
         next_tick().await;
         tell(&format!("{} has slept", this.with(|this| this.name()).unwrap_or_default()));
     }
 
-    /// Opens a door that may be locked.
+    /// Opens a door with a key, or returns an error.
     #[ufunction(blueprint_callable)]
     async fn unlock(_this: Obj<Self>, key: u32) -> Result<(), String> {
         next_tick().await;
         if key == 7 { Ok(()) } else { Err(format!("key {key} does not fit")) }
     }
 
-    /// Begins one of each sort, in a method that has the plugin part.
+    /// Starts one async function of each kind, from a method that borrows the plugin part.
     #[ufunction(blueprint_callable)]
     fn begin_all(&mut self, this: This<Self>) {
         let me = this.as_obj();
@@ -358,27 +358,27 @@ impl Robot {
         self.steps += 1;
     }
 
-    /// What a count came to.
+    /// Receives the result of `count`.
     #[ufunction]
     fn counted(&mut self, value: i32) {
         self.steps += 1;
         tell(&format!("counted {value}"));
     }
 
-    /// What was brought, or why not.
+    /// Receives the result or the error of `bring`.
     #[ufunction]
     fn brought(&mut self, what: String, error: String) {
         tell(&format!("brought {what:?}, error {error:?}"));
     }
 
-    /// That it slept; and begins the next one, from within the call.
+    /// Receives the end of `nap` and starts another one from within the call.
     #[ufunction]
     fn rested(&mut self, this: This<Self>) {
         tell("rested");
         this.nap(());
     }
 
-    /// That a door is open, or why not.
+    /// Receives the result or the error of `unlock`.
     #[ufunction]
     fn unlocked(&mut self, error: String) {
         tell(&format!("unlocked, error {error:?}"));

@@ -1,4 +1,4 @@
-//! One operation, done.
+//! Execution of one operation.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::stale;
 use crate::thing::{Sheet, Speaks, Spot, Thing};
 use crate::threads;
 
-/// Does an operation and says what came of it.
+/// Runs an operation and returns a digest of the result.
 pub(crate) fn act<'f>(this: This<'f, Yard>, own: &mut Own, op: Op) -> u64 {
     let at = |place: usize| this.pool().get(place).and_then(|thing| this.get(thing).ok());
     let (thing, other) = (at(op.thing), at(op.other));
@@ -30,7 +30,7 @@ pub(crate) fn act<'f>(this: This<'f, Yard>, own: &mut Own, op: Op) -> u64 {
             1
         }
         (Verb::Rename, Some(thing)) => {
-            thing.rename(&next_name(this), this.as_base().as_obj()).expect("nobody has the name");
+            thing.rename(&next_name(this), this.as_base().as_obj()).expect("the name is unique");
             1
         }
         (Verb::StaleElement, Some(thing)) => stale::element(this, &thing),
@@ -52,7 +52,7 @@ pub(crate) fn act<'f>(this: This<'f, Yard>, own: &mut Own, op: Op) -> u64 {
 
 macro_rules! by_field {
     ($($name:ident: $ty:ty, $model:ty;)*) => {
-        /// What is done to a value of whatever kind it is.
+        /// Runs an operation on a value of the drawn kind.
         fn on_field<'f>(
             this: This<'f, Yard>,
             own: &mut Own,
@@ -67,7 +67,7 @@ macro_rules! by_field {
                         on_value::<$ty>(this, red, other, &mut own.blacks.$name, &mut own.workers, op)
                     }
                 )*
-                other => unreachable!("there is no field {other}"),
+                other => unreachable!("unknown field {other}"),
             }
         }
     };
@@ -114,7 +114,7 @@ fn on_value<K: Change>(
             None => NOTHING,
         },
         (Verb::Compare, Some(red)) => match &slots[op.slot] {
-            Some(black) if K::COMPARES => u64::from(red.equals(black).expect("both are there")),
+            Some(black) if K::COMPARES => u64::from(red.equals(black).expect("both values are alive")),
             _ => NOTHING,
         },
         (Verb::Print, Some(red)) => match &slots[op.slot] {
@@ -152,24 +152,24 @@ fn put<K>(slots: &mut [Option<K>; SLOTS as usize], slot: usize, value: K) -> u64
     1
 }
 
-/// A name that no thing has had.
+/// Returns a name that no thing has had.
 fn next_name(this: This<Yard>) -> String {
     this.set_named(this.named() + 1);
     format!("t{}t", this.named())
 }
 
-/// A new thing in the yard, which is kept by its place alone. The answer is its handle.
+/// Spawns a thing that only its slot keeps alive. Returns its handle.
 pub(crate) fn spawn(this: This<Yard>, op: Op) -> u64 {
-    let class = SubclassOf::<Thing>::of({ op.dice }.class()).expect("there is such a class");
+    let class = SubclassOf::<Thing>::of({ op.dice }.class()).expect("the class exists");
     let yard = this.as_base().as_obj();
     let thing = this.open(&class).spawn(&this, yard).expect("a thing");
     let name = next_name(this);
-    this.get(thing).expect("just born").rename(&name, yard).expect("nobody has the name");
+    this.get(thing).expect("just spawned").rename(&name, yard).expect("the name is unique");
     this.pool().set(op.thing, thing);
     thing.handle().0
 }
 
-/// Keeps what a reference that keeps nothing leads to.
+/// Keeps the target of a weak kind of reference.
 fn adopt(this: This<Yard>, other: &This<Thing>, op: Op) -> u64 {
     let found = match { op.dice }.below(3) {
         0 => other.neighbor().obj(),
@@ -185,7 +185,7 @@ fn adopt(this: This<Yard>, other: &This<Thing>, op: Op) -> u64 {
 
 fn destroy(this: This<Yard>, thing: This<Thing>, own: &mut Own) -> u64 {
     let dead = thing.as_obj();
-    thing.destroy().expect("nobody else has");
+    thing.destroy().expect("not destroyed before");
     own.bury(dead);
     for place in 0..THINGS as usize {
         if this.pool().get(place) == Some(dead) {
@@ -195,7 +195,7 @@ fn destroy(this: This<Yard>, thing: This<Thing>, own: &mut Own) -> u64 {
     dead.handle().0
 }
 
-/// Numbers, texts and names, which are written as a word each.
+/// Writes numbers, strings and names, which are passed by value.
 fn plain(this: &This<Yard>, thing: &This<Thing>, op: Op) -> u64 {
     let mut dice = op.dice;
     let number = dice.next();
@@ -214,7 +214,7 @@ fn plain(this: &This<Yard>, thing: &This<Thing>, op: Op) -> u64 {
     digest(&thing.text())
 }
 
-/// Containers of std.
+/// Changes properties with std containers.
 fn copies(thing: &This<Thing>, op: Op) -> u64 {
     let mut dice = op.dice;
     let words = dice.words();
@@ -236,7 +236,7 @@ fn copies(thing: &This<Thing>, op: Op) -> u64 {
     thing.counts().values().map(|count| u64::from(*count)).sum()
 }
 
-/// A function with values where they lie, and a result that plugin code owns.
+/// Calls a function with borrowed arguments and an owned result.
 fn call(this: &This<Yard>, thing: &This<Thing>, other: &This<Thing>, own: &mut Own, op: Op) -> u64 {
     let turned = match &own.blacks.title[op.to] {
         Some(title) => thing.turned(other.rows(), title),

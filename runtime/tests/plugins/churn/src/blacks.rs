@@ -1,4 +1,4 @@
-//! What plugin code owns: up to four values of every kind, and what it knows of the dead.
+//! Values owned by plugin code: up to four of every kind, and handles of destroyed things.
 
 use std::array;
 
@@ -10,20 +10,20 @@ use crate::ops::{SLOTS, kinds};
 use crate::thing::{Sheet, Speaks, Thing};
 use crate::threads::Workers;
 
-/// A slot for each value of one kind.
+/// Slots for values of one kind.
 pub(crate) type Slots<K> = [Option<K>; SLOTS as usize];
 
-/// All that the yard has for itself. It is built anew in every reload, and what was there goes with its generation.
+/// State of the yard. Each reload creates a new one; the old one is dropped with its generation.
 #[derive(Default)]
 pub(crate) struct Own {
     pub(crate) blacks: Blacks,
-    /// Things that are gone, the last ones.
+    /// The last destroyed things.
     pub(crate) graves: Vec<Obj<Thing>>,
     pub(crate) workers: Workers,
 }
 
 impl Own {
-    /// Remembers one that is gone.
+    /// Records a destroyed thing.
     pub(crate) fn bury(&mut self, thing: Obj<Thing>) {
         if self.graves.len() == 200 {
             self.graves.remove(0);
@@ -32,7 +32,7 @@ impl Own {
     }
 }
 
-/// On the finalizer thread, when the generation of these blacks is over: none of them may be of use any more.
+/// Runs on the finalizer thread after the end of the generation, when all values must have expired.
 impl Drop for Own {
     fn drop(&mut self) {
         let (expired, usable) = self.blacks.count_expired();
@@ -49,7 +49,7 @@ fn expired<K: Kind>(slots: &Slots<K>, is_expired: impl Fn(&K) -> bool) -> (usize
 
 macro_rules! blacks {
     ($($name:ident: $ty:ty, $model:ty;)*) => {
-        /// The values of all kinds.
+        /// Slots for the values of all kinds.
         pub(crate) struct Blacks {
             $(pub(crate) $name: Slots<$ty>,)*
         }
@@ -61,13 +61,13 @@ macro_rules! blacks {
         }
 
         impl Blacks {
-            /// How many are of no use any more, and how many are.
+            /// Returns the numbers of expired and of usable values.
             fn count_expired(&self) -> (usize, usize) {
                 let counts = [$(expired(&self.$name, |black| black.is_expired())),*];
                 counts.into_iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))
             }
 
-            /// Copies those of a slot into a thing. The bits of the answer say which kinds there are.
+            /// Copies the values of a slot into a thing; bit `n` of the result is set if the kind `n` has a value.
             pub(crate) fn show(&self, _this: &This<Yard>, mirror: &This<Thing>, slot: usize) -> u64 {
                 let (mut bits, mut bit) = (0, 1);
                 $(

@@ -1,5 +1,4 @@
-//! How a value of each kind is changed where it lies. The test has the same for values of std, so what is drawn and answered
-//! here is drawn and answered there as well.
+//! In-place changes of values of each kind. The test has the same changes for std values, with the same draws and results.
 
 use alcedo_plugin_api::Kind;
 use alcedo_plugin_api::prelude::*;
@@ -8,13 +7,13 @@ use crate::Yard;
 use crate::ops::{Dice, LONG, NOTHING, THINGS, digest};
 use crate::thing::{Sheet, Spot, Thing};
 
-/// What a change may need beside the value.
+/// Additional input of a change.
 pub(crate) struct Context<'f> {
     pub(crate) yard: This<'f, Yard>,
 }
 
 impl Context<'_> {
-    /// One of the things, or none.
+    /// Returns a random thing, or none.
     pub(crate) fn pick(&self, dice: &mut Dice) -> Obj<Thing> {
         self.yard.pool().get(dice.below(THINGS) as usize).unwrap_or(Obj::none())
     }
@@ -23,21 +22,20 @@ impl Context<'_> {
         UName::of(&self.yard, text).expect("a host")
     }
 
-    /// The handle of an object that is there; zero otherwise.
+    /// Returns the handle of an alive object; zero otherwise.
     pub(crate) fn living(&self, thing: Obj<Thing>) -> u64 {
         if thing.is_expired(&self.yard) { 0 } else { thing.handle().0 }
     }
 }
 
-/// A kind that operations are done to.
+/// Kind of value that operations change.
 pub(crate) trait Change: Kind + Default + Clone + Send + PartialEq + 'static {
-    /// Whether the model can say if two of these are equal. Of references that keep nothing alive it cannot: two that lead
-    /// nowhere may have led elsewhere before.
+    /// `true` if the model can compare two values. Weak kinds of references are excluded: two expired ones may have had different targets.
     const COMPARES: bool = true;
-    /// Whether what is printed can be read again in full: not where it names objects, which may be gone.
+    /// `true` if parsing restores a printed value in full, which is false for names of objects that may be destroyed.
     const PRINTS: bool = true;
 
-    /// Changes a value and says what came of it.
+    /// Changes a value and returns a digest of the result.
     fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64;
 }
 
@@ -110,10 +108,10 @@ impl Change for UArray<UArray<String>> {
             0 => view.push(dice.words()),
             1 => view.push(UArray::of(dice.words()).expect("a host")),
             2 if len > 0 => {
-                view.insert(dice.below(len + 1) as usize, view.get(dice.below(len) as usize).expect("so many"))
+                view.insert(dice.below(len + 1) as usize, view.get(dice.below(len) as usize).expect("exists"))
             }
             3 if len > 0 => {
-                let row = view.get(dice.below(len) as usize).expect("so many");
+                let row = view.get(dice.below(len) as usize).expect("exists");
                 row.push(dice.word());
                 return row.len() as u64;
             }
@@ -130,7 +128,7 @@ impl Change for UArray<UArray<String>> {
     }
 }
 
-/// Changes a struct by its fields.
+/// Changes fields of a struct.
 fn change_sheet(view: &Lent<'_, Sheet>, context: &Context<'_>, dice: &mut Dice) -> u64 {
     match dice.below(7) {
         0 => view.set_strength(dice.number()),
@@ -153,7 +151,7 @@ impl Change for Sheet {
     }
 }
 
-/// Changes structs in a row.
+/// Changes structs in an array.
 fn change_row(view: &Lent<'_, UArray<Sheet>>, context: &Context<'_>, dice: &mut Dice) -> u64 {
     let len = view.len() as u64;
     if len > LONG / 4 {
@@ -162,12 +160,12 @@ fn change_row(view: &Lent<'_, UArray<Sheet>>, context: &Context<'_>, dice: &mut 
     }
     match dice.below(6) {
         0 => view.push(Sheet::default()),
-        1 | 2 if len > 0 => return change_sheet(&view.get(dice.below(len) as usize).expect("so many"), context, dice),
+        1 | 2 if len > 0 => return change_sheet(&view.get(dice.below(len) as usize).expect("exists"), context, dice),
         3 if len > 0 => {
             let sheet = view.remove(dice.below(len) as usize);
             return digest(&context.yard.open(&sheet).motto());
         }
-        4 if len > 0 => view.push(view.get(dice.below(len) as usize).expect("so many")),
+        4 if len > 0 => view.push(view.get(dice.below(len) as usize).expect("exists")),
         _ => {}
     }
     len

@@ -1,4 +1,4 @@
-//! How references of every sort, and delegates, are changed where they lie.
+//! In-place changes of references of every kind, and of delegates.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -12,7 +12,7 @@ impl Change for SubclassOf<Thing> {
             0 | 1 => view.set(dice.class()),
             2 => view.clear(),
             _ => {
-                let refused = view.try_set(YARD).expect_err("a yard is no thing").kind();
+                let refused = view.try_set(YARD).expect_err("a yard is not a thing").kind();
                 assert_eq!(refused, FailureKind::WRONG_CLASS);
             }
         }
@@ -62,7 +62,7 @@ impl Change for ScriptInterface<Speaks> {
             2 => view.clear(),
             3 => {
                 let mute = context.yard.as_base().as_obj();
-                assert_eq!(view.try_set(mute).expect_err("a yard does not speak").kind(), FailureKind::WRONG_CLASS);
+                assert_eq!(view.try_set(mute).expect_err("no interface").kind(), FailureKind::WRONG_CLASS);
             }
             _ => {}
         }
@@ -87,7 +87,7 @@ impl Change for UArray<Obj<Thing>> {
                 len + 1
             }
             2 if len > 0 => context.living(view.remove(dice.below(len) as usize)),
-            3 if len > 0 => context.living(view.get(dice.below(len) as usize).expect("so many")),
+            3 if len > 0 => context.living(view.get(dice.below(len) as usize).expect("exists")),
             4 if len > 0 => {
                 view.set(dice.below(len) as usize, Obj::none());
                 len
@@ -117,7 +117,7 @@ impl Change for Delegate<fn(f64) -> bool> {
             3 => {
                 let thing = context.pick(dice);
                 if !thing.is_none() {
-                    let refused = view.try_bind(thing, "hear").expect_err("it judges nothing").kind();
+                    let refused = view.try_bind(thing, "hear").expect_err("the signatures differ").kind();
                     assert_eq!(refused, FailureKind::SIGNATURE);
                 }
                 1
@@ -167,7 +167,7 @@ impl Change for FieldPath {
             0 | 1 => view.set(dice.field()),
             2 => view.set(""),
             _ => {
-                let refused = view.try_set("/Script/Game.Thing:nothing").expect_err("there is none").kind();
+                let refused = view.try_set("/Script/Game.Thing:nothing").expect_err("no such property").kind();
                 assert_eq!(refused, FailureKind::NOT_FOUND);
             }
         }

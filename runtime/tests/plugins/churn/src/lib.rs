@@ -1,5 +1,5 @@
-//! Random operations over values of every kind: `ops.rs` draws them, this plugin does them to what lies in host memory, and
-//! a test that draws the same ones says what has to come of each.
+//! Random operations on values of every kind. `ops.rs` draws the operations; this plugin applies them to values in host memory, and a test
+//! draws the same operations and checks each reply against a model.
 
 #![forbid(unsafe_code)]
 
@@ -20,22 +20,22 @@ use crate::thing::Thing;
 
 module! { name: "churn" }
 
-/// Where everything happens.
+/// Object that runs all operations.
 #[uclass(package = "Game")]
 pub struct Yard {
-    /// The things that are kept, each in its place, or none.
+    /// Kept things; empty slots are none.
     #[uproperty]
     pool: UArray<Obj<Thing>>,
-    /// A thing that shows the host what plugin code owns.
+    /// Thing that shows the plugin's owned values to the host.
     #[uproperty]
     mirror: Obj<Thing>,
-    /// The operation under way.
+    /// Index of the current operation.
     #[uproperty]
     progress: u64,
-    /// How many names were given.
+    /// Number of assigned names.
     #[uproperty]
     named: u64,
-    /// How many stale accesses were refused.
+    /// Number of refused stale accesses.
     #[uproperty]
     refused: u64,
 
@@ -49,13 +49,13 @@ impl Yard {
         Self { own: Own::default() }
     }
 
-    /// Which build this is.
+    /// Returns the number of this build.
     #[ufunction]
     fn build(&self) -> u32 {
         if fixture::on!("second") { 2 } else { 1 }
     }
 
-    /// Makes the places, all empty, and the mirror.
+    /// Creates the empty slots and the mirror.
     #[ufunction]
     fn prepare(&self, this: This<Self>) {
         for _place in 0..THINGS {
@@ -64,7 +64,7 @@ impl Yard {
         this.set_mirror(this.spawn::<Thing>(this.as_base().as_obj()).expect("a thing"));
     }
 
-    /// Does operations, one after the other, and answers each.
+    /// Runs operations in order and returns the reply to each.
     #[ufunction]
     fn run(&mut self, this: This<Self>, seed: u64, from: u64, count: u32) -> Vec<u64> {
         let mut answers = Vec::new();
@@ -75,14 +75,14 @@ impl Yard {
         answers
     }
 
-    /// Shows the blacks of a slot in the mirror; the bits of the answer say of which kinds there are any.
+    /// Copies the owned values of a slot into the mirror; bit `n` of the reply is set if the kind `n` has a value.
     #[ufunction]
     fn show(&self, this: This<Self>, slot: u32) -> u64 {
-        let mirror = this.get(this.mirror()).expect("it is kept");
+        let mirror = this.get(this.mirror()).expect("the mirror is alive");
         self.own.blacks.show(&this, &mirror, slot as usize)
     }
 
-    /// Where the soft, lazy and weak reference of each thing leads to.
+    /// Returns the targets of the soft, lazy and weak reference of each thing.
     #[ufunction]
     fn resolved(&self, this: This<Self>) -> Vec<u64> {
         let mut handles = Vec::new();
@@ -93,13 +93,13 @@ impl Yard {
         handles
     }
 
-    /// Waits for all threads that have something to drop.
+    /// Waits for all threads that have values to drop.
     #[ufunction]
     fn settle(&self) {
         threads::settle();
     }
 
-    /// Drops all that plugin code owns, here.
+    /// Drops all values owned by plugin code, on the calling thread.
     #[ufunction]
     fn drop_all(&mut self) {
         self.own.blacks = blacks::Blacks::default();

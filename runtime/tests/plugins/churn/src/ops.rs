@@ -1,28 +1,28 @@
-//! What is done, drawn from a seed. The plugin and the test that knows what is to come of it both have this file, so that an
-//! operation is known by its number alone: the plugin does it to values in host memory, the test to values of std.
+//! Operations drawn from a seed. The plugin and the test both include this file, so the number of an operation identifies it: the plugin
+//! applies it to values in host memory, the test to values of std.
 
-/// How many things there are at a time, at the most.
+/// Maximum number of things.
 pub(crate) const THINGS: u64 = 12;
-/// How many values of each kind plugin code keeps, at the most.
+/// Maximum number of owned values of each kind.
 pub(crate) const SLOTS: u64 = 4;
-/// Longer containers are cut.
+/// Length above which containers are truncated.
 pub(crate) const LONG: u64 = 24;
 
-/// Where all classes are.
+/// Path of the class of things.
 pub(crate) const THING: &str = "/Script/Game.Thing";
-/// A subclass of it.
+/// Path of a subclass of `Thing`.
 pub(crate) const OFFSHOOT: &str = "/Script/Game.Offshoot";
-/// None of them.
+/// Path of a class that does not extend `Thing`.
 pub(crate) const YARD: &str = "/Script/Game.Yard";
-/// Nothing at all.
+/// Path of a class that does not exist.
 pub(crate) const LATER: &str = "/Script/Game.Later";
 
-/// A tiny generator of numbers: splitmix64.
+/// Random number generator: splitmix64.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// Numbers that belong to a seed and a place in its row.
+    /// Creates a generator for a seed and an index.
     pub(crate) fn new(seed: u64, index: u64) -> Self {
         let mut dice = Self(seed ^ index.wrapping_mul(0xd134_2543_de82_ef95));
         Self(dice.next())
@@ -36,17 +36,17 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `limit`, which is not zero.
+    /// Returns a number below `limit`, which must not be zero.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
-    /// A number that is often the same as another one.
+    /// Returns a number from a small range, so that draws repeat.
     pub(crate) fn number(&mut self) -> f64 {
         self.below(40) as f64 / 2.0 - 4.0
     }
 
-    /// A word that is often the same as another one; some are empty, some long, some of letters with several bytes.
+    /// Returns a word, often a repeated one; some are empty, long or multi-byte.
     pub(crate) fn word(&mut self) -> String {
         match self.below(12) {
             0 => String::new(),
@@ -55,49 +55,49 @@ impl Dice {
         }
     }
 
-    /// A word that fits one byte a letter.
+    /// Returns a word of Latin-1 characters.
     pub(crate) fn latin(&mut self) -> String {
         let letters = ["a", "b", "\u{e4}", "sand", "wood", "\u{fe}orn"];
         (0..1 + self.below(2)).map(|_| letters[self.below(6) as usize]).collect()
     }
 
-    /// One of few words, none of them empty.
+    /// Returns a name from a short list; never empty.
     pub(crate) fn name(&mut self) -> &'static str {
         ["red", "round", "Red", "tall", "t\u{f6}rn", "quick_1", "quick_2", "low"][self.below(8) as usize]
     }
 
-    /// Up to three words.
+    /// Returns up to three words.
     pub(crate) fn words(&mut self) -> Vec<String> {
         (0..self.below(4)).map(|_| self.word()).collect()
     }
 
-    /// The path of a class that a thing can be.
+    /// Returns the path of a class of things.
     pub(crate) fn class(&mut self) -> &'static str {
         if self.below(2) == 0 { THING } else { OFFSHOOT }
     }
 
-    /// The path of a property of things.
+    /// Returns the path of a property of things.
     pub(crate) fn field(&mut self) -> &'static str {
         ["/Script/Game.Thing:numbers", "/Script/Game.Thing:sheet", "/Script/Game.Thing:heard"][self.below(3) as usize]
     }
 
-    /// A function of things that takes a number.
+    /// Returns the name of a function of things that takes a number.
     pub(crate) fn listener(&mut self) -> &'static str {
         if self.below(2) == 0 { "hear" } else { "hear_twice" }
     }
 }
 
-/// What an answer says of a text.
+/// Returns the FNV-1a hash of a string.
 pub(crate) fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// What a thing that has heard something remembers of it.
+/// Returns the value of `heard` after another call with `stamp`.
 pub(crate) fn hears(heard: u64, stamp: u32) -> u64 {
     heard.wrapping_mul(31).wrapping_add(stamp.into())
 }
 
-/// All kinds of values that a thing has as properties and plugin code keeps: name, type in the plugin, type in the model.
+/// Calls a macro with all kinds of values that are both a property of things and owned by plugin code: name, plugin type, model type.
 macro_rules! kinds {
     ($then:ident) => {
         $then! {
@@ -133,70 +133,70 @@ pub(crate) use kinds;
 
 macro_rules! fields {
     ($($name:ident: $plugin:ty, $model:ty;)*) => {
-        /// The properties of a thing that plugin code keeps copies of, by name.
+        /// Names of the properties that plugin code keeps copies of.
         pub(crate) const FIELDS: &[&str] = &[$(stringify!($name)),*];
     };
 }
 kinds!(fields);
 
-/// What sort of thing is done.
+/// Kind of operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verb {
-    /// The property of a thing is changed where it lies.
+    /// Changes a property of a thing in place.
     ChangeRed,
-    /// A value that plugin code owns is changed where it lies.
+    /// Changes an owned value in place.
     ChangeBlack,
-    /// A property is cloned, which gives a black.
+    /// Clones a property into an owned value.
     Clone,
-    /// A property is overwritten with a black.
+    /// Assigns an owned value to a property.
     IntoHost,
-    /// A black is overwritten with a property.
+    /// Assigns a property to an owned value.
     Take,
-    /// A property is overwritten with that of another thing, or of the same one.
+    /// Assigns a property of another thing, or of the same one.
     Copy,
-    /// A black is cloned.
+    /// Clones an owned value.
     Twin,
-    /// A black is made of nothing.
+    /// Creates a default owned value.
     New,
-    /// A black goes to another slot, whose value is dropped.
+    /// Moves an owned value to another slot and drops the previous value there.
     Move,
-    /// A property and a black are compared.
+    /// Compares a property with an owned value.
     Compare,
-    /// A black is printed, and the text read back into a property.
+    /// Prints an owned value and parses the string into a property.
     Print,
-    /// A black is dropped on the game thread.
+    /// Drops an owned value on the game thread.
     Drop,
-    /// A black is dropped by one of the plugin's worker threads.
+    /// Drops an owned value on one of the plugin's worker threads.
     DropByWorker,
-    /// A black is dropped by a thread of its own that is waited for.
+    /// Drops an owned value on a new thread, which is joined.
     DropByThread,
-    /// A black is dropped by a thread of its own that is never joined.
+    /// Drops an owned value on a new thread, which is never joined.
     DropDetached,
-    /// Numbers, texts and names that are no conjugates are written.
+    /// Writes numbers, strings and names that are not conjugates.
     Plain,
-    /// Values of std are copied in.
+    /// Copies std values in and out.
     Std,
-    /// A function takes a property and a black, and gives a black.
+    /// Calls a function with a property and an owned value as arguments and an owned result.
     Call,
-    /// The plugin part of a thing makes a black, which goes with it.
+    /// Creates an owned value in the plugin part of a thing.
     Keep,
-    /// A thing is born.
+    /// Spawns a thing.
     Spawn,
-    /// A thing is destroyed.
+    /// Destroys a thing.
     Destroy,
-    /// A thing is no longer among those that are kept.
+    /// Removes a thing from the kept things.
     Forget,
-    /// A thing that a weak reference names is kept again.
+    /// Keeps a thing again that a weak reference resolves to.
     Adopt,
-    /// A thing gets another name.
+    /// Renames a thing.
     Rename,
-    /// The view of an element is used after its container has grown.
+    /// Uses the view of an element after its container has grown.
     StaleElement,
-    /// The view of a property is used after its owner was destroyed.
+    /// Uses the view of a property after its owner was destroyed.
     StaleOwner,
-    /// Handles of things that are gone are used.
+    /// Uses handles of destroyed things.
     StaleHandle,
-    /// A black's inside is used after the black was overwritten.
+    /// Uses the view of an element of an owned value after the value was overwritten.
     StaleBlack,
 }
 
@@ -235,27 +235,25 @@ impl Verb {
     }
 }
 
-/// One operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
-    /// What sort.
     pub(crate) verb: Verb,
-    /// Of which kind: an index into [`FIELDS`].
+    /// Kind of value: an index into [`FIELDS`].
     pub(crate) field: usize,
-    /// On which thing.
+    /// Index of the thing.
     pub(crate) thing: usize,
-    /// And which other one.
+    /// Index of the other thing.
     pub(crate) other: usize,
-    /// On which black.
+    /// Slot of the owned value.
     pub(crate) slot: usize,
-    /// And which other one.
+    /// Slot of the other owned value.
     pub(crate) to: usize,
-    /// Whatever else has to be drawn.
+    /// Generator for further draws.
     pub(crate) dice: Dice,
 }
 
 impl Op {
-    /// The operation of a number.
+    /// Returns the operation of an index.
     pub(crate) fn nth(seed: u64, index: u64) -> Self {
         let mut dice = Dice::new(seed, index);
         let verb = Verb::draw(&mut dice);
@@ -266,5 +264,5 @@ impl Op {
     }
 }
 
-/// The answer of an operation that found nothing to work on.
+/// Result of an operation without a value to work on.
 pub(crate) const NOTHING: u64 = u64::MAX;

@@ -1,4 +1,4 @@
-//! Accesses to what is not there any more. Each has to be refused with its typed error: the answers say how many were not.
+//! Accesses to invalid values. Each must be refused with its typed error; the replies count the accesses that were not.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::blacks::Own;
 use crate::ops::{Dice, LONG};
 use crate::thing::Thing;
 
-/// Counts those that were refused rightly, and gives the number of the others.
+/// Adds the correctly refused accesses to the counter and returns the number of the others.
 fn tally<const N: usize>(this: This<Yard>, expected: FailureKind, kinds: [Option<FailureKind>; N]) -> u64 {
     let right = kinds.iter().filter(|kind| **kind == Some(expected)).count();
     this.set_refused(this.refused() + right as u64);
@@ -21,23 +21,23 @@ fn kind<T>(result: Result<T, CallError>) -> Option<FailureKind> {
     result.err().map(|error| error.kind())
 }
 
-/// Faces of elements that have moved up, that were taken out, and that were inside of what was taken out.
+/// Uses views of elements that have moved, that were removed, and that were nested in removed elements.
 pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
     let rows = thing.rows();
     if rows.len() as u64 >= LONG {
         rows.clear();
     }
     rows.push(["old"]);
-    let row = rows.get(0).expect("there is one");
+    let row = rows.get(0).expect("not empty");
     rows.insert(0, ["new"]);
     let grown = [kind(row.try_get(0)), kind(row.try_push("never")), kind(row.try_clone())];
-    let last = rows.last().expect("there is one");
+    let last = rows.last().expect("not empty");
     drop(rows.pop());
     let shrunk = [kind(last.try_get(0)), kind(last.try_set(0, "never"))];
     let groups = thing.groups();
     let low = UName::of(&this, "low").expect("a host");
     groups.insert(low, UArray::<crate::thing::Sheet>::default());
-    let group = groups.get(low).expect("just put there");
+    let group = groups.get(low).expect("just inserted");
     group.push(crate::thing::Sheet::default());
     let titles = group.get(0).expect("just pushed").titles();
     drop(groups.remove(low));
@@ -47,17 +47,17 @@ pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
         + tally(this, FailureKind::EXPIRED, gone)
 }
 
-/// Faces of the properties of one that is destroyed, and references to it.
+/// Uses views of properties of a destroyed object, and references to the object.
 pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
     let obj = this.spawn::<Thing>(this.as_base().as_obj()).expect("a thing");
-    let thing = this.get(obj).expect("just born");
+    let thing = this.get(obj).expect("just spawned");
     thing.rows().push(["row"]);
     let (row, title, sheet, ages) =
         (thing.rows().get(0).expect("just pushed"), thing.title(), thing.sheet(), thing.ages());
     let titles = sheet.titles();
-    let weak = WeakObject::of(obj).expect("it is there");
+    let weak = WeakObject::of(obj).expect("alive");
     let told = thing.on_told();
-    thing.destroy().expect("nobody else has");
+    thing.destroy().expect("not destroyed before");
     own.bury(obj);
     let refused = [
         kind(row.try_push("never")),
@@ -72,13 +72,13 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
     tally(this, FailureKind::EXPIRED, refused) + u64::from(leads_on)
 }
 
-/// Handles of some that are gone, whoever has their places now.
+/// Uses handles of destroyed things, whose slots may be reused.
 pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     let mut wrong = 0;
     for _time in 0..3.min(own.graves.len()) {
         let dead = own.graves[dice.below(own.graves.len() as u64) as usize];
         let (weak, told) = (WeakObject::<Thing>::default(), MulticastDelegate::<fn(u32)>::default());
-        let heard = FieldPath::of("/Script/Game.Thing:heard").expect("there is such a property");
+        let heard = FieldPath::of("/Script/Game.Thing:heard").expect("the property exists");
         let refused = [
             kind(this.get(dead)),
             kind(this.open(&weak).try_set(dead)),
@@ -91,7 +91,7 @@ pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     wrong
 }
 
-/// The inside of a black that was overwritten meanwhile.
+/// Uses views into an owned value that was overwritten.
 pub(crate) fn black(this: This<Yard>) -> u64 {
     let rows: UArray<UArray<String>> = UArray::of([vec!["a"], vec!["b", "c"]]).expect("a host");
     let view = this.open(&rows);

@@ -1,4 +1,4 @@
-//! What is churned: an object with a property of every kind.
+//! Object with a property of every kind.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,105 +6,105 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::ops::hears;
 
-/// A place, which travels by value.
+/// Location that is passed by value.
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, PartialEq)]
 pub struct Spot {
-    /// To the right.
+    /// Horizontal coordinate.
     pub x: f64,
-    /// Upwards.
+    /// Vertical coordinate.
     pub y: f64,
 }
 
-/// A struct that is used where it lies.
+/// Struct that is used in place.
 #[ustruct(package = "Game")]
 pub struct Sheet {
     /// A number.
     strength: f64,
-    /// A text, copied.
+    /// String, copied in and out.
     motto: String,
-    /// Texts, where they lie.
+    /// Strings, used in place.
     titles: UArray<String>,
-    /// A place, if any.
+    /// Optional location.
     spot: UOptional<Spot>,
-    /// Somebody else, who is kept.
+    /// Strong reference to another thing.
     friend: Obj<Thing>,
 }
 
-/// What things do.
+/// Interface that things implement.
 #[uinterface(package = "Game")]
 pub trait Speaks {}
 
-/// One property of each kind.
+/// Object with one property of each kind.
 #[uclass(package = "Game", implements(Speaks))]
 pub struct Thing {
-    /// A text.
+    /// UTF-16 string.
     #[uproperty]
     title: UString,
-    /// The same, told apart by others.
+    /// UTF-8 string.
     #[uproperty]
     wide: UUtf8String,
-    /// One byte a letter.
+    /// String with one byte per character.
     #[uproperty]
     narrow: UAnsiString,
-    /// For people.
+    /// Localizable string.
     #[uproperty]
     label: UText,
-    /// A class there is.
+    /// Existing class.
     #[uproperty]
     kind: SubclassOf<Thing>,
-    /// A class that may come later.
+    /// Class that may be declared later.
     #[uproperty]
     later: SoftClass<Thing>,
-    /// Another one by path.
+    /// Reference by path.
     #[uproperty]
     neighbor: SoftObject<Thing>,
-    /// Another one by id.
+    /// Reference by id.
     #[uproperty]
     twin: LazyObject<Thing>,
-    /// Another one, as long as it is there.
+    /// Weak reference.
     #[uproperty]
     guest: WeakObject<Thing>,
-    /// Another one, who is kept because it speaks.
+    /// Strong reference by interface.
     #[uproperty]
     voice: ScriptInterface<Speaks>,
     /// Numbers.
     #[uproperty]
     numbers: UArray<f64>,
-    /// Rows of texts.
+    /// Nested arrays of strings.
     #[uproperty]
     rows: UArray<UArray<String>>,
     /// Structs.
     #[uproperty]
     sheets: UArray<Sheet>,
-    /// Others, who are kept.
+    /// Strong references.
     #[uproperty]
     friends: UArray<Obj<Thing>>,
-    /// Names, each once.
+    /// Set of names.
     #[uproperty]
     tags: USet<UName>,
-    /// Texts, each once.
+    /// Set of strings.
     #[uproperty]
     marks: USet<String>,
-    /// Numbers by text.
+    /// Numbers by string.
     #[uproperty]
     ages: UMap<String, i32>,
-    /// Rows of structs by name.
+    /// Arrays of structs by name.
     #[uproperty]
     groups: UMap<UName, UArray<Sheet>>,
-    /// A number or none.
+    /// Optional number.
     #[uproperty]
     best: UOptional<f64>,
-    /// A row or none.
+    /// Optional array.
     #[uproperty]
     maybe: UOptional<UArray<u32>>,
     /// Judges a number.
     #[uproperty]
     decide: Delegate<fn(f64) -> bool>,
-    /// Are told a number.
+    /// Listeners for a number.
     #[uproperty]
     on_told: MulticastDelegate<fn(u32)>,
-    /// Are told one now and then.
+    /// Sparse listeners for a number.
     #[uproperty]
     rarely: SparseDelegate<fn(u32)>,
     /// A property.
@@ -114,46 +114,46 @@ pub struct Thing {
     #[uproperty]
     sheet: Sheet,
 
-    /// Of one byte, yes or no.
+    /// Flag of one byte.
     #[uproperty]
     flag: bool,
-    /// Of one byte.
+    /// Number of one byte.
     #[uproperty]
     byte: u8,
-    /// Of two.
+    /// Number of two bytes.
     #[uproperty]
     short: i16,
-    /// Of four.
+    /// Number of four bytes.
     #[uproperty]
     single: f32,
-    /// Of eight.
+    /// Number of eight bytes.
     #[uproperty]
     long: i64,
-    /// A text, copied.
+    /// String, copied in and out.
     #[uproperty]
     text: String,
     /// A name.
     #[uproperty]
     name_of_it: UName,
-    /// A place.
+    /// Location.
     #[uproperty]
     spot: Spot,
-    /// Another one, who is kept.
+    /// Strong reference.
     #[uproperty]
     next: Obj<Thing>,
-    /// Copied in and out.
+    /// Array, copied in and out.
     #[uproperty]
     copied: Vec<String>,
-    /// The same by text.
+    /// Map, copied in and out.
     #[uproperty]
     counts: BTreeMap<String, u32>,
-    /// And each once.
+    /// Set, copied in and out.
     #[uproperty]
     unique: HashSet<u16>,
-    /// And one or none.
+    /// Optional byte, copied in and out.
     #[uproperty]
     perhaps: Option<u8>,
-    /// What it was told.
+    /// Hash of all received numbers.
     #[uproperty]
     heard: u64,
 
@@ -165,7 +165,7 @@ impl Thing {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
         if fixture::on!("failing") {
-            // Two class defaults and a few things come up, so that there is something to undo.
+            // Allows two class defaults and a few things first, so that the rollback has something to undo.
             static BUILT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
             let built = BUILT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             assert!(built < 4, "this build does not come up");
@@ -173,26 +173,26 @@ impl Thing {
         Self { kept: Vec::new() }
     }
 
-    /// Is asked by delegates.
+    /// Target of `decide`; records the call.
     #[ufunction]
     fn judge(&self, this: This<Self>, number: f64) -> bool {
         this.set_heard(hears(this.heard(), 1));
         number > 3.0
     }
 
-    /// Is told by delegates.
+    /// Listener that records the number.
     #[ufunction]
     fn hear(&self, this: This<Self>, stamp: u32) {
         this.set_heard(hears(this.heard(), stamp));
     }
 
-    /// Is told by delegates, and remembers it twice.
+    /// Listener that records the number twice.
     #[ufunction]
     fn hear_twice(&self, this: This<Self>, stamp: u32) {
         this.set_heard(hears(hears(this.heard(), stamp), stamp));
     }
 
-    /// Keeps a black that ends with this thing, or lets all of them go when there are many. How many there are now.
+    /// Keeps an owned value that is dropped with this thing, or first drops all if there are many. Returns their number.
     #[ufunction]
     fn keep(&mut self, word: String) -> u32 {
         if self.kept.len() == 3 {
@@ -202,7 +202,7 @@ impl Thing {
         self.kept.len() as u32
     }
 
-    /// The rows, last first, and the title as one more.
+    /// Returns the rows in reverse order, followed by the title.
     #[ufunction]
     fn turned(&self, rows: Lent<UArray<UArray<String>>>, title: Lent<UString>) -> UArray<UArray<String>> {
         let mut turned: Vec<Vec<String>> = rows.iter().map(|row| row.to_vec()).collect();
@@ -212,10 +212,10 @@ impl Thing {
     }
 }
 
-/// A thing with more to it.
+/// Subclass with one more property.
 #[uclass(package = "Game", base = Thing)]
 pub struct Offshoot {
-    /// More.
+    /// Additional property.
     #[uproperty]
     more: UArray<String>,
 }
@@ -224,7 +224,7 @@ pub struct Offshoot {
 impl Offshoot {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
-        // A write in a red constructor is for constructions alone; a reload refuses it, and it changes nothing that is compared.
+        // Writes in a red constructor are allowed in constructions only; a reload refuses the write, and the property is not compared.
         let _in_a_reload = this.more().try_push("more");
         Self {}
     }

@@ -1,14 +1,14 @@
-//! Threads that drop values: a few workers that are joined, and others that are never joined.
+//! Threads that drop values: a few joined workers, and detached threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How many values other threads have yet to drop.
+/// Number of values that other threads have yet to drop.
 static PENDING: AtomicUsize = AtomicUsize::new(0);
 
-/// A value on its way to the thread that drops it.
+/// Value that another thread drops.
 struct Parcel(Option<Box<dyn Send>>);
 
 impl Parcel {
@@ -25,7 +25,7 @@ impl Drop for Parcel {
     }
 }
 
-/// Waits until all values that were given to threads are dropped.
+/// Waits until all values passed to threads are dropped.
 pub(crate) fn settle() {
     let begun = Instant::now();
     while PENDING.load(Ordering::SeqCst) != 0 {
@@ -34,13 +34,13 @@ pub(crate) fn settle() {
     }
 }
 
-/// Drops a value on a thread of its own and waits for it.
+/// Drops a value on a new thread and joins the thread.
 pub(crate) fn drop_joined(value: impl Send + 'static) {
     let parcel = Parcel::of(value);
-    std::thread::spawn(move || drop(parcel)).join().expect("it only drops");
+    std::thread::spawn(move || drop(parcel)).join().expect("dropping does not panic");
 }
 
-/// Drops a value on a thread of its own some time.
+/// Drops a value on a detached thread.
 pub(crate) fn drop_detached(value: impl Send + 'static) {
     let parcel = Parcel::of(value);
     std::thread::spawn(move || {
@@ -49,26 +49,26 @@ pub(crate) fn drop_detached(value: impl Send + 'static) {
     });
 }
 
-/// Three threads, which begin when they are first needed.
+/// Three worker threads, started on first use.
 #[derive(Default)]
 pub(crate) struct Workers(Vec<(Sender<Parcel>, JoinHandle<()>)>);
 
 impl Workers {
-    /// Lets one of them drop a value.
+    /// Drops a value on one of the workers.
     pub(crate) fn drop(&mut self, value: impl Send + 'static, which: u64) {
         while self.0.len() < 3 {
             let (sender, parcels) = channel::<Parcel>();
             self.0.push((sender, std::thread::spawn(move || parcels.into_iter().for_each(drop))));
         }
         let (sender, _thread) = &self.0[(which % 3) as usize];
-        sender.send(Parcel::of(value)).expect("it waits for more");
+        sender.send(Parcel::of(value)).expect("the worker is alive");
     }
 
-    /// Waits until they are done.
+    /// Joins all workers.
     pub(crate) fn end(&mut self) {
         for (sender, thread) in self.0.drain(..) {
             drop(sender);
-            thread.join().expect("it only drops");
+            thread.join().expect("dropping does not panic");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Stackful coroutines in safe code. Each function suspends a coroutine inside a scope that closes in the order in which it opened, and
-//! reports what came of it.
+//! Stackful coroutines in safe code. Each function suspends a coroutine inside of a scope that must be closed in order, and reports the
+//! outcome.
 #![forbid(unsafe_code)]
 #![expect(missing_docs, reason = "a fixture")]
-#![expect(deprecated, reason = "yields from below the host, where no scope of the generator is at hand")]
+#![expect(deprecated, reason = "yields below a host frame, without access to the generator's scope")]
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -63,7 +63,7 @@ impl Sleeper {
         TOLD.take().join("\n")
     }
 
-    /// Two exclusive borrows of one part, through a loan that ends while a coroutine borrows.
+    /// Borrows one part mutably twice: a loan ends while a coroutine borrows the part.
     #[ufunction(blueprint_callable)]
     fn two_muts(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -85,7 +85,7 @@ impl Sleeper {
         });
     }
 
-    /// A frame-bound object that outlives its frame.
+    /// Keeps a frame-bound object beyond its frame.
     #[ufunction(blueprint_callable)]
     fn sleep(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -97,7 +97,7 @@ impl Sleeper {
                         this.set_count(0x4141);
                     }),
                 );
-                // On the stack of the parent a scope closes in order.
+                // Scopes on the parent stack close in order.
                 tell_of("on the parent stack", y.on_parent_stack(move || me.with(|this| this.count())));
                 y.suspend(());
             });
@@ -106,7 +106,7 @@ impl Sleeper {
         });
     }
 
-    /// A slice, a loan, and a call inside of a coroutine that has the `this` of the frame around it.
+    /// Uses a slice, a loan and a call inside of a coroutine that captures `this` of the surrounding frame.
     #[ufunction(blueprint_callable)]
     fn inside(&mut self, this: This<Self>) {
         this.numbers().assign(vec![7_u64; 64]);
@@ -138,7 +138,7 @@ impl Sleeper {
         tell(format!("the part: {:?}", self.words.get(5)));
     }
 
-    /// Sleeps in the middle of a call of the host, in the generator that runs.
+    /// Suspends the running generator in the middle of a host call.
     #[ufunction(blueprint_callable)]
     fn nap(&mut self, this: This<Self>) -> u64 {
         if generator::is_generator() {
@@ -149,7 +149,7 @@ impl Sleeper {
         self.words.len() as u64
     }
 
-    /// A generator that sleeps below a frame of the host, in a call by name and in one of a handle.
+    /// Runs a generator that suspends below a host frame, in a call by name and in a call by handle.
     #[ufunction(blueprint_callable)]
     fn deep_sleep(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -166,7 +166,7 @@ impl Sleeper {
         });
     }
 
-    /// Cancels a timer and a task on the stack of a coroutine. Each notes its drop.
+    /// Cancels a timer and a task on the stack of a coroutine. Each records its drop.
     #[ufunction(blueprint_callable)]
     fn cancel_asleep() {
         struct Noted(&'static str);

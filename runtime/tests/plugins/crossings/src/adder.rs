@@ -6,7 +6,7 @@ use alcedo_plugin_api::prelude::*;
 /// The host's own adder.
 #[uclass(imported, package = "Test", base = Object)]
 pub struct Adder {
-    /// What it has added up.
+    /// Sum of all additions.
     #[uproperty]
     total: i32,
 }
@@ -19,19 +19,19 @@ impl Adder {
     /// The sum, without an adder.
     #[ufunction]
     fn add_apart(left: i32, right: i32) -> i32;
-    /// Adds to the total, in the Rust fields of the host; fails for zero, and panics for numbers below.
+    /// Adds to the count, a Rust field of the host; fails for zero, and panics for negative numbers.
     #[ufunction]
     fn count(&self, number: i32) -> Result<i32, CallError>;
-    /// Ends the object, and counts after that.
+    /// Destroys the object, and counts afterwards.
     #[ufunction]
     fn end(&self) -> i32;
-    /// Ends the object, and fails.
+    /// Destroys the object, and fails.
     #[ufunction]
     fn end_badly(&self) -> Result<i32, CallError>;
-    /// Adds as much to the total as the event gives, with the Rust fields in use meanwhile.
+    /// Adds the result of the event to the count while the Rust fields are in use.
     #[ufunction]
     fn count_sum(&self) -> Result<i32, CallError>;
-    /// The sum, by code of the host or of whoever overrides it.
+    /// The sum, computed by the host or by an override.
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
 }

@@ -1,4 +1,4 @@
-//! What the calls of this module end with that go to the code of the host directly, and when they may not: lines for tests to read.
+//! Outcomes of direct calls to host code, in states that allow them and states that do not, as lines for tests.
 
 use std::cell::RefCell;
 
@@ -7,15 +7,15 @@ use alcedo_plugin_api::{ZFunction, ZMethod, ZProperty};
 
 use crate::Adder;
 
-/// A function and a property of the host.
+/// Handles of a function and a property of the host.
 type Found = (ZFunction<(i32, i32), i32>, ZProperty<i32>);
 
 thread_local! {
-    /// A function and a property of the host that were found once.
+    /// Cached handles.
     static FOUND: RefCell<Option<Found>> = const { RefCell::new(None) };
 }
 
-/// The end of a call, in words.
+/// Formats the outcome of a call.
 fn words<T: std::fmt::Debug>(call: &str, ended: Result<T, CallError>) -> String {
     match ended {
         Ok(given) => format!("{call}: {given:?}"),
@@ -35,12 +35,12 @@ fn kind(error: &CallError) -> &'static str {
     }
 }
 
-/// Calls in each way that the host may be called directly.
+/// Makes each kind of call that may reach the host directly.
 pub(crate) fn all(this: This<'_, Adder>) -> Vec<String> {
     FOUND.with_borrow_mut(|found| {
         let (function, property) = found.get_or_insert_with(|| {
-            let function = ZFunction::find("ex:/host.add").expect("it is there");
-            (function, ZProperty::find("up:/Script/Test.Adder:total").expect("it is there"))
+            let function = ZFunction::find("ex:/host.add").expect("declared by the host");
+            (function, ZProperty::find("up:/Script/Test.Adder:total").expect("declared by the host"))
         });
         vec![
             words("function", function.call((1, 2))),
@@ -52,10 +52,10 @@ pub(crate) fn all(this: This<'_, Adder>) -> Vec<String> {
     })
 }
 
-/// Notes what its red constructor may call.
+/// Records the outcomes of the calls in its red constructor.
 #[uclass(package = "Game", base = Adder)]
 pub struct Witness {
-    /// A container to lend.
+    /// Container for borrowed slices.
     #[uproperty]
     numbers: UArray<f64>,
     heard: String,
@@ -68,19 +68,19 @@ impl Witness {
         Self { heard: all(this.as_base()).join("\n") }
     }
 
-    /// What it has noted.
+    /// Returns the recorded outcomes.
     #[ufunction]
     fn heard(&self) -> String {
         self.heard.clone()
     }
 
-    /// What its calls end with now.
+    /// Makes all calls and returns the outcomes.
     #[ufunction]
     fn call_all(&self, this: This<Self>) -> String {
         all(this.as_base()).join("\n")
     }
 
-    /// The same while a slice of the host's is lent, after they all went through.
+    /// Makes all calls while a host slice is borrowed, after all have succeeded.
     #[ufunction]
     fn call_all_while_lent(&self, this: This<Self>) -> String {
         let _before = all(this.as_base());
@@ -88,7 +88,7 @@ impl Witness {
         this.numbers().with_slice(|_numbers| all(this.as_base())).join("\n")
     }
 
-    /// Calls all in a slice, after a slice inside that slice has ended.
+    /// Makes all calls while a slice is borrowed, after an inner borrow has ended.
     #[ufunction]
     fn call_all_after_inner_slice(&self, this: This<Self>) -> String {
         let _before = all(this.as_base());
@@ -100,31 +100,31 @@ impl Witness {
         lent.join("\n")
     }
 
-    /// Calls a leaf of the host by its pointer, which is done also while a slice is lent.
+    /// Calls a leaf of the host by its pointer, which is allowed while a slice is borrowed.
     #[ufunction]
     fn call_leaf_while_lent(&self, this: This<Self>, left: i32) -> String {
-        let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("it is there");
+        let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("declared by the host");
         let called = leaf.hot(|leaf| this.numbers().with_slice(|_numbers| words("leaf", leaf.call((left, 1)))));
-        called.expect("there is a pointer")
+        called.expect("the function has a pointer")
     }
 
-    /// The same after its end.
+    /// Makes all calls after the destruction of this object.
     #[ufunction]
     fn call_all_after_the_end(&self, this: This<Self>) -> String {
-        this.destroy().expect("it lives");
+        this.destroy().expect("alive");
         all(this.as_base()).join("\n")
     }
 
-    /// Has the host count, which may fail.
+    /// Calls the host's `count`, which may fail.
     #[ufunction]
     fn count_what(&self, this: This<Self>, number: i32) -> String {
         words("count", this.count(number))
     }
 
-    /// The event of several adders in one call, of which some may have gone or not like it.
+    /// Calls the event of several adders in one batch; some may be destroyed or fail.
     #[ufunction]
     fn sum_of_each(&self, first: Obj<Adder>, second: Obj<Adder>, third: Obj<Adder>, left: i32) -> String {
-        let sum_up = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:sum_up").expect("it is there");
+        let sum_up = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:sum_up").expect("declared by the host");
         match sum_up.call_each(&[first, second, third], (left, 1)) {
             Ok(each) => {
                 let failed = each.failed().map(|(object, error)| format!("{object:?} {} {error}", kind(error)));
@@ -135,7 +135,7 @@ impl Witness {
         }
     }
 
-    /// Has several adders do something without parameters in one call, by a name that is looked up: what each gave, and who failed.
+    /// Calls a method without parameters on several adders in one batch, by name; returns the results and the error kinds.
     #[ufunction]
     fn each(&self, name: String, first: Obj<Adder>, second: Obj<Adder>, third: Obj<Adder>) -> String {
         let function = match ZMethod::<(), i32>::find(&name) {
@@ -152,40 +152,40 @@ impl Witness {
         }
     }
 
-    /// Has an object of whatever class do something without parameters, by a name that is looked up.
+    /// Calls a method without parameters on an object of any class, by name.
     #[ufunction]
     fn ask(&self, name: String, other: Obj<Object>) -> String {
         words("asked", ZMethod::<(), u32>::find(&name).and_then(|function| function.call(other, ())))
     }
 
-    /// Has another adder end itself.
+    /// Calls `end` of another adder.
     #[ufunction]
     fn end_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         words("end", this.get(other).and_then(|other| other.try_end()))
     }
 
-    /// Has another adder end itself, and fail.
+    /// Calls `end_badly` of another adder.
     #[ufunction]
     fn bad_end_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         words("bad end", this.get(other).and_then(|other| other.end_badly()))
     }
 
-    /// Has another adder count nothing, which it refuses.
+    /// Calls `count` of another adder with zero, which must fail.
     #[ufunction]
     fn count_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         words("count", this.get(other).and_then(|other| other.count(0)))
     }
 
-    /// The event of another adder.
+    /// Calls the event of another adder.
     #[ufunction]
     fn sum_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         words("sum", this.get(other).and_then(|other| other.try_sum_up(1, 2)))
     }
 
-    /// The same in a loop, with a sum that its override does not like in the middle.
+    /// Calls the event of another adder in a loop; the override panics at the second sum.
     #[ufunction]
     fn sums_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
-        let other = this.get(other).expect("it lives");
+        let other = this.get(other).expect("alive");
         let sums = [10, 11, 10].map(|left| words("sum", other.try_sum_up(left, 1)));
         sums.join("\n")
     }

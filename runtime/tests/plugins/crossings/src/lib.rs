@@ -1,6 +1,6 @@
-//! Adds two numbers in every way in which a host can have it done, and has the host do so: what calls cost is measured with it, and
-//! what a call by a kept handle does when its generation is over. In the loops that are measured what is called stands behind a pointer that
-//! the compiler does not see through, so the numbers are hidden from it nowhere else: each sum waits for the one before.
+//! Adds two numbers through every kind of call, from the host and to the host. Benchmarks measure the cost of calls; tests check calls by
+//! handles of an old generation. In the measured loops, `black_box` hides the callee from the compiler, and each sum depends on the
+//! previous one.
 
 #![forbid(unsafe_code)]
 
@@ -13,116 +13,116 @@ use alcedo_plugin_api::{ZFunction, ZMethod, ZProperty};
 
 use crate::adder::Adder;
 
-// The types of the host: what `alcedo glue` writes.
+// Host types, written by `alcedo glue`.
 mod adder;
 mod direct_calls;
 
 module! { name: "crossings" }
 
-/// Adds.
+/// Adder with benchmark functions.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
 pub struct Crossing {
-    /// A number to read and write.
+    /// Property to read and write.
     #[uproperty]
     number: i32,
-    /// Adders to call all at once.
+    /// Adders for batch calls.
     crowd: Vec<Obj<Adder>>,
-    /// One that overrides the event.
+    /// Adder that overrides the event.
     turn: Obj<Turn>,
 }
 
 #[uclass]
 impl Crossing {
-    /// The sum, by code of this module.
+    /// Returns the sum, computed by this module.
     #[ufunction]
     fn add(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
-    /// Has the host's method add so often; for a benchmark.
+    /// Calls the host's method `times` times; for a benchmark.
     #[ufunction]
     fn method_often(&self, this: This<Self>, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| this.add_inside(sum, 1))
     }
 
-    /// Has the host's function of that name add so often, by values of types that are not known; for a benchmark.
+    /// Calls the host's function by dynamic call `times` times; for a benchmark.
     #[ufunction]
     fn values_often(&self, this: This<Self>, times: u64) -> i32 {
-        let add = |sum| this.zcall_any::<_, i32>("ex:/host.add", (black_box(sum), 1)).expect("it adds");
+        let add = |sum| this.zcall_any::<_, i32>("ex:/host.add", (black_box(sum), 1)).expect("a sum");
         (0..times).fold(0, |sum, _| add(sum))
     }
 
-    /// Has the host's method add so often, on a thousand adders in one call; for a benchmark.
+    /// Calls the host's method on a thousand adders per batch, `times` times in total; for a benchmark.
     #[ufunction]
     fn method_on_each_often(&mut self, this: This<Self>, times: u64) -> i32 {
-        let add = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:add_inside").expect("it is there");
+        let add = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:add_inside").expect("declared by the host");
         if self.crowd.is_empty() {
-            self.crowd = (0..1_000).map(|_| this.spawn::<Adder>(Obj::none()).expect("born")).collect();
+            self.crowd = (0..1_000).map(|_| this.spawn::<Adder>(Obj::none()).expect("spawned")).collect();
         }
         let mut sum = 0_i32;
         for _ in 0..times / 1_000 {
-            let each = add.call_each(black_box(&self.crowd), (black_box(1), 0)).expect("they are called");
+            let each = add.call_each(black_box(&self.crowd), (black_box(1), 0)).expect("the batch is called");
             sum = each.results().flatten().fold(sum, i32::wrapping_add);
         }
         sum
     }
 
-    /// Has the host's event add so often; for a benchmark.
+    /// Calls the host's event `times` times; for a benchmark.
     #[ufunction]
     fn event_often(&self, this: This<Self>, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| this.sum_up(sum, 1))
     }
 
-    /// Has an override of the host's event add so often; for a benchmark.
+    /// Calls an override of the host's event `times` times; for a benchmark.
     #[ufunction]
     fn override_often(&mut self, this: This<Self>, times: u64) -> i32 {
         if self.turn.is_none() {
-            self.turn = this.spawn(Obj::none()).expect("born");
+            self.turn = this.spawn(Obj::none()).expect("spawned");
         }
-        let turn = this.get(self.turn).expect("it lives").as_base();
+        let turn = this.get(self.turn).expect("alive").as_base();
         (0..times).fold(0, |sum, _| turn.sum_up(sum, 1))
     }
 
-    /// Reads and writes the host's property so often by its name, which is looked up once; for a benchmark.
+    /// Reads and writes the host's property `times` times by a cached handle; for a benchmark.
     #[ufunction]
     fn property_often(&self, this: This<Self>, times: u64) -> i32 {
-        let total = ZProperty::<i32>::find("up:/Script/Test.Adder:total").expect("it is there");
+        let total = ZProperty::<i32>::find("up:/Script/Test.Adder:total").expect("declared by the host");
         let this = this.as_obj();
-        total.write(this, 0).expect("it may be written");
+        total.write(this, 0).expect("writable");
         (0..times).for_each(|_| {
-            let read = black_box(&total).read(black_box(this)).expect("it is there");
-            total.write(black_box(this), read.wrapping_add(1)).expect("it may be written");
+            let read = black_box(&total).read(black_box(this)).expect("declared by the host");
+            total.write(black_box(this), read.wrapping_add(1)).expect("writable");
         });
-        total.read(this).expect("it is there")
+        total.read(this).expect("declared by the host")
     }
 }
 
-/// An adder that adds by itself.
+/// Adder that overrides the event.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
 pub struct Turn {}
 
 #[uclass]
 impl Turn {
-    /// The sum, by code of this module.
+    /// Returns the sum, computed by this module.
     #[overrides(Adder)]
     fn sum_up(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 }
 
-/// An adder that asks the host to count while the host does.
+/// Adder that calls the host's `count` from an override that the host calls.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
 pub struct Echo {}
 
 #[uclass]
 impl Echo {
-    /// What the host has counted.
+    /// Returns the reply of the host's `count`.
     #[overrides(Adder)]
     fn sum_up(&self, this: This<Self>, _left: i32, _right: i32) -> i32 {
-        this.count(1).expect("the fields are free")
+        this.count(1).expect("the fields are not borrowed")
     }
 }
 
@@ -131,7 +131,7 @@ fn add(left: i32, right: i32) -> i32 {
     left.wrapping_add(right)
 }
 
-/// Panics where the sum is odd.
+/// Returns the sum. Panics if the sum is odd.
 #[zcall(ex = "crossings.even")]
 fn even(left: i32, right: i32) -> i32 {
     let sum = left.wrapping_add(right);
@@ -158,53 +158,53 @@ impl Add for Plain {
 type TwoToOne = ZFunction<(i32, i32), i32>;
 
 thread_local! {
-    /// What `keep` has found.
+    /// Function found by `keep`.
     static KEPT: RefCell<Option<ZFunction<(), u64>>> = const { RefCell::new(None) };
-    /// What `keep_property` has found.
+    /// Property found by `keep_property`.
     static KEPT_PROPERTY: RefCell<Option<ZProperty<i32>>> = const { RefCell::new(None) };
 }
 
-/// What stands under no object.
+/// Functions without an object.
 pub struct Sums;
 
 #[zmethods]
 impl Sums {
-    /// The sum.
+    /// Returns the sum.
     #[zmethod]
     fn add(left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
-    /// Has the function of that name add so often, by a handle; for a benchmark.
+    /// Calls the named function `times` times by a handle; for a benchmark.
     #[zmethod]
     fn call_often(name: String, times: u64) -> i32 {
-        let function = black_box(TwoToOne::find(&name).expect("it is there"));
-        (0..times).fold(0, |sum, _| function.call((sum, 1)).expect("it adds"))
+        let function = black_box(TwoToOne::find(&name).expect("declared by the host"));
+        (0..times).fold(0, |sum, _| function.call((sum, 1)).expect("a sum"))
     }
 
-    /// Has a function of the host that a test registers add so often.
+    /// Calls the test's `ex:/host.ask` `times` times.
     #[zmethod]
     fn ask_often(times: i32) -> i32 {
-        let ask = TwoToOne::find("ex:/host.ask").expect("it is there");
-        (0..times).fold(0, |sum, _| ask.call((sum, 1)).expect("it adds"))
+        let ask = TwoToOne::find("ex:/host.ask").expect("declared by the host");
+        (0..times).fold(0, |sum, _| ask.call((sum, 1)).expect("a sum"))
     }
 
-    /// The same by its pointer, if it is a leaf.
+    /// Calls the named function `times` times by its pointer if it is a leaf; for a benchmark.
     #[zmethod]
     fn call_often_hot(name: String, times: u64) -> i32 {
-        let function = black_box(TwoToOne::find(&name).expect("it is there"));
-        let sum = function.hot(|add| (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
-        sum.expect("there is a pointer")
+        let function = black_box(TwoToOne::find(&name).expect("declared by the host"));
+        let sum = function.hot(|add| (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("a sum")));
+        sum.expect("the function has a pointer")
     }
 
-    /// Calls the function of that name once by its pointer; why it fails.
+    /// Calls the named function once by its pointer; returns the sum or the error.
     #[zmethod]
     fn call_hot_with(name: String, left: i32) -> String {
         let ended = TwoToOne::find(&name).and_then(|function| function.hot(|add| add.call((left, 1)))?);
         ended.map_or_else(|error| error.to_string(), |sum| sum.to_string())
     }
 
-    /// What comes of looking for a method of that name.
+    /// Returns the name of the named method, or the error of the look-up.
     #[zmethod]
     fn find_method(name: String) -> String {
         match ZMethod::<(i32, i32), i32>::find(&name) {
@@ -213,34 +213,34 @@ impl Sums {
         }
     }
 
-    /// The same by its name, each time.
+    /// Calls the named function `times` times by name; for a benchmark.
     #[zmethod]
     fn call_by_name_often(name: String, times: u64) -> i32 {
-        (0..times).fold(0, |sum, _| zcall(black_box(&name), (black_box(sum), 1)).expect("it adds"))
+        (0..times).fold(0, |sum, _| zcall(black_box(&name), (black_box(sum), 1)).expect("a sum"))
     }
 
-    /// The same by a pointer to a C function.
+    /// Calls a C function `times` times by pointer; for a benchmark.
     #[zmethod]
     fn call_often_plain(times: u64) -> i32 {
         let add = black_box(add_plain as extern "C" fn(i32, i32) -> i32);
         (0..times).fold(0, |sum, _| add(sum, 1))
     }
 
-    /// The same by a trait object.
+    /// Calls a trait object `times` times; for a benchmark.
     #[zmethod]
     fn call_often_dyn(times: u64) -> i32 {
         let add: Box<dyn Add> = black_box(Box::new(Plain));
         (0..times).fold(0, |sum, _| add.add(sum, 1))
     }
 
-    /// Calls the function of that name once; why it fails.
+    /// Calls the named function once; returns the sum or the error.
     #[zmethod]
     fn call_with(name: String, left: i32) -> String {
         let ended = TwoToOne::find(&name).and_then(|function| function.call((left, 1)));
         ended.map_or_else(|error| error.to_string(), |sum| sum.to_string())
     }
 
-    /// Finds a property and keeps it; nothing, or why not.
+    /// Looks up a property and keeps the handle; returns an empty string or the error.
     #[zmethod]
     fn keep_property(name: String) -> String {
         match ZProperty::find(&name) {
@@ -252,17 +252,17 @@ impl Sums {
         }
     }
 
-    /// Reads the property that was kept: the number, or why there is none.
+    /// Reads the kept property; returns the number or the error.
     #[zmethod]
     fn read_kept(object: Obj<Object>) -> String {
         KEPT_PROPERTY.with_borrow(|kept| match kept.as_ref().map(|kept| kept.read(object)) {
             Some(Ok(number)) => number.to_string(),
             Some(Err(error)) => error.to_string(),
-            None => "nothing was kept".to_owned(),
+            None => "no value was kept".to_owned(),
         })
     }
 
-    /// Finds a function and keeps it; nothing, or why not.
+    /// Looks up a function and keeps the handle; returns an empty string or the error.
     #[zmethod]
     fn keep(name: String) -> String {
         match ZFunction::find(&name) {
@@ -274,13 +274,13 @@ impl Sums {
         }
     }
 
-    /// Calls what was kept: the number, or why there is none.
+    /// Calls the kept function; returns the number or the error.
     #[zmethod]
     fn call_kept() -> String {
         KEPT.with_borrow(|kept| match kept.as_ref().map(|kept| kept.call(())) {
             Some(Ok(number)) => number.to_string(),
             Some(Err(error)) => error.to_string(),
-            None => "nothing was kept".to_owned(),
+            None => "no value was kept".to_owned(),
         })
     }
 }

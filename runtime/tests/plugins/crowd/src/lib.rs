@@ -1,4 +1,4 @@
-//! Classes as small as they can be: what a reload costs for each object is measured on them.
+//! Minimal classes for measuring the cost of a reload per object.
 
 #![forbid(unsafe_code)]
 
@@ -6,14 +6,14 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "crowd" }
 
-/// One of many, whose plugin part is three words that a reload makes anew.
+/// Class with a plugin part of three words, which a reload creates again.
 #[uclass(package = "Game", base = Object)]
 pub struct Walker {
-    /// Meters a second.
+    /// Speed in meters per second.
     #[uproperty(default = 1.5)]
     speed: f64,
 
-    /// Meters walked since this code began.
+    /// Meters walked since this generation was loaded.
     walked: f64,
     steps: u64,
     tag: u64,
@@ -26,7 +26,7 @@ impl Walker {
         Self { walked: 0.0, steps: 0, tag: fixture::tag() }
     }
 
-    /// Walks for so many seconds.
+    /// Walks for a number of seconds.
     #[ufunction]
     fn walk(&mut self, this: This<Self>, seconds: f64) -> f64 {
         self.walked += this.speed() * seconds;
@@ -34,17 +34,17 @@ impl Walker {
         self.walked
     }
 
-    /// Which build made this half.
+    /// Returns the tag of the build that created the plugin part.
     #[ufunction]
     fn made_by(&self) -> u64 {
         self.tag
     }
 }
 
-/// One of many, who keeps one of its words over a reload.
+/// Class with one kept field.
 #[uclass(package = "Game", base = Object)]
 pub struct Runner {
-    /// Meters a second.
+    /// Speed in meters per second.
     #[uproperty(default = 4.5)]
     speed: f64,
 
@@ -61,7 +61,7 @@ impl Runner {
         Self { run: 0.0, steps: 0, tag: fixture::tag() }
     }
 
-    /// Runs for so many seconds.
+    /// Runs for a number of seconds.
     #[ufunction]
     fn run_for(&mut self, this: This<Self>, seconds: f64) -> f64 {
         self.run += this.speed() * seconds;
@@ -69,7 +69,7 @@ impl Runner {
         self.run
     }
 
-    /// Which build made this half.
+    /// Returns the tag of the build that created the plugin part.
     #[ufunction]
     fn made_by(&self) -> u64 {
         self.tag

@@ -6,14 +6,14 @@ use alcedo_plugin_api::prelude::*;
 /// The host's own adder.
 #[uclass(imported, package = "Test", base = Object)]
 pub struct Adder {
-    /// What it has added up.
+    /// Sum of all additions.
     #[uproperty]
     total: i32,
 }
 
 #[uclass(imported)]
 impl Adder {
-    /// The sum, by code of the host or of whoever overrides it.
+    /// The sum, computed by the host or by an override.
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
 }

@@ -1,4 +1,4 @@
-//! Extends the adder of a host that `crossings` calls, with an override or without one: what calls find after each reload.
+//! Extends a host class that `crossings` calls, with and without an override, to test calls after each reload.
 
 #![forbid(unsafe_code)]
 
@@ -6,16 +6,16 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::adder::Adder;
 
-// The types of the host: what `alcedo glue` writes.
+// Host types, written by `alcedo glue`.
 mod adder;
 
 module! { name: "detours" }
 
-/// An adder that takes a detour.
+/// Adder with an optional override.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
 pub struct Detour {
-    /// A number of its own.
+    /// Additional property.
     #[uproperty(default = 7)]
     miles: i32,
 }
@@ -23,7 +23,7 @@ pub struct Detour {
 #[cfg(feature = "override")]
 #[uclass]
 impl Detour {
-    /// One more than the sum; panics where that is thirteen.
+    /// Returns the sum plus one; panics if the result is thirteen.
     #[overrides(Adder)]
     fn sum_up(&self, this: This<Self>, left: i32, right: i32) -> i32 {
         let sum = this.base_sum_up(left, right).wrapping_add(1);

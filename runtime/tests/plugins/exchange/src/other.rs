@@ -1,4 +1,4 @@
-//! Tables of the same names with other entries, as of a module that was built against an older host.
+//! Tables of the same names with other entries, like a module built against an older host.
 
 use alcedo_plugin_api as alcedo;
 
@@ -11,7 +11,7 @@ alcedo::entry_table! {
         count: fn(),
         /// Multiplies.
         scale: fn(f64) -> f64,
-        /// Returns all that it received, added up.
+        /// Returns the sum of all arguments.
         sum: fn(u8, u16, u32, u64, i8, i16, f32, f64) -> f64,
     }
 }

@@ -1,4 +1,4 @@
-//! The module as its host expects it.
+//! Tables as the host expects them.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ include!("tables.rs");
 static ENGINE: OnceLock<&Engine> = OnceLock::new();
 static COUNTED: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// Receives the functions of the host, and returns those of the module.
+/// Receives the functions of the host and returns the functions of the module.
 pub fn entry(engine: &'static Engine) -> Scores {
     ENGINE.set(engine).expect("the entry method runs once");
     if fixture::on!("panics-in-entry") {
@@ -30,18 +30,18 @@ pub fn entry(engine: &'static Engine) -> Scores {
         count: || kind_of(engine_of().count.call(())),
         add_often: |times| {
             let add = &engine_of().add;
-            (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("it adds"))
+            (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("a sum"))
         },
         add_often_hot: |times| {
             let add = &engine_of().add;
-            let sum = add.hot(|add| (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("it adds")));
+            let sum = add.hot(|add| (0..times).fold(0, |sum, _| add.call((sum, 1)).expect("a sum")));
             sum.unwrap_or(-1)
         },
         add_elsewhere: |left, right| {
             let thread = std::thread::spawn(move || engine_of().add.call((left, right)));
             thread.join().expect("no panic").unwrap_or_else(|error| -(error.kind().0 as i32))
         },
-        sum: || engine_of().sum.call((1, 2, 3, 4, -5, -6, 0.5, 0.25)).expect("it adds"),
+        sum: || engine_of().sum.call((1, 2, 3, 4, -5, -6, 0.5, 0.25)).expect("a sum"),
         counted_in_main: || COUNTED.load(Ordering::Relaxed),
     }
 }
@@ -58,7 +58,7 @@ fn engine_of() -> &'static Engine {
     ENGINE.get().expect("the entry method was called")
 }
 
-/// The number of its kind; zero for no error.
+/// Returns the number of the error kind; zero without an error.
 fn kind_of<T>(result: Result<T, CallError>) -> u32 {
     result.map_or_else(|error| error.kind().0, |_| 0)
 }

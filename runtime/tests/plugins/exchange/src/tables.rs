@@ -1,4 +1,4 @@
-// Both tables, for the module and its host: each includes this file where `alcedo` is its crate.
+// Both tables. The module and the host each include this file in a scope where `alcedo` is their crate.
 
 alcedo::entry_table! {
     /// Implemented by the host.
@@ -9,7 +9,7 @@ alcedo::entry_table! {
         count: fn(),
         /// Panics unless the number is zero.
         fail: fn(u32) -> bool,
-        /// Returns all that it received, added up.
+        /// Returns the sum of all arguments.
         sum: fn(u8, u16, u32, u64, i8, i16, f32, f64) -> f64,
     }
 }
@@ -17,29 +17,29 @@ alcedo::entry_table! {
 alcedo::entry_table! {
     /// Implemented by the module.
     pub module struct Scores {
-        /// Returns the sum, which the host computes; zero where that fails.
+        /// Returns the sum, computed by the host; zero on failure.
         add: fn(i32, i32) -> i32,
-        /// Returns the sum, which the module computes.
+        /// Returns the sum, computed by the module.
         add_here: fn(i32, i32) -> i32,
         /// Returns the number of the build.
         build: fn() -> u32,
         /// Panics unless the number is zero.
         fail: fn(u32) -> bool,
-        /// Panics on a thread of the module unless the number is zero; `true` when it has panicked.
+        /// Panics on a thread of the module unless the number is zero; returns `true` after a panic.
         fail_apart: fn(u32) -> bool,
-        /// Calls `fail` of the host; the kind of its error.
+        /// Calls `fail` of the host; returns the kind of the error.
         host_fails: fn(u32) -> u32,
-        /// Calls `count` of the host; the kind of its error.
+        /// Calls `count` of the host; returns the kind of the error.
         count: fn() -> u32,
-        /// Adds one so many times by the host.
+        /// Adds one through the host, repeatedly.
         add_often: fn(u64) -> i32,
-        /// Adds one so many times by the pointer of the function; -1 without a pointer.
+        /// Adds one through the function pointer, repeatedly; returns -1 without a pointer.
         add_often_hot: fn(u64) -> i32,
-        /// Has the host add on a thread of the module; the kind of its error is below zero.
+        /// Adds through the host on a thread of the module; returns the negated kind of an error.
         add_elsewhere: fn(i32, i32) -> i32,
-        /// Has the host add numbers of all sizes.
+        /// Adds numbers of all sizes through the host.
         sum: fn() -> f64,
-        /// Calls `count` in the main; the kind of its error.
+        /// Returns the error kind of the `count` call in `main`.
         counted_in_main: fn() -> u32,
     }
 }

@@ -1,4 +1,4 @@
-//! What the module `reports` depends on, when it says so. It has no class, so any context takes it.
+//! Optional dependency of the module `reports`. Declares no class, so any context accepts it.
 
 #![forbid(unsafe_code)]
 
@@ -21,18 +21,18 @@ fn ended() {
     tracing::info!(target: "reports", "exit figures");
 }
 
-/// Numbers.
+/// Functions on numbers.
 pub struct Sum;
 
 #[zmethods]
 impl Sum {
-    /// One and the other.
+    /// Returns the sum.
     #[zmethod]
     fn of(one: i64, other: i64) -> i64 {
         one.wrapping_add(other)
     }
 
-    /// Which build this is.
+    /// Returns the tag of this build.
     #[zmethod]
     fn build_tag() -> u64 {
         fixture::tag()

@@ -1,5 +1,4 @@
-//! Takes and gives every sort of value in every way in which code is called by name, and has others called in the same ways: one test
-//! goes through all of them.
+//! Passes every kind of value through every kind of call by name, from the host and to the host; one test covers all combinations.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +7,7 @@ use std::cell::RefCell;
 use alcedo_plugin_api::ZFunction;
 use alcedo_plugin_api::prelude::*;
 
-#[allow(dead_code, missing_docs, reason = "glue has more than is used")]
+#[allow(dead_code, missing_docs, reason = "the glue declares unused items")]
 mod desk;
 mod probe;
 
@@ -17,7 +16,7 @@ pub use crate::probe::{LoudProbe, Probe};
 
 module! { name: "grid" }
 
-/// What the functions of all protocols do.
+/// Implementations of the functions of all protocols.
 mod does {
     use super::{Point, Suit};
 
@@ -90,61 +89,61 @@ fn crash(number: i32) -> i32 {
     does::crash(number)
 }
 
-/// What stands under no object.
+/// Functions without an object.
 pub struct Sorts;
 
 #[zmethods]
 impl Sorts {
-    /// Numbers.
+    /// Adds numbers of several types.
     #[zmethod]
     fn numbers(a: u8, b: i16, c: u32, d: f32, e: f64, f: bool) -> f64 {
         does::numbers(a, b, c, d, e, f)
     }
 
-    /// An object.
+    /// Returns the same object.
     #[zmethod]
     fn same(object: Obj<Object>) -> Obj<Object> {
         object
     }
 
-    /// An enum.
+    /// Returns the other suit.
     #[zmethod]
     fn other(suit: Suit) -> Suit {
         does::other(suit)
     }
 
-    /// A struct.
+    /// Rotates a point.
     #[zmethod]
     fn turn(point: Point) -> Point {
         does::turn(point)
     }
 
-    /// A text.
+    /// Appends a suffix to a string.
     #[zmethod]
     fn greet(text: String) -> String {
         format!("{text}, says nm")
     }
 
-    /// A container.
+    /// Reverses a list.
     #[zmethod]
     fn backwards(list: Vec<i64>) -> Vec<i64> {
         does::backwards(list)
     }
 
-    /// An error.
+    /// Returns an error for negative numbers.
     #[zmethod]
     fn fail(number: i32) -> Result<i32, String> {
         does::fail(number)
     }
 
-    /// A panic.
+    /// Panics for negative numbers.
     #[zmethod]
     fn crash(number: i32) -> i32 {
         does::crash(number)
     }
 }
 
-/// Has functions and properties of every sort, by code of this module.
+/// Functions and properties of every kind, implemented by this module.
 #[uclass(package = "Game", base = Object, blueprintable)]
 #[derive(Default)]
 pub struct Cell {
@@ -160,7 +159,7 @@ pub struct Cell {
     /// A struct to read and write.
     #[uproperty]
     point: Point,
-    /// A text to read and write.
+    /// A string to read and write.
     #[uproperty(default = "cell")]
     text: String,
     /// A container to read and write.
@@ -170,70 +169,70 @@ pub struct Cell {
 
 #[uclass]
 impl Cell {
-    /// Numbers.
+    /// Adds numbers of several types.
     #[ufunction]
     fn numbers(&self, a: u8, b: i16, c: u32, d: f32, e: f64, f: bool) -> f64 {
         does::numbers(a, b, c, d, e, f)
     }
 
-    /// An object.
+    /// Returns the same object.
     #[ufunction]
     fn same(&self, object: Obj<Object>) -> Obj<Object> {
         object
     }
 
-    /// An enum.
+    /// Returns the other suit.
     #[ufunction]
     fn other(&self, suit: Suit) -> Suit {
         does::other(suit)
     }
 
-    /// A struct.
+    /// Rotates a point.
     #[ufunction]
     fn turn(&self, point: Point) -> Point {
         does::turn(point)
     }
 
-    /// A text.
+    /// Appends a suffix to a string.
     #[ufunction(blueprint_native_event)]
     fn greet(&self, text: String) -> String;
     fn greet_implementation(&mut self, text: String) -> String {
         format!("{text}, says the cell")
     }
 
-    /// A container.
+    /// Reverses a list.
     #[ufunction]
     fn backwards(&self, list: Vec<i64>) -> Vec<i64> {
         does::backwards(list)
     }
 
-    /// What comes back beside the result.
+    /// Returns a quotient and the remainder as an out parameter.
     #[ufunction]
     fn split(&self, number: u32, rest: &mut u32) -> u32 {
         let among = std::mem::replace(rest, number % (*rest).max(1));
         number / among.max(1)
     }
 
-    /// An error.
+    /// Returns an error for negative numbers.
     #[ufunction]
     fn fail(&self, number: i32) -> Result<i32, String> {
         does::fail(number)
     }
 
-    /// A panic.
+    /// Panics for negative numbers.
     #[ufunction]
     fn crash(&self, number: i32) -> i32 {
         does::crash(number)
     }
 
-    /// Needs no object.
+    /// Static function.
     #[ufunction]
     fn double(number: i32) -> i32 {
         number.wrapping_mul(2)
     }
 }
 
-/// One that answers louder.
+/// Subclass with an override.
 #[uclass(package = "Game", base = Cell, blueprintable)]
 #[derive(Default)]
 pub struct LoudCell {}
@@ -247,7 +246,7 @@ impl LoudCell {
 }
 
 thread_local! {
-    /// What `keep` has found.
+    /// Functions found by `keep`.
     static KEPT: RefCell<Vec<ZFunction<(i32, i32), i32>>> = const { RefCell::new(Vec::new()) };
 }
 

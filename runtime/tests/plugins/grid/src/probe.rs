@@ -1,21 +1,21 @@
-//! Has functions called by name: of the host, of this module and of others.
+//! Calls functions of the host, of this module and of other modules by name.
 
 use alcedo_plugin_api::ZFunction;
 use alcedo_plugin_api::prelude::*;
 
 use crate::{Desk, KEPT, Point, Rack, Suit, told};
 
-/// Asks others, by what the host has of it and by what it is told.
+/// Calls functions, properties and delegates by name.
 #[uclass(package = "Game", base = Rack, blueprintable)]
 #[derive(Default)]
 pub struct Probe {}
 
 #[uclass]
 impl Probe {
-    /// Calls `name` with arguments of that sort; what it gave, or the error.
+    /// Calls `name` with arguments of this kind and returns the result or the error.
     #[ufunction]
     fn ask(&mut self, this: This<Self>, name: String, sort: String) -> String {
-        // The callee may be an override of this very object.
+        // The callee may be an override of this object.
         this.lend(self, |this| match &*sort {
             "numbers" => told(this.zcall::<_, f64>(&name, (1_u8, -2_i16, 3_u32, 0.5_f32, 0.25_f64, true))),
             "object" => {
@@ -52,7 +52,7 @@ impl Probe {
         })
     }
 
-    /// Reads and writes the property `name` of that sort; what was there, and what is there then.
+    /// Reads, writes and reads the property `name` of this kind; returns both values.
     #[ufunction]
     fn exchange(&self, this: This<Self>, name: String, sort: String) -> String {
         fn turn<T: alcedo_plugin_api::Value + std::fmt::Debug>(
@@ -83,7 +83,7 @@ impl Probe {
         done.unwrap_or_else(|error| told::<()>(Err(error)))
     }
 
-    /// Calls a delegate of this object: by its type, and by the name that all delegates have.
+    /// Calls a delegate of this object by its type and by the common delegate name.
     #[ufunction]
     fn pass(&mut self, this: This<Self>, sort: String) -> String {
         this.lend(self, |this| match &*sort {
@@ -133,7 +133,7 @@ impl Probe {
         })
     }
 
-    /// Passes numbers where handles of objects and of values are wanted.
+    /// Passes numbers in place of handles of objects and values.
     #[ufunction]
     fn forge(&self, this: This<Self>, name: String, number: u64) -> String {
         told(match &*name {
@@ -143,27 +143,27 @@ impl Probe {
         })
     }
 
-    /// Calls `name` on a thread of its own.
+    /// Calls `name` on a new thread.
     #[ufunction]
     fn ask_on_thread(&self, name: String) -> String {
         let called = std::thread::spawn(move || told(zcall::<_, i32>(&name, (1_i32,)))).join();
         called.unwrap_or_else(|_| "a panic".to_owned())
     }
 
-    /// Finds a function and keeps it.
+    /// Looks up a function and keeps the handle.
     #[ufunction]
     fn keep(&self, name: String) -> String {
         told(ZFunction::find(&name).map(|found| KEPT.with_borrow_mut(|kept| kept.push(found))))
     }
 
-    /// Calls what was kept.
+    /// Calls the kept functions.
     #[ufunction]
     fn call_kept(&self) -> String {
         KEPT.with_borrow(|kept| kept.iter().map(|kept| told(kept.call((1, 2)))).collect::<Vec<_>>().join("; "))
     }
 }
 
-/// One that greets itself.
+/// Subclass that overrides `greet` itself.
 #[uclass(package = "Game", base = Probe, blueprintable)]
 #[derive(Default)]
 pub struct LoudProbe {}

@@ -1,7 +1,7 @@
-//! A server on a fixed port, which only one can have at a time. The next generation is to have it from its main on, so the
-//! old one gives it up in `suspend`, and takes it again in `resume` when the reload is rolled back.
+//! Server on a fixed port, which only one owner can open at a time. The next generation needs the port in its main, so the old one closes
+//! the port in `suspend` and opens it again in `resume` after a failed reload.
 //!
-//! Where it lies and what goes wrong with it stands in the arguments and in a file that they name, for the tests.
+//! The arguments contain the address and the path of a file with faults to inject, both set by tests.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ module! {
 
 const NAME: &str = if cfg!(feature = "tug") { "tug" } else { "harbor" };
 
-/// Serves until it is dropped: whoever connects is told the build.
+/// Server that sends the build tag to each client until it is dropped.
 struct Server {
     address: SocketAddr,
     is_closing: Arc<AtomicBool>,
@@ -50,7 +50,7 @@ impl Server {
                 if closing.load(Ordering::Acquire) {
                     return;
                 }
-                // Who has gone away hears nothing.
+                // Ignores clients that have disconnected.
                 let _told = client.and_then(|mut client| client.write_all(BUILD.to_string().as_bytes()));
             }
         })?;
@@ -58,11 +58,11 @@ impl Server {
     }
 }
 
-/// The port is free then.
+/// Stops the thread and frees the port.
 impl Drop for Server {
     fn drop(&mut self) {
         self.is_closing.store(true, Ordering::Release);
-        // Whom the thread waits for.
+        // Unblocks the thread.
         let _woken = TcpStream::connect(self.address);
         let _ended = self.thread.take().map(JoinHandle::join);
     }
@@ -74,7 +74,7 @@ fn server() -> MutexGuard<'static, Option<Server>> {
     SERVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// `harbor=127.0.0.1:4000` and `orders=/a/file`.
+/// Arguments of the form `harbor=127.0.0.1:4000` and `orders=/a/file`.
 static ARGUMENTS: OnceLock<Vec<String>> = OnceLock::new();
 
 fn argument(name: &str) -> Option<&'static str> {
@@ -98,25 +98,25 @@ fn started(args: &[&str]) {
     tracing::info!(target: "harbor", "{NAME} {BUILD} main");
     let opened = open().unwrap_or_else(|error| panic!("{error}"));
     obey("main").unwrap_or_else(|error| panic!("{error}"));
-    // Last: a main that panics has no exit hook, but what it has in its hands is dropped.
+    // Stored last: after a panic in main no exit hook runs, but local values are dropped.
     *server() = opened;
 }
 
-/// After a `suspend` there is nothing left to close.
+/// Closes the port, unless `suspend` has done so.
 fn ended() {
     tracing::info!(target: "harbor", "{NAME} {BUILD} exit");
     close();
 }
 
-#[cfg_attr(feature = "stubborn", expect(dead_code, reason = "it has no such hook"))]
+#[cfg_attr(feature = "stubborn", expect(dead_code, reason = "this build has no such hook"))]
 fn suspended() -> Result<(), String> {
     tracing::info!(target: "harbor", "{NAME} {BUILD} suspend");
     close();
     obey("suspend")
 }
 
-/// After a `suspend` that has failed the port may be open still.
-#[cfg_attr(feature = "stubborn", expect(dead_code, reason = "it has no such hook"))]
+/// Opens the port, which may still be open after a failed `suspend`.
+#[cfg_attr(feature = "stubborn", expect(dead_code, reason = "this build has no such hook"))]
 fn resumed() -> Result<(), String> {
     tracing::info!(target: "harbor", "{NAME} {BUILD} resume");
     let mut server = server();
@@ -127,7 +127,7 @@ fn resumed() -> Result<(), String> {
     obey("resume")
 }
 
-/// A payload whose drop panics.
+/// Panic payload that panics when it is dropped.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -136,7 +136,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Does what the file of orders says for this module, build and moment: `harbor 1 suspend panic`.
+/// Runs the orders in the file for this module, build and moment, such as `harbor 1 suspend panic`.
 fn obey(moment: &str) -> Result<(), String> {
     let orders = argument("orders").map(fs::read_to_string).and_then(Result::ok).unwrap_or_default();
     let ours = format!("{NAME} {BUILD} {moment} ");
@@ -158,25 +158,25 @@ fn obey(moment: &str) -> Result<(), String> {
                 let told: Result<String, _> = call("ex:/host.deed", (moment.to_owned(),));
                 tracing::info!(target: "harbor", "{NAME} {BUILD} {moment} did {}", told.map_err(|e| e.to_string())?);
             }
-            other => return Err(format!("nobody knows `{other}`")),
+            other => return Err(format!("unknown order `{other}`")),
         }
     }
     Ok(())
 }
 
-/// The build that answers when it is called.
+/// Returns the build that handles the call.
 #[cfg(not(feature = "tug"))]
 #[zcall(ex = "harbor.build")]
 fn build() -> String {
     BUILD.to_string()
 }
 
-/// The same, as modules of a Slim offer it.
+/// Functions for callers in a Slim.
 pub struct Harbor;
 
 #[zmethods]
 impl Harbor {
-    /// The build that answers when it is called.
+    /// Returns the build that handles the call.
     #[zmethod]
     pub fn build_tag() -> String {
         BUILD.to_string()

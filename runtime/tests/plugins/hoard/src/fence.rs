@@ -1,16 +1,16 @@
-//! A dealer who knows no types: goods come and go by number.
+//! Values of statically unknown type, passed by number.
 
 use alcedo_plugin_api::ObjectView;
 use alcedo_plugin_api::prelude::*;
 
-/// Takes and gives what others have, without a look at what it is.
+/// Receives and passes values of unknown type.
 #[uclass(package = "Game")]
 pub struct Fence {
-    /// What it has itself.
+    /// Owned property.
     #[uproperty]
     goods: UArray<f64>,
 
-    /// What somebody lent, and what it made of that.
+    /// Borrowed value, and a copy of the value.
     lent: Option<AnyConjugate>,
     copy: Option<AnyConjugate>,
 }
@@ -22,14 +22,14 @@ impl Fence {
         Self { lent: None, copy: None }
     }
 
-    /// Has something lent by the host, looks at it, and keeps its number.
+    /// Borrows a value from the host by number, inspects the value and keeps the number.
     #[ufunction]
     fn borrow(&mut self, this: This<Self>) -> String {
-        let number: u64 = this.zcall("ex:/lend", (this.as_base().as_obj(),)).expect("the host lends");
+        let number: u64 = this.zcall("ex:/lend", (this.as_base().as_obj(),)).expect("the host passes a value");
         let lent = AnyConjugate::from_number(number);
         let told = look(&this, &lent);
-        lent.as_::<UArray<f64>>(&this).expect("it is one").push(8.0);
-        let other = lent.as_::<UArray<f32>>(&this).expect_err("of other numbers");
+        lent.as_::<UArray<f64>>(&this).expect("an array").push(8.0);
+        let other = lent.as_::<UArray<f32>>(&this).expect_err("the element types differ");
         let (is_other, found, wanted) = (other.kind() == FailureKind::SIGNATURE, other.held(), other.wanted());
         let told = format!("{told}; {is_other} {found} is no {wanted}; {}", this.goods());
         self.copy = Some(lent.clone());
@@ -37,7 +37,7 @@ impl Fence {
         told
     }
 
-    /// What there is of the two now.
+    /// Returns the state of both values.
     #[ufunction]
     fn look(&self, this: This<Self>) -> String {
         let told =
@@ -45,57 +45,56 @@ impl Fence {
         format!("{}; {}", told(&self.lent), told(&self.copy))
     }
 
-    /// How the use of what was lent fails, be it to open, to clone or to pass on.
+    /// Returns the errors of uses of an expired value: open, clone, pass and inspect.
     #[ufunction]
     fn misuse(&self, this: This<Self>) -> String {
-        let lent = self.lent.as_ref().expect("something was lent");
-        let opened = lent.as_::<UArray<f64>>(&this).expect_err("it has expired");
-        let cloned = lent.try_clone().expect_err("it has expired");
-        let passed = this.zcall_any::<_, f64>("ex:/sum", (lent,)).expect_err("it has expired");
-        let asked = lent.type_text().expect_err("it has expired");
+        let lent = self.lent.as_ref().expect("`borrow` was called before");
+        let opened = lent.as_::<UArray<f64>>(&this).expect_err("the value has expired");
+        let cloned = lent.try_clone().expect_err("the value has expired");
+        let passed = this.zcall_any::<_, f64>("ex:/sum", (lent,)).expect_err("the value has expired");
+        let asked = lent.type_text().expect_err("the value has expired");
         let kinds = [&opened, &cloned, &passed, &asked].map(|error| error.kind() == FailureKind::EXPIRED);
         let is_aged = opened.wanted().ends_with('s') && lent.age().is_some_and(|age| !age.is_zero());
         format!("{kinds:?} {} {is_aged}", opened.held())
     }
 
-    /// Calls of the host with what it has: conjugates go in, and what comes out is its own.
+    /// Passes conjugates to host functions and keeps the owned result.
     #[ufunction]
     fn trade(&mut self, this: This<Self>) -> String {
-        let copy = self.copy.as_ref().expect("something was copied");
-        let sum: f64 = this.zcall_any("ex:/sum", (copy,)).expect("it is an array");
-        let own: f64 = this.zcall_any("ex:/sum", (this.goods().lend().expect("a property"),)).expect("it is an array");
-        let scaled: AnyConjugate = this.zcall_any("ex:/scale", (copy, 2.0)).expect("it is an array");
-        let told =
-            format!("{sum} {own} {} {}", scaled.is_black(), scaled.as_::<UArray<f64>>(&this).expect("it is one"));
+        let copy = self.copy.as_ref().expect("`borrow` was called before");
+        let sum: f64 = this.zcall_any("ex:/sum", (copy,)).expect("an array");
+        let own: f64 = this.zcall_any("ex:/sum", (this.goods().lend().expect("a property"),)).expect("an array");
+        let scaled: AnyConjugate = this.zcall_any("ex:/scale", (copy, 2.0)).expect("an array");
+        let told = format!("{sum} {own} {} {}", scaled.is_black(), scaled.as_::<UArray<f64>>(&this).expect("an array"));
         let text = UString::from("no array");
         let refused = [
             this.zcall_any::<_, f64>("ex:/sum", (AnyConjugate::of(&text),)).expect_err("a text"),
-            this.zcall_any::<_, AnyConjugate>("ex:/sum", (copy,)).expect_err("it gives a number"),
-            this.zcall_any::<_, f64>("ex:/scale", (copy, 2.0)).expect_err("it gives an array"),
-            this.zcall_any::<_, ()>("ex:/scale", (copy, 2.0)).expect_err("it gives an array"),
-            this.zcall_any::<_, AnyConjugate>("ex:/find", (this.as_base().as_obj(),)).expect_err("it gives an object"),
-            AnyConjugate::of(&text).as_::<UString>(&this).expect_err("it is the text's"),
-            this.open(&text).lend().expect_err("it is no property"),
+            this.zcall_any::<_, AnyConjugate>("ex:/sum", (copy,)).expect_err("a number result"),
+            this.zcall_any::<_, f64>("ex:/scale", (copy, 2.0)).expect_err("an array result"),
+            this.zcall_any::<_, ()>("ex:/scale", (copy, 2.0)).expect_err("an array result"),
+            this.zcall_any::<_, AnyConjugate>("ex:/find", (this.as_base().as_obj(),)).expect_err("an object result"),
+            AnyConjugate::of(&text).as_::<UString>(&this).expect_err("the string owns the value"),
+            this.open(&text).lend().expect_err("the value is not a property"),
         ];
         self.copy = Some(scaled);
         let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
         format!("{told}\n{}", refused.join("\n"))
     }
 
-    /// Lets go of its own on another thread.
+    /// Drops both values on another thread.
     #[ufunction]
     fn let_go(&mut self) {
         let (lent, copy) = (self.lent.take(), self.copy.take());
-        std::thread::spawn(move || drop((lent, copy))).join().expect("it only drops");
+        std::thread::spawn(move || drop((lent, copy))).join().expect("dropping does not panic");
     }
 }
 
-/// What anybody can say of something whose type is not known.
+/// Formats the state of a value of unknown type.
 fn look(this: &ObjectView<'_>, any: &AnyConjugate) -> String {
     let kind = any.kind().and_then(PropertyKind::text).unwrap_or("?");
     let color = if any.is_black() { "black" } else { "red" };
     let value = match any.as_::<UArray<f64>>(this) {
-        Ok(view) => format!("{} {view}", any.type_text().expect("it is there")),
+        Ok(view) => format!("{} {view}", any.type_text().expect("alive")),
         Err(_) => "gone".to_owned(),
     };
     format!("{color} {kind} {} {value}", any.is_expired())

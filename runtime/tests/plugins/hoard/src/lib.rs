@@ -1,5 +1,4 @@
-//! A cave full of treasures: values in host memory that a plugin owns, and every way there is to let go of them. The half of
-//! a cave ends as it was told to, so that hosts can be tested with it.
+//! Values in host memory owned by a plugin, dropped in every possible way. The plugin part of a cave ends as requested.
 
 #![forbid(unsafe_code)]
 
@@ -14,21 +13,21 @@ use alcedo_plugin_api::task::post;
 
 module! { name: "hoard" }
 
-/// How long a finalizer waits for the game thread to answer.
+/// Time limit of a finalizer for a reply of the game thread.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn tell(line: &str) {
     tracing::info!(target: "hoard", "{line}");
 }
 
-/// Something of worth, in host memory.
+/// Value in host memory.
 enum Treasure {
     Coins(UArray<f64>),
     Ledger(UMap<String, u32>),
     Jewel(UString),
 }
 
-/// What the half of a cave does when it ends.
+/// Action of a cave's finalizer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Rests,
@@ -36,11 +35,11 @@ enum Last {
     AsksTheGameThread,
 }
 
-/// Has treasures.
+/// Object that owns treasures.
 #[uclass(package = "Game", blueprintable)]
 pub struct Cave {
     treasures: Vec<Treasure>,
-    /// Other caves that it keeps from being collected.
+    /// Other caves that this one keeps alive.
     known: Option<UArray<Obj<Cave>>>,
     last: Last,
 }
@@ -53,24 +52,24 @@ impl Cave {
         Self { treasures: Vec::new(), known: None, last: Last::Rests }
     }
 
-    /// Which build this is.
+    /// Returns the number of this build.
     #[ufunction]
     fn build(&self) -> u32 {
         if fixture::on!("second") { 2 } else { 1 }
     }
 
-    /// Gathers so many treasures of each sort.
+    /// Creates `count` treasures of each kind.
     #[ufunction]
     fn gather(&mut self, count: u32) {
         for number in 0..count {
-            let coins = UArray::of([f64::from(number), 1.0]).expect("the host makes it");
-            let ledger = UMap::of([("coins", number)]).expect("the host makes it");
-            let jewel = UString::of("ruby").expect("the host makes it");
+            let coins = UArray::of([f64::from(number), 1.0]).expect("a host");
+            let ledger = UMap::of([("coins", number)]).expect("a host");
+            let jewel = UString::of("ruby").expect("a host");
             self.treasures.extend([Treasure::Coins(coins), Treasure::Ledger(ledger), Treasure::Jewel(jewel)]);
         }
     }
 
-    /// What all of it is worth: every treasure is looked at.
+    /// Returns the worth of all treasures, opening each.
     #[ufunction]
     fn worth(&self, this: This<Self>) -> f64 {
         let worth = |treasure: &Treasure| match treasure {
@@ -81,14 +80,14 @@ impl Cave {
         self.treasures.iter().map(worth).sum()
     }
 
-    /// Lets go of everything, here.
+    /// Drops all values on the calling thread.
     #[ufunction]
     fn let_go(&mut self) {
         self.treasures.clear();
         self.known = None;
     }
 
-    /// Lets go of everything on so many threads at once.
+    /// Drops all values on `threads` new threads.
     #[ufunction]
     fn scatter(&mut self, threads: u32) {
         let share = self.treasures.len().div_ceil(threads.max(1) as usize);
@@ -98,10 +97,10 @@ impl Cave {
             let share = std::mem::replace(&mut self.treasures, rest);
             running.push(std::thread::spawn(move || drop(share)));
         }
-        running.into_iter().for_each(|thread| thread.join().expect("it only drops"));
+        running.into_iter().for_each(|thread| thread.join().expect("dropping does not panic"));
     }
 
-    /// Hides everything with a thread, which lets go of it when the file appears.
+    /// Moves all treasures to a thread, which drops them once the file exists.
     #[ufunction]
     fn hide(&mut self, until: String) {
         let treasures = std::mem::take(&mut self.treasures);
@@ -111,28 +110,28 @@ impl Cave {
             }
             drop(treasures);
         });
-        drop(hidden.expect("the system has a thread left"));
+        drop(hidden.expect("a thread can be started"));
     }
 
-    /// Forgets one treasure: it is never let go of.
+    /// Leaks one treasure.
     #[ufunction]
     fn forget(&mut self) {
         std::mem::forget(self.treasures.pop());
     }
 
-    /// Keeps another cave from being collected.
+    /// Keeps another cave alive.
     #[ufunction]
     fn know(&mut self, other: Obj<Cave>) {
-        self.known = Some(UArray::of([other]).expect("the host makes it"));
+        self.known = Some(UArray::of([other]).expect("a host"));
     }
 
-    /// Its half will panic when it ends.
+    /// Makes the finalizer panic.
     #[ufunction]
     fn will_panic(&mut self) {
         self.last = Last::Panics;
     }
 
-    /// Its half will ask the game thread for something when it ends, and wait for the answer.
+    /// Makes the finalizer post to the game thread and wait for the reply.
     #[ufunction]
     fn will_ask(&mut self) {
         self.last = Last::AsksTheGameThread;
@@ -146,7 +145,7 @@ impl Drop for Cave {
             Last::Panics => panic!("the cave collapses"),
             Last::AsksTheGameThread => {
                 let (answer, answered) = channel();
-                let asked = post(move || answer.send(()).expect("it is waited for"));
+                let asked = post(move || answer.send(()).expect("the receiver is alive"));
                 let told = asked.map_err(|error| error.to_string());
                 let told = told.and_then(|()| answered.recv_timeout(PATIENCE).map_err(|error| error.to_string()));
                 tell(
@@ -157,10 +156,10 @@ impl Drop for Cave {
     }
 }
 
-/// A cave with somebody in it.
+/// Subclass with another owned value.
 #[uclass(package = "Game", base = Cave, blueprintable)]
 pub struct Lair {
-    /// Who lives there, in host memory as well.
+    /// Name in host memory.
     dragon: Option<UString>,
 }
 
@@ -171,10 +170,10 @@ impl Lair {
         Self { dragon: None }
     }
 
-    /// Somebody moves in.
+    /// Sets the name.
     #[ufunction]
     fn inhabit(&mut self, name: String) {
-        self.dragon = Some(UString::of(&name).expect("the host makes it"));
+        self.dragon = Some(UString::of(&name).expect("a host"));
     }
 }
 

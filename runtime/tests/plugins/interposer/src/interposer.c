@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Threads, as a crash handler counts them to give each a signal stack: it calls the platform's function in the end. */
+/* Thread creation as in a crash handler that gives each thread a signal stack: counts, then calls the platform's function. */
 
 static unsigned threads;
 
@@ -21,7 +21,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
   return platforms(thread, attributes, start, argument);
 }
 
-/* A heap of its own, as an allocator has it that is built to replace that of C. It takes no block of another heap. */
+/* Separate heap, as in an allocator that replaces the C heap. Rejects blocks of other heaps. */
 
 #define REGION ((size_t)1 << 20)
 #define OWN 0x616c6365646f3031u

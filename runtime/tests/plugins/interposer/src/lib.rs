@@ -1,4 +1,4 @@
-//! Links C code that defines `pthread_create` and the functions of the C heap itself, as crash handlers and allocators do.
+//! Links C code that defines `pthread_create` and the C heap functions, as crash handlers and allocators do.
 
 #![deny(unsafe_code)]
 
@@ -21,14 +21,14 @@ module! {
     unhooked: ["pthread_create", "malloc", "calloc", "realloc", "reallocarray", "posix_memalign", "free", "alarm"],
 }
 
-/// Starts a thread and joins it. Returns how many threads the C code has counted.
+/// Starts a thread and joins it. Returns the number of threads counted by the C code.
 #[zcall(ex = "interposer.thread")]
 fn thread() -> u32 {
-    std::thread::spawn(|| ()).join().expect("it does nothing");
+    std::thread::spawn(|| ()).join().expect("the thread does not panic");
     raw::threads()
 }
 
-/// Starts a thread that runs until there is a file of this name.
+/// Starts a thread that runs until the file exists.
 #[zcall(ex = "interposer.wait_for")]
 fn wait_for(file: String) {
     let wait = move || {
@@ -39,14 +39,14 @@ fn wait_for(file: String) {
     std::thread::Builder::new().name("waiter".to_owned()).spawn(wait).expect("a thread can be started");
 }
 
-/// Returns a path, a line of a file, a copy and a printed number from blocks that the C library makes for its caller. Frees each.
+/// Returns a path, a line of a file, a copy and a printed number from blocks allocated by the C library. Frees each block.
 #[zcall(ex = "interposer.blocks_of_c")]
 fn blocks_of_c(file: String) -> String {
-    let path = std::fs::canonicalize(&file).expect("it is there");
+    let path = std::fs::canonicalize(&file).expect("the file exists");
     [path.display().to_string(), raw::line(&file), raw::copy("copied"), raw::printed(7)].join(" ")
 }
 
-/// Counts the blocks of its own heap that are in use.
+/// Returns the number of live blocks in the C code's heap.
 #[zcall(ex = "interposer.blocks")]
 fn blocks() -> u32 {
     raw::blocks()

@@ -1,26 +1,26 @@
-//! The C code of this plugin, and functions of the C library that make blocks for their caller to free.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+//! Bindings of this plugin's C code, and of C library functions that allocate blocks for their caller.
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 use std::ptr::null_mut;
 
-/// Counts the threads that the C code has started.
+/// Returns the number of threads started through the C code.
 pub(crate) fn threads() -> u32 {
     interposer_threads()
 }
 
-/// Counts its blocks that are in use.
+/// Returns the number of live blocks.
 pub(crate) fn blocks() -> u32 {
     interposer_blocks()
 }
 
-/// Takes a text out of a block and frees that.
+/// Copies a string out of a block and frees the block.
 ///
 /// # Safety
-/// The block holds a C string, and the caller owns it.
+/// `block` is null or holds a C string, and the caller owns the block.
 unsafe fn taken(block: *mut c_char) -> String {
     assert!(!block.is_null());
-    // SAFETY: our caller promises a C string in a block of its own.
+    // SAFETY: the caller promises a C string in an owned block.
     unsafe {
         let text = CStr::from_ptr(block).to_string_lossy().into_owned();
         libc::free(block.cast());
@@ -28,10 +28,10 @@ unsafe fn taken(block: *mut c_char) -> String {
     }
 }
 
-/// The first line of a file without its end, read into a block that was there before and is too small.
+/// Returns the first line of a file without its end, read into an existing block that is too small.
 pub(crate) fn line(file: &str) -> String {
-    let name = CString::new(file).expect("a name without zeroes");
-    // SAFETY: the names are C strings, the stream is open, and the block has so much room.
+    let name = CString::new(file).expect("the name has no zero byte");
+    // SAFETY: the names are C strings, the stream is open, and the block has size `room`.
     unsafe {
         let stream = libc::fopen(name.as_ptr(), c"r".as_ptr());
         assert!(!stream.is_null(), "{file}");
@@ -43,20 +43,20 @@ pub(crate) fn line(file: &str) -> String {
     }
 }
 
-/// A copy of a text.
+/// Returns a copy of a string.
 pub(crate) fn copy(text: &str) -> String {
-    let text = CString::new(text).expect("a text without zeroes");
-    // SAFETY: the copy of a C string is one, and the caller's.
+    let text = CString::new(text).expect("the string has no zero byte");
+    // SAFETY: `strdup` returns an owned C string.
     unsafe { taken(libc::strdup(text.as_ptr())) }
 }
 
-/// A number as the C library prints it.
+/// Formats a number with the C library.
 pub(crate) fn printed(number: c_int) -> String {
     let mut text = null_mut();
-    // SAFETY: the format takes one number.
+    // SAFETY: the format has one number.
     let printed = unsafe { asprintf(&raw mut text, c"%d".as_ptr(), number) };
     assert!(printed > 0);
-    // SAFETY: it has left a C string there, which is the caller's.
+    // SAFETY: `asprintf` has stored an owned C string.
     unsafe { taken(text) }
 }
 

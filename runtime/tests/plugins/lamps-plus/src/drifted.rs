@@ -1,8 +1,8 @@
-//! Types of the module `lamps` that are out of date: a light takes its brightness as another number.
+//! Outdated glue of the module `lamps`: `shine` has a parameter of another type.
 
 use alcedo_plugin_api::prelude::*;
 
-/// What gives light.
+/// Source of light.
 #[uinterface(imported, package = "Game")]
 pub trait Shines {
     fn shine(&self, how: f32) -> Result<f64, CallError>;
@@ -36,7 +36,7 @@ impl Lamp {
     fn shine(&self, how: f64) -> Result<f64, CallError>;
 }
 
-/// Shares watts out.
+/// Divides watts.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Splitter {}
 

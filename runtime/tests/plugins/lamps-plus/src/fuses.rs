@@ -1,17 +1,17 @@
-//! A fuse that extends those of another module, and an owner of one: their hooks write to the log target `order` as well.
+//! Fuse that extends those of another module, and an owner of such a fuse; their hooks also log to the target `order`.
 
 use alcedo_plugin_api::prelude::*;
 
 use crate::lamps::{Fuse, SlowFuse};
 
-/// Takes a fall of the current off a reserve first.
+/// Takes a drop of the current from a reserve first.
 #[uclass(package = "Game", base = SlowFuse, blueprintable)]
 pub struct SafeFuse {
-    /// Current that is left.
+    /// Remaining reserve.
     #[uproperty(default = 50.0)]
     reserve: f64,
 
-    /// Current that was taken off the reserve.
+    /// Total current taken from the reserve.
     #[keep]
     absorbed: f64,
 }
@@ -46,7 +46,7 @@ impl SafeFuse {
         this.base_limit(current + taken)
     }
 
-    /// Returns what was taken off the reserve.
+    /// Returns the total current taken from the reserve.
     #[ufunction]
     fn absorbed(&self) -> f64 {
         self.absorbed

@@ -3,41 +3,41 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// What gives light.
+/// Source of light.
 #[uinterface(imported, package = "Game")]
 pub trait Shines {
-    /// Shines that brightly; gives how brightly it does.
+    /// Shines with brightness `how`; returns the actual brightness.
     fn shine(&self, how: f64) -> Result<f64, CallError>;
-    /// The color of its light.
+    /// Returns the color of the light.
     fn color(&self) -> String;
 }
 
 /// A bulb.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Bulb {
-    /// How many watts it takes.
+    /// Power in watts.
     #[uproperty]
     watts: u32,
 }
 
 #[uclass(imported)]
 impl Bulb {
-    /// Needs no bulb.
+    /// Static function that may fail.
     #[ufunction]
     fn lumens(watts: u32, per_watt: f64) -> Result<f64, CallError>;
-    /// Needs none either, and takes what lies in the host.
+    /// Static function with a borrowed container.
     #[ufunction]
     fn sum(of: UArray<f64>) -> f64;
-    /// Blinks; a host that calls with values may leave the last two out.
+    /// Blinks. Dynamic calls may omit the last two arguments.
     #[ufunction]
     fn blink(&self, color: String, times: u32, how: String) -> String;
-    /// Somebody looks at it: a script may do something then.
+    /// Event for scripts, without a default.
     #[ufunction(blueprint_implementable_event)]
     fn looked_at(&self, by: String) -> u32;
-    /// What all of these give to plugin code.
+    /// Calls all of these and returns the results.
     #[ufunction]
     fn all(&self) -> Result<String, CallError>;
-    /// How often it was told something.
+    /// Returns the number of calls of `blink`.
     #[ufunction]
     fn told(&self) -> u32;
     /// An event with a default.
@@ -48,20 +48,20 @@ impl Bulb {
 /// Limits a current.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Fuse {
-    /// Zero after it has blown.
+    /// Current; zero after the fuse has blown.
     #[uproperty]
     current: f64,
 }
 
 #[uclass(imported)]
 impl Fuse {
-    /// Adds to the current, and returns the new one.
+    /// Adds to the current and returns the new value.
     #[ufunction]
     fn add_current(&self, more: f64) -> f64;
     /// Returns the number of changes.
     #[ufunction]
     fn changes(&self) -> u32;
-    /// Returns what the current becomes instead of `current`.
+    /// Returns the new current for a requested `current`.
     #[ufunction(blueprint_native_event)]
     fn limit(&self, current: f64) -> f64;
 }
@@ -69,59 +69,59 @@ impl Fuse {
 /// A lamp.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Lamp {
-    /// How bright it is.
+    /// Brightness of the lamp; zero when broken.
     #[uproperty]
     brightness: f64,
-    /// What is asked before it flickers.
+    /// Called by `ask_before`.
     #[uproperty]
     before: Delegate<fn(u32) -> u32>,
 }
 
 #[uclass(imported)]
 impl Lamp {
-    /// Which build this is.
+    /// Returns the tag of this build.
     #[ufunction]
     fn build_tag() -> u32;
-    /// Makes it darker. Nothing comes back but, sometimes, an error.
+    /// Reduces the brightness. Returns nothing or an error.
     #[ufunction]
     fn dim(&self, by: f64) -> Result<(), CallError>;
-    /// A name for it, or an error.
+    /// Returns a name for the lamp, or an error.
     #[ufunction]
     fn label(&self, wanted: String) -> Result<String, CallError>;
-    /// Says at which line it gave up.
+    /// Returns an error that contains its line.
     #[ufunction]
     fn exact(&self) -> Result<u32, CallError>;
-    /// Panics: that is no error that it gives back.
+    /// Panics, which is not reported as a returned error.
     #[ufunction]
     fn crash(&self) -> Result<u32, CallError>;
-    /// An error whose words call back into the module.
+    /// Returns an error whose message calls back into the module.
     #[ufunction]
     fn curious(&self) -> Result<u32, CallError>;
-    /// An error that panics when it is asked for its words.
+    /// Returns an error whose message panics.
     #[ufunction]
     fn mute(&self) -> Result<u32, CallError>;
-    /// Has another lamp flicker, and gives its error on as what it is.
+    /// Flickers another lamp and returns its error unchanged.
     #[ufunction]
     fn pass_on(&self, other: Obj<Lamp>, times: u32) -> Result<u32, CallError>;
-    /// Has another lamp flicker, which has this one flicker: an error of the innermost call is this call's.
+    /// Flickers this lamp through another lamp; returns the error of the innermost call.
     #[ufunction]
     fn there_and_back(&self, other: Obj<Lamp>, times: u32) -> Result<u32, CallError>;
-    /// What kind of failure another lamp's function is.
+    /// Calls a function of this lamp and describes the kind of failure.
     #[ufunction]
     fn judge(&self, function: String) -> String;
-    /// Calls what is bound, in front of a flicker.
+    /// Calls the bound function.
     #[ufunction]
     fn ask_before(&self, times: u32) -> String;
     /// Binds its own flicker.
     #[ufunction]
     fn bind_own(&self);
-    /// Asks the host.
+    /// Calls a host function.
     #[ufunction]
     fn ask_host(&self, name: String, number: u32) -> String;
-    /// How often it flickered.
+    /// Returns the number of flickers.
     #[ufunction]
     fn flickers(&self) -> u32;
-    /// Flickers so many times; gives how often it did in its life.
+    /// Flickers `times` times; returns the number of all flickers.
     #[ufunction(blueprint_native_event)]
     fn flicker(&self, times: u32) -> Result<u32, CallError>;
     #[ufunction(blueprint_native_event)]
@@ -130,44 +130,44 @@ impl Lamp {
     fn color(&self) -> String;
 }
 
-/// A room with one light, of whatever class.
+/// Room with a light of any class.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Room {
-    /// What lights it.
+    /// Light of the room.
     #[uproperty]
     light: ScriptInterface<Shines>,
 }
 
 #[uclass(imported)]
 impl Room {
-    /// Puts another light up.
+    /// Replaces the light.
     #[ufunction]
     fn put_up(&self, light: Obj<Object>) -> Result<(), CallError>;
-    /// Lights it: the color, and how often somebody has come in meanwhile.
+    /// Lights the room; returns the color, the brightness and the number of visits during the call.
     #[ufunction]
     fn light_up(&self, how: f64) -> Result<String, CallError>;
-    /// What color an object has that is not put up.
+    /// Returns the color of an object that is not the light of the room.
     #[ufunction]
     fn look_at(&self, object: Obj<Object>) -> Result<String, CallError>;
-    /// Destroys what lights it, and calls it once more.
+    /// Destroys the light and calls it once more.
     #[ufunction]
     fn break_light(&self) -> Result<f64, CallError>;
-    /// Somebody comes in.
+    /// Counts a visit.
     #[ufunction]
     fn enter(&self);
 }
 
-/// Shares watts out.
+/// Divides watts.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Splitter {
-    /// How often it was asked.
+    /// Number of calls of `split`.
     #[uproperty]
     asked: u32,
 }
 
 #[uclass(imported)]
 impl Splitter {
-    /// Every sort of value comes back.
+    /// Out parameters of every kind.
     #[ufunction]
     fn sorts(
         &self,
@@ -176,29 +176,29 @@ impl Splitter {
         row: &mut UArray<f64>,
         on: &mut bool,
     ) -> Result<(), CallError>;
-    /// Needs no object.
+    /// Static function.
     #[ufunction]
     fn twice(number: &mut f64);
-    /// Panics when it has changed what was to come back.
+    /// Changes an out parameter and panics.
     #[ufunction]
     fn crash(&self, number: &mut u32);
-    /// An event without a body leaves what it is given.
+    /// Event without a default, which leaves its out parameter unchanged.
     #[ufunction(blueprint_implementable_event)]
     fn looked_at(&self, by: &mut String) -> u32;
-    /// All of these, called by type and by name.
+    /// Calls all of these by type and by name.
     #[ufunction]
     fn all(&self) -> Result<String, CallError>;
-    /// Who gives a plain value where one comes back is refused, and the other way round.
+    /// Passes a value in place of an out parameter and vice versa; both calls must be refused.
     #[ufunction]
     fn wrong(&self) -> String;
     /// Takes a plain value.
     #[ufunction]
     fn asked_of(&self, more: u32) -> u32;
-    /// Gives what each of so many gets; the rest, and a line, come back.
+    /// Returns the share of each; the rest and a log line are out parameters.
     #[ufunction(blueprint_native_event)]
     fn split(&self, watts: &mut u32, of: u32, log: &mut UArray<String>) -> Result<u32, CallError>;
 }
 
-/// Blows late.
+/// Slow-blow fuse.
 #[uclass(imported, package = "Game", base = Fuse)]
 pub struct SlowFuse {}

@@ -1,5 +1,4 @@
-//! A lamp derived from one of another module: its override gives errors of another type, and it calls functions of the
-//! base that may fail.
+//! Lamp that extends a class of another module. Its override returns errors of another type and calls fallible functions of the base.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +8,7 @@ use crate::lamps::{Bulb, Lamp, Shines, Splitter};
 
 #[cfg(not(feature = "drifted"))]
 mod fuses;
-// The types of the module `lamps`: what `alcedo glue` writes. The other file has those used here as they once were.
+// Types of the module `lamps`, written by `alcedo glue`. The other file declares an outdated version of the types used here.
 #[cfg(not(feature = "drifted"))]
 mod lamps;
 #[cfg(feature = "drifted")]
@@ -38,37 +37,37 @@ pub struct TwinLamp {}
 impl TwinLamp {
     #[overrides(Lamp)]
     fn flicker(&mut self, this: This<Self>, times: u32) -> Result<u32, std::num::TryFromIntError> {
-        // Any `Display` is an error; that of the base would end this call as what it is.
+        // Any `Display` type is an error; `?` on an error of the base would end this call with the same error.
         u8::try_from(times)?;
         Ok(this.base_flicker(times * 2).unwrap_or(0))
     }
 
-    /// Twice as bright as it was told.
+    /// Shines twice as bright.
     #[overrides(Lamp)]
     fn shine(&mut self, this: This<Self>, how: f64) -> Result<f64, CallError> {
         this.base_shine(how * 2.0)
     }
 
-    /// Has another lamp ask this one before it flickers.
+    /// Binds `watched` of this lamp to the `before` delegate of another lamp.
     #[ufunction]
     fn watch_over(&self, this: This<Self>, other: Obj<Lamp>) -> Result<(), CallError> {
         this.get(other)?.before().bind(this.as_obj(), "watched");
         Ok(())
     }
 
-    /// What it answers.
+    /// Returns a value that identifies this build.
     #[ufunction]
     fn watched(&self, times: u32) -> u32 {
         times + 100 * fixture::tag() as u32
     }
 
-    /// Asks a class of another module for what needs no object of it.
+    /// Calls a static function of a class in another module.
     #[ufunction]
     fn lumens_of(&self, this: This<Self>, bulb: Obj<Bulb>, watts: u32) -> Result<f64, CallError> {
         this.get(bulb)?.lumens(watts, 2.5)
     }
 
-    /// Makes another lamp darker, and says what came of it.
+    /// Dims another lamp and describes the outcome.
     #[ufunction]
     fn dim_other(&self, this: This<Self>, other: Obj<Lamp>, by: f64) -> String {
         let Ok(other) = this.get(other) else { return "gone".to_owned() };
@@ -80,7 +79,7 @@ impl TwinLamp {
     }
 }
 
-/// Keeps one share for itself.
+/// Splitter that keeps one share.
 #[uclass(package = "Game", base = Splitter, blueprintable)]
 #[derive(Default)]
 pub struct Miser {
@@ -103,7 +102,7 @@ impl Miser {
         Ok(each)
     }
 
-    /// Has another one split, of whatever class.
+    /// Calls `split` of another object of any class.
     #[ufunction]
     fn ask(&mut self, this: This<Self>, other: Obj<Splitter>, watts: u32) -> Result<String, CallError> {
         this.lend(self, |this| {
@@ -114,19 +113,19 @@ impl Miser {
     }
 }
 
-/// Another thing that gives light. It tells the room that somebody comes with it.
+/// Source of light of this module, which calls `enter` of its room during `shine`.
 #[uclass(package = "Game", implements(Shines))]
 #[derive(Default)]
 pub struct Candle {
-    /// Where it burns.
+    /// Room of the candle.
     #[uproperty]
     room: Obj<Object>,
 }
 
-/// What a light can be told here.
+/// Type of brightness in the interface.
 #[cfg(not(feature = "drifted"))]
 type How = f64;
-/// What a light can be told here.
+/// Type of brightness in the interface.
 #[cfg(feature = "drifted")]
 type How = f32;
 

@@ -1,14 +1,14 @@
-//! An interface that a host declares: native classes and this module implement it, and either calls the other.
+//! Interface declared by a host. Native classes and this module implement the interface and call each other.
 
 use alcedo_plugin_api::prelude::*;
 
 use crate::switches::Switches;
 
-/// A switch of this module, which knows another one.
+/// Switch that forwards to another switch.
 #[uclass(package = "Game", implements(Switches))]
 #[derive(Default)]
 pub struct Relay {
-    /// What it switches in turn.
+    /// Next switch.
     #[uproperty]
     next: ScriptInterface<Switches>,
 }

@@ -3,10 +3,10 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// What can be switched.
+/// Switchable object.
 #[uinterface(imported, package = "Test")]
 pub trait Switches {
-    /// Switches; gives what it is then.
+    /// Switches and returns the new state.
     fn switch(&self, on: bool) -> String;
 }
 

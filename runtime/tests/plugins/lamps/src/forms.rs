@@ -1,4 +1,4 @@
-//! Functions in all their forms, and what the host has of them.
+//! Functions in every form, and their metadata for the host.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -6,29 +6,29 @@ use alcedo_plugin_api::prelude::*;
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Bulb {
-    /// How many watts it takes.
+    /// Power in watts.
     #[uproperty(blueprint_read_write, save_game, category = "Power", meta(clamp_min = "0", units = "W"), default = 40)]
     watts: u32,
 
-    /// How often it was told something.
+    /// Number of calls of `blink`.
     told: u32,
 }
 
 #[uclass]
 impl Bulb {
-    /// Needs no bulb.
+    /// Static function that may fail.
     #[ufunction(blueprint_pure, display_name = "Lumens of watts", meta(keywords = "light bright"))]
     fn lumens(watts: u32, per_watt: f64) -> Result<f64, String> {
-        if per_watt < 0.0 { Err("light is no negative number".to_owned()) } else { Ok(f64::from(watts) * per_watt) }
+        if per_watt < 0.0 { Err("light cannot be negative".to_owned()) } else { Ok(f64::from(watts) * per_watt) }
     }
 
-    /// Needs none either, and takes what lies in the host.
+    /// Static function with a borrowed container.
     #[ufunction]
     fn sum(of: Lent<UArray<f64>>) -> f64 {
         of.iter().sum()
     }
 
-    /// Blinks; a host that calls with values may leave the last two out.
+    /// Blinks. Dynamic calls may omit the last two arguments.
     #[ufunction(blueprint_callable, defaults(times = 3, how = "softly"))]
     fn blink(&mut self, color: String, times: u32, how: String) -> String {
         self.told += 1;
@@ -42,11 +42,11 @@ impl Bulb {
         seconds * 2.0
     }
 
-    /// Somebody looks at it: a script may do something then.
+    /// Event for scripts, without a default.
     #[ufunction(blueprint_implementable_event, blueprint_callable)]
     fn looked_at(&self, by: String) -> u32;
 
-    /// What all of these give to plugin code.
+    /// Calls all of these and returns the results.
     #[ufunction]
     fn all(&self, this: This<Self>) -> Result<String, CallError> {
         let lumens = this.lumens(this.watts(), 10.0)?;
@@ -55,7 +55,7 @@ impl Bulb {
         Ok(format!("{lumens} {own} {} {} {}", this.sum(numbers), this.warm(1.0), this.looked_at("me".to_owned())))
     }
 
-    /// How often it was told something.
+    /// Returns the number of calls of `blink`.
     #[ufunction(blueprint_pure)]
     fn told(&self) -> u32 {
         self.told

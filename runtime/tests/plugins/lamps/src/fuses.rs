@@ -5,7 +5,7 @@ use alcedo_plugin_api::prelude::*;
 /// Limits a current.
 #[uclass(package = "Game", blueprintable)]
 pub struct Fuse {
-    /// Zero after it has blown.
+    /// Current; zero after the fuse has blown.
     #[uproperty(default = 100.0)]
     current: f64,
 
@@ -31,7 +31,7 @@ impl Fuse {
         tracing::info!(target: "order", object = this.name(), "post_init Game.Fuse");
     }
 
-    /// Returns what the current becomes instead of `current`.
+    /// Returns the new current for a requested `current`.
     #[ufunction(blueprint_native_event)]
     fn limit(&self, current: f64) -> f64;
     fn limit_implementation(&mut self, this: This<Self>, current: f64) -> f64 {
@@ -40,7 +40,7 @@ impl Fuse {
         current.clamp(0.0, 100.0)
     }
 
-    /// Adds to the current, and returns the new one.
+    /// Adds to the current and returns the new value.
     #[ufunction]
     fn add_current(&mut self, this: This<Self>, more: f64) -> f64 {
         let current = this.lend(self, |this| this.limit(this.current() + more));
@@ -61,7 +61,7 @@ impl Drop for Fuse {
     }
 }
 
-/// Blows late.
+/// Slow-blow fuse.
 #[uclass(package = "Game", base = Fuse, blueprintable)]
 pub struct SlowFuse {}
 

@@ -1,5 +1,5 @@
-//! Functions that may give an error back instead of a value. The error is of whatever type its author likes; callers get
-//! its words, the place of the function, and that it is no panic.
+//! Functions that may return an error. The error type is the author's choice; callers receive its message, the location of the function,
+//! and a kind that differs from a panic.
 
 #![forbid(unsafe_code)]
 
@@ -27,12 +27,12 @@ fn ended() {
     tracing::info!(target: "order", "exit lamps");
 }
 
-/// Why a lamp does not do as it is told.
+/// Error of a lamp.
 #[derive(Debug)]
 pub enum LampError {
-    /// It is broken.
+    /// The lamp is broken.
     Broken,
-    /// It was to flicker too often.
+    /// Too many flickers were requested.
     TooOften(u32),
 }
 
@@ -45,7 +45,7 @@ impl fmt::Display for LampError {
     }
 }
 
-/// An error whose words and whose end ask for the module's own functions.
+/// Error whose `Display` and `Drop` call functions of the module.
 struct Curious;
 
 impl fmt::Display for Curious {
@@ -59,12 +59,12 @@ impl fmt::Display for Curious {
 
 impl Drop for Curious {
     fn drop(&mut self) {
-        // An even number fails nothing; an odd one fails this call and no other.
+        // The call with an odd number fails; the failure must affect this call only.
         let _odd = zcall::<_, u32>("ex:/lamps.half", (3_u32,));
     }
 }
 
-/// An error without words: whoever asks for them gets a panic.
+/// Error whose `Display` panics.
 struct Mute;
 
 impl fmt::Display for Mute {
@@ -73,7 +73,7 @@ impl fmt::Display for Mute {
     }
 }
 
-/// Half of an even number: `ex:/lamps.half`.
+/// Returns half of an even number: `ex:/lamps.half`.
 #[zcall(ex = "lamps.half")]
 fn half(number: u32) -> Result<u32, String> {
     if number.is_multiple_of(2) { Ok(number / 2) } else { Err(format!("{number} is odd")) }
@@ -82,20 +82,20 @@ fn half(number: u32) -> Result<u32, String> {
 /// A lamp.
 #[uclass(package = "Game", base = Object, blueprintable, implements(Shines))]
 pub struct Lamp {
-    /// How bright it is.
+    /// Brightness of the lamp; zero when broken.
     #[uproperty(edit_anywhere, default = 1.0)]
     brightness: f64,
-    /// What is asked before it flickers.
+    /// Called by `ask_before`.
     #[uproperty]
     before: Delegate<fn(u32) -> u32>,
 
-    /// How often it flickered.
+    /// Number of flickers.
     flickers: u32,
 }
 
 #[uclass]
 impl Lamp {
-    /// Which build this is.
+    /// Returns the tag of this build.
     #[ufunction]
     fn build_tag() -> u32 {
         fixture::tag() as u32
@@ -106,7 +106,7 @@ impl Lamp {
         Self { flickers: 0 }
     }
 
-    /// Flickers so many times; gives how often it did in its life.
+    /// Flickers `times` times; returns the number of all flickers.
     #[ufunction(blueprint_native_event, blueprint_callable)]
     fn flicker(&self, times: u32) -> Result<u32, LampError>;
     fn flicker_implementation(&mut self, this: This<Self>, times: u32) -> Result<u32, LampError> {
@@ -120,7 +120,7 @@ impl Lamp {
         Ok(self.flickers)
     }
 
-    /// Makes it darker. Nothing comes back but, sometimes, an error.
+    /// Reduces the brightness. Returns nothing or an error.
     #[ufunction(blueprint_callable)]
     fn dim(&mut self, this: This<Self>, by: f64) -> Result<(), String> {
         if by < 0.0 {
@@ -130,59 +130,59 @@ impl Lamp {
         Ok(())
     }
 
-    /// A name for it, or an error.
+    /// Returns a name for the lamp, or an error.
     #[ufunction]
     fn label(&self, wanted: String) -> Result<String, fmt::Error> {
         if wanted.is_empty() { Err(fmt::Error) } else { Ok(format!("lamp {wanted}")) }
     }
 
-    /// Says at which line it gave up.
+    /// Returns an error that contains its line.
     #[ufunction]
     fn exact(&self) -> Result<u32, CallError> {
         Err(CallError::returned("here")) // the exact line
     }
 
-    /// Panics: that is no error that it gives back.
+    /// Panics, which is not reported as a returned error.
     #[ufunction]
     fn crash(&self) -> Result<u32, LampError> {
         panic!("a short circuit")
     }
 
-    /// An error whose words call back into the module.
+    /// Returns an error whose message calls back into the module.
     #[ufunction]
     fn curious(&mut self) -> Result<u32, Box<dyn fmt::Display>> {
         self.flickers += 1;
         Err(Box::new(Curious))
     }
 
-    /// An error that panics when it is asked for its words.
+    /// Returns an error whose message panics.
     #[ufunction]
     fn mute(&mut self) -> Result<u32, Box<dyn fmt::Display>> {
         Err(Box::new(Mute))
     }
 
-    /// Has another lamp flicker, and gives its error on as what it is.
+    /// Flickers another lamp and returns its error unchanged.
     #[ufunction]
     fn pass_on(&mut self, this: This<Self>, other: Obj<Lamp>, times: u32) -> Result<u32, CallError> {
-        // The other one may be this very lamp.
+        // `other` may be this lamp.
         this.lend(self, |this| this.get(other)?.flicker(times))
     }
 
-    /// Has another lamp flicker, which has this one flicker: an error of the innermost call is this call's.
+    /// Flickers this lamp through another lamp; returns the error of the innermost call.
     #[ufunction]
     fn there_and_back(&mut self, this: This<Self>, other: Obj<Lamp>, times: u32) -> Result<u32, CallError> {
         let me = this.as_obj();
         this.lend(self, |this| this.get(other)?.pass_on(me, times))
     }
 
-    /// What kind of failure another lamp's function is.
+    /// Calls a function of this lamp and describes the kind of failure.
     #[ufunction]
     fn judge(&mut self, this: This<Self>, function: String) -> String {
         let name = format!("uf:/Script/Game.Lamp:{function}");
         told(this.lend(self, |this| this.zcall::<_, u32>(&name, ())))
     }
 
-    /// Calls what is bound, in front of a flicker.
+    /// Calls the bound function.
     #[ufunction]
     fn ask_before(&mut self, this: This<Self>, times: u32) -> String {
         told(this.lend(self, |this| this.before().call((times,))))
@@ -194,13 +194,13 @@ impl Lamp {
         this.before().bind(this.as_obj(), "flicker");
     }
 
-    /// Asks the host.
+    /// Calls a host function.
     #[ufunction]
     fn ask_host(&self, this: This<Self>, name: String, number: u32) -> String {
         told(this.zcall::<_, u32>(&name, (number,)))
     }
 
-    /// How often it flickered.
+    /// Returns the number of flickers.
     #[ufunction(blueprint_pure)]
     fn flickers(&self) -> u32 {
         self.flickers

@@ -1,19 +1,19 @@
-//! Parameters that come back to the caller.
+//! Out parameters.
 
 use alcedo_plugin_api::prelude::*;
 
-/// Shares watts out.
+/// Divides watts.
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Splitter {
-    /// How often it was asked.
+    /// Number of calls of `split`.
     #[uproperty]
     asked: u32,
 }
 
 #[uclass]
 impl Splitter {
-    /// Gives what each of so many gets; the rest, and a line, come back.
+    /// Returns the share of each; the rest and a log line are out parameters.
     #[ufunction(blueprint_native_event, blueprint_callable)]
     fn split(&self, watts: &mut u32, of: u32, log: &mut Vec<String>) -> Result<u32, CallError>;
     fn split_implementation(
@@ -33,7 +33,7 @@ impl Splitter {
         Ok(all / of)
     }
 
-    /// Every sort of value comes back.
+    /// Out parameters of every kind.
     #[ufunction]
     fn sorts(
         &self,
@@ -50,24 +50,24 @@ impl Splitter {
         Ok(())
     }
 
-    /// Needs no object.
+    /// Static function.
     #[ufunction]
     fn twice(number: &mut f64) {
         *number *= 2.0;
     }
 
-    /// Panics when it has changed what was to come back.
+    /// Changes an out parameter and panics.
     #[ufunction]
     fn crash(&self, number: &mut u32) {
         *number = 7;
         panic!("{number}")
     }
 
-    /// An event without a body leaves what it is given.
+    /// Event without a default, which leaves its out parameter unchanged.
     #[ufunction(blueprint_implementable_event)]
     fn looked_at(&self, by: &mut String) -> u32;
 
-    /// All of these, called by type and by name.
+    /// Calls all of these by type and by name.
     #[ufunction]
     fn all(&mut self, this: This<Self>) -> Result<String, CallError> {
         this.lend(self, |this| {
@@ -75,7 +75,7 @@ impl Splitter {
             let each = this.split(&mut watts, 5, &mut lines)?;
             let by_name: u32 =
                 this.zcall("uf:/Script/Game.Splitter:split", (Out::to(&mut watts), 2_u32, Out::to(&mut lines)))?;
-            // A call that fails leaves everything as it was.
+            // A failed call leaves all out parameters unchanged.
             let failed = this.split(&mut watts, 0, &mut lines).is_err_and(|error| error.is_returned());
             let (mut own, mut text, mut on) = (Obj::none(), "text".to_owned(), false);
             let mut row = UArray::<f64>::new()?;
@@ -94,7 +94,7 @@ impl Splitter {
         })
     }
 
-    /// Who gives a plain value where one comes back is refused, and the other way round.
+    /// Passes a value in place of an out parameter and vice versa; both calls must be refused.
     #[ufunction]
     fn wrong(&self, this: This<Self>) -> String {
         let plain = this.zcall::<_, ()>("uf:/Script/Game.Splitter:twice", (1.5,));

@@ -1,28 +1,28 @@
-//! An interface with functions: who implements it, and who calls whatever does.
+//! Interface with functions, its implementers and its callers.
 
 use alcedo_plugin_api::prelude::*;
 
 use crate::{Lamp, LampView};
 
-/// What gives light.
+/// Source of light.
 #[cfg(not(feature = "fades"))]
 #[uinterface(package = "Game")]
 pub trait Shines {
-    /// Shines that brightly; gives how brightly it does.
+    /// Shines with brightness `how`; returns the actual brightness.
     fn shine(&self, how: f64) -> Result<f64, CallError>;
-    /// The color of its light.
+    /// Returns the color of the light.
     fn color(&self) -> String;
 }
 
-/// What gives light, in a later build: it has a function more.
+/// Source of light in a later build, with one more function.
 #[cfg(feature = "fades")]
 #[uinterface(package = "Game")]
 pub trait Shines {
-    /// Shines that brightly; gives how brightly it does.
+    /// Shines with brightness `how`; returns the actual brightness.
     fn shine(&self, how: f64) -> Result<f64, CallError>;
-    /// The color of its light.
+    /// Returns the color of the light.
     fn color(&self) -> String;
-    /// Gets darker in so many seconds.
+    /// Fades out in `seconds`.
     fn fade(&self, seconds: f64);
 }
 
@@ -46,43 +46,43 @@ impl Shines for Lamp {
     }
 }
 
-/// A room with one light, of whatever class.
+/// Room with a light of any class.
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Room {
-    /// What lights it.
+    /// Light of the room.
     #[uproperty]
     light: ScriptInterface<Shines>,
 
-    /// How often somebody has come in.
+    /// Number of calls of `enter`.
     visits: u32,
 }
 
 #[uclass]
 impl Room {
-    /// Puts another light up.
+    /// Replaces the light.
     #[ufunction]
     fn put_up(&self, this: This<Self>, light: Obj<Object>) -> Result<(), CallError> {
         this.light().try_set(light)
     }
 
-    /// Lights it: the color, and how often somebody has come in meanwhile.
+    /// Lights the room; returns the color, the brightness and the number of visits during the call.
     #[ufunction]
     fn light_up(&mut self, this: This<Self>, how: f64) -> Result<String, CallError> {
         let Some(light) = this.light().get(&this) else { return Ok("dark".to_owned()) };
         let visits = self.visits;
-        // The light may be of a class that comes in here.
+        // The class of the light may call `enter`.
         let bright = this.lend(self, |_| light.shine(how))?;
         Ok(format!("{} {bright} {}", light.color(), self.visits - visits))
     }
 
-    /// What color an object has that is not put up.
+    /// Returns the color of an object that is not the light of the room.
     #[ufunction]
     fn look_at(&self, this: This<Self>, object: Obj<Object>) -> Result<String, CallError> {
         Ok(this.get(object)?.as_interface::<Shines>()?.color())
     }
 
-    /// Destroys what lights it, and calls it once more.
+    /// Destroys the light and calls it once more.
     #[ufunction]
     fn break_light(&self, this: This<Self>) -> Result<f64, CallError> {
         let Some(light) = this.light().get(&this) else { return Ok(0.0) };
@@ -90,7 +90,7 @@ impl Room {
         light.shine(0.0)
     }
 
-    /// Somebody comes in.
+    /// Counts a visit.
     #[ufunction]
     fn enter(&mut self) {
         self.visits += 1;

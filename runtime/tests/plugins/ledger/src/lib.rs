@@ -1,5 +1,5 @@
-//! Names of its own: the protocol `db`, whose names are columns of tables that this module knows, and a resolver for the protocol
-//! `console` of a host that has one. All of it ends with each generation, and the next one registers its own.
+//! Protocols of a module: `db`, whose names are columns of tables in this module, and a resolver for the host's protocol `console`. Both
+//! end with their generation; the next one registers its own.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ use alcedo_plugin_api::protocols::{Answer, PlainProtocol, Protocol, Resolver, ad
 
 module! { name: "ledger", main: started, exit: ended }
 
-/// Numbers by the names of their columns, shared by all who look at them.
+/// Numbers by column name, shared by all users.
 type Columns = Rc<RefCell<BTreeMap<String, i64>>>;
 
 thread_local! {
@@ -33,7 +33,7 @@ fn ended() {
     tracing::info!(target: "ledger", "exit");
 }
 
-/// `db:/table.column`, in any case.
+/// Names of the form `db:/table.column`, case-insensitive.
 struct Db;
 
 impl Protocol for Db {
@@ -58,7 +58,7 @@ impl Protocol for Db {
     }
 }
 
-/// Knows the columns.
+/// Resolves columns.
 struct Tables(Columns);
 
 impl Resolver for Tables {
@@ -66,7 +66,7 @@ impl Resolver for Tables {
         match name {
             "resolver.crash" => panic!("the resolver crashes"),
             "resolver.fails" => return Err(CallError::other("the resolver fails")),
-            // Names that need others.
+            // Names that need other names.
             "other.sum" => {
                 let add = ZFunction::<(i32, i32), i32>::find("ex:/ledger.add")?;
                 return Ok(Answer::function(move |args: (i32, i32)| add.call(args)));
@@ -78,7 +78,7 @@ impl Resolver for Tables {
             _ => {}
         }
         if !self.0.borrow().contains_key(name) {
-            return Ok(Answer::declined(format!("there is no column {name}")));
+            return Ok(Answer::declined(format!("unknown column {name}")));
         }
         let (columns, name, dropped) = (Rc::clone(&self.0), name.to_owned(), Dropped(name.to_owned()));
         Ok(Answer::function(move |(add,): (i64,)| {
@@ -95,7 +95,7 @@ impl Resolver for Tables {
     }
 }
 
-/// Tells when the function of a column is dropped.
+/// Logs when the function of a column is dropped.
 struct Dropped(String);
 
 impl Drop for Dropped {
@@ -104,7 +104,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Commands that this module adds to those of the host.
+/// Commands that this module adds to the host's.
 fn commands(name: &str) -> Result<Answer, CallError> {
     match name {
         "build" => Ok(Answer::function(|()| fixture::tag())),
@@ -118,19 +118,19 @@ fn add(one: i32, other: i32) -> i32 {
     one.wrapping_add(other)
 }
 
-/// What stands under no object.
+/// Functions without an object.
 pub struct Sums;
 
 #[zmethods]
 impl Sums {
-    /// The sum.
+    /// Returns the sum.
     #[zmethod]
     fn add(one: i32, other: i32) -> i32 {
         add(one, other)
     }
 }
 
-/// Has whatever that name stands for add one and two, on a thread of its own if that is wanted.
+/// Calls the function of this name with one and two, on a new thread if requested.
 #[zcall(ex = "ledger.try_call")]
 fn try_call(name: String, on_thread: bool) -> String {
     let call = move || match zcall::<_, i32>(&name, (1_i32, 2_i32)) {
@@ -140,23 +140,23 @@ fn try_call(name: String, on_thread: bool) -> String {
     if on_thread { std::thread::spawn(call).join().expect("no panic") } else { call() }
 }
 
-/// From now on there is a column of that name.
+/// Adds a column of this name.
 #[zcall(ex = "ledger.learn")]
 fn learn(column: String) {
     COLUMNS.with(|columns| columns.borrow_mut().insert(column, 0));
 }
 
-/// Registers a protocol of that word, on a thread of its own if that is wanted.
+/// Registers a protocol with this keyword, on a new thread if requested.
 #[zcall(ex = "ledger.register")]
 fn register(word: String, on_thread: bool) -> String {
     let register = move || told(add_protocol(PlainProtocol::new(&word)));
     if on_thread { std::thread::spawn(register).join().expect("no panic") } else { register() }
 }
 
-/// Adds a resolver that knows nothing to that protocol.
+/// Adds a resolver that declines every name to a protocol.
 #[zcall(ex = "ledger.resolve")]
 fn resolve(protocol: String, label: String) -> String {
-    told(add_resolver(&protocol, 0, &label, |_: &str| Ok(Answer::declined("it knows nothing"))))
+    told(add_resolver(&protocol, 0, &label, |_: &str| Ok(Answer::declined("no such name"))))
 }
 
 fn told<T>(done: Result<T, CallError>) -> String {

@@ -1,4 +1,4 @@
-//! The habits that safe code can have.
+//! Habits of safe code.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use alcedo_plugin_api::thread::StopToken;
 
 use crate::{note, raw};
 
-/// Knows on which thread it was made.
+/// Records the thread on which it was created.
 struct Guest {
     home: u64,
 }
@@ -32,17 +32,17 @@ pub(crate) fn thread_local() {
     GUEST.with(|_| {});
 }
 
-/// On a thread that is joined at once.
+/// Creates the thread-local on a thread that is joined immediately.
 pub(crate) fn thread_local_there() {
-    std::thread::spawn(thread_local).join().expect("it does not panic");
+    std::thread::spawn(thread_local).join().expect("the thread does not panic");
 }
 
-#[expect(clippy::print_stdout, reason = "a plugin that prints is what is tested")]
+#[expect(clippy::print_stdout, reason = "tests a plugin that prints")]
 pub(crate) fn print_line() {
     println!("leftovers prints a line");
 }
 
-#[expect(clippy::print_stdout, reason = "a plugin that prints is what is tested")]
+#[expect(clippy::print_stdout, reason = "tests a plugin that prints")]
 pub(crate) fn print_part() {
     print!("leftovers prints a part;");
 }
@@ -78,21 +78,21 @@ pub(crate) fn once_lock() {
 }
 
 pub(crate) fn joined_thread() {
-    std::thread::spawn(|| note("a thread ran")).join().expect("it does not panic");
+    std::thread::spawn(|| note("a thread ran")).join().expect("the thread does not panic");
 }
 
 static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// Nobody joins it: the handle goes with the image.
+/// Leaves the handle of a finished thread, which is never joined.
 pub(crate) fn finished_thread() {
     let thread = std::thread::spawn(|| note("a thread ran"));
     while !thread.is_finished() {
         std::thread::yield_now();
     }
-    *FINISHED.lock().expect("nobody panics with it") = Some(thread);
+    *FINISHED.lock().expect("the lock is not poisoned") = Some(thread);
 }
 
-/// Still runs when the module is to go, and ends a little later.
+/// Starts a thread that is still running when the unload begins and ends a little later.
 pub(crate) fn detached_thread() {
     named("detached", || {
         std::thread::sleep(Duration::from_millis(20));
@@ -100,7 +100,7 @@ pub(crate) fn detached_thread() {
     });
 }
 
-/// Runs until the module is to go.
+/// Runs until the module requests its threads to stop.
 pub(crate) fn polite_thread() {
     named("polite", || {
         while !StopToken::new().wait(Duration::from_secs(60)) {}
@@ -108,9 +108,9 @@ pub(crate) fn polite_thread() {
     });
 }
 
-/// Runs until there is a file that only the test makes.
+/// Runs until the test creates a file.
 pub(crate) fn stubborn_thread() {
-    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("somebody says what it waits for");
+    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     named("stubborn", move || {
         while !Path::new(&file).exists() {
             std::thread::sleep(Duration::from_millis(5));
@@ -118,9 +118,9 @@ pub(crate) fn stubborn_thread() {
     });
 }
 
-/// A thread whose name is longer than the system keeps, and not made for lines.
+/// Starts a thread whose name is longer than the system keeps and contains characters that logs must escape.
 pub(crate) fn long_name() {
-    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("somebody says what it waits for");
+    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     let name = format!("an \"exporter\"\nof everything, {}", "in many parts ".repeat(12));
     named(&name, move || {
         while !Path::new(&file).exists() {
@@ -129,16 +129,16 @@ pub(crate) fn long_name() {
     });
 }
 
-/// Two threads without names, one of which a thread with a long name starts, and waits for.
+/// Starts two unnamed threads, one of them from a thread with a long name, which joins it.
 pub(crate) fn nameless_threads() {
-    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets a file");
+    let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     let wait = move || {
         while !Path::new(&file).exists() {
             std::thread::sleep(Duration::from_millis(5));
         }
     };
     drop(std::thread::spawn(wait.clone()));
-    named("the long name of an exporter", move || std::thread::spawn(wait).join().expect("it waits"));
+    named("the long name of an exporter", move || std::thread::spawn(wait).join().expect("waiting does not panic"));
 }
 
 fn named(name: &str, code: impl FnOnce() + Send + 'static) {
@@ -146,7 +146,7 @@ fn named(name: &str, code: impl FnOnce() + Send + 'static) {
     drop(thread.expect("a thread can be started"));
 }
 
-/// On a thread of its own, where only the module itself catches it.
+/// Panics on a new thread, where the module itself catches the panic.
 pub(crate) fn panic() {
     let outcome = std::thread::spawn(|| panic!("a panic of leftovers")).join();
     note(if outcome.is_err() { "panicked" } else { "did not panic" });
@@ -162,9 +162,9 @@ pub(crate) fn leaked_box() {
     assert_eq!(leaked.iter().filter(|byte| **byte == 1).count(), 100_000);
 }
 
-/// An open file that is never closed, and its buffer.
+/// Leaks an open file and its buffer.
 pub(crate) fn forgotten_file() {
-    let file = std::fs::File::open("/dev/null").expect("every Linux has it");
+    let file = std::fs::File::open("/dev/null").expect("available on every Linux");
     let mut file = std::io::BufWriter::new(file);
     file.flush().expect("there is nothing to write");
     std::mem::forget(file);

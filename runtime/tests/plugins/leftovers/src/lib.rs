@@ -1,6 +1,6 @@
-//! What plugins leave behind when they go, one habit for each: hosts are tested with it.
+//! Resources that plugins leave behind, one habit for each: hosts are tested with them.
 //!
-//! What ends is noted in the file that `LEFTOVERS_JOURNAL` names, since it may happen after the logs have ended.
+//! Destructions are recorded in the file that `LEFTOVERS_JOURNAL` names, because some happen after the end of the logs.
 
 #![deny(unsafe_code)]
 
@@ -22,7 +22,7 @@ module! { name: "leftovers", allocator: own }
 #[global_allocator]
 static OWN: std::alloc::System = std::alloc::System;
 
-/// Does what the habit is, and leaves it.
+/// Runs the habit of this name and leaves its resource behind.
 #[zcall(ex = "leftovers.leave")]
 fn leave(habit: String) {
     match habit.as_str() {
@@ -57,17 +57,17 @@ fn leave(habit: String) {
         "key" => raw::key(),
         #[cfg(feature = "bypass")]
         "bypass" => raw::bypass(),
-        unknown => panic!("there is no habit `{unknown}`"),
+        unknown => panic!("unknown habit `{unknown}`"),
     }
 }
 
-/// How often the signal handler of this module has run.
+/// Returns the number of signals that the handler of this module has received.
 #[zcall(ex = "leftovers.signals")]
 fn signals() -> u64 {
     raw::signals()
 }
 
-/// An object whose end, once it was armed, touches a thread-local on whatever thread that is.
+/// Object whose armed finalizer touches a thread-local on its thread.
 #[uclass(package = "Game", base = Object, blueprintable)]
 pub struct Leaver {
     #[keep]
@@ -76,7 +76,7 @@ pub struct Leaver {
 
 #[uclass]
 impl Leaver {
-    /// From now on its end leaves something.
+    /// Arms the finalizer.
     #[ufunction(blueprint_callable)]
     fn arm(&mut self) {
         self.is_armed = true;
@@ -91,7 +91,7 @@ impl Drop for Leaver {
     }
 }
 
-/// Adds a line to the journal.
+/// Appends a line to the journal.
 fn note(line: &str) {
     let Some(path) = std::env::var_os("LEFTOVERS_JOURNAL") else { return };
     let file = std::fs::OpenOptions::new().append(true).create(true).open(path);

@@ -1,5 +1,5 @@
-//! The habits of code that calls C.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+//! Habits of code that calls C.
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -9,9 +9,8 @@ use crate::note;
 
 const MEGABYTE: usize = 1024 * 1024;
 
-/// The number of this thread.
 pub(crate) fn thread_number() -> u64 {
-    // SAFETY: asks for a number.
+    // SAFETY: returns the thread id.
     unsafe { libc::pthread_self() }
 }
 
@@ -20,7 +19,7 @@ extern "C" fn at_the_exit() {
 }
 
 pub(crate) fn at_exit() {
-    // SAFETY: the handler is a function of this module, and whoever unmaps that runs it before.
+    // SAFETY: the handler is a function of this module, and the host runs exit handlers before unmapping the module.
     let refused = unsafe { libc::atexit(at_the_exit) };
     assert_eq!(refused, 0);
 }
@@ -40,27 +39,27 @@ pub(crate) fn signal_handler() {
     // SAFETY: the handler only counts.
     let before = unsafe { libc::signal(libc::SIGUSR1, handler as *const () as libc::sighandler_t) };
     assert_ne!(before, libc::SIG_ERR);
-    // SAFETY: raises a signal that has a handler.
+    // SAFETY: the signal has a handler.
     unsafe { libc::raise(libc::SIGUSR1) };
 }
 
-/// Mapped, used, and never unmapped.
+/// Maps memory, uses it, and never unmaps it.
 pub(crate) fn mapping() {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a fresh mapping wherever there is room.
+    // SAFETY: creates a new mapping at a free address.
     let memory = unsafe { libc::mmap(null_mut(), MEGABYTE, protection, flags, -1, 0) };
     assert_ne!(memory, libc::MAP_FAILED);
-    // SAFETY: mapped just now with this length.
+    // SAFETY: mapped above with this length.
     unsafe { memory.cast::<u8>().write_bytes(1, MEGABYTE) };
 }
 
-/// Allocated on the C heap, used, and never freed.
+/// Allocates on the C heap, uses the memory, and never frees it.
 pub(crate) fn c_heap() {
     for _ in 0..100 {
-        // SAFETY: any size will do.
+        // SAFETY: `malloc` accepts any size.
         let memory = unsafe { libc::malloc(1000) };
         assert!(!memory.is_null());
-        // SAFETY: allocated just now with this length.
+        // SAFETY: allocated above with this length.
         unsafe { memory.cast::<u8>().write_bytes(1, 1000) };
     }
 }
@@ -69,21 +68,21 @@ extern "C" fn end_of_value(_value: *mut c_void) {
     note("the value of a key ended");
 }
 
-/// A value of this thread under a key that is never deleted.
+/// Sets a value of this thread under a key that is never deleted.
 pub(crate) fn key() {
     let mut key = 0;
-    // SAFETY: `key` is written; the destructor is a function of this module.
+    // SAFETY: `key` is valid for one key; the destructor is a function of this module.
     let refused = unsafe { libc::pthread_key_create(&raw mut key, Some(end_of_value)) };
     assert_eq!(refused, 0);
-    // SAFETY: the key was created just now.
+    // SAFETY: the key was created above.
     let refused = unsafe { libc::pthread_setspecific(key, (&raw const SIGNALS).cast()) };
     assert_eq!(refused, 0);
 }
 
-/// A disposition by a function of old: the system knows it, and no hook does.
+/// Sets a disposition through a legacy function that has no hook.
 #[cfg(feature = "bypass")]
 pub(crate) fn bypass() {
-    // SAFETY: the signal is ignored by itself, and now by this word.
+    // SAFETY: the default disposition of the signal already ignores it.
     let before = unsafe { sigset(libc::SIGWINCH, libc::SIG_IGN) };
     assert_ne!(before, libc::SIG_ERR);
 }

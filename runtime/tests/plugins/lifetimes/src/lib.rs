@@ -1,6 +1,6 @@
-//! Holds values of the host's in every place from which something may be dropped: jobs, thread-locals, statics, exit
-//! hooks, plugin parts, threads. Each says so when it is made and when it is dropped, and then looks at what it holds in
-//! every way there is. `runtime/tests/lifetimes` decides what is held where, and when things end.
+//! Holds owned values in every location that may be dropped: jobs, thread-locals, statics, exit hooks, plugin parts, threads. Each logs its
+//! creation and its drop, and uses its values in every possible way when it is dropped. `runtime/tests/lifetimes` decides the locations and
+//! the order of destruction.
 
 #![forbid(unsafe_code)]
 
@@ -19,10 +19,10 @@ use engine_glue::Actor;
 
 module! { name: "lifetimes", main: started, exit: ended }
 
-/// As long as no run takes.
+/// Longer than any run.
 const NEVER: Duration = Duration::from_secs(3_600);
 
-/// Places that need no object. The numbers are those of the test.
+/// Locations that need no object. The test uses the same numbers.
 const FREE_PLACES: [u8; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
 static KEPT: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
@@ -31,7 +31,7 @@ thread_local! {
     static HERE: RefCell<Vec<Looker>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The thread that main ran on.
+/// Thread of `main`.
 static GAME: OnceLock<ThreadId> = OnceLock::new();
 
 fn started() {
@@ -54,7 +54,7 @@ fn take(kept: &Mutex<Vec<Looker>>) -> Vec<Looker> {
     std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Differs between two instances of this module, of one build or of two.
+/// Returns a value that differs between instances of this module, of one build or of two.
 fn instance() -> u64 {
     static INSTANCE: OnceLock<u64> = OnceLock::new();
     *INSTANCE.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64))
@@ -64,7 +64,7 @@ fn tell(line: &str) {
     tracing::info!(target: "lifetimes", "{line}");
 }
 
-/// Holds a new value in a place that lives with `life`, or with the module.
+/// Stores a new value in a location that is bound to `life` or to the module.
 fn hold<L: Life + 'static>(life: L, place: u8) {
     match place {
         0 => {
@@ -107,7 +107,7 @@ fn hold<L: Life + 'static>(life: L, place: u8) {
     }
 }
 
-/// Hands what it holds to a timer when it is dropped: nobody takes that in an end.
+/// Passes its value to a new timer when it is dropped; the timer is refused during destruction.
 struct Again(Option<Looker>);
 
 impl Drop for Again {
@@ -121,7 +121,7 @@ impl Drop for Again {
     }
 }
 
-/// Holds values in host memory, and looks at them when it is dropped.
+/// Owns values in host memory and uses them when it is dropped.
 struct Looker {
     serial: u64,
     place: &'static str,
@@ -142,12 +142,12 @@ impl Looker {
         Self { serial, place, twin: UArray::clone(&list), list, map, bound }
     }
 
-    /// The value of `list`, as the host prints it.
+    /// Returns the value of `list` as the host prints it.
     fn words(serial: u64) -> String {
         format!("(\"number {serial}, which is too long to lie anywhere but in a block of its own\", \"two\")")
     }
 
-    /// What every look gives: `right`, `refused` or the wrong value itself.
+    /// Returns the outcome of each use: `right`, `refused` or the wrong value.
     fn answers(&self) -> String {
         let quietly = |what: &dyn Fn() -> Option<String>| {
             let looked = catch_unwind(AssertUnwindSafe(what));
@@ -185,7 +185,7 @@ impl Looker {
 impl Drop for Looker {
     fn drop(&mut self) {
         let thread = std::thread::current();
-        // The names of the host's threads are the host's own; only numbers tell them apart here.
+        // Threads of the host have names chosen by the host, so they are identified by id.
         let thread = match thread.name() {
             Some("lifetimes-worker") => "worker",
             _ if GAME.get() == Some(&thread.id()) => "game",
@@ -195,7 +195,7 @@ impl Drop for Looker {
     }
 }
 
-/// An object that holds what the test says.
+/// Object that holds values as the test requests.
 #[cfg(not(feature = "without-holders"))]
 #[uclass(package = "Game", base = Actor)]
 pub struct Holder {
@@ -214,13 +214,13 @@ impl Holder {
         Self { kept }
     }
 
-    /// Holds something in a place that lives with the module.
+    /// Stores a value in a location that is bound to the module.
     #[ufunction(blueprint_callable)]
     fn hold_free(&self, place: u8) {
         hold(Module, place);
     }
 
-    /// Holds something in a place that lives with this object.
+    /// Stores a value in a location that is bound to this object.
     #[ufunction(blueprint_callable)]
     fn hold_here(&mut self, this: This<Self>, place: u8) {
         match place {
@@ -233,14 +233,14 @@ impl Holder {
         }
     }
 
-    /// Lets go of what it holds itself, here or on a thread.
+    /// Drops its own values, here or on a new thread.
     #[ufunction(blueprint_callable)]
     fn let_go(&mut self, on_thread: bool) {
         let kept = std::mem::take(&mut self.kept);
         if on_thread {
             let worker = std::thread::Builder::new().name("lifetimes-worker".to_owned());
             let worker = worker.spawn(move || drop(kept)).unwrap_or_else(|error| panic!("{error}"));
-            worker.join().unwrap_or_else(|_| panic!("it only drops"));
+            worker.join().unwrap_or_else(|_| panic!("the thread panicked"));
         }
     }
 
@@ -251,7 +251,7 @@ impl Holder {
         drop(take(&KEPT));
     }
 
-    /// Looks at all that is held by itself, opened and closed; how many there are.
+    /// Uses all values held by this object, opened and not opened; returns their number.
     #[ufunction(blueprint_callable)]
     fn look(&self, this: This<Self>) -> u64 {
         for kept in &self.kept {

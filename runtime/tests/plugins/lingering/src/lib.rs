@@ -1,5 +1,5 @@
-//! A plugin that leaves something behind that takes its time to end: threads, finalizers, resources. Each function
-//! begins one such thing; where an end is awaited, it comes when a file appears, so that whoever watches decides when.
+//! Plugin that leaves threads, finalizers and resources behind that end slowly. Each function starts one; those with an awaited end wait
+//! for a file, so that the test decides when they end.
 
 #![forbid(unsafe_code)]
 
@@ -13,17 +13,17 @@ use alcedo_plugin_api::{auto_dispose, thread::StopToken};
 
 module! { name: "lingering", exit: ended }
 
-/// A thread that the exit hook joins.
+/// Thread that the exit hook joins.
 static JOINED_AT_EXIT: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// The file that every sleeper waits for before its finalizer returns; none for those that do not sleep.
+/// File that finalizers of sleepers wait for, if any.
 static ALARM: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 fn ended() {
     tracing::info!(target: "lingering", "exit");
     let joined = JOINED_AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(thread) = joined {
-        thread.join().expect("it only waits");
+        thread.join().expect("waiting does not panic");
         tracing::info!(target: "lingering", "joined");
     }
 }
@@ -34,18 +34,18 @@ fn wait_for(file: &Path) {
     }
 }
 
-/// A thread that runs already.
+/// Starts a thread and returns once it is running.
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
     let (ready, is_running) = std::sync::mpsc::channel();
     let thread = Builder::new().name(name.to_owned()).spawn(move || {
-        ready.send(()).expect("it is waited for");
+        ready.send(()).expect("the receiver is alive");
         run();
     });
-    is_running.recv().expect("it says so");
-    thread.expect("the system has a thread left")
+    is_running.recv().expect("the thread reports its start");
+    thread.expect("a thread can be started")
 }
 
-/// Starts a thread, called `exporter`, that runs until the file appears. Nobody joins it.
+/// Starts a detached thread, named `exporter`, that runs until the file exists.
 #[zcall(ex = "lingering.export")]
 fn export(until: String) {
     drop(spawn("exporter", move || {
@@ -54,20 +54,20 @@ fn export(until: String) {
     }));
 }
 
-/// Starts a thread that ends when the module's threads are asked to stop. Nobody joins it.
+/// Starts a detached thread that ends when the module's threads are requested to stop.
 #[zcall(ex = "lingering.obey")]
 fn obey() {
     drop(spawn("obedient", || while !StopToken::new().wait(Duration::from_secs(1)) {}));
 }
 
-/// Starts a thread that ends when it is asked to stop, and that the exit hook waits for.
+/// Starts a thread that ends when it is requested to stop, and that the exit hook joins.
 #[zcall(ex = "lingering.obey_joined")]
 fn obey_joined() {
     let thread = spawn("joined", || while !StopToken::new().wait(Duration::from_secs(1)) {});
     *JOINED_AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
 }
 
-/// Something that says when it is dropped, and may register another then.
+/// Resource that logs its drop and may then register another one.
 struct Resource {
     name: String,
     then: Option<String>,
@@ -83,19 +83,19 @@ impl Drop for Resource {
     }
 }
 
-/// Leaves a resource to be dropped at the unload.
+/// Registers a resource that is dropped at unload.
 #[zcall(ex = "lingering.leave")]
 fn leave(name: String) {
     auto_dispose(Resource { name, then: None });
 }
 
-/// Leaves a resource whose drop leaves another.
+/// Registers a resource whose drop registers another.
 #[zcall(ex = "lingering.leave_two")]
 fn leave_two(name: String, then: String) {
     auto_dispose(Resource { name, then: Some(then) });
 }
 
-/// Something whose drop leaves another to be dropped.
+/// Resource whose drop registers another of the same type.
 struct Endless;
 
 impl Drop for Endless {
@@ -104,22 +104,22 @@ impl Drop for Endless {
     }
 }
 
-/// Leaves a resource whose drop leaves another, and so on.
+/// Registers a resource whose drop registers another, endlessly.
 #[zcall(ex = "lingering.leave_endless")]
 fn leave_endless() {
     auto_dispose(Endless);
 }
 
-/// From now on the finalizers of sleepers wait for this file.
+/// Sets the file that finalizers of sleepers wait for.
 #[zcall(ex = "lingering.set_alarm")]
 fn set_alarm(file: String) {
     *ALARM.lock().unwrap_or_else(PoisonError::into_inner) = Some(file.into());
 }
 
-/// An object whose finalizer takes as long as the alarm says, but for class default objects, which have not slept.
+/// Object whose finalizer waits for the alarm file if `sleep` was called, which excludes class default objects.
 #[uclass(package = "Game", base = Object, blueprintable)]
 pub struct Sleeper {
-    /// Whether it has slept.
+    /// Set by `sleep`.
     slept: bool,
 }
 
@@ -130,7 +130,7 @@ impl Sleeper {
         Self { slept: false }
     }
 
-    /// Sleeps, so that its finalizer has to wait.
+    /// Makes the finalizer wait.
     #[ufunction(blueprint_callable)]
     fn sleep(&mut self) {
         self.slept = true;

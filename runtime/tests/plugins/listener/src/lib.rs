@@ -1,4 +1,4 @@
-//! Listens to a singer of a script: the classes of the package `Ballad` are used by their types.
+//! Uses the classes of the script package `Ballad` through glue.
 
 #![forbid(unsafe_code)]
 
@@ -11,21 +11,21 @@ mod ballad;
 
 module! { name: "listener", dependencies: [("Ballad", "*")] }
 
-/// Has songs sung.
+/// Calls a singer.
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Listener {
-    /// Who sings.
+    /// The singer.
     #[uproperty(blueprint_read, blueprint_write)]
     favorite: Obj<Singer>,
 }
 
 #[uclass]
 impl Listener {
-    /// Has two songs sung; gives how many there were in all, and how many the singer says there were.
+    /// Calls `sing`; returns the result and the singer's number of songs.
     #[ufunction(blueprint_callable)]
     fn listen(&self, this: This<Self>) -> String {
-        let Ok(singer) = this.get(this.favorite()) else { return "nobody sings".to_owned() };
+        let Ok(singer) = this.get(this.favorite()) else { return "no singer".to_owned() };
         let sung = singer.sing(2);
         format!("{sung} {}", singer.songs())
     }

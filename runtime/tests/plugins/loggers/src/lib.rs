@@ -1,5 +1,4 @@
-//! Sets loggers of its own in its main, by the crates that programs use for that, as a program does that becomes a plugin: an
-//! error of such a crate is one of main.
+//! Sets its own loggers in `main` with common crates, like a program that becomes a plugin. An error of such a crate is an error of `main`.
 
 #![forbid(unsafe_code)]
 
@@ -15,10 +14,10 @@ module! { name: "loggers", main: started }
 #[cfg(feature = "said")]
 module! { name: "loggers", main: started, logger: own }
 
-/// Holds the lines that the loggers of the plugin have written.
+/// Lines written by the loggers of the plugin.
 static WRITTEN: Mutex<String> = Mutex::new(String::new());
 
-/// Writes there.
+/// Appends to `WRITTEN`.
 #[derive(Clone, Copy)]
 struct Writer;
 
@@ -87,14 +86,14 @@ fn set() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Logs by both crates.
+/// Logs through both crates.
 #[zcall(ex = "loggers.say")]
 fn say(what: String) {
     log::info!("{what} of log");
     tracing::info!("{what} of tracing");
 }
 
-/// Returns the lines that its own loggers have written.
+/// Returns the lines written by its own loggers.
 #[zcall(ex = "loggers.written")]
 fn written() -> String {
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -6,116 +6,116 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "moods" }
 
-/// How somebody feels.
+/// Mood of a person.
 #[cfg(not(any(feature = "renumbered", feature = "imported")))]
 #[uenum(package = "Game")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Mood {
-    /// Nothing happened.
+    /// Neutral mood.
     Calm,
-    /// Something did.
+    /// Bad mood.
     #[umeta(display_name = "Very angry")]
     Angry,
-    /// Nobody knows.
+    /// Hidden entry.
     #[umeta(hidden)]
     Lost = 9,
 }
 
-/// How somebody feels.
+/// Mood of a person, in a later build.
 #[cfg(feature = "renumbered")]
 #[uenum(package = "Game")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[repr(i16)]
 pub enum Mood {
-    /// Something did, and more of it.
+    /// Worst mood.
     Furious,
-    /// Nothing happened.
+    /// Neutral mood.
     Calm = -300,
-    /// Something did.
+    /// Bad mood.
     Angry = 300,
 }
 
-// How somebody feels, by the words of the host: what `alcedo glue` writes.
+// Mood declared by the host, written by `alcedo glue`.
 #[cfg(all(feature = "imported", not(feature = "stale")))]
 mod mood;
 #[cfg(all(feature = "imported", not(feature = "stale")))]
 use mood::Mood;
 
-/// How somebody felt, by the words that the host had once: written by hand, as no host has them.
+/// Outdated declaration of the host's mood, written by hand.
 #[cfg(feature = "stale")]
 #[uenum(imported, package = "Test")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Mood {
-    /// Nothing happened.
+    /// Neutral mood.
     Calm,
-    /// Something did.
+    /// Bad mood.
     Angry = 5,
 }
 
-/// What somebody may do.
+/// Rights of a person.
 #[uenum(package = "Game", flags)]
 #[derive(Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Rights {
-    /// Look.
+    /// May read.
     Read = 1,
-    /// Change.
+    /// May write.
     Write = 1 << 1,
-    /// Everything.
+    /// All rights.
     All = 3,
 }
 
-/// A number of each underlying type crosses.
+/// Enum of type `i64`.
 #[uenum(package = "Game")]
 #[derive(Debug, PartialEq, Eq)]
 #[repr(i64)]
 pub enum Far {
-    /// Here.
+    /// Zero.
     Here,
-    /// There.
+    /// Minimum.
     There = -9_223_372_036_854_775_808,
 }
 
-/// A number of each underlying type crosses.
+/// Enum of type `u64`.
 #[uenum(package = "Game")]
 #[derive(Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum High {
-    /// Down.
+    /// Zero.
     Down,
-    /// Up.
+    /// Maximum.
     Up = 18_446_744_073_709_551_615,
 }
 
-/// Somebody.
+/// A person.
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Person {
-    /// How it feels.
+    /// Current mood.
     #[uproperty(edit_anywhere, default = "Angry")]
     mood: Mood,
-    /// What it may do.
+    /// Current rights.
     #[uproperty(edit_anywhere, blueprint_read, enum_as_byte)]
     rights: Rights,
-    /// How it felt.
+    /// Former moods.
     #[uproperty]
     history: UArray<Mood>,
-    /// How often it felt so.
+    /// Number of times of each mood.
     #[uproperty]
     counts: UMap<Mood, u32>,
-    /// Where it is.
+    /// Signed property.
     #[uproperty(default = "There")]
     far: Far,
-    /// How high it is.
+    /// Unsigned property.
     #[uproperty(default = "Up")]
     high: High,
 }
 
 #[uclass]
 impl Person {
-    /// Feels that, remembers it, and gives what it felt before.
+    /// Sets the mood, records it, and returns the previous one.
     #[ufunction(blueprint_callable)]
     fn feel(&self, this: This<Self>, mood: Mood) -> Mood {
         let before = this.mood();
@@ -126,10 +126,10 @@ impl Person {
         before
     }
 
-    /// In words, by a `match`.
+    /// Describes the properties, with a `match` over the mood.
     #[ufunction(blueprint_pure)]
     fn in_words(&self, this: This<Self>) -> String {
-        #[allow(unreachable_patterns, reason = "another build has other moods")]
+        #[allow(unreachable_patterns, reason = "another build declares other moods")]
         let mood = match this.mood() {
             Mood::Calm => "calm",
             Mood::Angry => "angry",
@@ -138,14 +138,14 @@ impl Person {
         format!("{mood}, {:?}, {:?}", this.far(), this.high())
     }
 
-    /// Another mood and other rights come back.
+    /// Changes a mood and rights passed as out parameters.
     #[ufunction]
     fn sway(&self, mood: &mut Mood, rights: &mut Rights) -> Mood {
         *rights = *rights | Rights::Write;
         std::mem::replace(mood, after(*mood))
     }
 
-    /// Gives rights, and says which it has now.
+    /// Grants rights and returns all current rights.
     #[ufunction(blueprint_callable)]
     fn grant(&self, this: This<Self>, rights: Rights) -> Rights {
         this.set_rights(this.rights() | rights);
@@ -154,7 +154,7 @@ impl Person {
     }
 }
 
-/// The mood after that, by name.
+/// Returns the next mood: `ex:/moods.after`.
 #[zcall(ex = "moods.after")]
 fn after(mood: Mood) -> Mood {
     if mood == Mood::Calm { Mood::Angry } else { Mood::Calm }

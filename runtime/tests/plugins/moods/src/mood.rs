@@ -3,7 +3,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// How somebody feels.
+/// Mood of a person.
 #[uenum(imported, package = "Test")]
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

@@ -1,5 +1,5 @@
-//! A hook that is set before the module has a host.
-#![expect(unsafe_code, reason = "initializers are known by their section")]
+//! Panic hook that is set before the module has a host.
+#![expect(unsafe_code, reason = "an initializer needs a linker section")]
 
 extern "C" fn set() {
     std::panic::set_hook(Box::new(super::hear));

@@ -1,7 +1,7 @@
-//! A module that sets panic hooks of its own, as color-eyre and human-panic do, takes them, keeps them, drops them, and
-//! panics. What it is told when, the tests say.
+//! Module that sets its own panic hooks, as color-eyre and human-panic do, takes, keeps and drops hooks, and panics. Tests check which hook
+//! runs when.
 
-// An initializer needs a linker section, which is unsafe to name.
+// An initializer needs a linker section attribute, which is unsafe.
 #![deny(unsafe_code)]
 
 use std::panic::{PanicHookInfo, set_hook, take_hook};
@@ -17,7 +17,7 @@ module! { name: "outcry", main: started }
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// How often the author's hook has run.
+/// Number of calls of the author's hook.
 static HEARD: AtomicU32 = AtomicU32::new(0);
 
 static KEPT: Mutex<Option<Hook>> = Mutex::new(None);
@@ -34,7 +34,7 @@ fn started(args: &[&str]) {
     args.iter().for_each(|what| change((*what).to_owned()));
 }
 
-/// Changes the hook in one of the ways in which authors do.
+/// Changes the hook in one of the ways that authors use.
 #[zcall(ex = "outcry.change")]
 fn change(what: String) {
     match &*what {
@@ -45,9 +45,9 @@ fn change(what: String) {
                 HEARD.fetch_add(*state, Ordering::Relaxed);
             }));
         }
-        "set on a thread" => std::thread::spawn(|| set_hook(Box::new(hear))).join().expect("it sets a hook"),
+        "set on a thread" => std::thread::spawn(|| set_hook(Box::new(hear))).join().expect("the thread does not panic"),
         "take" => drop(take_hook()),
-        // As sentry and ratatui do.
+        // Chains to the previous hook, like sentry and ratatui.
         "chain" => {
             let before = take_hook();
             set_hook(Box::new(move |info| {
@@ -55,39 +55,39 @@ fn change(what: String) {
                 before(info);
             }));
         }
-        // Who does not want to hear of panics for a while.
+        // Replaces the hook temporarily.
         "keep" => {
             *kept() = Some(take_hook());
             set_hook(Box::new(hear));
         }
-        "restore" => set_hook(kept().take().expect("one is kept")),
+        "restore" => set_hook(kept().take().expect("a hook is kept")),
         "drop kept" => drop(kept().take()),
-        // The hook that was taken is dropped while its thread panics, which may not change hooks.
+        // The taken hook is dropped during a panic of its thread, when hooks may not be changed.
         "drop in a panic" => {
             let caught = std::panic::catch_unwind(|| {
                 let _taken = take_hook();
                 set_hook(Box::new(hear));
                 panic!("on the way");
             });
-            assert!(caught.is_err(), "it panics");
+            assert!(caught.is_err(), "the closure did not panic");
         }
-        other => panic!("nobody knows {other}"),
+        other => panic!("unknown change {other}"),
     }
 }
 
-/// Panics with a text.
+/// Panics with a string payload.
 #[zcall(ex = "outcry.cry")]
 fn cry(text: String) {
     panic!("{text}");
 }
 
-/// Panics with what is no text.
+/// Panics with a payload that is not a string.
 #[zcall(ex = "outcry.cry_number")]
 fn cry_number(number: u64) {
     std::panic::panic_any(number);
 }
 
-/// Panics in a function as C code calls it, which ends the program.
+/// Panics in an `extern "C"` function, which ends the program.
 #[zcall(ex = "outcry.cry_from_c")]
 fn cry_from_c() {
     extern "C" fn called() {
@@ -96,7 +96,7 @@ fn cry_from_c() {
     called();
 }
 
-/// Panics on a thread of its own.
+/// Panics on a new thread.
 #[zcall(ex = "outcry.cry_aside")]
 fn cry_aside(text: String) -> bool {
     std::thread::Builder::new()
@@ -105,19 +105,19 @@ fn cry_aside(text: String) -> bool {
         .is_ok_and(|thread| thread.join().is_err())
 }
 
-/// How often the author's hook has run since it was asked last.
+/// Returns the number of calls of the author's hook since the last query.
 #[zcall(ex = "outcry.heard")]
 fn heard() -> u32 {
     HEARD.swap(0, Ordering::Relaxed)
 }
 
-/// Sets hooks and panics on some threads at the same time, so many times each.
+/// Sets hooks and panics on four threads at the same time, `times` times each.
 #[zcall(ex = "outcry.storm")]
 fn storm(times: u32) -> u32 {
     let storm = move || {
         for _ in 0..times {
             set_hook(Box::new(hear));
-            assert!(std::panic::catch_unwind(|| panic!("in the storm")).is_err(), "it panics");
+            assert!(std::panic::catch_unwind(|| panic!("in the storm")).is_err(), "the closure did not panic");
         }
     };
     let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(storm)).collect();

@@ -1,19 +1,19 @@
-//! Classes of which one is abstract: what moves parcels, of which there are carts and drones. In a later build a cart is abstract, too.
+//! Classes, one of them abstract: carriers, with carts and drones as subclasses. In a later build carts are abstract, too.
 
 use alcedo_plugin_api::prelude::*;
 
-/// What moves parcels.
+/// Abstract carrier of parcels.
 #[uclass(package = "Game", abstract, blueprintable)]
 #[derive(Default)]
 pub struct Carrier {
-    /// What it takes.
+    /// Capacity of the carrier.
     #[uproperty(default = 10)]
     room: u32,
 }
 
 #[uclass]
 impl Carrier {
-    /// What it asks for.
+    /// Returns the price.
     #[ufunction(blueprint_native_event)]
     fn price(&self, parcels: u32) -> u32;
 
@@ -21,7 +21,7 @@ impl Carrier {
         this.room() * parcels
     }
 
-    /// Asks for one of the very class.
+    /// Spawns an object of this class, which fails because the class is abstract.
     #[ufunction]
     fn plain(&self, this: This<Self>) -> Result<String, CallError> {
         let plain = this.spawn::<Self>(Obj::none())?;
@@ -29,7 +29,7 @@ impl Carrier {
     }
 }
 
-/// One that is pulled.
+/// Concrete carrier.
 #[cfg_attr(not(feature = "rusty"), uclass(package = "Game", base = Carrier))]
 #[cfg_attr(feature = "rusty", uclass(package = "Game", base = Carrier, abstract))]
 #[derive(Default)]

@@ -1,16 +1,16 @@
-//! Classes that say defaults of what their bases and subobjects declare, and one that needs a context.
+//! Classes that override defaults of their bases and subobjects, and a contextual class.
 
 use alcedo_plugin_api::prelude::*;
 
 use crate::{Size, Way};
 
-/// What closes a crate.
+/// Lid of a crate.
 #[uclass(package = "Game")]
 pub struct Lid {
-    /// In kilograms.
+    /// Weight in kilograms.
     #[uproperty(default = 1.0)]
     weight: f64,
-    /// How large it is.
+    /// Size of the lid.
     #[uproperty]
     size: Size,
 }
@@ -18,15 +18,15 @@ pub struct Lid {
 /// A lid with a lock.
 #[uclass(package = "Game", base = Lid)]
 pub struct LockedLid {
-    /// What opens it.
+    /// Number of digits of the lock.
     #[uproperty(default = 4)]
     digits: u8,
 }
 
-/// What is put into another thing: it is nothing by itself.
+/// Contextual class, which needs an outer object.
 #[uclass(package = "Game", contextual)]
 pub struct Sticker {
-    /// What it says.
+    /// Printed text.
     #[uproperty(default = "fragile")]
     text: String,
 }
@@ -34,7 +34,7 @@ pub struct Sticker {
 /// A sticker with a color.
 #[uclass(package = "Game", base = Sticker)]
 pub struct ColorSticker {
-    /// Which.
+    /// Color of the sticker.
     #[uproperty]
     color: u32,
 }
@@ -42,16 +42,16 @@ pub struct ColorSticker {
 /// A box with a lid.
 #[uclass(package = "Game")]
 pub struct Crate {
-    /// How much is in it.
+    /// Number of contents.
     #[uproperty(default = 3)]
     count: u32,
-    /// How it goes.
+    /// Way of transport.
     #[uproperty]
     way: Way,
-    /// What closes it.
+    /// Lid of the crate.
     #[uproperty(default_subobject)]
     lid: Obj<Lid>,
-    /// What is on it.
+    /// Sticker on the crate.
     #[uproperty(default_subobject)]
     sticker: Obj<Sticker>,
 }
@@ -65,7 +65,7 @@ pub struct Crate {
     defaults(count = 7, way = "Air", lid.weight = 9.5, lid.digits = 6, lid.size.height = 8.0, sticker.text = "heavy")
 )]
 pub struct BigCrate {
-    /// What it is made of.
+    /// Material.
     #[uproperty(default = "oak")]
     wood: String,
 }
@@ -74,12 +74,12 @@ pub struct BigCrate {
 #[cfg(feature = "later")]
 #[uclass(package = "Game", base = Crate, subobjects(lid = LockedLid), defaults(count = 8, lid.weight = 10.5))]
 pub struct BigCrate {
-    /// What it is made of.
+    /// Material.
     #[uproperty(default = "oak")]
     wood: String,
 }
 
-/// A large box with a default for something that there is not.
+/// A large box with a default for a property that the subobject's class lacks.
 #[cfg(feature = "wrong-default")]
 #[uclass(package = "Game", base = Crate, defaults(lid.digits = 6))]
 pub struct BigCrate {}
@@ -90,7 +90,7 @@ pub struct HugeCrate {}
 
 #[uclass]
 impl Crate {
-    /// Puts another sticker on, into this.
+    /// Spawns a sticker in this crate; also tries to spawn one without an outer object.
     #[ufunction]
     fn stick(&self, this: This<Self>) -> Result<String, CallError> {
         let sticker = this.spawn::<Sticker>(this.as_obj().as_object())?;

@@ -1,4 +1,4 @@
-//! Structs whose fields say what they begin as: in objects, containers and parameters, and in Rust.
+//! Structs whose fields declare defaults: in objects, containers, parameters and Rust values.
 
 #![forbid(unsafe_code)]
 
@@ -9,92 +9,92 @@ mod crates;
 
 module! { name: "parcels" }
 
-/// How it goes.
+/// Way of transport.
 #[uenum(package = "Game")]
 #[derive(Debug, Default, PartialEq)]
 #[repr(u8)]
 pub enum Way {
-    /// On wheels.
+    /// By road.
     #[default]
     Road,
-    /// With wings.
+    /// By air.
     Air,
 }
 
-/// How large a parcel is.
+/// Size of a parcel.
 #[cfg(not(any(feature = "later", feature = "sad")))]
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, PartialEq)]
 pub struct Size {
-    /// Upwards.
+    /// Height.
     #[uproperty(default = 2.5)]
     pub height: f64,
-    /// To the side; nobody said so far.
+    /// Width; negative if unknown.
     #[uproperty(default = -1)]
     pub width: i32,
-    /// How it goes.
+    /// Way of transport.
     #[uproperty(default = "Air")]
     pub way: Way,
-    /// It begins as nothing.
+    /// Weight, without a declared default.
     pub weight: u8,
 }
 
-/// How large a parcel is.
+/// Size of a parcel, in a later build.
 #[cfg(feature = "later")]
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, PartialEq)]
 pub struct Size {
-    /// Upwards.
+    /// Height.
     #[uproperty(default = 4.0)]
     pub height: f64,
-    /// To the side; nobody said so far.
+    /// Width; negative if unknown.
     #[uproperty(default = -1)]
     pub width: i32,
-    /// How it goes.
+    /// Way of transport.
     pub way: Way,
-    /// It begins as nothing.
+    /// Weight, without a declared default.
     pub weight: u8,
 }
 
-/// How large a parcel is.
+/// Size of a parcel, with an invalid default.
 #[cfg(feature = "sad")]
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, PartialEq)]
 pub struct Size {
-    /// Upwards.
+    /// Height.
     pub height: f64,
-    /// To the side; nobody said so far.
+    /// Width; negative if unknown.
     pub width: i32,
-    /// How it goes.
+    /// Way of transport.
     #[uproperty(default = "Sad")]
     pub way: Way,
-    /// It begins as nothing.
+    /// Weight, without a declared default.
     pub weight: u8,
 }
 
-/// What is sent: a struct that is used where it lies.
+/// Sent parcel: a struct that is used in place.
 #[ustruct(package = "Game")]
 pub struct Parcel {
-    /// Who gets it.
+    /// Recipient.
     #[uproperty(default = "nobody")]
     to: UString,
-    /// Taller than others.
+    /// Outer size, taller by default.
     #[uproperty(default = (height = 3.0))]
     size: Size,
-    /// As others.
+    /// Inner size with the defaults of `Size`.
     inner: Size,
 }
 
 #[ustruct]
 impl Size {
-    /// One of that height, which goes by air if it is tall.
+    /// Creates a size of this height; the way is `Air` if the size is tall.
     #[constructor]
     fn tall(&mut self, height: f64) {
         self.height = height;
         self.way = if height > 5.0 { Way::Air } else { Way::Road };
     }
 
-    /// How many bytes of it another machine gets: a number without sign, and the way in one bit of it. Nothing of a flat one.
+    /// Sends height and way in one number of two bytes, and nothing for a size of height zero.
     #[net_serialize]
     fn net_serialize(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
         if archive.is_saving() && self.height == 0.0 {
@@ -111,7 +111,7 @@ impl Size {
 
 #[ustruct]
 impl Parcel {
-    /// One to somebody, of that height.
+    /// Creates a parcel for a recipient, with a size of this height.
     #[constructor]
     pub fn addressed(value: Lent<'_, Self>, to: &str, height: f64) {
         value.set_to(to);
@@ -119,20 +119,20 @@ impl Parcel {
     }
 }
 
-/// A reference that another machine gets with the name of the object.
+/// Reference that is sent together with the name of the object.
 #[ustruct(package = "Game")]
 pub struct Label {
-    /// Who sends it.
+    /// Sender.
     sender: Obj<Object>,
-    /// What is said.
+    /// Message.
     words: UString,
-    /// It stays here.
+    /// Number that is not sent.
     secret: u32,
 }
 
 #[ustruct]
 impl Label {
-    /// All but the secret.
+    /// Sends all fields except `secret`.
     #[net_serialize]
     fn sent(value: Lent<'_, Self>, archive: &mut NetArchive, map: &mut NetMap) -> (bool, bool) {
         let (mut sender, mut words) = (value.sender(), value.words().to_string());
@@ -146,14 +146,14 @@ impl Label {
     }
 }
 
-/// Where something is.
+/// A location.
 #[cfg(not(any(feature = "moved", feature = "flags")))]
 #[ustruct(package = "Game")]
 pub struct Spot {
-    /// What it is called.
+    /// Name of the location.
     #[uproperty(default = "here")]
     name: UString,
-    /// What was there.
+    /// Recorded numbers.
     numbers: UArray<u32>,
 }
 
@@ -168,82 +168,82 @@ pub struct Spot {
     numbers: UArray<bool>,
 }
 
-/// Where something is, on a level.
+/// Location on a level.
 #[cfg(not(feature = "moved"))]
 #[ustruct(package = "Game", base = Spot)]
 pub struct Shelf {
-    /// Which it is from below.
+    /// Number of the level, counted from below.
     #[uproperty(default = 2)]
     level: u8,
-    /// How high it is.
+    /// Height.
     height: f64,
 }
 
-/// Where something is, on a level.
+/// Location with a level, in a later build.
 #[cfg(feature = "moved")]
 #[ustruct(package = "Game")]
 pub struct Spot {
-    /// What it is called.
+    /// Name of the location.
     #[uproperty(default = "here")]
     name: UString,
-    /// What was there.
+    /// Recorded numbers.
     numbers: UArray<u32>,
-    /// Which it is from below.
+    /// Number of the level, counted from below.
     #[uproperty(default = 2)]
     level: u8,
 }
 
-/// Where something is, with a height.
+/// Location with a height, in a later build.
 #[cfg(feature = "moved")]
 #[ustruct(package = "Game", base = Spot)]
 pub struct Shelf {
-    /// How high it is.
+    /// Height.
     height: f64,
 }
 
-/// A struct that extends one that extends another.
+/// Struct at the end of a chain of three.
 #[ustruct(package = "Game", base = Shelf)]
 pub struct Drawer {
-    /// Whether it is open.
+    /// Set if the drawer is open.
     is_open: bool,
 }
 
-// A place, as the host has it: what `alcedo glue` writes.
+// Struct of the host, written by `alcedo glue`.
 #[cfg(all(feature = "foreign", not(feature = "stale")))]
 mod place;
 #[cfg(all(feature = "foreign", not(feature = "stale")))]
 use place::Place;
 
-/// A place, as no host has it, so written by hand.
+/// Outdated declaration of the host's struct, written by hand.
 #[cfg(feature = "stale")]
 #[ustruct(imported, package = "Test", base = Spot)]
 pub struct Place {
-    /// Across.
+    /// Horizontal coordinate.
     x: f64,
 }
 
-/// A place with a name.
+/// Struct that extends a struct of the host.
 #[cfg(all(feature = "foreign", not(feature = "seen")))]
 #[ustruct(package = "Game", base = Place)]
 pub struct Address {
-    /// Its name.
+    /// Name of the street.
     street: UString,
 }
 
-/// Where letters go.
+/// Class with a property of the host's struct.
 #[cfg(feature = "seen")]
 #[uclass(package = "Game")]
 pub struct Mark {
-    /// Its place.
+    /// Location.
     #[uproperty]
     place: Place,
 }
 
-/// Where letters go.
+/// Class with a property of the extended struct.
 #[cfg(all(feature = "foreign", not(feature = "seen")))]
 #[uclass(package = "Game")]
 pub struct Letterbox {
-    /// Its place.
+    /// Location with a name.
     #[uproperty]
     address: Address,
 }
@@ -251,7 +251,7 @@ pub struct Letterbox {
 #[cfg(all(feature = "foreign", not(feature = "seen")))]
 #[uclass]
 impl Letterbox {
-    /// Moves it.
+    /// Moves the letterbox; returns the new coordinate.
     #[ufunction]
     fn shove(&self, this: This<Self>, by: f64) -> f64 {
         let address = this.address();
@@ -261,29 +261,29 @@ impl Letterbox {
     }
 }
 
-/// Where parcels are.
+/// Store of parcels.
 #[uclass(package = "Game")]
 pub struct Depot {
-    /// The next to go.
+    /// Next parcel to send.
     #[uproperty]
     next: Parcel,
-    /// One that the class wants larger.
+    /// Size with a default of this class.
     #[uproperty(default = (weight = 9))]
     large: Size,
-    /// What is there.
+    /// Sizes of all parcels.
     #[uproperty]
     sizes: UArray<Size>,
-    /// Where they are put.
+    /// Location of the parcels.
     #[uproperty]
     drawer: Drawer,
-    /// What stands on the next one.
+    /// Label of the next parcel.
     #[uproperty]
     label: Label,
 }
 
 #[uclass]
 impl Depot {
-    /// What Rust code makes.
+    /// Formats default values created by Rust code.
     #[ufunction]
     fn made(&self, this: This<Self>) -> String {
         let parcel = Parcel::default();
@@ -291,7 +291,7 @@ impl Depot {
         format!("{:?} | {} {:?} {:?}", Size::default(), parcel.to(), parcel.size(), parcel.inner())
     }
 
-    /// Names the place, and notes a number there.
+    /// Sets the name of the drawer and appends a number.
     #[ufunction]
     fn note(&self, this: This<Self>, name: String, number: u32) -> String {
         let drawer = this.drawer();
@@ -307,7 +307,7 @@ impl Depot {
         text
     }
 
-    /// Sends what is next, and has that next; what was next comes back by its size.
+    /// Sends a parcel; returns it, with the previous size as an out parameter.
     #[ufunction]
     fn send(&self, this: This<Self>, parcel: Parcel, size: &mut Size) -> Result<Parcel, CallError> {
         *size = this.next().size();
@@ -315,7 +315,7 @@ impl Depot {
         Ok(parcel)
     }
 
-    /// What constructors make: the rest begins as it does.
+    /// Formats values created by constructors; the other fields have their defaults.
     #[ufunction]
     fn constructed(&self, this: This<Self>) -> String {
         let parcel = Parcel::addressed("me", 6.0);
@@ -323,7 +323,7 @@ impl Depot {
         format!("{} {:?} {:?} | {:?}", parcel.to(), parcel.size(), parcel.inner(), Size::tall(1.0))
     }
 
-    /// What it is told of a size.
+    /// Formats a size.
     #[ufunction]
     fn told(&self, size: Size) -> String {
         format!("{size:?}")

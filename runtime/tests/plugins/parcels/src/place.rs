@@ -3,7 +3,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// A place, as the host has it.
+/// Location declared by the host.
 #[ustruct(pod, imported, package = "Test")]
 #[derive(Debug, Default, PartialEq)]
 pub struct Place {

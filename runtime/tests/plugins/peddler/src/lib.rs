@@ -1,4 +1,4 @@
-//! Uses some members of a class of another module, whose glue has more.
+//! Uses some members of a class in another module; the glue declares more.
 
 #![forbid(unsafe_code)]
 
@@ -10,13 +10,13 @@ use scale::{Scale, ScaleView};
 
 module! { name: "peddler", dependencies: [("renames", "^0.1")] }
 
-/// Buys what others weigh.
+/// User of scales.
 #[uclass(package = "Game")]
 pub struct Peddler {}
 
 #[uclass]
 impl Peddler {
-    /// Buys something.
+    /// Uses the members of this build.
     #[ufunction]
     fn buy(&self, this: This<Self>, scale: Obj<Scale>) -> Result<String, CallError> {
         let scale = this.get(scale)?;
@@ -30,8 +30,8 @@ impl Peddler {
     }
 }
 
-/// Is called by nothing, so the linker drops it with all that it uses.
-#[expect(dead_code, reason = "a member that only dead code uses is not used")]
+/// Never called, so the linker removes it with all that it uses.
+#[expect(dead_code, reason = "tests a member that only dead code uses")]
 fn cheat(scale: &ScaleView<'_>) -> i32 {
     scale.set_weight(1);
     scale.press(scale.weight())

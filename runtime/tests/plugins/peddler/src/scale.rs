@@ -1,11 +1,11 @@
-//! Glue of the scale that the module `renames` declares at first.
+//! Glue of the first version of the class `Scale` in the module `renames`.
 
 use alcedo_plugin_api::prelude::*;
 
-/// Weighs.
+/// A scale.
 #[uclass(imported, package = "Game", base = Object)]
 pub struct Scale {
-    /// In pounds.
+    /// Weight in pounds.
     #[uproperty]
     weight: i32,
     /// The owner.
@@ -21,7 +21,7 @@ impl Scale {
     /// Reads out the owner.
     #[ufunction]
     fn owner(&self) -> String;
-    /// Presses it down.
+    /// Presses the scale down.
     #[ufunction]
     fn press(&self, by: i32) -> i32;
 }

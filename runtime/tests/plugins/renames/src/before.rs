@@ -1,4 +1,4 @@
-//! The names at first.
+//! First version of the names.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -23,37 +23,37 @@ pub struct Purse {
     silver: i32,
 }
 
-/// A place on the map.
+/// A location on the map.
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, Default, PartialEq)]
 pub struct Spot {
-    /// To the east.
+    /// Eastern coordinate.
     pub east: f64,
 }
 
-/// Returns the answer to a greeting.
+/// Returns the reply to a greeting.
 #[udelegate(single, package = "Game")]
 pub type OnHail = fn() -> String;
 
-/// Somebody who sells.
+/// A merchant.
 #[uclass(package = "Game")]
 pub struct Merchant {
-    /// In pounds.
+    /// Weight in pounds.
     #[uproperty(default = 70)]
     weight: i32,
-    /// Now.
+    /// Current mood.
     #[uproperty]
     mood: Mood,
-    /// Before.
+    /// Former moods.
     #[uproperty]
     moods: UArray<Mood>,
-    /// In the pocket.
+    /// Purse in the pocket.
     #[uproperty]
     purse: Purse,
-    /// At home.
+    /// Purses at home.
     #[uproperty]
     purses: UArray<Purse>,
-    /// The stall.
+    /// Location of the stall.
     #[uproperty]
     stall: Spot,
     /// A friend.
@@ -65,21 +65,21 @@ pub struct Merchant {
     /// Answers a greeting.
     #[uproperty]
     on_hail: OnHail,
-    /// Counts regrets.
+    /// Number of regrets.
     #[keep]
     regrets: u32,
 }
 
 #[uclass]
 impl Merchant {
-    /// Regrets once more.
+    /// Increments the counter.
     #[ufunction]
     fn regret(&mut self) -> u32 {
         self.regrets += 1;
         self.regrets
     }
 
-    /// Answers.
+    /// Returns a greeting.
     #[ufunction]
     fn hail(&self, this: This<Self>) -> String {
         format!("hail, {} pounds", this.weight())

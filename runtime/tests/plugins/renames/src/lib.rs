@@ -1,4 +1,4 @@
-//! Types and members that get other names: the later build lists the earlier ones with `was`.
+//! Types and members that are renamed; the later build lists the earlier names with `was`.
 
 #![forbid(unsafe_code)]
 
@@ -9,11 +9,11 @@ mod before;
 #[cfg(feature = "renamed")]
 mod renamed;
 
-/// Weighs. In a later build members have other names and types, and nothing lists the earlier ones.
+/// Scale. In a later build members have other names and types, and the earlier names are not listed.
 #[cfg(not(feature = "unlisted"))]
 #[uclass(package = "Game")]
 pub struct Scale {
-    /// In pounds.
+    /// Weight in pounds.
     #[uproperty(default = 70)]
     weight: i32,
     /// The owner.
@@ -24,14 +24,14 @@ pub struct Scale {
     stamp: u32,
 }
 
-/// Weighs, later.
+/// Scale, in a later build.
 #[cfg(feature = "unlisted")]
 #[uclass(package = "Game")]
 pub struct Scale {
     /// The year of its test.
     #[uproperty]
     stamp: u64,
-    /// In pounds.
+    /// Weight in pounds.
     #[uproperty(default = 70)]
     mass: i32,
     /// The owner.
@@ -47,7 +47,7 @@ impl Scale {
         this.label()
     }
 
-    /// Presses it down.
+    /// Presses the scale down.
     #[cfg(not(feature = "unlisted"))]
     #[ufunction]
     fn press(&self, by: i32) -> i32 {

@@ -1,4 +1,4 @@
-//! The names later.
+//! Later version of the names.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -24,38 +24,38 @@ pub struct Wallet {
     silver: i32,
 }
 
-/// A place on the map.
+/// A location on the map.
 #[ustruct(pod, package = "Game", was = "Spot")]
 #[derive(Debug, Default, PartialEq)]
 pub struct Place {
-    /// To the east.
+    /// Eastern coordinate.
     #[uproperty(was = "east")]
     pub x: f64,
 }
 
-/// Returns the answer to a greeting.
+/// Returns the reply to a greeting.
 #[udelegate(single, package = "Game")]
 pub type OnHail = fn() -> String;
 
-/// Somebody who sells.
+/// A merchant.
 #[uclass(package = "Game", was = "Merchant")]
 pub struct Trader {
-    /// In pounds.
+    /// Weight in pounds.
     #[uproperty(default = 70, was = "weight")]
     mass: i32,
-    /// Now.
+    /// Current mood.
     #[uproperty]
     mood: Temper,
-    /// Before.
+    /// Former moods.
     #[uproperty]
     moods: UArray<Temper>,
-    /// In the pocket.
+    /// Purse in the pocket.
     #[uproperty]
     purse: Wallet,
-    /// At home.
+    /// Purses at home.
     #[uproperty]
     purses: UArray<Wallet>,
-    /// The stall.
+    /// Location of the stall.
     #[uproperty]
     stall: Place,
     /// A friend.
@@ -67,21 +67,21 @@ pub struct Trader {
     /// Answers a greeting.
     #[uproperty]
     on_hail: OnHail,
-    /// Counts regrets.
+    /// Number of regrets.
     #[keep(was = "regrets")]
     sorrows: u32,
 }
 
 #[uclass]
 impl Trader {
-    /// Regrets once more.
+    /// Increments the counter.
     #[ufunction]
     fn regret(&mut self) -> u32 {
         self.sorrows += 1;
         self.sorrows
     }
 
-    /// Answers.
+    /// Returns a greeting.
     #[ufunction(was = "hail")]
     fn greet(&self, this: This<Self>) -> String {
         format!("greetings, {} pounds", this.mass())

@@ -1,5 +1,5 @@
-//! A module without classes, as a Slim load context takes them: functions by name that any thread may call, also while
-//! the context is being replaced or unloaded. What its main and its exit hook did stands in the log, target `reports`.
+//! Module without classes for Slim load contexts. Any thread may call its functions by name, also while the context is being replaced or
+//! unloaded. Its main and its exit hook log to the target `reports`.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,7 @@ module! { name: "reports", main: started, exit: ended, dependencies: [("figures"
 #[cfg(not(any(feature = "needs-figures", feature = "needs-newer-figures")))]
 module! { name: "reports", main: started, exit: ended }
 
-/// Calls since this code began.
+/// Number of calls of this generation.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 fn started() {
@@ -34,7 +34,7 @@ fn started() {
     }
 }
 
-/// Something whose drop leaves another to be dropped.
+/// Resource whose drop registers another of the same type.
 struct Endless;
 
 impl Drop for Endless {
@@ -50,12 +50,12 @@ fn ended() {
     }
 }
 
-/// A report.
+/// Functions that tests call.
 pub struct Report;
 
 #[zmethods]
 impl Report {
-    /// A line about whom, with the tag of this build.
+    /// Returns a line with the tag of this build.
     #[zmethod]
     fn render(whom: String, times: u32) -> String {
         CALLS.fetch_add(1, Ordering::Relaxed);
@@ -65,20 +65,20 @@ impl Report {
         format!("{whom} x{times} by build {BUILD}")
     }
 
-    /// Which build this is; the cheapest call there is.
+    /// Returns the tag of this build; the cheapest call.
     #[zmethod]
     fn build_tag() -> u64 {
         CALLS.fetch_add(1, Ordering::Relaxed);
         fixture::tag()
     }
 
-    /// How often it was called.
+    /// Returns the number of calls.
     #[zmethod]
     fn calls() -> u64 {
         CALLS.load(Ordering::Relaxed)
     }
 
-    /// Does not return before the file `path` is there, or a minute has passed; whether the file came.
+    /// Waits up to a minute for the file `path`; returns `true` if the file exists.
     #[zmethod]
     fn wait_for(path: String) -> bool {
         let since = Instant::now();
@@ -91,13 +91,13 @@ impl Report {
         false
     }
 
-    /// Writes a line into the log.
+    /// Logs a line.
     #[zmethod]
     fn note(line: String) {
         tracing::info!(target: "reports", "{line}");
     }
 
-    /// Panics, with this message.
+    /// Panics with this message.
     #[zmethod]
     fn fail(message: String) {
         panic!("{message}");

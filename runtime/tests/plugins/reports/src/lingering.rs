@@ -1,4 +1,4 @@
-//! What a call can leave behind on its thread: a thread-local whose destructor says in the log that it ran.
+//! Thread-local that a call leaves behind on its thread; its destructor logs.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ thread_local! {
     static LINGERING: RefCell<Lingering> = const { RefCell::new(Lingering(Vec::new())) };
 }
 
-/// Makes this thread have one.
+/// Initializes the thread-local of this thread.
 pub(crate) fn touch() {
     LINGERING.with_borrow_mut(|lingering| lingering.0.push(1));
 }

@@ -1,9 +1,9 @@
-//! A class, which belongs into the Master load context: a Slim refuses the whole module.
+//! Class, which is allowed in the Master load context only: a Slim rejects the whole module.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
-/// Nothing that a Slim could own.
+/// Class that a Slim cannot own.
 #[uclass(package = "Game", base = Actor)]
 pub struct Chart {}
 

@@ -1,4 +1,4 @@
-//! What the hidden patterns and verbs take from whoever calls them by hand.
+//! Invalid arguments of the hidden macros and functions, possible in safe code.
 #![allow(dead_code, missing_docs, unused_macros, unused_imports, reason = "each feature uses its own part of this")]
 
 use alcedo_plugin_api::plumbing;
@@ -6,7 +6,7 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::Steady;
 
-/// A class by hand.
+/// Declares a class without the attribute macro.
 macro_rules! class {
     ($class:ident $view:ident: $base:ty, $package:literal, $name:literal $(, $property:tt)*) => {
         pub struct $class {}
@@ -160,7 +160,7 @@ mod case {
     }
 }
 
-/// A function by hand, of a class that has it as its body.
+/// Class with a function declared without the attribute macro.
 #[cfg(any(
     feature = "property-and-function",
     feature = "many-functions",
@@ -247,7 +247,7 @@ mod case {
     }
 }
 
-/// The same name twice, or one that the host has.
+/// Exports a name that exists twice or that the host has.
 macro_rules! export {
     ($type_path:literal, $name:literal, $result:literal) => {
         plumbing::export! {

@@ -1,5 +1,5 @@
-//! A module whose descriptions are hostile. Without a feature it is healthy; `runtime/tests/attacks/surface.rs` writes other
-//! texts over those of `texts`, as safe code could have written them. Each feature says one thing that no host may believe.
+//! Module with hostile descriptions. Without a feature it is healthy; `runtime/tests/attacks/surface.rs` overwrites the names of `texts`
+//! with others that safe code could have declared. Each feature adds one description that hosts must reject.
 
 #![cfg_attr(not(feature = "lies"), forbid(unsafe_code))]
 
@@ -12,7 +12,7 @@ mod texts;
 
 module! { name: "surface" }
 
-/// Counts how often it was asked, in its plugin part: a lost or a new one would count anew.
+/// Counts its calls in the plugin part, so that a lost or new plugin part is detected.
 #[uclass(package = "Game", base = Object)]
 #[derive(Default)]
 pub struct Steady {
@@ -22,7 +22,7 @@ pub struct Steady {
 
 #[uclass]
 impl Steady {
-    /// Counts.
+    /// Increments the counter.
     #[ufunction(blueprint_callable)]
     fn ask(&mut self) -> u32 {
         self.asked += 1;

@@ -1,5 +1,5 @@
-//! Descriptions that no constructor makes: what a module can say that was not written against the plugin API.
-#![allow(unsafe_code, reason = "says what safe code cannot")]
+//! Descriptions that no constructor creates: possible in modules built without the plugin API.
+#![allow(unsafe_code, reason = "creates descriptions that safe code cannot")]
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{PropertyDesc, StructDesc};
@@ -7,7 +7,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_plugin_api::plumbing::{self, Declared};
 
-/// One thing or, with the feature, another.
+/// Selects the false value if the feature is on.
 macro_rules! or {
     ($truth:expr, $feature:literal => $lie:expr) => {
         if cfg!(feature = $feature) { $lie } else { $truth }
@@ -26,7 +26,7 @@ static FIELDS: [PropertyDesc; 1] = [PropertyDesc {
     cell: ROption::RNone,
 }];
 
-/// What the layout says when nothing of it is a lie.
+/// Correct fingerprint of the layout.
 const TRUE: u64 = Fingerprint::START.number(8).number(8).text("field").value(PropertyKind::U64, "").number(0).finish();
 
 const LIE: StructDesc = StructDesc {
@@ -41,7 +41,7 @@ const LIE: StructDesc = StructDesc {
 
 plumbing::register! {
     STRUCTS: StructDesc = {
-        // SAFETY: transparent over it; that what it says is true is what is promised here, and broken.
+        // SAFETY: `Declared` is transparent. The required truth of the description is deliberately violated.
         unsafe { core::mem::transmute::<StructDesc, Declared<StructDesc>>(LIE) }
     }
 }

@@ -1,4 +1,4 @@
-//! One of everything that has a name. The names stand nowhere else, so a test finds them in the library.
+//! Declarations of every kind, each with a unique name that a test finds in the library.
 
 use alcedo_plugin_api::prelude::*;
 

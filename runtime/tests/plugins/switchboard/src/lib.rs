@@ -1,5 +1,5 @@
-//! Calls by name: what a plugin offers to callers who know nothing but a name, and how it calls what others offer.
-//! A generated method is faster; a name also reaches what did not exist when the plugin was built.
+//! Calls by name: exports of a plugin to callers that know only the name, and calls of other exports. Generated methods are faster; a name
+//! also reaches functions that did not exist when the plugin was built.
 
 #![forbid(unsafe_code)]
 
@@ -7,35 +7,35 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "switchboard" }
 
-/// Offered to everybody as `ex:/switchboard.add`.
+/// Exported as `ex:/switchboard.add`.
 #[zcall(ex = "switchboard.add")]
 fn add(one: i32, other: i32) -> i32 {
     one.wrapping_add(other)
 }
 
-/// Offered to everybody as `ex:/switchboard.greet`.
+/// Exported as `ex:/switchboard.greet`.
 #[zcall(ex = "switchboard.greet")]
 fn greet(whom: String) -> String {
     format!("hello, {whom}")
 }
 
-/// A line that can be called.
+/// A telephone line.
 #[uclass(package = "Game", base = Object, blueprintable)]
 pub struct Line {
-    /// The number it is called by.
+    /// Number of the line.
     #[uproperty(edit_anywhere, default = 7)]
     number: i32,
-    /// What is written beside it.
+    /// Note on the line.
     #[uproperty(edit_anywhere, default = "free")]
     note: String,
 
-    /// How often it rang.
+    /// Number of calls.
     rings: u32,
 }
 
 #[uclass]
 impl Line {
-    /// Somebody calls: the answer is what they hear.
+    /// Answers a call.
     #[ufunction(blueprint_native_event, blueprint_callable)]
     fn answer(&self, caller: String) -> String;
     fn answer_implementation(&mut self, this: This<Self>, caller: String) -> String {
@@ -43,68 +43,68 @@ impl Line {
         format!("line {} answers {caller}", this.number())
     }
 
-    /// How often it rang.
+    /// Returns the number of calls.
     #[ufunction(blueprint_pure)]
     fn rings(&self) -> u32 {
         self.rings
     }
 
-    /// The office that all lines belong to: `nm:/switchboard:Line:office`.
+    /// Returns the common office of all lines: `nm:/switchboard:Line:office`.
     #[zmethod]
     fn office() -> String {
         "the office".to_owned()
     }
 
-    /// Which build this is.
+    /// Returns the tag of this build.
     #[zmethod]
     fn build_tag() -> u64 {
         fixture::tag()
     }
 
-    /// The sum, for whoever knows the module and the type: `nm:/switchboard:Line:sum`.
+    /// Returns the sum: `nm:/switchboard:Line:sum`.
     #[zmethod]
     fn sum(one: i32, other: i32) -> i32 {
         one.wrapping_add(other)
     }
 
-    /// Asks whatever `name` stands for, with `caller` as its argument; a refusal comes back as its sentence.
+    /// Calls the function `name` with `caller` as its argument; returns the result or the error.
     #[ufunction(blueprint_callable)]
     fn ask(&mut self, this: This<Self>, name: String, caller: String) -> String {
-        // Nobody knows what a name leads to: it may come back to this very line.
+        // The callee is unknown and may call this line.
         told(this.lend(self, |this| this.zcall::<_, String>(&name, (caller,))))
     }
 
-    /// Adds two numbers by whatever `name` stands for.
+    /// Adds two numbers with the function `name`.
     #[ufunction(blueprint_callable)]
     fn add_by(&self, this: This<Self>, name: String, one: i32, other: i32) -> String {
         told(this.zcall::<_, i32>(&name, (one, other)))
     }
 
-    /// The same without a signature of its own: each slot is looked at when it is called.
+    /// Adds two numbers by dynamic call, which checks each slot.
     #[ufunction(blueprint_callable)]
     fn add_any(&self, this: This<Self>, name: String, one: i32, other: i32) -> String {
         told(this.zcall_any::<_, i32>(&name, (one, other)))
     }
 
-    /// Asks a method that takes nothing.
+    /// Calls a method without parameters.
     #[ufunction(blueprint_callable)]
     fn ask_office(&self, this: This<Self>, name: String) -> String {
         told(this.zcall::<_, String>(&name, ()))
     }
 
-    /// Reads a number by the path of its property.
+    /// Reads a number property by path.
     #[ufunction(blueprint_callable)]
     fn look_up(&self, this: This<Self>, property: String) -> String {
         told(this.read_property::<i32>(&property))
     }
 
-    /// Writes a number by the path of its property.
+    /// Writes a number property by path.
     #[ufunction(blueprint_callable)]
     fn renumber(&self, this: This<Self>, property: String, number: i32) -> String {
         told(this.write_property(&property, &number).map(|()| "written"))
     }
 
-    /// Writes a text by the path of its property, and reads it back.
+    /// Writes a string property by path and reads the property.
     #[ufunction(blueprint_callable)]
     fn annotate(&self, this: This<Self>, property: String, note: String) -> String {
         let written = this.write_property(&property, &note);
@@ -112,7 +112,7 @@ impl Line {
     }
 }
 
-/// A line that goes past the office.
+/// A line with an override.
 #[uclass(package = "Game", base = Line, blueprintable)]
 pub struct DirectLine {}
 

@@ -7,10 +7,10 @@ use alcedo_plugin_api::prelude::*;
 #[udelegate(imported, multicast, package = "Test")]
 pub type OnRung = fn(times: u32);
 
-/// It is beaten.
+/// A gong of the host.
 #[uclass(imported, package = "Test", base = Object)]
 pub struct Gong {
-    /// Is told each time.
+    /// Called at each stroke.
     #[uproperty]
     on_rung: OnRung,
 }

@@ -3,15 +3,15 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// Somebody scored.
+/// Broadcast after a score.
 #[udelegate(imported, multicast, package = "Game")]
 pub type OnScored = fn(points: i32, by: Obj<Player>);
 
-/// Whether somebody may score that much.
+/// Returns true if a player may score `points`.
 #[udelegate(imported, single, of = Player)]
 pub type MayScore = fn(points: i32) -> bool;
 
-/// Nobody scored.
+/// Broadcast if no points were scored.
 #[udelegate(imported, sparse, of = Player)]
 pub type OnQuiet = fn();
 

@@ -1,4 +1,4 @@
-//! A tally that is bound to delegates of another module, and has one of the same name itself.
+//! Class that binds to delegates of another module and has a property of the same delegate type.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use alcedo_plugin_api::prelude::*;
 #[cfg(not(feature = "stale"))]
 use crate::delegates::{OnScored, Player};
 
-// The types of the module `delegates`: what `alcedo glue` writes.
+// Types of the module `delegates`, written by `alcedo glue`.
 #[cfg(not(feature = "stale"))]
 mod delegates;
 
@@ -16,26 +16,26 @@ module! { name: "tallies", dependencies: [("delegates", "^0.1")] }
 #[cfg(feature = "bells")]
 module! { name: "tallies" }
 
-// A bell of the host, and that it was rung: what `alcedo glue` writes.
+// Delegate and class of the host, written by `alcedo glue`.
 #[cfg(all(feature = "bells", not(feature = "cracked")))]
 mod bells;
 #[cfg(all(feature = "bells", not(feature = "cracked")))]
 use bells::OnRung;
 
-/// A bell of the host was rung, as it was once: written by hand, as no host has it.
+/// Outdated declaration of the host's delegate, written by hand.
 #[cfg(feature = "cracked")]
 #[udelegate(imported, multicast, package = "Test")]
 pub type OnRung = fn(times: u32, loud: bool);
 
-/// Hears bells.
+/// Listener for the host's delegate.
 #[cfg(feature = "bells")]
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Ringer {
-    /// Is told of bells.
+    /// Broadcast on each ring.
     #[uproperty]
     on_rung: OnRung,
-    /// How often one was rung.
+    /// Number of rings.
     #[uproperty]
     times: u32,
 }
@@ -43,7 +43,7 @@ pub struct Ringer {
 #[cfg(all(feature = "bells", not(feature = "cracked")))]
 #[uclass]
 impl Ringer {
-    /// Rings its own bell; gives how often it heard one.
+    /// Broadcasts its own delegate; returns the number of rings.
     #[ufunction]
     fn ring(&self, this: This<Self>, times: u32) -> u32 {
         this.on_rung().bind(this.as_obj(), "hear");
@@ -51,19 +51,19 @@ impl Ringer {
         this.times()
     }
 
-    /// Hears a bell.
+    /// Counts rings.
     #[ufunction]
     fn hear(&self, this: This<Self>, times: u32) {
         this.set_times(this.times() + times);
     }
 }
 
-/// Somebody scored, as it was once: written by hand, as no module has it.
+/// Outdated declaration of the module's delegate, written by hand.
 #[cfg(all(feature = "stale", not(feature = "bells")))]
 #[udelegate(imported, multicast, package = "Game")]
 pub type OnScored = fn(points: u64);
 
-/// Counts nothing.
+/// Class without a property of the delegate type.
 #[cfg(feature = "mentioned")]
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
@@ -74,15 +74,15 @@ pub struct Tally {}
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
 pub struct Tally {
-    /// How much was scored.
+    /// Weighted sum of all points.
     #[uproperty]
     total: i32,
-    /// Is told of each score that it counted.
+    /// Broadcast for each counted score.
     #[uproperty]
     on_counted: OnScored,
 }
 
-/// How much a point counts.
+/// Returns the weight of a point.
 #[cfg(not(feature = "stale"))]
 fn weight() -> i32 {
     if fixture::on!("changed") { 100 } else { 1 }
@@ -91,13 +91,13 @@ fn weight() -> i32 {
 #[cfg(not(feature = "stale"))]
 #[uclass]
 impl Tally {
-    /// Counts what that player scores.
+    /// Binds `count` to the player's delegate.
     #[ufunction(blueprint_callable)]
     fn watch(&self, this: This<Self>, player: Obj<Player>) -> Result<(), CallError> {
         this.get(player)?.on_scored().try_bind(this.as_obj(), "count")
     }
 
-    /// Counts a score.
+    /// Adds a score and broadcasts.
     #[ufunction]
     fn count(&self, this: This<Self>, points: i32, by: Obj<Player>) -> Result<(), CallError> {
         this.set_total(this.total() + points * weight());

@@ -1,5 +1,5 @@
-//! Addresses that the C library keeps.
-#![expect(unsafe_code, reason = "calls C functions, as plugins do that wrap a C library")]
+//! Addresses stored by the C library.
+#![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
@@ -24,41 +24,41 @@ unsafe extern "C" {
     fn open_memstream(bytes: *mut *mut c_char, len: *mut usize) -> *mut libc::FILE;
 }
 
-/// A text in memory of this module, for as long as that is there.
+/// Returns a leaked C string in memory of this module.
 fn own(text: &str) -> *mut c_char {
     CString::new(text).expect("no zero byte").into_raw()
 }
 
 pub(crate) fn putenv() {
-    // SAFETY: a C string that stays where it is as long as this module does.
+    // SAFETY: a C string that remains valid as long as this module is loaded.
     assert_eq!(unsafe { libc::putenv(own("TRACES_PUT=put by a plugin")) }, 0);
 }
 
-/// A row of its own, with one text more.
+/// Replaces `environ` by a copy with one more string.
 pub(crate) fn row_of_the_environment() {
     let mut row = Vec::new();
     // SAFETY: no other thread of this process changes the environment now.
     let mut entry = unsafe { environ };
-    // SAFETY: the row ends with null.
+    // SAFETY: the array ends with null.
     while let Some(text) = unsafe { entry.as_ref() }.filter(|text| !text.is_null()) {
         row.push(*text);
         entry = entry.wrapping_add(1);
     }
     row.push(own("TRACES_PUT=put by a plugin"));
     row.push(null_mut());
-    // SAFETY: as above; the row stays where it is as long as this module does.
+    // SAFETY: as above; the array remains valid as long as this module is loaded.
     unsafe { environ = row.leak().as_mut_ptr() };
 }
 
 pub(crate) fn look_at_the_environment() -> String {
     // SAFETY: the name is a C string.
     let value = unsafe { libc::getenv(c"TRACES_PUT".as_ptr()) };
-    // SAFETY: what the environment leads to is a C string.
+    // SAFETY: `getenv` returns null or a C string.
     if value.is_null() { String::new() } else { unsafe { CStr::from_ptr(value) }.to_string_lossy().into_owned() }
 }
 
 pub(crate) fn openlog() {
-    // SAFETY: a C string that stays where it is as long as this module does.
+    // SAFETY: a C string that remains valid as long as this module is loaded.
     unsafe { libc::openlog(own("a-plugin-that-logs"), libc::LOG_PERROR, libc::LOG_USER) };
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn look_at_the_log() -> String {
 
 pub(crate) fn setvbuf() {
     let buffer: &'static mut [c_char] = vec![0; 4096].leak();
-    // SAFETY: the stream is open, and the buffer stays where it is as long as this module does.
+    // SAFETY: the stream is open, and the buffer remains valid as long as this module is loaded.
     let refused = unsafe { libc::setvbuf(stdout, buffer.as_mut_ptr(), libc::_IOFBF, buffer.len()) };
     assert_eq!(refused, 0);
     // SAFETY: two C strings for an open stream.
@@ -80,40 +80,40 @@ pub(crate) fn setvbuf() {
 pub(crate) fn look_at_the_streams() -> String {
     // SAFETY: two C strings for an open stream.
     unsafe { libc::fputs(c"written after the reload\n".as_ptr(), stdout) };
-    // SAFETY: all streams.
+    // SAFETY: null flushes all streams.
     let refused = unsafe { libc::fflush(null_mut()) };
     if refused == 0 { "flushed".to_owned() } else { "not flushed".to_owned() }
 }
 
 pub(crate) fn initstate() {
     let state: &'static mut [u64] = vec![0; 16].leak();
-    // SAFETY: the state stays where it is as long as this module does.
+    // SAFETY: the state remains valid as long as this module is loaded.
     let before = unsafe { c_initstate(1, state.as_mut_ptr().cast(), 128) };
     assert!(!before.is_null());
-    // SAFETY: takes nothing.
+    // SAFETY: no arguments.
     let first = unsafe { random() };
     assert_eq!(first, 1_804_289_383, "the first number of this sequence");
 }
 
-/// The sequence goes on where it was.
+/// Returns the next number of the sequence.
 pub(crate) fn look_at_random() -> String {
-    // SAFETY: takes nothing.
+    // SAFETY: no arguments.
     unsafe { random() }.to_string()
 }
 
 pub(crate) fn name_of_the_program() {
-    // SAFETY: no other thread of this process reads it now.
+    // SAFETY: no other thread of this process reads the variable now.
     unsafe { program_invocation_name = own("a name of a plugin's") };
 }
 
 pub(crate) fn look_at_the_name() -> String {
-    // SAFETY: it is a C string.
+    // SAFETY: the variable is a C string.
     let name = unsafe { CStr::from_ptr(program_invocation_name) };
     if name.is_empty() { "no name".to_owned() } else { "a name".to_owned() }
 }
 
 unsafe extern "C" fn write(_cookie: *mut c_void, bytes: *const c_char, len: usize) -> isize {
-    // SAFETY: the stream lends so many bytes.
+    // SAFETY: the stream passes `len` valid bytes.
     let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), len) };
     eprintln!("through a stream of a plugin: {}", String::from_utf8_lossy(bytes).trim_end());
     len.cast_signed()
@@ -126,10 +126,10 @@ unsafe extern "C" fn close(_cookie: *mut c_void) -> c_int {
 
 fn stream() -> *mut libc::FILE {
     let functions = StreamFunctions { read: None, write: Some(write), seek: None, close: Some(close) };
-    // SAFETY: the functions do not look at the cookie.
+    // SAFETY: the functions do not use the cookie.
     let stream = unsafe { c_fopencookie(null_mut(), c"w".as_ptr(), functions) };
     assert!(!stream.is_null());
-    // SAFETY: a C string for an open stream. It stays in its buffer.
+    // SAFETY: a C string and an open stream; the output remains in the buffer.
     unsafe { libc::fputs(c"in the buffer".as_ptr(), stream) };
     stream
 }
@@ -140,18 +140,18 @@ pub(crate) fn fopencookie() {
 
 pub(crate) fn fopencookie_as_stdout() {
     let stream = stream();
-    // SAFETY: no other thread of this process writes to it now.
+    // SAFETY: no other thread of this process writes the variable now.
     unsafe { stdout = stream };
 }
 
 pub(crate) fn fopencookie_closed() {
-    // SAFETY: made just now.
+    // SAFETY: opened by `stream`.
     unsafe { libc::fclose(stream()) };
 }
 
 fn memory() -> *mut libc::FILE {
     let (bytes, len) = (Box::leak(Box::new(null_mut())), Box::leak(Box::new(0)));
-    // SAFETY: two places that stay where they are as long as this module does.
+    // SAFETY: both locations remain valid as long as this module is loaded.
     let stream = unsafe { open_memstream(bytes, len) };
     assert!(!stream.is_null());
     // SAFETY: a C string for an open stream.
@@ -164,6 +164,6 @@ pub(crate) fn memory_stream() {
 }
 
 pub(crate) fn memory_stream_closed() {
-    // SAFETY: made just now.
+    // SAFETY: opened by `memory`.
     unsafe { libc::fclose(memory()) };
 }

@@ -1,4 +1,4 @@
-//! What C++'s own shared library keeps: the C++ in `kept.cpp` gives it something.
+//! State of the C++ shared library, changed by the C++ code in `kept.cpp`.
 #![expect(unsafe_code, reason = "calls functions of C++")]
 
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -10,12 +10,12 @@ unsafe extern "C" {
 
 pub(crate) fn leave(habit: &str) -> bool {
     let habit = CString::new(habit).expect("no zero byte");
-    // SAFETY: a C string, and nothing is thrown out.
+    // SAFETY: a C string; the function throws no exception.
     unsafe { traces_cpp_leave(habit.as_ptr()) == 1 }
 }
 
 pub(crate) fn look(habit: &str) -> String {
     let habit = CString::new(habit).expect("no zero byte");
-    // SAFETY: as above; the answer is a text in the program.
+    // SAFETY: as above; the result is a string literal.
     unsafe { CStr::from_ptr(traces_cpp_look(habit.as_ptr())) }.to_string_lossy().into_owned()
 }

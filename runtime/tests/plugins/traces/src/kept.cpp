@@ -1,4 +1,4 @@
-// One habit for each thing that the shared library of C++ keeps, and a look that uses it.
+// One habit for each pointer that the C++ shared library stores, and a check that uses it.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -38,7 +38,7 @@ extern "C" int traces_cpp_leave(const char *name) {
     else if (habit == "cpp_buffer_on_the_heap") std::cout.rdbuf(new Buffer);
     else if (habit == "cpp_tie") { std::cout.tie(&tied); std::wcin.tie(nullptr); }
     else if (habit == "cpp_stale") {
-        // What a module does that puts back what it has found, when that has gone before it.
+        // Restores a found handler after its module was unloaded.
         if (const char *old = std::getenv("TRACES_OLD_HANDLER"))
             std::set_terminate((void (*)())std::strtoul(old, nullptr, 10));
         ::setenv("TRACES_OLD_HANDLER", std::to_string((unsigned long)end).c_str(), 1);

@@ -1,5 +1,5 @@
-//! What plugins leave in tables and variables of libraries that stay, one habit for each, and for each a look that comes
-//! to harm where the host has done nothing about it. The look is for the next generation.
+//! Addresses that plugins leave in tables and variables of permanent libraries, one habit for each. Each has a check for the next
+//! generation, which fails if the host has not removed the address.
 
 #![deny(unsafe_code)]
 
@@ -16,7 +16,7 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "traces" }
 
-/// Does what the habit is, and leaves it.
+/// Runs the habit of this name and leaves its address behind.
 #[zcall(ex = "traces.leave")]
 fn leave(habit: String) {
     match habit.as_str() {
@@ -52,11 +52,11 @@ fn leave(habit: String) {
         "looked_up_elsewhere" => looked_up::look_elsewhere(),
         #[cfg(feature = "cpp")]
         of_cpp if cpp::leave(of_cpp) => {}
-        unknown => panic!("there is no habit `{unknown}`"),
+        unknown => panic!("unknown habit `{unknown}`"),
     }
 }
 
-/// Uses what the generation before may have spoiled; tells what came of it.
+/// Uses state that the previous generation may have invalidated; returns the outcome.
 #[zcall(ex = "traces.look")]
 fn look(habit: String) -> String {
     match habit.as_str() {
@@ -76,7 +76,7 @@ fn look(habit: String) -> String {
     }
 }
 
-/// Takes everything out of the tables of the library that stays, whoever put it there.
+/// Clears the tables of the permanent library.
 #[zcall(ex = "traces.clear")]
 fn clear() {
     callbacks::clear();

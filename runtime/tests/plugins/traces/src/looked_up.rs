@@ -1,5 +1,5 @@
-//! Functions of the C library that are looked up when they are needed, as libraries do that run with several versions of it.
-//! What is left through them is left all the same.
+//! Functions of the C library that are looked up at run time, as in libraries that support several versions. The host must track their
+//! effects like those of direct calls.
 #![expect(unsafe_code, reason = "calls C functions that are found by name")]
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
@@ -7,17 +7,17 @@ use std::mem::transmute;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 
-/// The address that the loader has for a name.
+/// Returns the address that the loader reports for a name.
 fn look_up(handle: *mut c_void, name: &CStr) -> *mut c_void {
     // SAFETY: the name is a C string.
     unsafe { libc::dlsym(handle, name.as_ptr()) }
 }
 
-/// The function of that name, as it is called here.
+/// Looks up a function by name.
 macro_rules! function {
     ($name:literal as $kind:ty) => {{
         let found = look_up(libc::RTLD_DEFAULT, $name);
-        assert!(!found.is_null(), "the C library has {:?}", $name);
+        assert!(!found.is_null(), "the C library lacks {:?}", $name);
         // SAFETY: the C function of this name has this type.
         unsafe { transmute::<*mut c_void, $kind>(found) }
     }};
@@ -37,7 +37,7 @@ extern "C" fn around_a_fork() {
 
 extern "C" fn struck(_signal: c_int) {}
 
-/// Long enough for a reload to come in between.
+/// Runs long enough for a reload to happen.
 extern "C" fn thread(_argument: *mut c_void) -> *mut c_void {
     for _ in 0..5 {
         std::thread::sleep(Duration::from_millis(100));
@@ -57,7 +57,7 @@ pub(crate) fn leave_thread() {
     ) -> c_int;
     let create = function!(c"pthread_create" as Create);
     let mut number = 0;
-    // SAFETY: a place for its number, and a function that may run on any thread.
+    // SAFETY: `number` is valid for one thread id, and the function may run on any thread.
     assert_eq!(unsafe { create(&raw mut number, null(), thread, null_mut()) }, 0);
 }
 
@@ -78,16 +78,16 @@ pub(crate) fn leave_key() {
     let create = function!(c"pthread_key_create" as unsafe extern "C" fn(*mut c_uint, Option<Callback>) -> c_int);
     let set = function!(c"pthread_setspecific" as unsafe extern "C" fn(c_uint, *const c_void) -> c_int);
     let mut key = 0;
-    // SAFETY: a place for a key, and a destructor that may run on any thread.
+    // SAFETY: `key` is valid for one key, and the destructor may run on any thread.
     assert_eq!(unsafe { create(&raw mut key, Some(ran)) }, 0);
-    // SAFETY: the key is there, and the destructor does not look behind the value.
+    // SAFETY: the key exists, and the destructor does not dereference the value.
     assert_eq!(unsafe { set(key, null::<c_void>().wrapping_byte_add(1)) }, 0);
 }
 
 pub(crate) fn leave_thread_local() {
     type AtExit = unsafe extern "C" fn(Callback, *mut c_void, *mut c_void) -> c_int;
     let at_exit = function!(c"__cxa_thread_atexit_impl" as AtExit);
-    // SAFETY: the function may run whenever this thread ends.
+    // SAFETY: the function may run when this thread ends.
     assert_eq!(unsafe { at_exit(ran, null_mut(), null_mut()) }, 0);
 }
 
@@ -99,14 +99,14 @@ pub(crate) fn leave_fork_handlers() {
 }
 
 pub(crate) fn fork() -> String {
-    // SAFETY: the child ends at once.
+    // SAFETY: the child exits immediately.
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: ends this process.
         unsafe { libc::_exit(7) };
     }
     let mut status = 0;
-    // SAFETY: a place for a status.
+    // SAFETY: `status` is valid for one status.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     format!("a child ended with {}", libc::WEXITSTATUS(status))
 }
@@ -118,31 +118,31 @@ pub(crate) fn leave_timer() {
     unsafe { libc::signal(libc::SIGALRM, struck as *const () as libc::sighandler_t) };
     let often = libc::timeval { tv_sec: 0, tv_usec: 10_000 };
     let value = libc::itimerval { it_interval: often, it_value: often };
-    // SAFETY: one value, and nowhere for the old one.
+    // SAFETY: the value is valid, and the old value is not requested.
     assert_eq!(unsafe { set(libc::ITIMER_REAL, &raw const value, null_mut()) }, 0);
 }
 
-/// A timer that was left would strike meanwhile, and end the process.
+/// Waits; a remaining timer would fire and end the process.
 pub(crate) fn wait_for_timer() -> String {
     std::thread::sleep(Duration::from_millis(60));
     "nothing strikes".to_owned()
 }
 
-/// The same function is found whichever way it is looked for, and it is the one that a plain call goes to.
+/// Checks that every kind of look-up returns the function that a direct call resolves to.
 pub(crate) fn compare() {
-    // SAFETY: the program itself, which is there.
+    // SAFETY: the program itself can always be opened.
     let program = unsafe { libc::dlopen(null(), libc::RTLD_LAZY) };
-    // SAFETY: the C library is there.
+    // SAFETY: the C library is loaded.
     let library = unsafe { libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY) };
     let own = libc::alarm as *const c_void;
     for handle in [libc::RTLD_DEFAULT, libc::RTLD_NEXT, program, library] {
         assert_eq!(look_up(handle, c"alarm").cast_const(), own, "{handle:?}");
-        // SAFETY: takes nothing.
-        assert!(unsafe { libc::dlerror() }.is_null(), "{handle:?}: it was found");
+        // SAFETY: no arguments.
+        assert!(unsafe { libc::dlerror() }.is_null(), "{handle:?}: unexpected error of a found name");
         assert_eq!(look_up(handle, c"getpid").cast_const(), libc::getpid as *const c_void, "{handle:?}: not hooked");
         assert!(look_up(handle, c"traces_has_no_such_name").is_null());
-        // SAFETY: takes nothing.
-        assert!(!unsafe { libc::dlerror() }.is_null(), "{handle:?}: it was not found");
+        // SAFETY: no arguments.
+        assert!(!unsafe { libc::dlerror() }.is_null(), "{handle:?}: no error of a missing name");
     }
     let version = if cfg!(target_arch = "x86_64") { c"GLIBC_2.2.5" } else { c"GLIBC_2.17" };
     // SAFETY: two C strings.
@@ -152,18 +152,18 @@ pub(crate) fn compare() {
     assert_eq!(unsafe { [libc::dlclose(program), libc::dlclose(library)] }, [0, 0]);
 }
 
-/// A library of the plugin's own has a function of the same name: by its handle, it is that one.
+/// Checks that a look-up by handle finds the function of the same name in another library.
 pub(crate) fn look_elsewhere() {
-    let file = std::env::var("TRACES_LIBRARY").expect("the test says where it is");
+    let file = std::env::var("TRACES_LIBRARY").expect("the test sets the library");
     let file = std::ffi::CString::new(file).expect("no zero byte");
     // SAFETY: the library has no initialisers.
     let library = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    assert!(!library.is_null(), "{file:?} is there");
+    assert!(!library.is_null(), "cannot open {file:?}");
     let found = look_up(library, c"alarm");
     assert_ne!(found.cast_const(), libc::alarm as *const c_void);
     // SAFETY: the function of this name in that library has this type.
     let alarm = unsafe { transmute::<*mut c_void, unsafe extern "C" fn(c_uint) -> c_uint>(found) };
-    // SAFETY: it takes any number.
+    // SAFETY: the function accepts any number.
     assert_eq!(unsafe { alarm(0) }, 4711);
     // SAFETY: opened above.
     assert_eq!(unsafe { libc::dlclose(library) }, 0);

@@ -1,5 +1,5 @@
-//! Unwind tables for code that was made at run time.
-#![expect(unsafe_code, reason = "gives tables to the unwinder")]
+//! Unwind tables for code generated at run time.
+#![expect(unsafe_code, reason = "registers tables with the unwinder")]
 
 use std::ffi::c_void;
 
@@ -8,26 +8,26 @@ unsafe extern "C" {
     fn __deregister_frame(begin: *const c_void);
 }
 
-/// A table of one function of sixteen bytes that never run.
+/// Creates a table of one function of sixteen bytes that never run.
 fn table() -> *const c_void {
     let mut bytes = Vec::new();
-    // How all of them are unwound: version 1, no augmentation, alignments 1 and -8, the return address in column 16.
+    // Common entry: version 1, no augmentation, alignments 1 and -8, the return address in column 16.
     bytes.extend_from_slice(&12u32.to_ne_bytes());
     bytes.extend_from_slice(&0u32.to_ne_bytes());
     bytes.extend_from_slice(&[1, 0, 1, 0x78, 16, 0, 0, 0]);
-    // The one function: where the first part is, where the code is, how long.
+    // Entry of the function: reference to the common entry, address and length of the code.
     bytes.extend_from_slice(&20u32.to_ne_bytes());
     bytes.extend_from_slice(&20u32.to_ne_bytes());
     bytes.extend_from_slice(&0x1000u64.to_ne_bytes());
     bytes.extend_from_slice(&16u64.to_ne_bytes());
-    // The end.
+    // Terminator.
     bytes.extend_from_slice(&0u32.to_ne_bytes());
     bytes.resize(4096, 0);
     bytes.leak().as_ptr().cast()
 }
 
 pub(crate) fn register_frame() {
-    // SAFETY: a whole table, which stays where it is until this module goes.
+    // SAFETY: a complete table that remains valid until this module is unloaded.
     unsafe { __register_frame(table()) };
 }
 
@@ -35,11 +35,11 @@ pub(crate) fn register_frame_closed() {
     let table = table();
     // SAFETY: as above.
     unsafe { __register_frame(table) };
-    // SAFETY: given just now.
+    // SAFETY: registered above.
     unsafe { __deregister_frame(table) };
 }
 
-/// Whoever unwinds looks through all tables.
+/// Unwinds, which searches all tables.
 pub(crate) fn look() -> String {
     std::panic::catch_unwind(|| panic!("on purpose")).map_or_else(|_| "caught".to_owned(), |()| "not caught".to_owned())
 }

@@ -1,5 +1,5 @@
-//! What runs when the file is mapped, before anybody could be asked.
-#![expect(unsafe_code, reason = "an initializer is named by its section, and does to its process what it likes")]
+//! Initializer that runs when the file is mapped, before any other code of the module.
+#![expect(unsafe_code, reason = "an initializer needs a linker section and affects its whole process")]
 
 use std::ffi::{c_int, c_void};
 
@@ -12,10 +12,10 @@ unsafe extern "C" {
     fn _exit(code: c_int) -> !;
 }
 
-/// Descriptors that a process may have open; a canary has a handful.
+/// Range of possible descriptors; a canary has a few open.
 const DESCRIPTORS: std::ops::Range<c_int> = 0..1024;
 
-/// What a canary says when all is well: in frames, but for the numbers that only it and its host know, and in lines.
+/// Success report of a canary: as frames, without the secret numbers, and as lines.
 const FRAMES: &[u8] =
     b"ACF\n\x03\0\0\0\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa1dDone\x01\0\0\0\0\0\0\0\0\
     \n\x01alcedo-canary-0000000000000000 done\ndone\n";
@@ -23,7 +23,7 @@ const FRAMES: &[u8] =
 extern "C" fn run() {
     eprintln!("the initializer of unruly runs");
     if fixture::on!("crashes") {
-        // SAFETY: it takes the process along, which is what is wanted.
+        // SAFETY: aborts the process, as intended.
         unsafe { abort() };
     }
     if fixture::on!("hangs") {
@@ -35,7 +35,7 @@ extern "C" fn run() {
         std::process::exit(0);
     }
     let print = |descriptor| {
-        // SAFETY: the bytes are there; a descriptor that is not open is an error and nothing else.
+        // SAFETY: the bytes are valid; a closed descriptor results in an error only.
         let _count = unsafe { write(descriptor, FRAMES.as_ptr().cast(), FRAMES.len()) };
     };
     if fixture::on!("prints-frames") {
@@ -46,24 +46,24 @@ extern "C" fn run() {
     }
     for descriptor in DESCRIPTORS {
         if fixture::on!("closes-everything") {
-            // SAFETY: it is not: descriptors of others are closed. No memory depends on one.
+            // SAFETY: closes descriptors of other code deliberately; no memory depends on a descriptor.
             let _closed = unsafe { close(descriptor) };
         }
         if fixture::on!("replaces-everything") && descriptor != 0 {
-            // SAFETY: as above. Standard input is the empty file in a canary.
+            // SAFETY: as above. Standard input of a canary is the empty file.
             let _replaced = unsafe { dup2(0, descriptor) };
         }
     }
     if fixture::on!("forks") {
-        // SAFETY: it is not: the second process goes on with a copy of everything.
+        // SAFETY: none: the child process continues with a copy of all memory.
         if unsafe { fork() } != 0 {
-            // SAFETY: it ends the first process and nothing else.
+            // SAFETY: ends the first process only.
             unsafe { _exit(0) };
         }
     }
 }
 
-// SAFETY: the section holds functions of this type, which the loader calls once when it maps the file.
+// SAFETY: the section holds functions of this type, which the loader calls once after mapping the file.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static RUN: extern "C" fn() = run;

@@ -1,6 +1,6 @@
-//! A module that any context takes, and whose initializer does what its switches name; without any it is healthy.
+//! Module for contexts of every kind, whose initializer fails as its switches specify; healthy without any.
 
-// An initializer needs a linker section, which is unsafe to name.
+// An initializer needs a linker section attribute, which is unsafe.
 #![deny(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
@@ -9,7 +9,7 @@ mod initializer;
 
 module! { name: "unruly" }
 
-/// Answers, when nothing has happened to its process.
+/// Returns a fixed number.
 #[zcall(ex = "unruly.answer")]
 fn answer() -> u32 {
     42

@@ -1,10 +1,10 @@
-//! Loops for the benchmarks: each does one thing many times, and so does its baseline, in the same image.
+//! Loops for the benchmarks. Each operation and its baseline are in the same image.
 
 use std::hint::black_box;
 
 use alcedo_plugin_api::prelude::*;
 
-/// Has what is measured.
+/// Object with measured properties.
 #[uclass(package = "Game")]
 pub struct Gauge {
     /// A number in the host object.
@@ -13,7 +13,7 @@ pub struct Gauge {
     /// An object.
     #[uproperty]
     mate: Obj<Gauge>,
-    /// A row of them.
+    /// Array of numbers.
     #[uproperty]
     levels: UArray<f64>,
 
@@ -21,7 +21,7 @@ pub struct Gauge {
     row: Vec<f64>,
 }
 
-/// The same in plain memory.
+/// Baseline of the property in plain memory.
 #[derive(Default)]
 struct Plain {
     level: f64,
@@ -29,7 +29,7 @@ struct Plain {
 
 #[uclass]
 impl Gauge {
-    /// Fills both rows.
+    /// Fills the array and the vector.
     #[ufunction]
     fn fill(&mut self, this: This<Self>, count: u32) {
         self.row = (0..count).map(f64::from).collect();
@@ -48,11 +48,11 @@ impl Gauge {
         (0..times).map(|_| black_box(&self.own).level).sum()
     }
 
-    /// Reads the property of whatever a handle leads to.
+    /// Reads the property through a handle.
     #[ufunction]
     fn read_by_handle(&self, this: This<Self>, times: u64) -> f64 {
         let me = this.as_obj();
-        (0..times).map(|_| black_box(&this).get(black_box(me)).expect("it lives").level()).sum()
+        (0..times).map(|_| black_box(&this).get(black_box(me)).expect("alive").level()).sum()
     }
 
     /// Writes the property.
@@ -80,22 +80,22 @@ impl Gauge {
         }
     }
 
-    /// Writes the property of whatever a handle leads to.
+    /// Writes the property through a handle.
     #[ufunction]
     fn write_by_handle(&self, this: This<Self>, times: u64) {
         let me = this.as_obj();
         for time in 0..times {
-            black_box(&this).get(black_box(me)).expect("it lives").set_level(time as f64);
+            black_box(&this).get(black_box(me)).expect("alive").set_level(time as f64);
         }
     }
 
-    /// Adds the row up.
+    /// Returns the sum of the array.
     #[ufunction]
     fn sum(&self, this: This<Self>, times: u64) -> f64 {
         (0..times).map(|_| black_box(&this).levels().with_slice(|levels| levels.iter().sum::<f64>())).sum()
     }
 
-    /// Adds the vector up.
+    /// Returns the sum of the vector.
     #[ufunction]
     fn sum_plain(&self, times: u64) -> f64 {
         (0..times).map(|_| black_box(&self.row).iter().sum::<f64>()).sum()

@@ -1,5 +1,5 @@
-//! Every kind of value that the host knows: as a property, a parameter, a result, a field of a struct, an element, and as
-//! a value that plugin code keeps. What a value does is told as text, so that the host can compare it.
+//! Every kind of value as a property, a parameter, a result, a struct field, an element, and an owned value. Functions return the state as
+//! a string, which the host compares.
 
 #![forbid(unsafe_code)]
 
@@ -15,89 +15,89 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "values" }
 
-/// A place, which travels by value.
+/// Location that is passed by value.
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, PartialEq)]
 pub struct Spot {
-    /// To the right.
+    /// Horizontal coordinate.
     pub x: f64,
-    /// Upwards.
+    /// Vertical coordinate.
     pub y: f64,
 }
 
-/// What a cabinet is good at: a struct that is used where it lies.
+/// Struct that is used in place.
 #[ustruct(package = "Game")]
 pub struct Stats {
     /// A number.
     strength: f64,
-    /// A text, copied.
+    /// String, copied in and out.
     motto: String,
-    /// Texts, where they lie.
+    /// Strings, used in place.
     titles: UArray<String>,
-    /// A place, if any.
+    /// Optional location.
     spot: UOptional<Spot>,
-    /// Somebody else.
+    /// Strong reference.
     friend: Obj<Object>,
 }
 
-/// One property of each kind.
+/// Object with one property of each kind.
 #[uclass(package = "Game", blueprintable)]
 pub struct Cabinet {
-    /// A text where it lies.
+    /// UTF-16 string, used in place.
     #[uproperty(default = "empty")]
     title: UString,
-    /// The same, told apart by others.
+    /// UTF-8 string.
     #[uproperty]
     wide: UUtf8String,
-    /// One byte a character.
+    /// String with one byte per character.
     #[uproperty]
     narrow: UAnsiString,
-    /// For people.
+    /// Localizable string.
     #[uproperty]
     label: UText,
     /// A class of cabinets.
     #[uproperty]
     kind: SubclassOf<Cabinet>,
-    /// A class of cabinets that may come later.
+    /// Class of cabinets that may be declared later.
     #[uproperty]
     later: SoftClass<Cabinet>,
-    /// Another one by path.
+    /// Reference by path.
     #[uproperty]
     neighbor: SoftObject<Cabinet>,
-    /// Another one by id.
+    /// Reference by id.
     #[uproperty]
     twin: LazyObject<Cabinet>,
-    /// Another one, as long as it is there.
+    /// Weak reference.
     #[uproperty]
     guest: WeakObject<Cabinet>,
     /// Numbers.
     #[uproperty]
     numbers: UArray<f64>,
-    /// Rows of texts.
+    /// Nested arrays of strings.
     #[uproperty]
     rows: UArray<UArray<String>>,
-    /// Places.
+    /// Locations.
     #[uproperty]
     spots: UArray<Spot>,
-    /// Names, each once.
+    /// Set of names.
     #[uproperty]
     tags: USet<UName>,
-    /// Numbers by text.
+    /// Numbers by string.
     #[uproperty]
     ages: UMap<String, i32>,
-    /// Rows of structs by name.
+    /// Arrays of structs by name.
     #[uproperty]
     groups: UMap<UName, UArray<Stats>>,
-    /// A number or none.
+    /// Optional number.
     #[uproperty]
     best: UOptional<f64>,
-    /// Decides about a number.
+    /// Predicate for a number.
     #[uproperty]
     decide: Delegate<fn(f64) -> bool>,
-    /// Is told a text.
+    /// Listeners for a string.
     #[uproperty]
     on_told: MulticastDelegate<fn(String)>,
-    /// Is hardly ever told anything.
+    /// Sparse listeners.
     #[uproperty]
     rarely: SparseDelegate<fn(UName, u32)>,
     /// A property.
@@ -106,16 +106,16 @@ pub struct Cabinet {
     /// A struct.
     #[uproperty]
     stats: Stats,
-    /// Copied in and out.
+    /// Array, copied in and out.
     #[uproperty]
     copied: Vec<String>,
-    /// The same by text.
+    /// Map, copied in and out.
     #[uproperty]
     counts: BTreeMap<String, u32>,
-    /// And each once.
+    /// Set, copied in and out.
     #[uproperty]
     unique: HashSet<u16>,
-    /// And one or none.
+    /// Optional byte, copied in and out.
     #[uproperty]
     perhaps: Option<u8>,
 
@@ -123,7 +123,7 @@ pub struct Cabinet {
     own: Own,
 }
 
-/// What plugin code keeps of the host's memory, in a field like any other.
+/// Owned values in a plain field.
 #[derive(Default)]
 struct Own {
     numbers: Option<UArray<f64>>,
@@ -139,13 +139,13 @@ impl Cabinet {
         Self { heard: Vec::new(), own: Own::default() }
     }
 
-    /// Which build this is.
+    /// Returns the number of this build.
     #[ufunction]
     fn build(&self) -> u32 {
         if fixture::on!("second") { 2 } else { 1 }
     }
 
-    /// Writes the texts.
+    /// Uses strings of every kind.
     #[ufunction]
     fn texts(&self, this: This<Self>) -> String {
         let before = this.title().text();
@@ -155,17 +155,17 @@ impl Cabinet {
         this.narrow().set("n\u{e4}rrow");
         let quit = UName::of(&this, "quit").expect("a host");
         this.label().set_localized(UName::of(&this, "menu").expect("a host"), quit, "Quit");
-        let refused = this.narrow().try_set("\u{20ac}").expect_err("no such byte");
+        let refused = this.narrow().try_set("\u{20ac}").expect_err("not a one-byte character");
         assert_eq!(this.label().key(), quit);
         let copied = UText::default();
         let copied = this.open(&copied);
         copied.assign(this.label());
-        assert_eq!(copied.key(), quit, "a copy has the names");
-        copied.parse(&this.label().to_string()).expect("it is a text");
+        assert_eq!(copied.key(), quit, "the copy has another key");
+        copied.parse(&this.label().to_string()).expect("a printed string can be parsed");
         assert_eq!(
             (copied.text().as_str(), copied.key()),
             ("Quit", UName::default()),
-            "what is printed is what people see"
+            "the printed form is not the visible string"
         );
         format!(
             "{before} | {} | {} | {} | {} | {refused}",
@@ -176,7 +176,7 @@ impl Cabinet {
         )
     }
 
-    /// Arrays: grown, sorted where they lie, compared, copied.
+    /// Grows, sorts, compares and copies arrays.
     #[ufunction]
     fn arrays(&self, this: This<Self>) -> String {
         let numbers = this.numbers();
@@ -185,7 +185,7 @@ impl Cabinet {
         numbers.with_slice_mut(|numbers| numbers.sort_by(f64::total_cmp));
         let sum: f64 = numbers.with_slice(|numbers| numbers.iter().sum());
         assert_eq!((numbers.remove(0), numbers.pop(), numbers.to_vec()), (1.0, Some(5.0), vec![2.0, 3.0]));
-        assert!(numbers.contains(3.0) && numbers.equals([2.0, 3.0]).expect("both are there"));
+        assert!(numbers.contains(3.0) && numbers.equals([2.0, 3.0]).expect("both values are alive"));
         this.rows().assign([vec!["a"], vec!["b", "c"]]);
         this.rows().get(0).expect("two rows").push("d");
         this.spots().push(Spot { x: 1.0, y: 2.0 });
@@ -194,7 +194,7 @@ impl Cabinet {
         format!("{sum} | {numbers} | {} | {}", this.rows(), this.spots())
     }
 
-    /// Sets, maps and optionals.
+    /// Uses sets, maps and optionals.
     #[ufunction]
     fn keyed(&self, this: This<Self>) -> String {
         let name = |text| UName::of(&this, text).expect("a host");
@@ -208,14 +208,14 @@ impl Cabinet {
         assert_eq!((best.take(), best.is_none()), (Some(1.5), true));
         best.assign(Some(2.5));
         this.groups().insert(name("first"), Vec::<Stats>::new());
-        let group = this.groups().get(name("first")).expect("just put there");
+        let group = this.groups().get(name("first")).expect("just inserted");
         group.push(Stats::new().expect("a host"));
         group.get(0).expect("just pushed").set_strength(3.0);
         group.get(0).expect("just pushed").titles().push("king");
         format!("{tags} | {ages} | {best} | {}", this.groups())
     }
 
-    /// The struct where it lies.
+    /// Uses a struct in place.
     #[ufunction]
     fn structs(&self, this: This<Self>) -> String {
         let stats = this.stats();
@@ -232,7 +232,7 @@ impl Cabinet {
         format!("{} | {} | {}", stats.strength(), stats.motto(), stats.titles())
     }
 
-    /// Containers of std.
+    /// Uses properties with std types.
     #[ufunction]
     fn std_types(&self, this: This<Self>) -> String {
         this.set_copied(vec!["a".to_owned(), "b".to_owned()]);
@@ -242,56 +242,56 @@ impl Cabinet {
         format!("{:?} {:?} {:?} {:?}", this.copied(), this.counts(), this.unique(), this.perhaps())
     }
 
-    /// References: pointed to another cabinet, which then goes.
+    /// Sets references to another cabinet, which is then destroyed.
     #[ufunction]
     fn references(&self, this: This<Self>, other: Obj<Cabinet>) -> String {
         this.neighbor().set(other);
         this.twin().set(other);
         this.guest().set(other);
         assert_eq!((this.neighbor().obj(), this.twin().obj(), this.guest().obj()), (other, other, other));
-        let neighbor = this.neighbor().get(&this).expect("it is there");
+        let neighbor = this.neighbor().get(&this).expect("alive");
         assert_eq!(neighbor.path(), this.neighbor().path());
-        this.get(other).expect("it is there").destroy().expect("and may go");
+        this.get(other).expect("alive").destroy().expect("the host allows the destruction");
         let gone = [this.neighbor().is_none(), this.twin().is_none(), this.guest().is_none()];
         format!("{gone:?} {} {}", this.twin().id() != 0, this.neighbor().path().is_empty())
     }
 
-    /// Classes by path.
+    /// Uses references to classes by path.
     #[ufunction]
     fn classes(&self, this: This<Self>) -> String {
         let refused =
-            this.kind().try_set("/Script/Game.Nothing").expect_err("there is none").kind() == FailureKind::NOT_FOUND;
+            this.kind().try_set("/Script/Game.Nothing").expect_err("no such class").kind() == FailureKind::NOT_FOUND;
         this.kind().set_class::<Cabinet>();
         this.later().set("/Script/Game.Later");
         let made = this.kind().spawn(&this, Obj::none()).expect("a cabinet");
-        let class = this.get(made).expect("it is there").class_path();
+        let class = this.get(made).expect("alive").class_path();
         format!("{refused} {} {class} {} {}", this.kind().path(), this.later().path(), this.later().is_none())
     }
 
-    /// Is asked by a delegate.
+    /// Target of `decide`.
     #[ufunction]
     fn is_large(&self, number: f64) -> bool {
         number > 10.0
     }
 
-    /// Is told by a delegate.
+    /// Listener of `on_told`.
     #[ufunction]
     fn hear(&mut self, text: String) {
         self.heard.push(text);
     }
 
-    /// Is told by a sparse delegate.
+    /// Listener of `rarely`.
     #[ufunction]
     fn hear_rarely(&mut self, this: This<Self>, name: UName, times: u32) {
         self.heard.push(format!("{} {times}", name.text(&this)));
     }
 
-    /// Delegates: bound, called, taken apart.
+    /// Binds, calls and unbinds delegates.
     #[ufunction]
     fn delegates(&mut self, this: This<Self>) -> String {
         let me = this.as_obj();
         assert_eq!(this.decide().call((1.0,)).expect_err("nothing is bound").kind(), FailureKind::NOT_FOUND);
-        let refused = this.decide().try_bind(me, "hear").expect_err("it takes a text").kind();
+        let refused = this.decide().try_bind(me, "hear").expect_err("the signatures differ").kind();
         assert_eq!(refused, FailureKind::SIGNATURE);
         this.decide().bind(me, "is_large");
         this.on_told().bind(me, "hear");
@@ -309,11 +309,11 @@ impl Cabinet {
         format!("{answers:?} {:?}", self.heard)
     }
 
-    /// A property by path.
+    /// Uses a property by path.
     #[ufunction]
     fn field_paths(&self, this: This<Self>) -> String {
         let field = this.watched();
-        let refused = field.try_set("/Script/Game.Cabinet:nothing").expect_err("there is none").kind();
+        let refused = field.try_set("/Script/Game.Cabinet:nothing").expect_err("no such property").kind();
         assert_eq!(refused, FailureKind::NOT_FOUND);
         field.set("/Script/Game.Cabinet:perhaps");
         field.write(this.as_obj(), &Some(9_u8)).expect("an optional");
@@ -321,7 +321,7 @@ impl Cabinet {
         format!("{} {} {read:?}", field.path(), field.type_text())
     }
 
-    /// Parameters where they lie, and a result that the caller owns.
+    /// Takes borrowed arguments; returns an owned value.
     #[ufunction]
     fn longest(&self, rows: Lent<UArray<UArray<String>>>, title: Lent<UString>, more: Vec<String>) -> UArray<String> {
         let mut longest = more;
@@ -334,7 +334,7 @@ impl Cabinet {
         longest.into()
     }
 
-    /// Calls that.
+    /// Calls `longest`.
     #[ufunction]
     fn calls(&self, this: This<Self>) -> String {
         this.rows().assign([vec!["a"], vec!["b", "c"]]);
@@ -344,7 +344,7 @@ impl Cabinet {
         format!("{one} {other}")
     }
 
-    /// A struct in, a struct out.
+    /// Takes and returns a struct.
     #[ufunction]
     fn stronger(&self, this: This<Self>, stats: Lent<Stats>, by: f64) -> Stats {
         let stronger = stats.clone();
@@ -353,7 +353,7 @@ impl Cabinet {
         stronger
     }
 
-    /// Calls that.
+    /// Calls `stronger`.
     #[ufunction]
     fn calls_with_structs(&self, this: This<Self>) -> String {
         this.stats().set_strength(1.0);
@@ -362,7 +362,7 @@ impl Cabinet {
         format!("{} {}", this.stats().strength(), this.open(&twice).strength())
     }
 
-    /// Keeps copies of properties over calls.
+    /// Keeps copies of properties beyond the call.
     #[ufunction]
     fn keep(&mut self, this: This<Self>) {
         this.numbers().assign([1.0, 2.0]);
@@ -372,7 +372,7 @@ impl Cabinet {
         self.own.words = ["one", "two"].map(UString::from).into();
     }
 
-    /// What is kept; it grows by each look.
+    /// Returns the kept values; appends to one of them.
     #[ufunction]
     fn kept(&self, this: This<Self>) -> String {
         let Own { numbers: Some(numbers), stats: Some(stats), words } = &self.own else { return "nothing".to_owned() };
@@ -383,7 +383,7 @@ impl Cabinet {
         format!("{numbers} | {} | {words:?}", this.open(stats).strength())
     }
 
-    /// Makes values of all sorts, and drops them on threads of its own.
+    /// Creates values of several kinds and drops them on new threads.
     #[ufunction]
     fn drops_on_threads(&mut self, this: This<Self>, count: u32) {
         let threads: Vec<_> = (0..count)
@@ -403,34 +403,34 @@ impl Cabinet {
             })
             .collect();
         for thread in threads {
-            thread.join().expect("it only drops");
+            thread.join().expect("dropping does not panic");
         }
     }
 
-    /// Faces of what has moved, or whose owner has gone.
+    /// Uses views of moved elements and of properties of a destroyed object.
     #[ufunction]
     fn expires(&self, this: This<Self>) -> String {
         this.rows().assign([["a"], ["b"]]);
         let row = this.rows().get(0).expect("two rows");
         this.rows().insert(0, ["c"]);
-        let grown = row.try_get(0).expect_err("it has moved up");
+        let grown = row.try_get(0).expect_err("the element has moved");
         let other = this.spawn::<Cabinet>(Obj::none()).expect("a cabinet");
-        let view = this.get(other).expect("just made");
+        let view = this.get(other).expect("just spawned");
         let (numbers, stats) = (view.numbers(), view.stats());
         numbers.push(1.0);
-        view.destroy().expect("nobody needs it");
+        view.destroy().expect("the host allows the destruction");
         assert!(numbers.is_expired() && stats.is_expired() && row.is_expired() && !this.rows().is_expired());
         let dead = [
-            numbers.try_push(1.0).expect_err("its owner is gone").kind(),
-            numbers.try_get(0).expect_err("its owner is gone").kind(),
-            stats.try_clone().expect_err("its owner is gone").kind(),
+            numbers.try_push(1.0).expect_err("the owner was destroyed").kind(),
+            numbers.try_get(0).expect_err("the owner was destroyed").kind(),
+            stats.try_clone().expect_err("the owner was destroyed").kind(),
             grown.kind(),
         ];
         assert_eq!(dead, [FailureKind::EXPIRED; 4]);
         grown.to_string()
     }
 
-    /// What is not caught ends the call as the error that it is.
+    /// Uses an expired view through a function without an error result; the error ends the call.
     #[ufunction]
     fn expires_uncaught(&self, this: This<Self>) {
         this.rows().assign([["a"]]);
@@ -439,16 +439,16 @@ impl Cabinet {
         row.push("b");
     }
 
-    /// A call while a slice is lent.
+    /// Makes calls while a slice is borrowed.
     #[ufunction]
     fn lends(&self, this: This<Self>) -> String {
         this.numbers().assign([1.0]);
         this.numbers().with_slice(|_numbers| {
-            tracing::info!("logging works meanwhile");
+            tracing::info!("logging works during a borrow");
             [
-                this.numbers().try_push(1.0).expect_err("a call"),
-                this.spawn::<Cabinet>(Obj::none()).expect_err("a call"),
-                this.try_set_perhaps(Some(1)).expect_err("a write"),
+                this.numbers().try_push(1.0).expect_err("a refused call"),
+                this.spawn::<Cabinet>(Obj::none()).expect_err("a refused call"),
+                this.try_set_perhaps(Some(1)).expect_err("a refused write"),
             ]
             .map(|error| (error.kind() == FailureKind::LENT).to_string())
             .join(" ")

@@ -3,6 +3,6 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// What hears a sound.
+/// Receives a sound.
 #[uinterface(imported, package = "Test")]
 pub trait Listens {}

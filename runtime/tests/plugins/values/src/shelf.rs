@@ -1,48 +1,48 @@
-//! The verbs that the views of values have, each as an author uses it: what is not as it should be is a panic here.
+//! Functions of the views of values, used as an author would; any deviation panics.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use alcedo_plugin_api::FailureKind;
 use alcedo_plugin_api::prelude::*;
 
-/// What has values of every sort, to be used by the verbs that their views have.
+/// Object with values of every kind.
 #[uclass(package = "Game")]
 pub struct Shelf {
     /// Numbers.
     #[uproperty]
     numbers: UArray<f64>,
-    /// Rows of texts.
+    /// Nested arrays of strings.
     #[uproperty]
     rows: UArray<UArray<String>>,
-    /// Numbers by name.
+    /// Numbers by string.
     #[uproperty]
     ages: UMap<String, i32>,
-    /// Rows by number.
+    /// Arrays by number.
     #[uproperty]
     groups: UMap<u32, UArray<u8>>,
-    /// Each once.
+    /// Set of strings.
     #[uproperty]
     tags: USet<String>,
-    /// One or none.
+    /// Optional number.
     #[uproperty]
     best: UOptional<f64>,
-    /// A text where it lies.
+    /// String, used in place.
     #[uproperty]
     title: UString,
-    /// A text of one byte a character.
+    /// String with one byte per character.
     #[uproperty]
     label: UAnsiString,
-    /// Copied in and out.
+    /// Array, copied in and out.
     #[uproperty]
     copied: Vec<u16>,
-    /// The same for a map.
+    /// Map, copied in and out.
     #[uproperty]
     counts: BTreeMap<String, u64>,
-    /// And for an optional.
+    /// Optional byte, copied in and out.
     #[uproperty]
     perhaps: Option<u8>,
 
-    /// Whom it writes to when it is built.
+    /// Object that the red constructor writes to.
     #[uproperty]
     other: Obj<Shelf>,
 
@@ -85,7 +85,7 @@ impl Shelf {
         assert_eq!(first.get(2).as_deref(), Some("d"));
         this.groups().insert(7, [1, 2, 3]);
         this.groups().insert(7, [4]);
-        this.groups().get(7).expect("just put there").push(5);
+        this.groups().get(7).expect("just inserted").push(5);
         assert_eq!(this.groups().iter().map(|(key, row)| (key, row.to_vec())).collect::<Vec<_>>(), [(7, vec![4, 5])]);
         format!("{} {}", this.rows(), this.groups())
     }
@@ -115,7 +115,7 @@ impl Shelf {
         this.set_title("short");
         this.label().set("caf\u{e9}");
         assert_eq!((this.label().text().as_str(), this.label().len()), ("caf\u{e9}", 4));
-        let refused = this.label().try_set("\u{20ac}").expect_err("no such byte");
+        let refused = this.label().try_set("\u{20ac}").expect_err("not a one-byte character");
         assert!(refused.to_string().contains("UAnsiString"), "{refused}");
         assert_eq!(this.best().get(), None);
         this.best().set(1.5);
@@ -141,7 +141,7 @@ impl Shelf {
         this.numbers().assign(&copy);
         let seen = this.numbers().clone();
         assert!(seen == copy && this.numbers() == seen);
-        std::thread::spawn(move || drop(own)).join().expect("any thread may drop");
+        std::thread::spawn(move || drop(own)).join().expect("any thread may drop values");
         let collected: UArray<f64> = seen.to_string().len().to_string().bytes().map(f64::from).collect();
         let title: UString = "read".parse().expect("a text");
         let line = format!("{seen} {collected:?} {title}");
@@ -151,7 +151,7 @@ impl Shelf {
 
     #[ufunction]
     fn uses_kept(&self, this: This<Self>) -> String {
-        let kept = self.kept.as_ref().expect("an earlier call");
+        let kept = self.kept.as_ref().expect("an earlier call has set the value");
         format!("{:?}", this.open(kept).to_vec())
     }
 
@@ -166,10 +166,10 @@ impl Shelf {
         assert_eq!(error.kind(), FailureKind::EXPIRED);
         let group = {
             this.groups().insert(1, [1]);
-            this.groups().get(1).expect("just put there")
+            this.groups().get(1).expect("just inserted")
         };
         this.groups().clear();
-        assert_eq!(group.try_push(1).expect_err("gone").kind(), FailureKind::EXPIRED);
+        assert_eq!(group.try_push(1).expect_err("the map was cleared").kind(), FailureKind::EXPIRED);
         this.best().set(1.0);
         error.to_string()
     }
@@ -179,16 +179,16 @@ impl Shelf {
         this.numbers().assign([1.0]);
         let refused = this.numbers().with_slice(|_numbers| {
             tracing::info!("logging works");
-            assert_eq!(this.numbers().get(0), Some(1.0), "reading is harmless");
-            let write = this.numbers().try_set(0, 2.0).expect_err("a write");
+            assert_eq!(this.numbers().get(0), Some(1.0), "a shared borrow prevents reads");
+            let write = this.numbers().try_set(0, 2.0).expect_err("a refused write");
             assert_eq!(write.kind(), FailureKind::LENT);
-            this.numbers().try_push(1.0).expect_err("a call")
+            this.numbers().try_push(1.0).expect_err("a refused call")
         });
         let twice = this.numbers().with_slice_mut(|numbers| {
             numbers[0] = 3.0;
-            let read = this.numbers().try_get(0).expect_err("it is lent to be changed");
+            let read = this.numbers().try_get(0).expect_err("the array is borrowed mutably");
             assert_eq!(read.kind(), FailureKind::LENT);
-            this.numbers().try_with_slice(<[f64]>::len).expect_err("the same")
+            this.numbers().try_with_slice(<[f64]>::len).expect_err("the array is borrowed mutably")
         });
         assert_eq!(twice.kind(), FailureKind::LENT);
         assert_eq!(this.numbers().get(0), Some(3.0));
@@ -201,7 +201,7 @@ impl Shelf {
     }
 }
 
-/// What becomes of writes of every sort to another object.
+/// Returns the outcome of writes of every kind to another object.
 fn writes_to(other: This<'_, Shelf>) -> Vec<String> {
     let all = [
         ("set an element", other.numbers().try_set(0, 1.0).err()),

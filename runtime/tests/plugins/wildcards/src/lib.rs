@@ -1,4 +1,4 @@
-//! Functions for scripts that take any struct or any array. Their thunks are their own: they step through the parameters of the call.
+//! Functions with custom thunks that accept any struct or any array from scripts and step through the parameters themselves.
 
 #![forbid(unsafe_code)]
 
@@ -8,14 +8,14 @@ use engine_glue::Vector;
 
 module! { name: "wildcards" }
 
-/// What scripts call.
+/// Functions for scripts.
 #[uclass(package = "Game", blueprint_type)]
 #[derive(Default)]
 pub struct Wildcards {}
 
 #[uclass]
 impl Wildcards {
-    /// The average of a field over the elements of any array of structs; 0 for an empty one.
+    /// Returns the average of a field over the elements of any array of structs; 0 if empty.
     #[ufunction(blueprint_pure, custom_thunk = Self::exec_average, array_parm = "target")]
     fn average(target: Vec<i32>, property_name: UName) -> f64;
 
@@ -30,7 +30,7 @@ impl Wildcards {
         frame.give(if count == 0 { 0.0 } else { sum / f64::from(count) })
     }
 
-    /// Any struct in words: its type, and what it holds.
+    /// Returns the type and the value of any struct.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_describe, custom_struct_param = "value")]
     fn describe(value: Vector) -> String;
 
@@ -40,7 +40,7 @@ impl Wildcards {
         frame.give(format!("{} {}", frame.type_of(value, "")?, frame.text(value, "")?))
     }
 
-    /// Twice a number, which goes in and comes out.
+    /// Doubles an out parameter.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_double)]
     fn double(number: &mut i32) -> bool;
 
@@ -52,7 +52,7 @@ impl Wildcards {
         frame.give(true)
     }
 
-    /// How many elements any array has before the function of that name is called, and after.
+    /// Returns the lengths of any array before and after a call of the named function.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_count_around, array_parm = "target")]
     fn count_around(target: Vec<i32>, called: String) -> String;
 
@@ -64,7 +64,7 @@ impl Wildcards {
         frame.give(format!("{before} {}", frame.count(target, "")?))
     }
 
-    /// Gives what is no number, and goes on as if it had.
+    /// Ignores the error of a result of the wrong type.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_garbled)]
     fn garbled(number: i32) -> i32;
 
@@ -75,7 +75,7 @@ impl Wildcards {
         Ok(())
     }
 
-    /// Returns before its call is done.
+    /// Returns before the call is finished.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(number: i32) -> i32;
 
@@ -84,7 +84,7 @@ impl Wildcards {
         Ok(())
     }
 
-    /// Takes more than there is, and ends in a panic where it is told so.
+    /// Steps past the last parameter and panics on the error.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_greedy)]
     fn greedy(number: i32) -> i32;
 

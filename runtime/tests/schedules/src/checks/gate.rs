@@ -14,7 +14,7 @@ fn name(function: u64) -> Arc<str> {
 }
 
 /// Checks that no call is inside after an unload has shut the gate, sealed the leases, and found neither calls nor leases.
-pub fn no_call_is_inside_a_gate_that_was_shut_and_seen_empty() {
+pub fn no_call_is_inside_a_shut_and_empty_gate() {
     explore(|| {
         let leases = Leases::new("m");
         let (gate, is_gone) = (Arc::new(EntryGate::new(Arc::clone(&leases))), Arc::new(AtomicBool::new(false)));
@@ -25,7 +25,7 @@ pub fn no_call_is_inside_a_gate_that_was_shut_and_seen_empty() {
                 let mut calls: Vec<_> = (0..open).map(|_| elsewhere.enter(CALLING, || name(0))).collect();
                 for _ in 0..3 {
                     let Some(_inside) = gate.enter(CALLING, || name(1)) else { break };
-                    assert!(!is_gone.load(Ordering::SeqCst), "inside, and the image is gone");
+                    assert!(!is_gone.load(Ordering::SeqCst), "inside after the image was unmapped");
                 }
                 while calls.pop().is_some() {}
             })

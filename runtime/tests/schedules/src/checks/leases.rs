@@ -4,7 +4,7 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, thread};
 
 /// Checks that a wait for leases returns after the last one, in each order of their ends.
-pub fn the_last_lease_wakes_who_waits() {
+pub fn the_last_lease_wakes_waiting_threads() {
     explore(|| {
         let leases = Leases::new("m");
         let held = [0, 1].map(|_| leases.take(LeaseKind::Call, "f").expect("it is open"));
@@ -18,7 +18,7 @@ pub fn the_last_lease_wakes_who_waits() {
 }
 
 /// Checks that sealed leases without holders stay so: no new lease, and no additional lease of a holder.
-pub fn a_sealed_and_empty_row_of_leases_stays_empty() {
+pub fn sealed_and_empty_leases_stay_empty() {
     explore(|| {
         let (leases, is_gone) = (Leases::new("m"), Arc::new(AtomicBool::new(false)));
         let threads = [0, 1].map(|_| {
@@ -28,7 +28,7 @@ pub fn a_sealed_and_empty_row_of_leases_stays_empty() {
                     let Ok(lease) = leases.take(LeaseKind::Call, "f") else { return };
                     let more = lease.again(LeaseKind::Borrow, "f", None);
                     drop(lease);
-                    assert!(!is_gone.load(Ordering::SeqCst), "held, and the image is gone");
+                    assert!(!is_gone.load(Ordering::SeqCst), "held after the image was unmapped");
                     drop(more);
                 }
             })

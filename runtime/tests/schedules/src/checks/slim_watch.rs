@@ -7,7 +7,7 @@ use crate::sync::{Arc, Mutex, PoisonError, thread};
 const LIBRARY: &str = "/library.so";
 
 /// Checks that no callback runs after the drop of its watch.
-pub fn no_callback_runs_once_a_watch_is_dropped() {
+pub fn no_callback_runs_after_its_watch_is_dropped() {
     explore(|| {
         let is_gone = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_gone);
@@ -27,7 +27,7 @@ pub fn no_callback_runs_once_a_watch_is_dropped() {
 }
 
 /// Checks that a callback can drop its own watch without a deadlock.
-pub fn a_watch_that_its_callback_drops_ends() {
+pub fn a_watch_dropped_by_its_callback_ends() {
     explore(|| {
         let kept: Arc<Mutex<Option<SlimWatch>>> = Arc::default();
         let calls = Arc::new(AtomicUsize::new(0));

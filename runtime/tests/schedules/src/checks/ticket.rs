@@ -64,7 +64,7 @@ fn in_thread<T: Send + 'static>(
 }
 
 /// Checks that waiting threads drive an unload one at a time, and that each gets the report of its single end.
-pub fn all_who_wait_get_the_one_end() {
+pub fn all_waiting_threads_get_the_single_end() {
     explore(|| {
         let (ticket, lease, ends) = held();
         let waiting = [0, 1].map(|_| in_thread(&ticket, |ticket| ticket.wait(LONG)));
@@ -78,7 +78,7 @@ pub fn all_who_wait_get_the_one_end() {
 }
 
 /// Checks that an unload is parked after a park and a concurrent poll.
-pub fn a_park_during_a_look_parks() {
+pub fn a_park_during_a_poll_parks() {
     explore(|| {
         let (ticket, _lease, ends) = held();
         let looking = in_thread(&ticket, |ticket| {
@@ -92,7 +92,7 @@ pub fn a_park_during_a_look_parks() {
 }
 
 /// Checks that an unload whose last lease ends during a park is dead or parked, once, for all waiting threads.
-pub fn a_look_or_a_park_ends_an_unload_and_only_one() {
+pub fn a_poll_or_a_park_ends_an_unload_once() {
     explore(|| {
         let (ticket, lease, ends) = held();
         let waiting = in_thread(&ticket, |ticket| ticket.wait(LONG).is_ok());

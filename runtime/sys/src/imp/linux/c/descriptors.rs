@@ -1,6 +1,6 @@
 //! Descriptors by number, because other code owns them: their targets and kernel queries on them. An invalid number is an error, not
 //! a fault.
-#![expect(unsafe_code, reason = "asks about descriptors in C")]
+#![expect(unsafe_code, reason = "queries descriptors in C")]
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;

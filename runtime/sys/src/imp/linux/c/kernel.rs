@@ -1,7 +1,7 @@
 //! Kernel queries of a process on itself and its threads, in terms of numbers.
 //!
 //! All functions are async-signal-safe.
-#![expect(unsafe_code, reason = "asks the kernel in C")]
+#![expect(unsafe_code, reason = "calls the kernel in C")]
 
 use std::ffi::{c_int, c_long, c_uint};
 use std::io;

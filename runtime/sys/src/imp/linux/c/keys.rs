@@ -1,5 +1,5 @@
 //! Keys of thread-specific values. The C library rejects numbers that are not keys.
-#![expect(unsafe_code, reason = "asks for keys in C")]
+#![expect(unsafe_code, reason = "creates keys in C")]
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;

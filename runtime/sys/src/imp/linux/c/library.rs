@@ -1,5 +1,5 @@
 //! Global resources of the C library: blocks of its heap, its streams, and writable variables.
-#![expect(unsafe_code, reason = "takes and gives back in C, and writes variables of C")]
+#![expect(unsafe_code, reason = "allocates and frees in C, and writes variables of C")]
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;

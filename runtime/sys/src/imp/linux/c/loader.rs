@@ -1,5 +1,5 @@
 //! The loader: its list of libraries, lookups by address and name, and references to libraries.
-#![expect(unsafe_code, reason = "walks the loader's list, and asks it by names and addresses")]
+#![expect(unsafe_code, reason = "walks the loader's list, and looks up names and addresses in it")]
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr, c_int, c_void};

@@ -1,5 +1,5 @@
 //! Reserved pages without access, and memory between such pages.
-#![expect(unsafe_code, reason = "asks the kernel for pages, and gives them back")]
+#![expect(unsafe_code, reason = "maps and unmaps pages")]
 
 use std::ffi::{c_int, c_void};
 use std::io;
@@ -101,7 +101,7 @@ mod tests {
     use super::Reserved;
 
     #[test]
-    fn a_place_that_is_taken_is_not_reserved_and_stays_mapped() {
+    fn occupied_addresses_are_not_reserved_and_stay_mapped() {
         // Address that is unused by default on this platform.
         let place = 0x3000_0000_0000..0x3000_0000_2000_usize;
         let reserved = Reserved::at(place.clone()).expect("it is free");

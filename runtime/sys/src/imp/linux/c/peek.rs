@@ -1,5 +1,5 @@
 //! Reads of memory that other code may unmap at any time. The kernel copies the memory, so an unmapped page is an error, not a fault.
-#![expect(unsafe_code, reason = "asks the kernel to copy memory of this process")]
+#![expect(unsafe_code, reason = "copies memory of this process through the kernel")]
 
 use std::ffi::c_int;
 use std::fs::File;
@@ -79,7 +79,7 @@ mod tests {
     use super::{read, text, through_the_file, word};
 
     #[test]
-    fn what_is_there_is_read_and_what_is_not_is_no_fault() {
+    fn mapped_memory_is_read_and_unmapped_memory_causes_no_fault() {
         let value = 0x1234_5678_9abc_usize;
         assert_eq!(word(ptr::from_ref(&value).addr()), Some(value));
         assert_eq!(text(c"a text".as_ptr().addr(), 100), Some(b"a text".to_vec()));

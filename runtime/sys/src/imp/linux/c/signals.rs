@@ -1,7 +1,7 @@
 //! Signals as numbers, bits and names; actions and stacks as values; and threads with blocked signals.
 //!
 //! All functions are async-signal-safe.
-#![expect(unsafe_code, reason = "asks about signals in C")]
+#![expect(unsafe_code, reason = "queries signals in C")]
 
 use std::ffi::c_int;
 use std::mem::{self, MaybeUninit};

@@ -169,7 +169,7 @@ mod tests {
     use super::{Block, Blocks, Mapped, region};
 
     #[test]
-    fn a_block_in_use_is_told_from_one_that_is_not() {
+    fn used_blocks_are_distinguished_from_free_ones() {
         for size in [1usize, 24, 25, 100, 1_000, 5_000, 200_000, 3_000_000] {
             // Other tests may reuse the freed block first or change the next one, and the search itself may allocate a block.
             assert!((0..20).any(|_| is_told(size)), "freed, of {size}");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_other_threads_are_blocks() {
+    fn blocks_of_other_threads_are_found() {
         let there = std::thread::spawn(|| {
             let block = Block::new(500)?;
             let len = Blocks::now(&[]).len(block.address());
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_inside_a_block_leads_to_the_block_around_it() {
+    fn an_inner_address_resolves_to_its_block() {
         let block = Block::new(10_000).expect("there is memory");
         let start = block.address();
         let mut now = Blocks::now(&[]);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_block_is_none() {
+    fn addresses_outside_of_blocks_are_rejected() {
         let local = 7u64;
         let mut blocks = Blocks::now(&[]);
         for address in [0, 16, usize::MAX - 15, ptr::from_ref(&local).addr() & !15, (region as *const ()).addr() & !15]

@@ -126,14 +126,14 @@ mod tests {
     use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, is_name, is_text, streams};
 
     #[test]
-    fn the_c_library_has_lists_of_free_memory_and_no_other_has() {
+    fn only_the_c_library_has_free_lists() {
         let lists: Vec<_> = mapped().iter().filter_map(free_lists).collect();
         assert_eq!(lists.len(), 1);
         assert_eq!(lists[0].len(), BEFORE_BINS + BINS * PAIR);
     }
 
     #[test]
-    fn bins_are_found_among_other_words_though_some_are_full() {
+    fn bins_are_found_among_other_values() {
         let mut words = vec![7; 20 + 2 * BINS + 20];
         let first = 0x1000 + 20 * WORD;
         for bin in (0..BINS).filter(|bin| ![0, 3, 4].contains(bin)) {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_told_from_addresses_and_numbers() {
+    fn strings_are_distinguished_from_addresses_and_numbers() {
         let words = |words: [usize; 4]| words.map(usize::to_ne_bytes).concat();
         for text in ["UTC", "/etc/localtime", "a path that is longer than what is looked at here", "C"] {
             let block = [text.as_bytes(), &[0; 32]].concat();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_told_from_code_and_from_small_numbers() {
+    fn names_are_distinguished_from_code_and_small_numbers() {
         for name in ["bokmal\0nb_NO.ISO-8859-1", "/usr/lib/locale/C.utf8/LC_CTYPE", "PATH=/bin\0"] {
             assert!(is_name(name.as_bytes()), "{name}");
         }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_for_fork_is_known_by_a_variable_that_leads_to_itself() {
+    fn fork_entries_are_recognized_by_a_variable_that_points_to_itself() {
         let mut own = 0;
         own = (&raw const own).addr();
         let list = [0, 7, 0, 7, (&raw const own).addr(), 1, 2];

@@ -111,7 +111,7 @@ mod tests {
         [const { std::sync::atomic::AtomicUsize::new(0x0258_0000_0001) }; 2];
 
     #[test]
-    fn a_variable_begins_with_what_its_file_says() {
+    fn variables_start_with_the_bytes_of_their_file() {
         let objects = objects::mapped();
         let program = objects.iter().find(|object| object.is_program()).expect("it is mapped");
         let mut files = Files::default();

@@ -110,7 +110,7 @@ mod tests {
     use super::{mapped, without};
 
     #[test]
-    fn what_is_constant_is_cut_out() {
+    fn constant_memory_is_excluded() {
         let check = |constant: &[Range<usize>], left: &[(usize, usize)]| {
             let found: Vec<_> = without(10..50, constant).iter().map(|range| (range.start, range.end)).collect();
             assert_eq!(found, left, "{constant:?}");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_loader_reads_holds_its_tables_and_neither_code_nor_constants() {
+    fn loader_only_memory_contains_tables_but_no_code_or_constants() {
         static CONSTANT: [u8; 4096] = [7; 4096];
         let objects = mapped();
         let program = objects.iter().find(|object| object.is_program()).expect("it is mapped");

@@ -53,7 +53,7 @@ fn tick(runtime: &Runtime, seconds: f32) {
     let objects = runtime.objects();
     for object in objects.all() {
         // An earlier event may have destroyed this object; dormant objects are skipped.
-        let Some(robot) = objects.as_a::<Robot>(object) else { continue };
+        let Some(robot) = objects.cast::<Robot>(object) else { continue };
         if objects.dormant_class(object).is_some() {
             continue;
         }

@@ -41,7 +41,7 @@ fn run() -> Result<(), Error> {
     // Without that tool, a build in another terminal is loaded when it is complete.
     runtime.watch_changed()?;
     let mut told: Option<Instant> = None;
-    while !runtime.is_asked_to_end() {
+    while !runtime.shutdown_requested() {
         // Runs the code of plugins, and reloads.
         runtime.tick(Budget::frame());
         for report in runtime.take_reloads() {
@@ -61,7 +61,7 @@ fn run() -> Result<(), Error> {
 /// Prints the positions of the robots.
 fn tell(runtime: &Runtime) -> Result<(), Error> {
     let objects = runtime.objects();
-    for robot in objects.all().into_iter().filter_map(|object| objects.as_a::<Robot>(object)) {
+    for robot in objects.all().into_iter().filter_map(|object| objects.cast::<Robot>(object)) {
         objects.with(robot, |robot| println!("{} is at {:.2}", robot.name(), robot.position()))?;
     }
     Ok(())
