@@ -15,7 +15,7 @@ fn main() {
     println!("cargo::rustc-env=ALCEDO_COMPILER={}", text.as_deref().map_or("unknown", str::trim));
 }
 
-/// Whether `src/hooks` is written for the platform; elsewhere a module leaves what it leaves, and is parked.
+/// Returns `true` if `src/hooks` supports the platform. On other platforms untracked resources stay, and the module is parked.
 fn is_hooked() -> bool {
     let target = |fact: &str| std::env::var(format!("CARGO_CFG_TARGET_{fact}")).unwrap_or_default();
     target("OS") == "linux" && target("ENV") == "gnu" && ["x86_64", "aarch64"].contains(&&*target("ARCH"))

@@ -1,5 +1,5 @@
 //! Calls by name without static types: numbers, names and objects are passed as plain values, everything else as a conjugate.
-#![expect(unsafe_code, reason = "declares the traits that say what stands in slots")]
+#![expect(unsafe_code, reason = "declares the traits that define the content of slots")]
 
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::{ConjugateHandle, ObjectHandle, ZCallHandle};
@@ -238,8 +238,9 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
             _ => host.zcall_result(handle)?,
         };
         Wanted::check::<R>(name, result)?;
-        // SAFETY: the buffer lends `slots`, of which the host follows no address: it refuses slots that are neither plain nor a
-        // known conjugate. The result is of the expected kind, as was checked before the call, and is passed to this call alone.
+        // SAFETY: the buffer lends `slots`. The host dereferences no address in them: it rejects slots that are neither
+        // plain nor a known conjugate. The result is of the expected kind, as was checked before the call, and is
+        // passed to this call alone.
         unsafe {
             host.conjugate_zcall(handle, &mut buffer_of(slots))?;
             R::take(slots.last().copied().unwrap_or(Slot::EMPTY))

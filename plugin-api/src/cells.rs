@@ -16,7 +16,7 @@ pub struct ClassCell<C>(pub(crate) Cell, PhantomData<fn() -> C>);
 impl<C> ClassCell<C> {
     /// Creates an empty cell.
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    #[expect(clippy::new_without_default, reason = "used as the value of a static")]
     pub const fn new() -> Self {
         Self(Cell::new(), PhantomData)
     }
@@ -48,7 +48,7 @@ impl<C: Class, T: Value> PropertyCell<C, T> {
     #[inline]
     pub(crate) fn offset(&self) -> usize {
         let offset = self.0.get();
-        debug_assert_ne!(offset, Cell::UNFILLED, "a property of {} that no host has placed", C::PATH);
+        debug_assert_ne!(offset, Cell::UNFILLED, "the host has not placed a property of {}", C::PATH);
         offset as usize
     }
 }
@@ -59,7 +59,7 @@ pub struct FunctionCell<C, A, R>(pub(crate) Cell, DirectCell<A, R>, PhantomData<
 impl<C, A, R> FunctionCell<C, A, R> {
     /// Creates an empty cell. Calls through an unfilled cell are refused.
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    #[expect(clippy::new_without_default, reason = "used as the value of a static")]
     pub const fn new() -> Self {
         Self(Cell::new(), DirectCell::new(), PhantomData)
     }
@@ -82,7 +82,7 @@ pub struct PresenceCell(pub(crate) Cell);
 impl PresenceCell {
     /// Creates an empty cell.
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    #[expect(clippy::new_without_default, reason = "used as the value of a static")]
     pub const fn new() -> Self {
         Self(Cell::new())
     }
@@ -94,7 +94,7 @@ pub struct ImportCell<C, A, R, O>(pub(crate) FunctionCell<C, A, R>, PhantomData<
 impl<C, A, R, O> ImportCell<C, A, R, O> {
     /// Creates an empty cell. Calls through an unfilled cell are refused.
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "a static is made of it")]
+    #[expect(clippy::new_without_default, reason = "used as the value of a static")]
     pub const fn new() -> Self {
         Self(FunctionCell::new(), PhantomData)
     }

@@ -1,5 +1,5 @@
 //! Compile-time data of classes and interfaces: path, base, and the view through which objects are used.
-#![expect(unsafe_code, reason = "declares the traits whose promise the views and texts of types rest on")]
+#![expect(unsafe_code, reason = "declares the traits whose promises the views and type names rely on")]
 
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::ClassId;
@@ -91,7 +91,7 @@ unsafe impl Class for Object {
 /// # Safety
 /// `PATH` is `/Script/Package.Name`, and that path alone determines the interface that a `ScriptInterface<Self>` refers to.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no interface",
+    message = "`{Self}` is not an interface",
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
 pub unsafe trait Interface: Sized + 'static {

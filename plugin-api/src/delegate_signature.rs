@@ -1,5 +1,5 @@
 //! The signature of a delegate: a function type, and its text form as the host prints it.
-#![expect(unsafe_code, reason = "declares the trait whose text the host believes")]
+#![expect(unsafe_code, reason = "declares the trait whose type text the host trusts")]
 
 use core::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use crate::type_text::{TypeText, is_delegate_path};
 
 /// Signature of a delegate: a function type of up to eight values.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no signature of a delegate",
+    message = "`{Self}` is not a signature of a delegate",
     label = "write `fn(A, B) -> R`",
     note = "parameters and result are types that the host knows; there are at most eight parameters"
 )]

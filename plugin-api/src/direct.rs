@@ -2,7 +2,7 @@
 //! calls jump there without slots. Each call first reads one word: the version. The version changes whenever the address may
 //! become invalid, and has a reserved value while direct calls are forbidden: before a commit, and while a slice of host memory
 //! is borrowed. Other calls use slots, and succeed or report the reason.
-#![expect(unsafe_code, reason = "calls the code whose address the host has given")]
+#![expect(unsafe_code, reason = "calls code at an address from the host")]
 
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -201,7 +201,7 @@ pub(crate) fn of_bits<R: ReturnValue>(bits: Result<u64, CallError>) -> Result<R,
 
 #[cold]
 fn in_no_slot() -> CallError {
-    CallError::new(FailureKind::OTHER, "the result of a direct call does not lie in a slot")
+    CallError::new(FailureKind::OTHER, "the result of a direct call is not in a slot")
 }
 
 /// Returns the error of a failed call; `None` for a call that was not performed. Kept out of line, so that results stay in registers.

@@ -105,8 +105,7 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     let leaked = std::mem::take(&mut lock().leaked);
     for Leaked { type_name, place } in leaked {
         let message = format!(
-            "left something without end: `{type_name}`, given to `auto_dispose` at {}:{}, gives it another whenever it is \
-             dropped; the last one was leaked",
+            "leaked a resource: each drop of `{type_name}`, passed to `auto_dispose` at {}:{}, registers another",
             place.file(),
             place.line()
         );
@@ -147,7 +146,7 @@ mod tests {
 
     impl Drop for Named {
         fn drop(&mut self) {
-            self.1.lock().expect("nobody panics with it").push(self.0.to_owned());
+            self.1.lock().expect("no thread panics while holding the lock").push(self.0.to_owned());
             if self.0 == "adds one" {
                 assert!(auto_dispose(Named("added", Arc::clone(&self.1))));
             }
@@ -162,16 +161,16 @@ mod tests {
 
     impl Drop for Endless {
         fn drop(&mut self) {
-            self.0.lock().expect("nobody panics with it").push(format!("endless {}", self.1));
+            self.0.lock().expect("no thread panics while holding the lock").push(format!("endless {}", self.1));
             auto_dispose(Endless(Arc::clone(&self.0), self.1 + 1));
         }
     }
 
     // A single test, because the resources belong to the whole module and are closed once.
     #[test]
-    fn resources_go_last_first_with_what_they_add_until_a_bound_and_late_ones_go_at_once() {
+    fn resources_drop_in_reverse_order_with_bounded_rounds_and_late_ones_immediately() {
         let log = Log::default();
-        let take = || std::mem::take(&mut *log.lock().expect("nobody panics with it"));
+        let take = || std::mem::take(&mut *log.lock().expect("no thread panics while holding the lock"));
         for name in ["first", "adds one", "panics"] {
             assert!(auto_dispose(Named(name, Arc::clone(&log))));
         }
@@ -191,8 +190,8 @@ mod tests {
         assert_eq!(last, Some(format!("endless {}", ROUNDS + DEPTH)), "one in each round, then nested, then no more");
         let (type_name, file) = (std::any::type_name::<Endless>(), file!());
         let told = failure.message.as_str().to_owned();
-        let named = format!("left something without end: `{type_name}`, given to `auto_dispose` at {file}:");
+        let named = format!("leaked a resource: each drop of `{type_name}`, passed to `auto_dispose` at {file}:");
         assert!(failure.kind == FailureKind::OTHER && told.starts_with(&named), "{told}");
-        assert_eq!(dispose_all(&mut Failure::none()), Status::OK, "it is told once");
+        assert_eq!(dispose_all(&mut Failure::none()), Status::OK, "the leak is reported once");
     }
 }

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
     message = "`{Self}` cannot be kept over a reload",
     label = "a `#[keep]` field needs serde",
     note = "kept fields are carried over by name through serde: derive `Serialize` and `Deserialize`, or drop `#[keep]` \
-            and let the red constructor build the field anew"
+            and let the red constructor rebuild the field"
 )]
 pub trait Keep {
     /// Serializes the value as CBOR.
@@ -21,10 +21,10 @@ pub trait Keep {
 
 /// A field that can be restored after a reload.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be brought back after a reload",
+    message = "`{Self}` cannot be restored after a reload",
     label = "a `#[keep]` field needs serde",
     note = "kept fields are carried over by name through serde: derive `Serialize` and `Deserialize`, or drop `#[keep]` \
-            and let the red constructor build the field anew"
+            and let the red constructor rebuild the field"
 )]
 pub trait Restore: Sized {
     /// Deserializes the value from CBOR.
@@ -52,7 +52,7 @@ fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
     let named = |start| Some(words.strip_prefix(start)?.split_once('`')?.0);
     if let Some(field) = named("missing field `") {
         return format!(
-            "has a new field `{field}`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept"
+            "has a new field `{field}`, which the kept value lacks; with `#[serde(default)]` on it the rest is kept"
         );
     }
     match named("unknown variant `") {
@@ -144,7 +144,7 @@ mod tests {
         let error = restore(&mut after, &data).expect_err("leaps are missing");
         assert_eq!(
             error.message(),
-            "has a new field `leaps`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept"
+            "has a new field `leaps`, which the kept value lacks; with `#[serde(default)]` on it the rest is kept"
         );
         assert_eq!((after.steps, after.leaps), (0, 0));
         let mut careful = Careful::default();

@@ -1,6 +1,6 @@
 //! Out parameters: `&mut T` in a signature. The value is copied in; after a successful call, the callee's value is copied back.
 //! After a failed call the caller's variable is unchanged.
-#![expect(unsafe_code, reason = "declares what travels in the slots of such a parameter")]
+#![expect(unsafe_code, reason = "declares the content of the slots of an out parameter")]
 
 use core::cell::RefCell;
 use core::ops::{Deref, DerefMut};
@@ -94,7 +94,7 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
     }
 
     fn from_slot(_slot: ArgumentSlot<'_, T>) -> Result<Self, CallError> {
-        Err(CallError::other("a function that is called by name gives all it gives as its result"))
+        Err(CallError::other("a function called by name returns all values in its result"))
     }
 }
 

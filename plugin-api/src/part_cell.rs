@@ -1,5 +1,5 @@
 //! Memory of a plugin part, with a borrow state that is checked at run time by `alcedo_abi::borrows`.
-#![expect(unsafe_code, reason = "hands out references that the borrow state says are allowed")]
+#![expect(unsafe_code, reason = "returns references that the borrow state allows")]
 
 use core::cell::{Cell, UnsafeCell};
 use core::ptr::NonNull;
@@ -106,8 +106,7 @@ impl<C> PartCell<C> {
         let part = NonNull::from(part);
         if part != self.own() {
             return Err(CallError::other(format!(
-                "{object}: `lend` was given another plugin part than the object's own: lend the `self` of the method \
-                 that `this` was handed to"
+                "{object}: `lend` was called with another plugin part: pass the `self` of the method that received `this`"
             )));
         }
         let name = self.holder();
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lent_part_is_borrowed_anew_and_given_back_changed() {
+    fn a_lent_part_is_borrowed_again_and_returned_changed() {
         let cell = PartCell::new(1);
         let seen = cell.take(OBJECT, TICK, |part| {
             *part += 1;
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn borrows_of_a_lent_part_go_on_from_the_reference_that_was_lent() {
+    fn borrows_of_a_lent_part_derive_from_the_lent_reference() {
         let cell = PartCell::new(vec![1]);
         let look = |wanted: usize| cell.share(OBJECT, LOOK, |part| assert_eq!(part.len(), wanted)).expect("it is lent");
         let done = cell.take(OBJECT, TICK, |part| {

@@ -134,7 +134,7 @@ impl Answer {
         const {
             assert!(
                 has_no_out(A::TYPES),
-                "a function called by name gives all that it gives as its result: take the plain type, and give it back"
+                "a function called by name has no out parameters: use the plain type, and return the value"
             );
         }
         let place = core::panic::Location::caller();

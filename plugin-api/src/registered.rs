@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_leads_to_what_it_was_given_for_as_long_as_that_is_kept() {
+    fn a_number_resolves_to_its_value_while_the_value_is_kept() {
         drop_all();
         assert_eq!(find::<u8>(1), None);
         let (one, other) = (keep(Rc::new(1_u8)), keep(Rc::new("two")));

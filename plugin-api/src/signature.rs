@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_lies_as_c_would_lay_it() {
+    fn a_block_has_the_c_layout() {
         #[repr(C)]
         struct Block {
             a: u8,

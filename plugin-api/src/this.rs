@@ -140,11 +140,7 @@ impl<'f, C: Part> This<'f, C> {
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
         alcedo_rt::may_open_scope("lending a plugin part").unwrap_or_else(|error| alcedo_rt::fail(error));
         let cell = self.part().unwrap_or_else(|error| alcedo_rt::fail(error)).unwrap_or_else(|| {
-            alcedo_rt::fail(CallError::other(format!(
-                "{}: there is no plugin part of {} to lend",
-                self.object,
-                C::PATH
-            )))
+            alcedo_rt::fail(CallError::other(format!("{}: no plugin part of {} to lend", self.object, C::PATH)))
         });
         cell.lend(self.object, part, || code(self)).unwrap_or_else(|error| alcedo_rt::fail(error))
     }

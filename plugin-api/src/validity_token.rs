@@ -135,7 +135,7 @@ impl ValidityToken<'_> {
 #[cold]
 pub(crate) fn written_key(kind: &str) -> CallError {
     CallError::other(format!(
-        "a {kind} in a key cannot be changed where it lies, since its set or map would not find the key again: take a \
+        "a {kind} in a key cannot be changed in place, because its set or map would not find the key again: take a \
          `clone()` of the key, remove it, and insert the clone, changed"
     ))
 }

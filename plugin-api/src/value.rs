@@ -149,9 +149,9 @@ pub enum AsText {}
 /// # Safety
 /// The type has the same layout as its `Raw`, and any bytes are valid for it.
 #[diagnostic::on_unimplemented(
-    message = "an array of `{Self}` cannot be lent as a slice",
-    label = "such a value owns something, or does not lie in host memory as it does in Rust",
-    note = "numbers, UName, Obj<Class> and `#[ustruct(pod)]` structs of these can be lent"
+    message = "an array of `{Self}` cannot be borrowed as a slice",
+    label = "values of this type own memory, or have another layout in host memory",
+    note = "only numbers, UName, Obj<Class> and `#[ustruct(pod)]` structs of these can be borrowed as a slice"
 )]
 pub unsafe trait Plain: Value {}
 
@@ -378,7 +378,7 @@ macro_rules! copied {
         $name:ty, [$($params:tt)*], raw: $raw:ty, kind: $kind:ident, path: $path:expr,
         load: |$from:ident| $load:expr, store: |$value:ident, $to:ident| $store:expr
     ) => {
-        #[expect(unsafe_code, reason = "says how the host keeps this kind, and follows pointer slots")]
+        #[expect(unsafe_code, reason = "declares the host form of this kind, and dereferences pointer slots")]
         // SAFETY: the host stores this kind in exactly this form, for which any bytes are valid until their pointers are
         // followed; slots hold a pointer to it, as the ABI prescribes.
         unsafe impl<$($params)*> Value for $name {
@@ -414,7 +414,7 @@ pub(crate) fn plain_value<T: SlotValue>(slot: Slot) -> Result<T, CallError> {
 
 fn wrong_slot(slot: Slot, wanted: SlotType) -> CallError {
     let found = slot.kind().map_or("unknown", SlotType::text);
-    CallError::new(FailureKind::BUFFER, format!("a slot holds {found} where the signature says {}", wanted.text()))
+    CallError::new(FailureKind::BUFFER, format!("a slot holds {found}, but the signature requires {}", wanted.text()))
 }
 
 /// Creates a slot that points to data on the caller's stack.

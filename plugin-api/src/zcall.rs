@@ -1,5 +1,5 @@
 //! Calls from the plugin by ZCall, through a handle that the host has filled in or by name. Slots are on the stack.
-#![expect(unsafe_code, reason = "calls functions of the host with slots that lie on this stack")]
+#![expect(unsafe_code, reason = "calls functions of the host with slots on this stack")]
 
 use core::marker::PhantomData;
 
@@ -100,7 +100,7 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
                     Way::Delegate(place) => host::host("calling a delegate")?.delegate_call(place, &mut buffer),
                 }?;
                 // The storage is taken only here.
-                let awaited = out.take().ok_or_else(|| CallError::other("what waits for a result"))?;
+                let awaited = out.take().ok_or_else(|| CallError::other("the storage of a result"))?;
                 R::take_out(slots.last().copied().unwrap_or(Slot::EMPTY), awaited)
             };
             args.with_slots(object.unwrap_or_default(), out_slot, call)
@@ -404,7 +404,7 @@ impl<A, R> core::fmt::Debug for HotFunction<'_, A, R> {
 
 #[cold]
 pub(crate) fn no_pointer(name: &str) -> CallError {
-    let message = format!("there is no pointer to `{name}` now: `call` does not need one");
+    let message = format!("`{name}` has no pointer now: use `call`, which does not need a pointer");
     CallError::new(FailureKind::UNAVAILABLE, message)
 }
 

@@ -140,7 +140,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
 /// Records a failed call.
 ///
 /// # Safety
-/// `told` points to the list of failures of a call, which no other code uses.
+/// `told` points to the list of failures of the call, which no other code uses.
 unsafe extern "C" fn note<C>(told: *mut (), at: usize, failure: &Failure) {
     // SAFETY: the caller promises a list without other users.
     let failed = unsafe { &mut *told.cast::<Vec<Failed<C>>>() };
@@ -208,14 +208,14 @@ mod tests {
     impl<T: Send> Stays<Sent> for T {}
 
     #[test]
-    fn what_was_found_by_name_stays_on_its_thread() {
+    fn a_resolved_function_stays_on_its_thread() {
         <ZFunction<(i32,), i32> as Stays<_>>::stays();
         <ZMethod<(i32,), i32> as Stays<_>>::stays();
         <ZProperty<f64> as Stays<_>>::stays();
     }
 
     #[test]
-    fn results_stand_at_the_places_of_their_objects_and_nothing_where_a_call_failed() {
+    fn results_have_the_indices_of_their_objects_and_failed_calls_have_none() {
         let error = || alcedo_rt::CallError::other("no");
         let failed = vec![(crate::Obj::<Object>::none(), 0, error()), (crate::Obj::none(), 3, error())];
         let each = Each::<Object, i32> { results: vec![0, 7, u64::MAX, 0], failed, of: core::marker::PhantomData };

@@ -1,5 +1,5 @@
 //! A property by name, resolved once and then read and written in place.
-#![expect(unsafe_code, reason = "reads and writes a property at the offset that the host has told")]
+#![expect(unsafe_code, reason = "reads and writes a property at the offset from the host")]
 
 use core::cell::Cell;
 use core::marker::PhantomData;

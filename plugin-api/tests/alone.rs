@@ -1,4 +1,4 @@
-//! A plugin's own tests have no host: what needs one says so, and nothing crashes.
+//! Unit tests of a plugin run without a host: functions that need one return an error.
 
 use alcedo_plugin_api::prelude::*;
 use alcedo_plugin_api::{FailureKind, Value};

@@ -1,9 +1,9 @@
-//! The patterns that the attributes write into a plugin can be called by hand. So what a caller wrote never stands beside an
-//! unsafe line of theirs: not in the block, and not as an attribute on the item that has it, which could rewrite the block.
+//! Macros that the attributes generate into a plugin can also be called by hand. So tokens of a caller must not be
+//! inside their unsafe blocks, nor attributes on the items that contain one, which could rewrite the block.
 
 use std::path::Path;
 
-/// The sources of the patterns, each with its name.
+/// Returns path and content of each source file of the macros.
 fn sources() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plumbing/macros");
     let mut found: Vec<_> = std::fs::read_dir(folder)
@@ -15,7 +15,7 @@ fn sources() -> Vec<(String, String)> {
     found
 }
 
-/// The text from the brace at the start of `text` to the one that closes it.
+/// Returns `text` from the opening brace at its start to the matching closing brace.
 fn braced(text: &str) -> &str {
     let mut depth = 0;
     let end = text.char_indices().find_map(|(at, letter)| {
@@ -25,13 +25,13 @@ fn braced(text: &str) -> &str {
     &text[..end.expect("braces are closed")]
 }
 
-/// What follows each `word` of `text`.
+/// Returns the rest of `text` after each `word`.
 fn after<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = &'a str> {
     text.match_indices(word).map(move |(at, _)| &text[at + word.len()..])
 }
 
 #[test]
-fn no_token_of_the_caller_stands_in_an_unsafe_block() {
+fn no_token_of_the_caller_is_in_an_unsafe_block() {
     let mut blocks = 0;
     for (path, text) in sources() {
         for block in after(&text, "unsafe ").filter(|rest| rest.starts_with('{')).map(braced) {
@@ -43,13 +43,13 @@ fn no_token_of_the_caller_stands_in_an_unsafe_block() {
 }
 
 #[test]
-fn no_attribute_of_the_caller_stands_on_an_item_with_an_unsafe_line() {
+fn no_attribute_of_the_caller_is_on_an_unsafe_item() {
     let mut items = 0;
     for (path, text) in sources() {
-        // What a pattern takes is written with the name of a fragment, what it gives without.
+        // Macro inputs name a fragment specifier, outputs do not.
         for item in ["$(#[$attr])*", "$(#[$field_attr])*"].into_iter().flat_map(|word| after(&text, word)) {
             items += 1;
-            // A struct ends before its first brace; a function or an enum has one.
+            // A tuple or unit struct ends before its first brace; a function or an enum has one.
             let end = item.find(['{', ';']).expect("an item has a body or an end");
             let whole = if item[end..].starts_with('{') { braced(&item[end..]) } else { &item[..end] };
             assert!(!whole.contains("unsafe"), "{path}: {whole}");

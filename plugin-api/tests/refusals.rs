@@ -7,6 +7,6 @@
 #[test]
 fn each_broken_rule_is_refused_where_it_is_broken() {
     let cases = trybuild::TestCases::new();
-    // The texts are those of the compiler the workspace is checked with; another one words its own parts differently.
+    // The messages are those of the workspace's compiler; other versions word their parts differently.
     cases.compile_fail("tests/ui/*.rs");
 }

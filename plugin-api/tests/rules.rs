@@ -1,5 +1,5 @@
-//! The rules of the attributes: each id in the sources of the macros has a line in `docs/mistakes.md`, a module in `ui` that
-//! breaks the rule, whose error has the id, and one in `accepted` that keeps to it; and every such module belongs to a rule.
+//! Rules of the attributes: each id in the sources of the macros has a line in `docs/mistakes.md`, a module in `ui` that breaks the rule
+//! and reports the id, and a module in `accepted` that follows it. Each such module belongs to a rule.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,14 +13,14 @@ fn read(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What lies in a folder, by the ends of the names.
+/// Returns the names of the files in a folder that end with `end`, without that end.
 fn files(folder: &str, end: &str) -> BTreeSet<String> {
     let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("the folder is there");
     let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"));
     names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect()
 }
 
-/// The sources of the macros, as paths below this package.
+/// Returns the sources of the macros, as paths below this package.
 fn sources_of_macros() -> BTreeSet<String> {
     let mut sources = BTreeSet::new();
     let mut folders = vec!["macros/src".to_owned()];
@@ -32,7 +32,7 @@ fn sources_of_macros() -> BTreeSet<String> {
     sources
 }
 
-/// The ids in a text.
+/// Returns the ids in a text.
 fn ids(text: &str) -> BTreeSet<String> {
     let found = text.match_indices("ALC").map(|(at, _)| text[at..].chars().take(7).collect::<String>());
     found.filter(|id| id.len() == 7 && id[3..].chars().all(|digit| digit.is_ascii_digit())).collect()
@@ -67,12 +67,11 @@ fn message(id: &str, lines: &RangeInclusive<usize>, output: &str) -> String {
     message.strip_prefix("evaluation panicked: ").unwrap_or(message).replace('|', "\\|")
 }
 
-/// The folders of the cases that break rules. Rules that only native classes can break are checked with the host, which a plugin does
-/// not depend on.
+/// Folders of cases that break rules. Rules for native classes only are tested with the host, on which a plugin does not depend.
 const BROKEN: [&str; 2] = ["tests/ui", "../runtime/tests/ui"];
 
 #[test]
-fn each_rule_has_a_line_a_module_that_breaks_it_and_one_that_keeps_to_it() {
+fn each_rule_has_a_line_a_violation_and_a_correct_example() {
     let sources: BTreeSet<_> = sources_of_macros().iter().flat_map(|path| ids(&read(path))).collect();
     assert!(sources.len() > 100, "{sources:?}");
     assert_eq!(ids(&read("docs/mistakes.md")), sources, "the list in docs/mistakes.md");
@@ -89,7 +88,7 @@ fn each_rule_has_a_line_a_module_that_breaks_it_and_one_that_keeps_to_it() {
 }
 
 #[test]
-fn each_line_of_the_list_is_the_whole_message_of_the_module_that_breaks_the_rule() {
+fn each_line_is_the_whole_message_of_the_violating_module() {
     const HEAD: &str = "| id | message |\n| --- | --- |\n";
     let page = read("docs/mistakes.md");
     let (before, _) = page.split_once(HEAD).expect("the list");
@@ -111,7 +110,7 @@ fn every_error_of_the_attributes_has_an_id() {
     for path in sources_of_macros().into_iter().filter(|path| !path.ends_with("/rules.rs")) {
         let source = read(&path);
         let without: Vec<_> = source.lines().filter(|line| line.contains("syn::Error::new")).collect();
-        // What no single file can break.
+        // Errors that no single file can cause.
         let without_file = ["the build id of the module cannot be computed", "is a plugin itself, and one library"];
         let known = without_file.map(|words| source.matches(words).count()).iter().sum::<usize>();
         assert_eq!(without.len(), known, "in {path}, write `rules::spanned(\"ALC…\", …)`: {without:?}");

@@ -36,7 +36,7 @@ mod tests {
     use super::{Findings, IN_WORDS};
 
     #[test]
-    fn all_is_counted_and_the_first_is_said() {
+    fn all_findings_are_counted_and_the_first_is_printed() {
         let mut findings = Findings::default();
         findings.lost(|| "lost".into());
         (0..100).for_each(|number| findings.wrong(|| format!("wrong {number}")));

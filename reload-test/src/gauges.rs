@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_may_not_grow_by_more_than_was_said_once_the_process_has_its_size() {
+    fn memory_may_not_grow_beyond_the_limit_after_startup() {
         let growing = |reload| Reading { rss_kib: 9000 + reload * 5, ..steady() };
         check(200, growing, &["memory grows by 5.000 KiB per reload, more than 4"]);
         check(199, growing, &[]);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_may_not_rise_at_all() {
+    fn counts_may_not_rise() {
         let one_in_ten = |reload: u64| reload / 10;
         check(
             100,

@@ -1,5 +1,5 @@
-//! The two sides of a host in a process of its own: the parent writes a plan and reads lines until the end of the process, and the
-//! host reads the plan and writes lines.
+//! Both sides of a host in a separate process: the parent writes a plan and reads lines until the end of the process;
+//! the host reads the plan and writes lines.
 
 use anyhow::{Context, Result};
 use serde::Serialize;

@@ -71,9 +71,9 @@ fn try_run(args: &Args, tally: &mut Tally) -> Result<()> {
     match end? {
         End::Well => {}
         End::Hung(seconds) => {
-            tally.fail(format!("the host hangs: it said nothing for {seconds} s after reload {reloads}"));
+            tally.fail(format!("the host hangs: no output for {seconds} s after reload {reloads}"));
         }
-        End::Died(ended) => tally.fail(format!("the host died after reload {reloads}: {ended}")),
+        End::Died(ended) => tally.fail(format!("the host crashed after reload {reloads}: {ended}")),
     }
     Ok(())
 }

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_print_before_a_line_is_told_from_it() {
+    fn output_before_a_line_is_separated_from_the_line() {
         let end = Line::Failed { error: r#"{"line":"#.into() };
         let text = serde_json::to_string(&end).expect("a line");
         assert_eq!(Line::parse(&text), ("", Some(end.clone())));

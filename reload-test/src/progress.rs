@@ -70,7 +70,7 @@ mod tests {
     use super::tenth;
 
     #[test]
-    fn each_tenth_is_told_once() {
+    fn each_tenth_is_printed_once() {
         let told = |all| (1..=all).filter_map(|done| tenth(done - 1, done, all)).collect::<Vec<_>>();
         assert_eq!(told(200), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
         assert_eq!(told(13), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);

@@ -117,7 +117,7 @@ impl Tally {
         let wanted = self.last_words.len() as u64 * (self.swap_us.len() as u64 + 1);
         if self.last_words_heard != wanted {
             let heard = self.last_words_heard;
-            faults.push(format!("last words without a line end: {heard} heard, {wanted} said: output was lost"));
+            faults.push(format!("last words without a line end: {heard} received, {wanted} expected: output was lost"));
         }
         faults
     }
@@ -292,17 +292,17 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_the_run_is_told_even_after_many_findings() {
+    fn the_final_error_is_reported_even_after_many_findings() {
         let findings = (0..ERRORS).map(|number| format!("wrong {number}")).collect();
         let seen = Seen { findings, wrong_answers: 100, ..sound(1) };
-        let report = check(vec![seen.clone(), seen], Some(Line::Failed { error: "the host died".into() }));
+        let report = check(vec![seen.clone(), seen], Some(Line::Failed { error: "the host crashed".into() }));
         assert_eq!((report.errors.len(), report.wrong_answers), (ERRORS, 200));
         assert_eq!(report.errors[0], "reload 1: wrong 0");
-        assert_eq!(report.errors[ERRORS - 1], "the host died");
+        assert_eq!(report.errors[ERRORS - 1], "the host crashed");
     }
 
     #[test]
-    fn every_generation_must_have_its_last_words() {
+    fn every_generation_must_print_its_last_words() {
         let mut tally = Tally::new("everything-unloads".into(), 1, 10, 4.0);
         tally.expect_words(["last words"].into_iter());
         tally.hear(Line::Ready { process: Reading::default() });
@@ -312,23 +312,23 @@ mod tests {
         tally.hear(end().expect("an end"));
         let report = tally.report();
         assert!(!report.ok);
-        assert_eq!(report.errors, ["last words without a line end: 1 heard, 2 said: output was lost"]);
+        assert_eq!(report.errors, ["last words without a line end: 1 received, 2 expected: output was lost"]);
         assert!(tally.hear_others("last words"));
         assert!(tally.report().ok);
         for _ in 0..100 {
             tally.hear_others("a line");
         }
-        assert!(!tally.hear_others("a line"), "it is told often enough");
+        assert!(!tally.hear_others("a line"), "the limit is reached");
     }
 
     #[test]
-    fn a_host_that_died_leaves_what_it_had_said() {
+    fn a_crashed_host_keeps_its_earlier_messages() {
         let mut tally = Tally::new("magic-cube".into(), 4, 10, 4.0);
         tally.hear(Line::Ready { process: Reading::default() });
         tally.hear(Line::Reload(Box::new(sound(1))));
-        tally.fail("the host died after reload 1: signal: 6 (SIGABRT)".into());
+        tally.fail("the host crashed after reload 1: signal: 6 (SIGABRT)".into());
         let report = tally.report();
         assert_eq!((report.ok, report.reloads, report.rss_kib.end), (false, 1, 101));
-        assert_eq!(report.errors, ["the host died after reload 1: signal: 6 (SIGABRT)"]);
+        assert_eq!(report.errors, ["the host crashed after reload 1: signal: 6 (SIGABRT)"]);
     }
 }

@@ -114,7 +114,7 @@ pub(crate) fn subjects(names: &[String]) -> Result<Vec<&'static Subject>> {
     for name in names {
         let Some(subject) = SUBJECTS.iter().find(|subject| subject.name == name) else {
             let known: Vec<_> = SUBJECTS.iter().map(|subject| subject.name).collect();
-            bail!("nothing is known of the plugin `{name}`; name one of {}", known.join(", "));
+            bail!("unknown plugin `{name}`; expected one of {}", known.join(", "));
         };
         if !found.contains(&subject) {
             found.push(subject);
@@ -154,8 +154,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_plugin_is_told_the_known_ones() {
-        let wanted = "nothing is known of the plugin `x`; name one of magic-cube, glue-base, glue-derived, \
+    fn an_unknown_plugin_gets_the_list_of_known_ones() {
+        let wanted = "unknown plugin `x`; expected one of magic-cube, glue-base, glue-derived, \
                       everything-unloads";
         assert_eq!(named(&["magic-cube", "x"]), wanted);
     }

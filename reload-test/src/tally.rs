@@ -21,7 +21,7 @@ const KINDS: [&str; 8] = [
     "thread-local first used by a destructor",
     "value of a thread-specific key",
     "exit handler",
-    "thing that nobody runs",
+    "handler without a run",
 ];
 
 /// Creates the file at `path` with zero counts.
@@ -82,7 +82,7 @@ impl Tally {
 fn judge(row: &[u64], sum: &mut Counted) -> Vec<String> {
     let mut faults = Vec::new();
     if row[1] > 0 {
-        faults.push(format!("{} counts found no room", row[1]));
+        faults.push(format!("{} counts did not fit", row[1]));
     }
     for slot in row[2..].chunks_exact(SLOT_WORDS).take_while(|slot| slot[0] != 0) {
         let (kind, thread) = ((slot[0] >> 32) as usize, slot[0] & u64::from(u32::MAX));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_registered_must_have_run_on_its_thread() {
+    fn registered_handlers_must_have_run_on_their_thread() {
         let sum = check([1, 0], &[[1 << 32 | 70, 3, 3, 0], [5 << 32 | 71, 1, 1, 0]], &[]);
         assert_eq!(sum, Counted { registered: 4, run: 4, elsewhere: 0 });
         check([1, 0], &[[1 << 32 | 70, 3, 2, 0]], &["thread-local of thread 70: 3 registered, 2 run"]);
@@ -125,17 +125,17 @@ mod tests {
         check(
             [1, 2],
             &[[99 << 32 | 70, 1, 1, 1]],
-            &["2 counts found no room", "unknown thing of thread 70: 1 run on another thread"],
+            &["2 counts did not fit", "unknown thing of thread 70: 1 run on another thread"],
         );
     }
 
     #[test]
     fn a_single_count_without_room_is_a_fault() {
-        check([1, 1], &[], &["1 counts found no room"]);
+        check([1, 1], &[], &["1 counts did not fit"]);
     }
 
     #[test]
-    fn each_generation_is_looked_at_once_and_one_that_was_overwritten_is_told() {
+    fn each_generation_is_checked_once_and_overwritten_ones_are_reported() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("tally");
         create(&path).expect("a file");

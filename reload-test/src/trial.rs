@@ -1,6 +1,6 @@
 //! The host under test: objects of the subjects, their expected state after a reload, and the checks. All its memory is
 //! allocated before the first reload, so that growth is the runtime's.
-#![expect(unsafe_code, reason = "closes what the plugins leave open")]
+#![expect(unsafe_code, reason = "closes descriptors that plugins leave open")]
 
 use crate::checks::{Expected, faults};
 use crate::findings::Findings;
@@ -179,7 +179,7 @@ impl<'p> Trial<'p> {
             if self.plan.panic_each {
                 match self.runtime.calls().call(panics, &[]) {
                     Err(error) if error.to_string().contains(words) => {}
-                    other => findings.wrong(|| format!("{panics} should panic, and gives {other:?}")),
+                    other => findings.wrong(|| format!("{panics} should panic, but returned {other:?}")),
                 }
             }
             match self.runtime.calls().call(complaints, &[]) {
@@ -208,8 +208,12 @@ impl<'p> Trial<'p> {
             if Instant::now() > deadline || !self.runtime.unloads().parked().is_empty() {
                 self.is_stuck = true;
                 let left = self.runtime.unloads().generations();
-                findings
-                    .wrong(|| format!("the old is not gone: {left:?}; {}", self.runtime.unloads().parked().join("; ")));
+                findings.wrong(|| {
+                    format!(
+                        "the previous generation is not unloaded: {left:?}; {}",
+                        self.runtime.unloads().parked().join("; ")
+                    )
+                });
             }
             self.runtime.safe_point();
             thread::sleep(Duration::from_millis(1));
@@ -264,7 +268,7 @@ impl<'p> Trial<'p> {
         let population = self.runtime.objects().all();
         if population != self.population {
             let (found, wanted) = (population.len(), self.population.len());
-            findings.wrong(|| format!("{found} objects live, not the {wanted} that lived before"));
+            findings.wrong(|| format!("{found} objects are alive, not {wanted} as before"));
             self.population = population;
         }
     }
@@ -275,7 +279,7 @@ impl<'p> Trial<'p> {
         for name in self.subjects.iter().flat_map(|subject| subject.build_tags) {
             match self.runtime.calls().call(name, &[]) {
                 Ok(Some(found)) if found == wanted => {}
-                Ok(found) => findings.wrong(|| format!("stale code: {name} answers {found:?}, not {wanted:?}")),
+                Ok(found) => findings.wrong(|| format!("stale code: {name} returns {found:?}, not {wanted:?}")),
                 Err(error) => findings.wrong(|| format!("{name}: {error}")),
             }
         }

@@ -1,4 +1,4 @@
-//! Compiles what a row has in C or C++, into the plugin itself, the way `-sys` crates do it.
+//! Compiles the C or C++ sources of a row into the plugin, as `-sys` crates do.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/rows");
@@ -8,24 +8,24 @@ fn main() {
 
 #[cfg(feature = "native")]
 mod native {
-    /// What a row has beside its Rust.
+    /// C or C++ source of a row.
     struct Source {
-        /// The feature of the row.
+        /// Feature of the row.
         feature: &'static str,
-        /// The file, below `src/rows`; one that ends with `.cpp` is C++.
+        /// File below `src/rows`; `.cpp` is C++.
         file: &'static str,
-        /// What the compiler is told.
+        /// Compiler flags.
         flags: &'static [&'static str],
-        /// Libraries of the system that the plugin asks for by name.
+        /// System libraries that the plugin links.
         libraries: &'static [&'static str],
-        /// Whether the library of C++ is linked into the plugin.
+        /// `true` if the C++ library is linked statically into the plugin.
         is_static: bool,
     }
 
-    /// All of them. For example
+    /// All sources. For example
     /// `Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },`
     const SOURCES: &[Source] = &[
-        // One a line.
+        // Keeps one source per line.
         Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },
         Source {
             feature: "cpp-threads",

@@ -68,7 +68,7 @@ fn code_of_another_build_is_a_wrong_answer() {
 fn a_lost_object_is_counted() {
     let report = failing("lose-object", &[]);
     assert_eq!((&report["lost_objects"], &report["reloads"]), (&1.into(), &4.into()), "{report:#}");
-    assert!(errors(&report).contains("objects live, not the "), "{report:#}");
+    assert!(errors(&report).contains("objects are alive, not "), "{report:#}");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_changed_value_is_one_wrong_answer() {
 }
 
 #[test]
-fn what_a_plugin_leaves_behind_is_cleaned_up_on_the_threads_that_own_it() {
+fn leftovers_of_a_plugin_are_cleaned_up_on_their_threads() {
     let (output, report) = run(20, &["--plugin", "everything-unloads", "--panic-each"]);
     assert!(output.status.success(), "{report:#}\n{}", String::from_utf8_lossy(&output.stderr));
     let left = |what: &str| report["left_to_run"][what].as_u64();
@@ -92,7 +92,7 @@ fn what_a_plugin_leaves_behind_is_cleaned_up_on_the_threads_that_own_it() {
 #[test]
 fn a_destructor_that_never_runs_is_a_wrong_answer() {
     let report = failing("uncounted", &["--plugin", "everything-unloads"]);
-    assert!(errors(&report).contains("load 1: thing that nobody runs of thread "), "{report:#}");
+    assert!(errors(&report).contains("load 1: handler without a run of thread "), "{report:#}");
     assert!(errors(&report).contains("1 registered, 0 run"), "{report:#}");
 }
 
@@ -118,7 +118,7 @@ fn memory_that_grows_with_each_reload_is_a_leak() {
 }
 
 #[test]
-fn a_host_that_dies_is_reported_with_its_signal() {
+fn a_crashed_host_is_reported_with_its_signal() {
     let report = failing("abort", &[]);
     assert_eq!(report["reloads"], 2, "{report:#}");
     assert!(errors(&report).contains("SIGABRT"), "{report:#}");
@@ -127,11 +127,11 @@ fn a_host_that_dies_is_reported_with_its_signal() {
 #[test]
 fn a_host_that_hangs_is_ended() {
     let report = failing("hang", &["--patience", "5"]);
-    assert!(errors(&report).contains("the host hangs: it said nothing for 5 s after reload 2"), "{report:#}");
+    assert!(errors(&report).contains("the host hangs: no output for 5 s after reload 2"), "{report:#}");
 }
 
 #[test]
-fn a_plugin_nobody_knows_is_named_with_those_that_are_known() {
+fn an_unknown_plugin_is_named_with_the_known_ones() {
     let (output, report) = run(1, &["--plugin", "nonesuch"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(errors(&report).contains("`nonesuch`; name one of magic-cube, "), "{report:#}");

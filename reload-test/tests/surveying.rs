@@ -31,7 +31,7 @@ fn harmed(row: &str, harm: &str, more: &[&str]) -> [String; 2] {
 }
 
 #[test]
-fn a_sound_row_is_sound_both_ways_and_is_known_from_then_on() {
+fn a_sound_row_is_sound_both_ways_and_recorded() {
     let dir = TempDir::new().expect("a folder");
     let page = dir.path().join("page.md");
     let (output, told) = run(program(dir.path(), "rand").arg("--page").arg(&page));
@@ -47,33 +47,36 @@ fn a_sound_row_is_sound_both_ways_and_is_known_from_then_on() {
 }
 
 #[test]
-fn a_write_into_what_was_the_plugins_is_found_by_who_lives_there_now() {
+fn a_late_write_to_freed_memory_is_found_by_the_neighbor() {
     let [itself, alternating] = harmed("rand", "late-write", &[]);
     assert_eq!(itself, "nothing");
-    assert!(alternating.contains("the neighbor finds: somebody wrote into its memory, 1 words from"), "{alternating}");
+    assert!(alternating.contains("the neighbor found: its memory was overwritten, 1 words from"), "{alternating}");
     assert!(alternating.contains("surveyed") && alternating.contains("after reload 1"), "{alternating}");
 }
 
 #[test]
-fn a_signal_whose_handler_has_gone_ends_the_host_only_while_nobody_else_has_one() {
+fn a_late_signal_ends_the_host_only_without_another_handler() {
     let [itself, alternating] = harmed("signal-hook", "late-signal", &[]);
     assert_eq!(itself, "nothing");
-    assert!(alternating.starts_with("it died after reload 1, while the neighbor lived in its place"), "{alternating}");
+    assert!(alternating.starts_with("the host crashed after reload 1, while the neighbor was loaded"), "{alternating}");
     assert!(alternating.contains("SIGUSR1"), "{alternating}");
 }
 
 #[test]
-fn a_descriptor_that_is_closed_once_more_is_found_by_who_has_it_now() {
+fn a_double_close_of_a_descriptor_is_found_by_the_neighbor() {
     let [itself, alternating] = harmed("rand", "late-close", &[]);
     assert_eq!(itself, "nothing");
-    assert!(alternating.contains("the neighbor finds: somebody closed its descriptor"), "{alternating}");
+    assert!(alternating.contains("the neighbor found: its descriptor was closed:"), "{alternating}");
 }
 
 #[test]
-fn a_host_that_hangs_is_ended_and_the_other_ways_are_tried_all_the_same() {
+fn a_hanging_host_is_killed_and_the_other_modes_still_run() {
     let [itself, alternating] = harmed("rand", "hang", &["--patience", "15"]);
-    assert_eq!(itself, "it hung for 15 s after reload 1");
-    assert!(alternating.starts_with("it hung for 15 s after reload 1, while the neighbor lived"), "{alternating}");
+    assert_eq!(itself, "the host hung for 15 s after reload 1");
+    assert!(
+        alternating.starts_with("the host hung for 15 s after reload 1, while the neighbor was loaded"),
+        "{alternating}"
+    );
 }
 
 #[test]
@@ -90,9 +93,9 @@ fn a_row_whose_system_library_is_missing_is_left_out_by_name() {
 }
 
 #[test]
-fn a_row_nobody_knows_is_told_the_known_ones() {
+fn a_requested_unknown_row_gets_the_known_ones() {
     let dir = TempDir::new().expect("a folder");
     let (output, told) = run(&mut program(dir.path(), "nonesuch"));
     assert_eq!(output.status.code(), Some(1));
-    assert!(told.contains("there is no row `nonesuch`; name one of bare, std, "), "{told}");
+    assert!(told.contains("unknown row `nonesuch`; expected one of bare, std, "), "{told}");
 }

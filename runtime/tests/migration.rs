@@ -211,7 +211,7 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
     expect![[r#"
         Game.Shapeshifter.mood is of another type: 2 values put aside
         Game.Shapeshifter.regrets is no longer kept: 2 values put aside
-        Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside"#]]
+        Game.Shapeshifter.record has a new field `far`, which the kept value lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside"#]]
     .assert_eq(&report.fields_lost.join("\n"));
 }
 
@@ -239,7 +239,7 @@ fn the_report_lists_the_outcome_of_every_value() {
           Game.Shapeshifter.tail: the /Script/Engine.SceneComponent of every living object is destroyed
           Game.Shapeshifter.mood is of another type: 2 values put aside
           Game.Shapeshifter.regrets is no longer kept: 2 values put aside
-          Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside"#]]
+          Game.Shapeshifter.record has a new field `far`, which the kept value lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside"#]]
     .assert_eq(&report.to_string());
 }
 

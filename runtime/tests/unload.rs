@@ -358,8 +358,8 @@ fn a_resource_that_recreates_itself_on_drop_is_reported() {
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
     let told = format!(
-        "the exit hook of lingering left something without end: `lingering::Endless`, given to `auto_dispose` at {}, gives it \
-         another whenever it is dropped; the last one was leaked",
+        "the exit hook of lingering leaked a resource: each drop of `lingering::Endless`, passed to `auto_dispose` at {}, \
+         registers another",
         support::line_of("lingering", "auto_dispose(Endless)")
     );
     assert_eq!(ticket.end_report().expect("it is gone").problems, [told]);

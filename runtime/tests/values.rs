@@ -36,7 +36,7 @@ fn strings_are_written_in_place() {
     check(
         "texts",
         expect![[
-            r#"empty | a box of wood | wîde | närrow | Quit | '€' is no character of one byte: a UAnsiString cannot hold "€""#
+            r#"empty | a box of wood | wîde | närrow | Quit | '€' is not a one-byte character: a UAnsiString cannot hold "€""#
         ]],
     );
 }

@@ -298,7 +298,7 @@ fn a_changed_build_restores_matching_values() {
           Game.Shapeshifter.wings: every object gets one
           Game.Shapeshifter.mood is of another type: 2 values put aside
           Game.Shapeshifter.regrets is no longer kept: 2 values put aside
-          Game.Shapeshifter.record has a new field `far`, which what was kept lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside
+          Game.Shapeshifter.record has a new field `far`, which the kept value lacks; with `#[serde(default)]` on it the rest is kept: 2 values put aside
           suit.owner: /Script/Engine.ActorComponent:owner: object #23.1 is a /Script/Game.Diver, not a /Script/Engine.Actor"#]]
     .assert_eq(&report.to_string());
 }

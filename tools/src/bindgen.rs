@@ -85,7 +85,7 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
     if library.is_empty() || !library.chars().all(is_plain) {
         bail!(
-            "`{library}` is no name of a library: say `--library` with letters, digits, `_` and `-`, and without path and extension"
+            "`{library}` is not a valid library name: use `--library` with letters, digits, `_` and `-`, and without path and extension"
         );
     }
     let declarations = header::read(&wish.header, &wish.arguments)?;

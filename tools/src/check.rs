@@ -1,5 +1,4 @@
-//! `alcedo check`: whether packages of scripts mean something, and what is wrong with them, as the compiler of Rust says it. Nothing
-//! of them runs.
+//! `alcedo check`: compiles packages of scripts and prints their errors in the format of rustc, without running them.
 
 use std::collections::BTreeSet;
 use std::io::{Write as _, stdout};
@@ -19,33 +18,33 @@ use crate::modules::{self, BuildOptions, Found};
 use crate::screen::say;
 use crate::world::HostProgram;
 
-/// Checks packages of scripts, and prints what is wrong with them, with the place of each mistake. Nothing of them runs.
+/// Checks packages of scripts and prints their errors with locations, without running them.
 ///
-/// They are checked against each other, against the plugins beside them, and against the sample engine or the native types of a host, which
-/// is started and asked. Without a path all packages and plugins in and below this folder are taken. Plugins that are crates are built,
-/// their libraries are read, and none of their code runs. Ends with 1 if there are errors.
+/// The packages are checked against each other, against the given plugins, and against the sample engine or the native types of a host,
+/// which is started for this. Without a path, all packages and plugins in and below this folder are checked. Plugin crates are built, and
+/// the libraries are read without running their code. Exits with 1 if there are errors.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// Packages, which are folders of `.uc` files, and the plugins whose types they use: folders of crates, or built libraries.
     ///
-    /// A folder that holds several of these stands for all of them.
+    /// A parent folder selects all packages and plugins below it.
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     host: HostArgs,
-    /// How many seconds the host has for its answer.
+    /// Seconds to wait for the answer of the host.
     #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE, value_parser = clap::value_parser!(u64).range(1..=3600))]
     patience: u64,
 }
 
-/// Prints what is wrong, and ends with 1 if anything is.
+/// Prints the errors; the exit code is 1 if there are any.
 ///
 /// # Errors
-/// When the host gives no answer.
+/// If the host does not answer.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let found = modules::find(&wish.paths)?;
     if found.packages.is_empty() {
-        bail!("there is no package of scripts in {}: name a folder of `.uc` files as well", paths(&wish.paths));
+        bail!("no package of scripts in {}: name a folder of `.uc` files as well", paths(&wish.paths));
     }
     let checked = check(found, &wish.host, wish.patience)?;
     let (mut out, mut wrong, mut names) = (String::new(), 0, BTreeSet::new());
@@ -67,20 +66,20 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
         (1, 0) => "1 package has errors".to_owned(),
         (wrong, _) => format!("{wrong} of {} packages have errors", checked.len()),
     });
-    // The reader has closed the output: there is nothing to report to.
+    // The reader has closed the output: the error is ignored.
     let _ = writeln!(stdout(), "{}", out.trim_end());
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// So many files.
+/// Formats a number of files.
 pub(crate) fn counted(files: usize) -> String {
     if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
-/// A package, and the modules that it is to be seen with.
+/// Finds a package, and the modules that it is checked with.
 ///
 /// # Errors
-/// A place that holds no module.
+/// If a path contains no module.
 pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Error> {
     let mut found = modules::find(with)?;
     let package = package.canonicalize().map_err(file("find", package))?;
@@ -89,11 +88,11 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
     Ok(found)
 }
 
-/// What is found in packages, with plugins, in the sample engine or in an author's host. Plugins that are crates are built first; their
-/// libraries are read, and none of their code runs.
+/// Checks packages with plugins, in the sample engine or in the author's host. Plugin crates are built first; their
+/// libraries are read without running their code.
 ///
 /// # Errors
-/// When a plugin does not build, or the host gives no answer.
+/// If a plugin does not build, or the host does not answer.
 pub(crate) fn check(found: Found, asked: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
     let chosen = choose(asked.host.as_deref(), &found.crate_dirs())?;
     let (packages, libraries) = found.built()?;

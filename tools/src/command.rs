@@ -53,7 +53,7 @@ Keys on a terminal, or lines on a pipe:
   a    automatic: build and swap whenever a source is saved (as it starts)
   p    paused: only note what is saved
   b N  back to the code of generation N
-  k    end the world's process and begin anew with the last good build and the world as it was saved;
+  k    end the world's process and restart it with the last good build and the saved world;
        a host whose sources changed is built first
   :…   ask the world: `:help` lists what; Tab completes, Up brings the last line back
   t    the calls that led to the last panic of a plugin's, the author's own first
@@ -61,7 +61,7 @@ Keys on a terminal, or lines on a pipe:
   q    quit (so do Ctrl-C and the end of the input)";
 
 /// List of keys in one line, printed at the start.
-pub(crate) const KEYS: &str = "r reload · a automatic · p paused · b N back to generation N · k begin anew · : ask the world · t trace · s status · h help · q quit";
+pub(crate) const KEYS: &str = "r reload · a automatic · p paused · b N back to generation N · k restart · : ask the world · t trace · s status · h help · q quit";
 
 /// Parses a line; an empty line is not a command.
 pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
@@ -75,7 +75,9 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
         ("b" | "back", number) => match number.parse() {
             Ok(generation) => Command::Back(generation),
             Err(_) => {
-                return Err(format!("`{number}` is no generation: write `b 3` to go back to the code of generation 3"));
+                return Err(format!(
+                    "`{number}` is not a generation: write `b 3` to go back to the code of generation 3"
+                ));
             }
         },
         ("r" | "reload", "") => Command::Reload,
@@ -88,7 +90,7 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
         ("q" | "quit", "") => Command::Quit,
         _ => {
             return Err(format!(
-                "`{line}` is no command: r reload · a automatic · p paused · b N back to generation N · k begin anew · :… ask the world · t trace · s status · q quit"
+                "`{line}` is not a command: r reload · a automatic · p paused · b N back to generation N · k restart · :… ask the world · t trace · s status · q quit"
             ));
         }
     };
@@ -196,15 +198,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_none_is_told_what_there_is() {
+    fn an_unknown_line_gets_the_list_of_commands() {
         let check = |line: &str, expected: &str| {
             let text = parse(line).unwrap_err();
             assert!(text.starts_with(expected), "{line}: {text}");
         };
-        check("x", "`x` is no command: r reload");
-        check("r now", "`r now` is no command");
-        check("b", "`` is no generation: write `b 3`");
-        check("b -1", "`-1` is no generation");
+        check("x", "`x` is not a command: r reload");
+        check("r now", "`r now` is not a command");
+        check("b", "`` is not a generation: write `b 3`");
+        check("b -1", "`-1` is not a generation");
     }
 
     /// Presses the keys of `text`, where `
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_given_up_by_any_other_key_which_then_asks_nothing() {
+    fn any_other_key_cancels_a_number_without_a_command() {
         let (typing, none) = (Some(Command::Typing(Some(Typed::Number(String::new())))), Some(Command::Typing(None)));
         check("br", &[typing.clone(), none.clone()]);
         check("b⎋", &[typing.clone(), none.clone()]);

@@ -1,4 +1,4 @@
-//! What cargo says of a package or a workspace, without resolving dependencies: that needs no network.
+//! Descriptions of packages and workspaces by cargo, without resolving dependencies, which would need a network.
 
 use std::path::{Path, PathBuf};
 
@@ -21,16 +21,16 @@ pub(crate) fn uses(package: &Package, name: &str) -> bool {
     package.dependencies.iter().any(|other| other.name == name && other.kind == DependencyKind::Normal)
 }
 
-/// The most bytes of a manifest or source file that a command reads.
+/// Maximum number of bytes of a manifest or source file that a command reads.
 pub(crate) const LARGEST_MANIFEST: u64 = 1 << 24;
 
-/// Bytes of the largest source file that is read.
+/// Maximum size of a source file, in bytes.
 pub(crate) const LARGEST_SOURCE: u64 = 1 << 24;
 
-/// The packages of the workspace that `manifest` belongs to.
+/// Returns the description of the workspace that contains `manifest`.
 ///
 /// # Errors
-/// What cargo says against it.
+/// Message of cargo.
 pub(crate) fn described(manifest: &Path) -> Result<Metadata, String> {
     alcedo_build::metadata(&BuildRequest::new(manifest)).map_err(|error| match error {
         BuildError::Metadata { message, .. } => message,

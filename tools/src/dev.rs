@@ -195,7 +195,7 @@ impl<W: World> Dev<W> {
         match command {
             Command::Reload => self.session.reload_by_hand(),
             Command::Automatic => self.set_mode(Mode::Automatic, "automatic: sources are built when they are saved"),
-            Command::Paused => self.set_mode(Mode::Paused, "paused: r reloads once, a goes on"),
+            Command::Paused => self.set_mode(Mode::Paused, "paused: r reloads once, a resumes"),
             Command::Back(generation) => {
                 self.typing = None;
                 self.session.back(generation);
@@ -293,8 +293,8 @@ impl<W: World> Dev<W> {
         }
         self.looked = Some(Instant::now());
         let line = match &self.typing {
-            Some(Typed::Number(number)) => format!("back to generation: {number}_   (Enter goes, Esc does not)"),
-            Some(Typed::Line(line)) => format!(": {line}_   (Enter asks, Tab completes, Esc gives up)"),
+            Some(Typed::Number(number)) => format!("back to generation: {number}_   (Enter confirms, Esc cancels)"),
+            Some(Typed::Line(line)) => format!(": {line}_   (Enter sends, Tab completes, Esc cancels)"),
             None => status_line(&self.session.status(), self.last.as_deref()),
         };
         self.screen.set_status(line);

@@ -87,7 +87,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_same_line_again_is_counted() {
+    fn repeated_lines_are_counted() {
         let mut fold = Fold::default();
         let mut check = |line: &str, ms: u64, expected: &[&str]| {
             assert_eq!(fold.line(line, Duration::from_millis(ms)), expected, "{line} at {ms}");

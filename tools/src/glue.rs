@@ -1,6 +1,6 @@
-//! `alcedo glue`: writes the Rust source that plugins use another module's types by, from that module's library, or a host's, from
-//! its answer. The library is read and not mapped. What is written depends on the declarations only, so the same ones give the same bytes;
-//! the crate `alcedo-glue` is what writes it.
+//! `alcedo glue`: writes the Rust source by which plugins use types of another module, read from its library, or of a
+//! host, queried from it. The library is not mapped. The output depends on the declarations only, so equal declarations
+//! produce equal bytes; the crate `alcedo-glue` writes it.
 
 use std::fs;
 use std::io::{Write as _, stdout};
@@ -25,53 +25,53 @@ use crate::screen::say;
 use crate::scripts;
 use crate::world::HostProgram;
 
-/// Writes the Rust source by which plugins use the types of a host, or of another module.
+/// Writes the Rust source by which plugins use the types of a host or another module.
 ///
-/// Without a library and a host, all such sources of the workspace are written again: those with the types of its host and its plugins.
+/// Without a library and a host, rewrites all glue of the workspace: for the types of its host and its plugins.
 ///
-/// Those of a module are read from its library, and none of its code runs; a host is started and asked. Put the source into a crate of
-/// its own or into a module of the plugin: `mod lamps;`. What it says is compared while the plugin is loaded; after a change write it
-/// again. The same declarations give the same bytes, and a file that has them is left alone. The crate `alcedo-glue` does the same in a
-/// `build.rs`.
+/// Types of a module are read from its library without running its code; a host is started and queried. Put the source
+/// into a separate crate or a module of the plugin: `mod lamps;`. Each load of the plugin compares the glue with the
+/// declarations; rewrite the glue after a change. Equal declarations produce equal bytes, and an up-to-date file is not
+/// touched. The crate `alcedo-glue` does the same in a `build.rs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// The library: `target/debug/libmy_plugin.so`.
     #[arg(value_name = "FILE", group = "origin", conflicts_with = "host")]
     file: Option<PathBuf>,
-    /// What a package of scripts builds on beside the sample engine: other packages, folders of plugin crates, built libraries; may be given
-    /// several times.
+    /// Modules that a package of scripts uses in addition to the sample engine: other packages, folders of plugin
+    /// crates, built libraries; may be given several times.
     #[arg(long, value_name = "PATH", requires = "file")]
     with: Vec<PathBuf>,
-    /// A host instead of a library: a package, its folder, or a program that is built already.
+    /// A host instead of a library: a package, its folder, or an existing program.
     ///
-    /// It is started, says what it declares, and ends before it constructs or loads anything.
+    /// The host is started, reports its declarations, and exits before it constructs or loads anything.
     #[arg(long, value_name = "PACKAGE|PATH", group = "origin")]
     host: Option<String>,
     /// An argument for the host; may be given several times.
     #[arg(long = "host-arg", value_name = "TEXT", allow_hyphen_values = true, requires = "host")]
     host_args: Vec<String>,
-    /// How many seconds the host has for its answer.
+    /// Seconds to wait for the answer of the host.
     #[arg(long, value_name = "SECONDS", default_value_t = crate::args::PATIENCE, value_parser = clap::value_parser!(u64).range(1..=3600))]
     patience: u64,
-    /// Write it for a host, which uses the module's types, instead of for plugins.
+    /// Write the glue for a host, which uses the module's types, instead of for plugins.
     #[arg(long, requires = "file")]
     for_host: bool,
     /// Write only the types of this package; may be given several times.
     #[arg(long, value_name = "NAME", requires = "origin")]
     only: Vec<String>,
-    /// Where the glue of a package is whose types are used; may be given several times.
+    /// Rust path of the glue of another package; may be given several times.
     #[arg(long = "package", value_name = "NAME=RUST_PATH", requires = "origin")]
     packages: Vec<Elsewhere>,
-    /// Where it goes, instead of standard output.
+    /// Output file, instead of standard output.
     #[arg(short, long, value_name = "FILE", requires = "origin")]
     out: Option<PathBuf>,
 }
 
-/// Writes the glue to a file or to standard output; without a library and a host, writes all glue of the workspace again. A file that has
-/// the bytes already is left alone.
+/// Writes the glue to a file or to standard output; without a library and a host, rewrites all glue of the workspace.
+/// An up-to-date file is not touched.
 ///
 /// # Errors
-/// When the library cannot be read, the host does not answer, a type is of a package whose glue is not named, or the workspace has no glue.
+/// If the library cannot be read, the host does not answer, the glue of a used package is unknown, or the workspace has no glue.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let (origin, declared) = match (&wish.file, &wish.host) {
         (Some(library), _) => of_library(library, &wish.with)?,
@@ -86,7 +86,7 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     };
     match &wish.out {
         None => {
-            // The reader has closed the output: there is nothing to report to.
+            // The reader has closed the output: the error is ignored.
             let _ = write!(stdout(), "{source}");
         }
         Some(out) => alcedo_glue::write(out, &source).map_err(file("write", out))?,
@@ -103,16 +103,16 @@ fn of_library(library: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Er
     of_module(&library)
 }
 
-/// The module in a library and its types.
+/// Reads the module and the types of a library.
 ///
 /// # Errors
-/// When the library cannot be read.
+/// If the library cannot be read.
 pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
     let (manifest, declared) = ManifestInfo::peek_declared(library)?;
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
 }
 
-/// A package of scripts, whose types build on those of the sample engine and of the modules that it is seen with.
+/// Returns origin and declarations of a package of scripts, which uses types of the sample engine and of the given modules.
 fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
     let (mut version, mut all) = (String::new(), Declared::default());
     for found in check(package_with(folder, with)?, &HostArgs::default(), 0)? {
@@ -131,10 +131,10 @@ fn of_host(named: &str, wish: &Wish) -> Result<(Origin, Declared), Error> {
     Ok((host_origin(&host), declared))
 }
 
-/// Writes the glue in the workspace of the working folder again: that of its host, then those of its plugins.
+/// Rewrites the glue in the workspace of the working folder: for its host, then for its plugins.
 ///
 /// # Errors
-/// When no file has glue of these, and errors of builds, of the host and of [`rewrite`].
+/// If the workspace has no such glue; errors of builds, of the host and of [`rewrite`].
 fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
     let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
@@ -198,14 +198,14 @@ fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error 
     )
 }
 
-/// The longest time that a session waits for the types of a host. A host declares them in some milliseconds.
+/// Maximum time that a session waits for the types of a host, which takes some milliseconds.
 const OF_SESSION: Duration = Duration::from_secs(3);
 
-/// Writes the glue of `origin` below `dirs` again where it declares other types now. Returns the files that have changed. `declared` is
-/// called only if there is such glue.
+/// Rewrites the glue of `origin` below `dirs` if the declarations have changed. Returns the changed files. `declared`
+/// is called only if there is such glue.
 ///
 /// # Errors
-/// Returns those of `declared`, and one when types cannot be written, or a file cannot be written.
+/// Errors of `declared`; or if types or a file cannot be written.
 pub(crate) fn rewrite(
     dirs: &[PathBuf],
     origin: &Origin,
@@ -214,7 +214,7 @@ pub(crate) fn rewrite(
     write_again(&glue_of(dirs, origin), origin, declared)
 }
 
-/// Writes these sources, which have glue of `origin`, as [`rewrite`] does.
+/// Rewrites these sources, which have glue of `origin`, as [`rewrite`] does.
 fn write_again(
     glue: &[(String, PathBuf)],
     origin: &Origin,
@@ -234,7 +234,7 @@ fn write_again(
     Ok(written)
 }
 
-/// The host as the header of its glue names it.
+/// Returns the host with the name in the header of its glue.
 pub(crate) fn host_origin(host: &HostProgram) -> Origin {
     Origin::host(&name_of(&host.program))
 }
@@ -247,15 +247,15 @@ fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
     read.filter(|(source, _)| alcedo_glue::describes(source, origin)).collect()
 }
 
-/// Starts a host for its types.
+/// Starts a host and returns its types.
 ///
 /// # Errors
-/// When it sends no answer.
+/// If the host does not answer.
 pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
     ask(&host.program, &host.args, OF_SESSION)
 }
 
-/// Collects the Rust sources below a folder. Links are not followed.
+/// Collects the Rust sources below a folder, without following links.
 fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let (path, kind) = (entry.path(), entry.file_type());
@@ -267,7 +267,7 @@ fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// The name of a host: that of its program.
+/// Returns the name of a host, which is that of its program.
 fn name_of(program: &Path) -> String {
     program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
@@ -283,7 +283,7 @@ mod tests {
     fn a_session_waits_some_seconds_for_a_host_that_hangs() {
         let host = HostProgram { program: "/bin/sleep".into(), args: vec!["1000".into()] };
         let begun = Instant::now();
-        let error = host_types(&host).expect_err("the program is no host").to_string();
+        let error = host_types(&host).expect_err("the program is not a host").to_string();
         assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
         let expected = ["/bin/sleep", "after 3 s", "was ended", ".answer_glue()", "`alcedo glue --host`", "--patience"];
         expected.iter().for_each(|part| assert!(error.contains(part), "{part} in\n{error}"));

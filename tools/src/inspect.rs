@@ -1,5 +1,5 @@
-//! `alcedo inspect`: what a plugin's library says of itself and declares, read from the file, or what a package of scripts declares.
-//! Nothing is mapped and none of its code runs, so this is safe with any file.
+//! `alcedo inspect`: prints the manifest and the declarations of a plugin's library, read from the file, or the
+//! declarations of a package of scripts. The library is not mapped and none of its code runs, so any file is safe.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
@@ -17,30 +17,30 @@ use crate::args::{HostArgs, PATIENCE};
 use crate::check::{check, counted, package_with};
 use crate::error::{Error, file};
 
-/// Prints what the library of a plugin says of itself and declares. None of its code runs.
+/// Prints the manifest and the declarations of a plugin's library, without running its code.
 ///
-/// Types with their members, functions that are called by name, and what it uses of others; compiler, ABI, build and
-/// seal. Ends with 1 if the file is no library that a host of this version could load, and says why.
+/// Lists types with members, functions called by name, and imports; compiler, ABI, build and seal. Exits with 1 and the
+/// reason if a host of this version cannot load the file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Wish {
     /// The library: `target/debug/libmy_plugin.so`; or the folder of a package of scripts.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What a package of scripts builds on: other packages, folders of plugin crates, built libraries; may be given several times.
+    /// Modules that a package of scripts uses: other packages, folders of plugin crates, built libraries; may be given several times.
     #[arg(long, value_name = "PATH")]
     with: Vec<PathBuf>,
-    /// The host whose types a package of scripts builds on, instead of the sample engine: a package, a folder, or a program.
+    /// The host whose types a package of scripts uses, instead of the sample engine: a package, a folder, or a program.
     #[arg(long, value_name = "PACKAGE|PATH")]
     host: Option<String>,
-    /// One JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     json: bool,
 }
 
-/// Prints it; as one JSON object where that is asked for.
+/// Prints the library or the package.
 ///
 /// # Errors
-/// When the file is no library of a plugin that this build could load, with the reason.
+/// If this build cannot load the file as a plugin, with the reason.
 pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     let path = std::path::absolute(&wish.file).map_err(file("find", &wish.file))?;
     if path.is_dir() {
@@ -49,17 +49,17 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
     }
     let (manifest, declared) = ManifestInfo::peek_declared(&path)?;
     let text = if wish.json {
-        // Texts and numbers only: there is no value that JSON could not say.
+        // Contains strings and numbers only, so the serialization cannot fail.
         serde_json::to_string_pretty(&Inspected::of(&path, &manifest, &declared)).unwrap_or_default()
     } else {
         Shown { path: &path, manifest: &manifest, declared: &declared }.to_string().trim_end().to_owned()
     };
-    // The reader has closed the output: there is nothing to report to.
+    // The reader has closed the output: the error is ignored.
     let _ = writeln!(stdout(), "{text}");
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same for a package of scripts, as it is with plugins in the sample engine or in a host.
+/// Prints a package of scripts, checked with plugins in the sample engine or in a host.
 fn run_scripts(path: &Path, wish: &Wish) -> Result<ExitCode, Error> {
     let host = HostArgs { host: wish.host.clone(), host_args: Vec::new() };
     let checked = check(package_with(path, &wish.with)?, &host, PATIENCE)?;
@@ -94,7 +94,7 @@ fn run_scripts(path: &Path, wish: &Wish) -> Result<ExitCode, Error> {
         }
     }
     if !text.is_empty() {
-        // The reader has closed the output: there is nothing to report to.
+        // The reader has closed the output: the error is ignored.
         let _ = writeln!(stdout(), "{}", text.trim_end());
     }
     Ok(code)
@@ -104,7 +104,7 @@ fn needed(found: &ScriptCheck) -> Vec<Needed<'_>> {
     found.dependencies.iter().map(|(name, versions)| Needed { name, versions: versions.to_string() }).collect()
 }
 
-/// The JSON form for scripts. Names of fields stay; more may come.
+/// JSON form of scripts. Names of fields are stable; fields may be added.
 #[derive(Serialize)]
 struct InspectedScripts<'a> {
     path: String,
@@ -115,7 +115,7 @@ struct InspectedScripts<'a> {
     declared: &'a Declared,
 }
 
-/// The JSON form. Names of fields stay; more may come.
+/// JSON form. Names of fields are stable; fields may be added.
 #[derive(Serialize)]
 struct Inspected<'a> {
     path: String,
@@ -159,7 +159,7 @@ impl<'a> Inspected<'a> {
     }
 }
 
-/// The text form.
+/// Text form.
 struct Shown<'a> {
     path: &'a Path,
     manifest: &'a ManifestInfo,
@@ -185,7 +185,7 @@ impl Display for Shown<'_> {
     }
 }
 
-/// What is declared, in text.
+/// Text form of the declarations.
 struct Types<'a>(&'a Declared);
 
 impl Display for Types<'_> {
@@ -205,7 +205,7 @@ impl Display for Types<'_> {
     }
 }
 
-/// Returns the kind of an import in an author's words.
+/// Returns the kind of an import for output.
 fn import_kind(kind: &str) -> &str {
     if kind == "function_final" { "overridden function" } else { kind }
 }
@@ -283,7 +283,7 @@ fn typed(found: &DeclaredProperty) -> String {
     text
 }
 
-/// What else is said of a member: `meta(category = "Motion")`.
+/// Formats the metadata of a member: `meta(category = "Motion")`.
 fn meta(found: &BTreeMap<String, String>) -> Option<String> {
     let entries: Vec<_> = found.iter().map(|(key, value)| format!("{} = {value:?}", printable(key))).collect();
     (!entries.is_empty()).then(|| format!("meta({})", entries.join(", ")))

@@ -181,7 +181,7 @@ mod tests {
     use super::find;
 
     #[test]
-    fn packages_are_found_below_a_folder_and_what_tools_have_made_is_not() {
+    fn packages_below_a_folder_are_found_but_generated_ones_are_not() {
         let dir = tempfile::tempdir().expect("a folder");
         for package in ["scripts/Tale", "scripts/Saga/Classes", "target/debug/Old", ".git/Kept", "a/b/c/d/Deep"] {
             fs::create_dir_all(dir.path().join(package)).expect("made");
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn crates_are_found_below_a_folder_and_only_default_members_of_a_workspace_are_meant() {
+    fn crates_below_a_folder_are_found_as_default_members_only() {
         let dir = tempfile::tempdir().expect("a folder");
         let plugin = |path: &str| {
             let folder = dir.path().join(path);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_nothing_in_it_is_told() {
+    fn an_empty_folder_is_reported() {
         let dir = tempfile::tempdir().expect("a folder");
         let told = find(&[dir.path().to_owned()]).expect_err("nothing is there");
         assert!(told.to_string().contains("name a folder of `.uc` files"), "{told}");

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_sixty_ticks_in_a_second_however_often_one_looks() {
+    fn sixty_ticks_run_per_second_at_any_polling_rate() {
         for step in [1, 3, 5, 16] {
             let mut pace = Pace::default();
             let made = ticks(&mut pace, step, 0, 1000);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_delay_is_made_up_for_and_a_long_one_is_not() {
+    fn short_delays_are_caught_up_and_long_ones_are_not() {
         let mut pace = Pace::default();
         pace.ticked(Duration::ZERO, Duration::ZERO);
         pace.ticked(Duration::from_millis(80), Duration::ZERO);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tick_longer_than_its_frame_is_followed_by_a_rest_as_long() {
+    fn a_tick_beyond_its_frame_is_followed_by_an_equal_pause() {
         let mut pace = Pace::default();
         pace.ticked(Duration::from_millis(40), Duration::from_millis(40));
         assert_eq!(pace.rest(Duration::from_millis(40)), Duration::from_millis(40));

@@ -199,7 +199,7 @@ fn read_terminal(asked: &Sender<Asked>) {
         match editor.readline(PROMPT) {
             Ok(line) if pass_on(asked, &line) => {}
             Err(ReadlineError::Interrupted) => {}
-            Err(error) if is_no_text(&error) => print("that was no text in UTF-8: type it again"),
+            Err(error) if is_no_text(&error) => print("the input was not UTF-8: type it again"),
             Ok(_) | Err(_) => return,
         }
     }

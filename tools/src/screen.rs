@@ -137,7 +137,7 @@ impl Drop for LogLine {
 /// Sends logs of the host and its plugins to `screen`: filtered by ALCEDO_LOG, by default `level` and above.
 pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
     let wanted = std::env::var("ALCEDO_LOG").ok().and_then(|wanted| wanted.parse::<Targets>().ok());
-    let filter = wanted.unwrap_or_else(|| level.parse().expect("levels of ours are right"));
+    let filter = wanted.unwrap_or_else(|| level.parse().expect("the filter of levels is valid"));
     let logs = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(color).without_time();
     // A subscriber exists already if a test runs this twice.
     let screen = screen.clone();

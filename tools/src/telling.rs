@@ -121,7 +121,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_reload_tells_first_how_long_a_person_waited() {
+    fn a_reload_prints_the_waiting_time_first() {
         check(
             &live(Outcome::Committed),
             &expect![[r#"
@@ -149,7 +149,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_rollback_is_told_as_the_host_tells_it() {
+    fn a_rollback_is_printed_as_the_host_reports_it() {
         let mut failed = live(rolled_back());
         failed.report.properties.clear();
         check(

@@ -21,7 +21,7 @@ typedef struct { float x, y, z; } vector;
 struct text { char16_t *data; int32_t num; int32_t max; };
 struct numbers { int32_t *data; int32_t num; int32_t max; };
 
-/** Who plays. */
+/** A player. */
 struct player {
     struct text name;
     struct numbers scores;
@@ -80,7 +80,7 @@ fn bindgen(header: &Path, args: &[&str]) -> Option<Output> {
 }
 
 #[test]
-fn a_header_becomes_a_class_and_what_is_left_out_has_a_reason() {
+fn a_header_becomes_a_class_with_reasons_for_omitted_items() {
     let folder = tempfile::tempdir().unwrap();
     let header = folder.path().join("TestDLL.h");
     fs::write(&header, HEADER).unwrap();
@@ -103,7 +103,7 @@ fn a_header_becomes_a_class_and_what_is_left_out_has_a_reason() {
             pub z: f32,
         }
 
-        /// Who plays.
+        /// A player.
         #[ustruct(package = "Game")]
         pub struct Player {
             /// `name`.
@@ -132,12 +132,12 @@ fn a_header_becomes_a_class_and_what_is_left_out_has_a_reason() {
             fn call_dll2(&self, x: f32, y: f32, z: f32) -> Vector;
 
             /// `CallDLL3` in C.
-            // `f` leads to one value: where it leads to more, write `&mut [f32; N]`.
+            // `f` points to one value: for several values, write `&mut [f32; N]`.
             #[dll_import(name = "CallDLL3")]
             fn call_dll3(&self, s: String, i: [i32; 2], f: &mut f32, v: &mut Vector) -> u32;
 
             /// `paint` in C.
-            // `self` leads to one value: where it leads to more, write `&mut [i64; N]`.
+            // `self` points to one value: for several values, write `&mut [i64; N]`.
             #[dll_import]
             fn paint(&self, with: u32, cells: &mut [u8; 16], self_: &mut i64) -> u32;
 
@@ -168,12 +168,12 @@ fn a_header_becomes_a_class_and_what_is_left_out_has_a_reason() {
         // * `by_value`: `v` is a `vector` by value: pass a pointer to it.
         // * `gives_value`: it returns `vector` by value: let it return a pointer to it.
         // * `callback`: `f` is a pointer to a function.
-        // * `text8`: `text` is a text or a row of bytes: texts are `char16_t*`, and rows have a length, `[N]`.
-        // * `rows`: `row` leads to values, and nobody says how many: declare it with a length, `[N]`.
+        // * `text8`: `text` is a string or an array of bytes: strings are `char16_t*`, and arrays have a length, `[N]`.
+        // * `rows`: `row` points to values of unknown number: declare it with a length, `[N]`.
         // * `anything`: `p` is a pointer to `void`.
         // * `a_bool`: `b` is a `bool`, which is not passed: take an `int`.
-        // * `owned`: it returns a `player`, which has texts or arrays in it: take it as an out parameter.
-        // * `pointer`: it returns a pointer to `int32_t`, and nobody says how much lies there.
+        // * `owned`: it returns a `player`, which contains strings or arrays: use an out parameter.
+        // * `pointer`: it returns a pointer to `int32_t`, and the size of its target is unknown.
         // * `looping`: `l` is a `loop`, which has the field `next`, which is a pointer to `struct loop`.
         // * `unions`: `e` is a `either`, which is a union.
         // * `fixed`: `c` is a `cells`, which has the field `cells`, which is an array of a fixed length, which only a host can declare (`Layouts`).
@@ -184,7 +184,7 @@ fn a_header_becomes_a_class_and_what_is_left_out_has_a_reason() {
 }
 
 #[test]
-fn what_is_written_compiles_as_a_plugin() {
+fn the_output_compiles_as_a_plugin() {
     let scratch = Scratch::new();
     let source = scratch.other("lamps").join("src");
     let header = source.join("test-dll.h");
@@ -201,7 +201,7 @@ fn what_is_written_compiles_as_a_plugin() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn invalid_headers_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let header = folder.path().join("wrong.h");
     fs::write(&header, "int f(unknown x);\n").unwrap();
@@ -212,5 +212,5 @@ fn what_cannot_be_read_is_said() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let Some(output) = bindgen(&header, &["--library", "../wrong.so"]) else { return };
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("is no name of a library"), "{said}");
+    assert!(said.contains("is not a valid library name"), "{said}");
 }

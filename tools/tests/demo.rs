@@ -11,7 +11,7 @@ use crate::support::compiled_plugins;
 const OBJECTS: u64 = 40;
 
 fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("cargo's folder for tests lies in its target folder").into()
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("cargo's folder for tests is in its target folder").into()
 }
 
 /// Runs the demo with further arguments and returns its lines, each of which must be one JSON object.
@@ -22,7 +22,7 @@ fn demo(more: &[&str]) -> (Output, Vec<Value>) {
     let output = command.output().expect("the demo starts");
     let lines = String::from_utf8(output.stdout.clone()).expect("JSON is text");
     let lines = lines.lines().map(|line| {
-        serde_json::from_str(line).unwrap_or_else(|error| panic!("{line:?} is no JSON ({error})\n{}", errors(&output)))
+        serde_json::from_str(line).unwrap_or_else(|error| panic!("{line:?} is not JSON ({error})\n{}", errors(&output)))
     });
     let lines = lines.collect();
     (output, lines)
@@ -37,7 +37,7 @@ fn all<'a>(lines: &'a [Value], event: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn the_demo_does_what_it_should_and_tells_it_as_json() {
+fn the_demo_passes_its_checks_and_prints_json() {
     let (output, lines) = demo(&[]);
     let failed: Vec<_> = all(&lines, "check").into_iter().filter(|check| check["ok"] != true).collect();
     assert!(output.status.success() && failed.is_empty(), "{failed:#?}\n{}", errors(&output));
@@ -85,5 +85,5 @@ fn a_host_that_reruns_a_class_constructor_fails_the_demo() {
     assert!(summary["class_constructors_rerun"].as_u64() > Some(0), "{summary:#}");
     let failed: Vec<_> = all(&lines, "check").into_iter().filter(|check| check["ok"] == false).collect();
     let named = |check: &&Value| check["name"].as_str().unwrap().contains("class constructor");
-    assert!(failed.iter().any(named), "the check that failed says why: {failed:#?}");
+    assert!(failed.iter().any(named), "the failed check has this name: {failed:#?}");
 }

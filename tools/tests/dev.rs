@@ -48,7 +48,7 @@ fn a_session_from_the_first_build_to_the_end() {
     dev.hears("default 300 → 180: 20 followed");
     dev.hears("this is the code of generation 1");
     dev.wishes("b 9");
-    dev.hears("there is no code of generation 9");
+    dev.hears("no code of generation 9");
 
     dev.wishes("p");
     dev.hears("paused");
@@ -63,7 +63,7 @@ fn a_session_from_the_first_build_to_the_end() {
     dev.hears("generation 5 → 6");
 
     dev.wishes("nonsense");
-    dev.hears("`nonsense` is no command");
+    dev.hears("`nonsense` is not a command");
     dev.wishes("q");
     dev.ends_well();
 
@@ -73,7 +73,7 @@ fn a_session_from_the_first_build_to_the_end() {
 }
 
 #[test]
-fn a_save_replaces_what_has_changed_and_what_uses_it_and_nothing_else() {
+fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     let scratch = Scratch::new();
     // Glue for a host, in the folder of a plugin.
     let for_host = scratch.other("glue-derived").join("src/for_host.rs");

@@ -79,7 +79,7 @@ fn wrong(dir: &TempDir, expected: Expect) {
     let (text, failed) = said(doctor(dir.path()), "wrong");
     let here = dir.path().display().to_string();
     expected.assert_eq(&text.replace(&here, "HERE"));
-    assert_eq!(failed, !text.is_empty(), "the code says it");
+    assert_eq!(failed, !text.is_empty(), "the exit code matches");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_workspace_as_alcedo_new_writes_it_has_nothing_wrong() {
 }
 
 #[test]
-fn a_path_that_is_absolute_or_leads_nowhere_and_a_command_that_no_shell_finds_are_told_with_the_lines_to_copy() {
+fn absolute_or_dangling_paths_and_a_missing_command_get_lines_to_copy() {
     let one = plugin("two = { path = \"../two\" }\n");
     let dir = workspace(
         "[workspace.dependencies]\nalcedo-runtime = { path = \"../old/runtime\" }\n",
@@ -148,7 +148,7 @@ fn absolute_paths_are_found_in_all_sections_of_dependencies() {
 }
 
 #[test]
-fn a_host_without_the_profile_is_told_which_lines_are_missing() {
+fn a_host_without_the_profile_gets_the_missing_lines() {
     wrong(
         &workspace("", &[HOST]),
         expect![[r#"
@@ -182,7 +182,7 @@ fn a_host_without_the_profile_is_told_which_lines_are_missing() {
 }
 
 #[test]
-fn a_plugin_that_links_another_plugin_or_a_host_is_told_what_to_do_instead() {
+fn a_plugin_that_links_a_plugin_or_host_gets_a_hint() {
     let one = plugin("two = { path = \"../two\" }\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n");
     let two = plugin("").replace("[\"cdylib\"]", "[\"cdylib\", \"rlib\"]");
     wrong(
@@ -207,7 +207,7 @@ fn a_plugin_that_links_another_plugin_or_a_host_is_told_what_to_do_instead() {
 }
 
 #[test]
-fn a_plugin_without_a_cdylib_is_told_and_a_glue_crate_is_none() {
+fn a_plugin_without_a_cdylib_is_reported_unlike_a_glue_crate() {
     let uses = "[dependencies]\nalcedo-plugin-api = { path = \"ALCEDO/plugin-api\" }\n";
     let dir = workspace("", &[("one", uses), ("glue", uses), ("two", &plugin(""))]);
     fs::write(dir.path().join("one/src/lib.rs"), "//! A plugin.\nalcedo_plugin_api::module! { name: \"one\" }\n")
@@ -231,7 +231,7 @@ fn a_plugin_without_a_cdylib_is_told_and_a_glue_crate_is_none() {
 }
 
 #[test]
-fn a_host_that_uses_the_plugin_api_and_a_profile_that_aborts_are_wrong() {
+fn a_host_with_the_plugin_api_and_aborting_profiles_are_wrong() {
     let host = format!("{}alcedo-plugin-api = {{ path = \"ALCEDO/plugin-api\" }}\n", HOST.1);
     wrong(
         &workspace(PROFILE, &[("host", &host)]),
@@ -249,7 +249,7 @@ fn a_host_that_uses_the_plugin_api_and_a_profile_that_aborts_are_wrong() {
 }
 
 #[test]
-fn a_folder_without_plugins_and_a_host_that_is_not_there_are_named() {
+fn folders_without_plugins_and_missing_hosts_are_named() {
     wrong(
         &workspace("", &[("one", "")]),
         expect![[r#"
@@ -268,7 +268,7 @@ fn a_folder_without_plugins_and_a_host_that_is_not_there_are_named() {
 }
 
 #[test]
-fn what_the_machine_lacks_is_said_with_what_to_install() {
+fn missing_tools_are_reported_with_install_commands() {
     let plugin = plugin("");
     let dir = workspace("", &[("one", &plugin)]);
     let rustc = Path::new(env!("CARGO")).with_file_name("rustc");

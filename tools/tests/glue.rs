@@ -63,7 +63,7 @@ fn the_glue_for_hosts_is_what_the_tool_writes() {
 }
 
 #[test]
-fn a_file_that_has_the_bytes_is_left_alone_and_a_plugin_uses_another_one_by_it() {
+fn an_unchanged_file_stays_and_a_plugin_uses_another_through_it() {
     let scratch = Scratch::new();
     let lamps = built(&scratch, "lamps");
     let out = scratch.other("lamps-plus").join("src/lamps.rs");
@@ -108,7 +108,7 @@ fn glue_without_arguments_is_written_again_for_the_workspace() {
 }
 
 #[test]
-fn a_workspace_without_glue_is_told_what_to_type() {
+fn a_workspace_without_glue_gets_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let run = |expected: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
@@ -127,7 +127,7 @@ fn a_workspace_without_glue_is_told_what_to_type() {
 
 /// Compares the glue in the template of `alcedo new` with the generated one.
 #[test]
-fn the_glue_of_new_workspaces_is_what_the_tool_writes_for_their_host() {
+fn the_glue_of_new_workspaces_equals_the_output_of_the_tool() {
     let declared = robots::builder().declared().unwrap();
     let text = Glue::default().for_plugins(&Origin::host("{{name}}-host"), &declared).unwrap();
     let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/new/templates/glue/src/host.rs");
@@ -140,7 +140,7 @@ fn the_glue_of_new_workspaces_is_what_the_tool_writes_for_their_host() {
 mod robots;
 
 #[test]
-fn what_is_written_has_the_docs_and_the_signatures_of_the_original() {
+fn the_output_has_docs_and_signatures_of_the_original() {
     let scratch = Scratch::new();
     let cube = built(&scratch, "magic-cube");
     let refused = alcedo(&["glue", &cube.to_string_lossy()]);
@@ -203,7 +203,7 @@ fn engine(more: &[&str]) -> Output {
 }
 
 #[test]
-fn a_host_says_what_it_declares_and_the_bytes_are_the_same_each_time() {
+fn a_host_reports_its_declarations_with_equal_bytes_each_time() {
     let first = engine(&["--only", "Engine"]);
     let said = String::from_utf8_lossy(&first.stderr).into_owned();
     assert!(first.status.success(), "{said}");
@@ -224,7 +224,7 @@ fn a_host_says_what_it_declares_and_the_bytes_are_the_same_each_time() {
 
 /// Covers programs that are not hosts or do not answer.
 #[test]
-fn a_host_that_gives_no_answer_is_an_error_that_says_what_was_tried_and_the_way_out() {
+fn a_host_without_an_answer_is_an_error_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let check = |script: &str, expected: &[&str]| {
         let host = folder.path().join("host");
@@ -257,7 +257,7 @@ fn a_host_that_gives_no_answer_is_an_error_that_says_what_was_tried_and_the_way_
 
 /// Checks the help for a plugin whose `Cargo.toml` links another plugin for its classes.
 #[test]
-fn a_plugin_that_links_another_one_is_told_to_use_its_glue() {
+fn a_plugin_that_links_another_gets_a_hint_to_glue() {
     let scratch = Scratch::new();
     let change = |plugin: &str, from: &str, to: &str| {
         let manifest = scratch.other(plugin).join("Cargo.toml");

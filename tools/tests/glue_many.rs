@@ -156,7 +156,7 @@ fn of_library(library: &Path) -> String {
 }
 
 #[test]
-fn thirty_native_classes_and_two_plugins_know_each_other_by_glue_only_over_reloads_of_each_and_of_both() {
+fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
     let declared = builder().declared().unwrap();
     assert_eq!(declared.classes.len(), CLASSES);
     let host_glue = of_host(&declared);
@@ -187,7 +187,7 @@ fn thirty_native_classes_and_two_plugins_know_each_other_by_glue_only_over_reloa
 
     let runtime = builder().build().unwrap();
     let again = runtime.types().declared_natives();
-    assert_eq!(again, declared, "a host that runs says the same");
+    assert_eq!(again, declared, "a running host declares the same");
     runtime.create_master(&[&lamps[0], &plus[0]]).unwrap();
     let objects = runtime.objects();
     let (a, b) = (objects.spawn("/Script/Game.A2").unwrap(), objects.spawn("/Script/Game.B").unwrap());
@@ -222,6 +222,6 @@ fn thirty_native_classes_and_two_plugins_know_each_other_by_glue_only_over_reloa
     // Host in which one property of the thirty classes differs.
     let changed = natives().class(NativeClass::new("Many", "Late", "/Script/Core.Object"));
     let runtime = Runtime::builder().package("Game").natives(changed).build().unwrap();
-    runtime.create_master(&[&lamps[0], &plus[0]]).expect("what was added is no difference");
+    runtime.create_master(&[&lamps[0], &plus[0]]).expect("additions are compatible");
     runtime.shutdown().into_result().unwrap();
 }

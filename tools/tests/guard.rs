@@ -26,7 +26,7 @@ fn down(depth: u64) -> u64 {
 ";
 
 #[test]
-fn a_crash_names_module_and_function_and_the_session_goes_on_with_the_last_good_build() {
+fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
     dev.begins();
@@ -70,7 +70,7 @@ fn a_crash_names_module_and_function_and_the_session_goes_on_with_the_last_good_
 }
 
 #[test]
-fn a_host_that_ends_as_it_wants_to_has_its_own_exit_code() {
+fn a_host_that_exits_by_itself_keeps_its_exit_code() {
     let guard = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("guard").args(args).output().unwrap();
     let ended = guard(&["sh", "-c", "exit 7"]);
     assert_eq!((ended.status.code(), ended.stderr.is_empty()), (Some(7), true));
@@ -90,5 +90,5 @@ fn a_host_that_ends_as_it_wants_to_has_its_own_exit_code() {
     let crashed = guard(&["sh", "-c", "kill -SEGV $$"]);
     let told = String::from_utf8_lossy(&crashed.stderr).into_owned();
     assert_eq!(crashed.status.code(), Some(1), "{told}");
-    assert!(told.starts_with("the host crashed: SIGSEGV") && told.contains("could not say where"), "{told}");
+    assert!(told.starts_with("the host crashed: SIGSEGV") && told.contains("the location is unknown"), "{told}");
 }

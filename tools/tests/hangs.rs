@@ -40,7 +40,7 @@ fn keeps_its_value(dev: &mut Dev) {
 }
 
 #[test]
-fn what_hangs_is_named_and_the_next_save_goes_on_with_the_objects_as_they_were() {
+fn a_hang_is_named_and_the_next_save_restores_the_objects() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
     dev.begins();
@@ -80,7 +80,7 @@ fn what_hangs_is_named_and_the_next_save_goes_on_with_the_objects_as_they_were()
     scratch.save(&other("190.5"));
     dev.hears("generation 2 → 3");
     hangs(&mut dev, "finalizer thread", "Drop of Game.MagicCube");
-    dev.hears("press k to begin anew");
+    dev.hears("press k to restart");
     keeps_its_value(&mut dev);
     scratch.save(&other("191.5"));
     dev.hears("generation 3 → 4");

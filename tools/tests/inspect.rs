@@ -104,7 +104,7 @@ fn delegates_are_shown_with_what_they_take() {
 }
 
 #[test]
-fn what_is_no_library_of_a_plugin_is_refused_with_the_reason() {
+fn files_other_than_plugin_libraries_are_rejected_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("libnote.so");
     fs::write(&file, "only words").unwrap();

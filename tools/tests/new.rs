@@ -101,7 +101,7 @@ fn refused(folder: &Folder, dir: &str, args: &[&str], expected: Expect) {
 
 #[test]
 #[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
-fn a_new_workspace_passes_its_own_tests_with_a_plugin_that_is_added() {
+fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
     let mut folder = Folder::new();
     expect![[r#"
         made HERE/our-game
@@ -122,7 +122,7 @@ fn a_new_workspace_passes_its_own_tests_with_a_plugin_that_is_added() {
 
 #[test]
 #[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
-fn alcedo_dev_runs_the_host_of_a_new_workspace_and_an_edit_of_its_plugin_goes_live() {
+fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
     let mut folder = Folder::new();
     folder.new_in("", &["workspace", "live"]).unwrap();
     folder.takes_its_turn("live", &["live-glue", "live-host", "live-patrol"]);
@@ -143,7 +143,7 @@ fn alcedo_dev_runs_the_host_of_a_new_workspace_and_an_edit_of_its_plugin_goes_li
 
 #[test]
 #[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
-fn a_new_plugin_by_itself_passes_its_own_tests_in_the_sample_engine() {
+fn a_new_standalone_plugin_passes_its_tests_in_the_sample_engine() {
     let mut folder = Folder::new();
     // An unrelated workspace has no effect.
     fs::write(folder.dir.path().join("Cargo.toml"), "[workspace]\n").unwrap();
@@ -171,14 +171,14 @@ fn a_new_host_passes_its_own_tests_and_takes_a_first_plugin() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_and_nothing_is_left_of_it() {
+fn rejected_requests_leave_no_files() {
     let folder = Folder::new();
     refused(
         &folder,
         "",
         &["plugin", "../x"],
         expect![[r#"
-        alcedo: `../x` is a path: go to the folder it should be in, and say `alcedo new plugin x` there"#]],
+        alcedo: `../x` is a path: change to its parent folder, and run `alcedo new plugin x` there"#]],
     );
     refused(
         &folder,
@@ -292,7 +292,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
 }
 
 #[test]
-fn a_workspace_that_cannot_take_a_plugin_says_which_line_is_missing() {
+fn a_workspace_without_a_needed_line_names_it_for_a_new_plugin() {
     let folder = Folder::new();
     folder.new_in("", &["host", "h"]).unwrap();
     folder.new_in("h", &["plugin", "one-two"]).unwrap();
@@ -327,7 +327,7 @@ fn a_workspace_that_cannot_take_a_plugin_says_which_line_is_missing() {
         "h",
         &["plugin", "three"],
         expect![[r#"
-        alcedo: HERE/h/Cargo.toml says that it is a workspace for Alcedo, but `glue = "glu"` in `[workspace.metadata.alcedo]` is no folder of a package in it: correct the line"#]],
+        alcedo: HERE/h/Cargo.toml declares a workspace for Alcedo, but `glue = "glu"` in `[workspace.metadata.alcedo]` is not a folder of a package in it: correct the line"#]],
     );
     assert!(!folder.dir.path().join("h/plugins/three").exists());
 }

@@ -196,7 +196,7 @@ impl Drop for Own {
 
 #[test]
 #[ignore = "compiles a host of its own, about 2 minutes: `cargo test --test commands own_host:: -- --ignored`, as .ci/run does"]
-fn a_host_of_ones_own_is_built_and_survives_an_edit_a_crash_and_a_hang() {
+fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     let own = Own::new();
     let mut dev = own.dev(&["--host-arg", "rig"]);
     dev.hears("building the host, package `rig`");

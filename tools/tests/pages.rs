@@ -101,7 +101,7 @@ fn commands(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_command_of_a_page_is_known_and_run_by_a_test_or_a_job() {
+fn each_command_of_a_page_is_run_by_a_test_or_job() {
     let written: Vec<_> = PAGES.iter().flat_map(|path| commands(&page(path))).collect();
     for command in &written {
         assert!(COMMANDS.iter().any(|(known, _)| known == command), "`COMMANDS` lacks `{command}`");
@@ -393,7 +393,7 @@ impl Drop for Checkout {
 
 #[test]
 #[ignore = "compiles workspaces of its own, about 3 minutes: `cargo test --test commands pages:: -- --ignored`, as .ci/run does"]
-fn every_command_does_what_its_page_says_and_every_fence_compiles() {
+fn every_command_does_what_its_page_states_and_every_fence_compiles() {
     let checkout = Checkout::new();
     let root = checkout.scratch.root();
     for (command, run) in COMMANDS {

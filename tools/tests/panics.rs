@@ -68,7 +68,7 @@ fn mapped(dev: &Dev) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_them() {
+fn backtraces_of_panics_are_shown_in_every_generation_without_keeping_images() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
     dev.begins();
@@ -132,13 +132,13 @@ fn the_calls_of_a_panic_are_shown_in_every_generation_and_no_image_stays_for_the
     dev.wishes("p");
     dev.hears("paused");
     let told = dev.all_since("t shows its calls");
-    assert!(told.contains("your code:"), "it was told before its calls and not again: {told}");
+    assert!(told.contains("your code:"), "the panic was reported once, before its backtrace: {told}");
     dev.wishes("q");
     dev.ends_well();
 }
 
 #[test]
-fn a_guard_that_is_asked_tells_the_calls_of_panics_while_its_host_goes_on() {
+fn a_guard_prints_backtraces_of_panics_while_its_host_continues() {
     let scratch = Scratch::new();
     let healthy = scratch.source();
     let hello = "fn say_hello_implementation(&mut self, this: This<Self>) {";

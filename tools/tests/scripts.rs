@@ -52,7 +52,7 @@ fn alcedo(args: &[&str], package: &Package) -> (bool, String) {
 }
 
 #[test]
-fn check_says_what_is_wrong_and_where_and_ends_with_one() {
+fn check_prints_errors_with_locations_and_exits_with_one() {
     let package = Package::new(HERO);
     assert_eq!(alcedo(&["check"], &package), (true, "Tale checked, 1 file: no errors\n".to_owned()));
     package.save(&HERO.replace("Health -= Amount;", "Healht -= Amount;"));
@@ -80,7 +80,7 @@ fn inspect_shows_what_a_package_declares() {
 }
 
 #[test]
-fn repl_evaluates_what_it_is_told_in_a_world_with_objects_of_the_package() {
+fn repl_evaluates_lines_in_a_world_with_objects_of_the_package() {
     let package = Package::new(HERO);
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("repl").arg(&package.folder).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -93,12 +93,15 @@ fn repl_evaluates_what_it_is_told_in_a_world_with_objects_of_the_package() {
     let answers: Vec<_> = said.lines().collect();
     assert_eq!(answers[..5], ["3", "70", "done", "5", "3"], "{said}");
     assert!(said.contains("error") && said.contains("1 | nonsense)"), "{said}");
-    assert!(said.contains("1 | \u{fffd}"), "a byte that is no text is an error, and does not end the session: {said}");
+    assert!(
+        said.contains("1 | \u{fffd}"),
+        "a byte that is not UTF-8 is an error, and does not end the session: {said}"
+    );
     assert_eq!(answers.last(), Some(&"Tale.Hero"), "{said}");
 }
 
 #[test]
-fn repl_runs_functions_of_a_c_library_and_warns_of_a_missing_one() {
+fn repl_runs_c_functions_and_warns_of_a_missing_library() {
     let package =
         Package::new("class Hero extends Actor DLLBind(Sums);\n\ndllimport final function int Sum(int A, int B);\n");
     let code = package.folder.parent().unwrap().join("code");
@@ -125,7 +128,7 @@ fn repl_runs_functions_of_a_c_library_and_warns_of_a_missing_one() {
 }
 
 #[test]
-fn dev_reloads_a_package_when_a_file_is_saved_and_keeps_the_old_one_when_that_is_broken() {
+fn dev_reloads_a_saved_package_and_keeps_the_old_one_on_errors() {
     let package = Package::new(HERO);
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").arg(&package.folder).args(["--objects", "3"]);

@@ -81,7 +81,7 @@ fn every_way_of_saving_a_file_makes_it_live() {
 }
 
 #[test]
-fn a_half_written_or_broken_file_keeps_the_old_class_and_is_shown_with_its_line() {
+fn a_partial_or_broken_file_keeps_the_old_class_and_is_reported() {
     let tale = Tale::new();
     let mut dev = tale.dev();
     // Partial file, as an editor may have written it so far.

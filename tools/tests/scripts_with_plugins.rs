@@ -65,7 +65,7 @@ fn packages_are_checked_with_the_plugins_beside_them() {
 }
 
 #[test]
-fn what_is_no_library_and_what_is_no_module_is_told() {
+fn invalid_libraries_and_modules_are_reported() {
     let scratch = Scratch::new();
     let tale = tale(&scratch);
     fs::write(scratch.plugin().join("broken.so"), "no library").unwrap();
@@ -81,7 +81,7 @@ fn what_is_no_library_and_what_is_no_module_is_told() {
 }
 
 #[test]
-fn inspect_and_glue_see_a_package_with_the_plugins_they_are_told_and_show_its_version() {
+fn inspect_and_glue_use_the_named_plugins_and_show_the_version() {
     let scratch = Scratch::new();
     let tale = tale(&scratch);
     let manifest = "version = \"1.2.0\"\n\n[dependencies]\nmagic_cube = \">=0.1\"\n";

@@ -84,7 +84,7 @@ impl Drop for Terminal {
 }
 
 #[test]
-fn keys_and_the_status_line_are_there_whatever_the_world_does() {
+fn keys_and_status_line_work_in_every_state_of_the_world() {
     let scratch = Scratch::new();
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").arg(scratch.plugin()).args(["--objects", "5"]).env("TERM", "xterm");

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_called_gets_the_words_in_order_and_gives_one_back() {
+    fn callee_receives_the_words_in_order_and_returns_one() {
         struct Last;
         impl<const N: usize> DirectBody<[u64; N]> for Last {
             unsafe fn run(_context: *const (), _object: ObjectHandle, bits: [u64; N]) -> DirectAnswer {

@@ -40,7 +40,7 @@ impl Cell {
     ///
     /// # Safety
     /// The number is the one that the description requests for the cell: code that has the cell reads and writes memory by it.
-    #[expect(unsafe_code, reason = "what is filled in is believed")]
+    #[expect(unsafe_code, reason = "the host trusts the number in the cell")]
     pub unsafe fn fill(&self, number: u64) {
         self.0.store(number, Ordering::Relaxed);
     }

@@ -28,7 +28,7 @@ use crate::host::Directory;
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectShell(pub unsafe extern "C" fn());
 
-/// One object of a batch.
+/// An object of a batch.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchItem {

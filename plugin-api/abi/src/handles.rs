@@ -2,7 +2,7 @@
 
 use abi_stable::StableAbi;
 
-/// A host object: 32 bits of index, 32 bits of serial. Zero is no object.
+/// A host object: 32 bits of index, 32 bits of serial. Zero refers to no object.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct ObjectHandle(pub u64);

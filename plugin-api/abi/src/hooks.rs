@@ -35,7 +35,7 @@ pub struct HookSlot {
 impl HookSlot {
     /// Creates an unwritten slot.
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "a static needs a const constructor, and nothing else makes one")]
+    #[expect(clippy::new_without_default, reason = "a static needs a const constructor")]
     pub const fn new() -> Self {
         Self { magic: SLOT_MAGIC, context: AtomicPtr::new(core::ptr::null_mut()) }
     }

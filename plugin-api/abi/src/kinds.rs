@@ -1,23 +1,23 @@
-//! The numbers that say what a property, a function or a class is. Numbers, not Rust enums: an unknown one must
-//! be an error in the reader, not undefined behavior.
+//! Numbers for kinds of properties and flags of properties, functions and classes. They are not Rust enums, because an
+//! unknown number must be a reader's error, not undefined behavior.
 
 use abi_stable::StableAbi;
 
-/// What kind of value a property or parameter holds.
+/// Kind of value of a property or parameter.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PropertyKind(pub u8);
 
-/// Syntax behind the name of a kind in the text of a type.
+/// Syntax after the name of a kind in the name of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KindForm {
-    /// The name alone.
+    /// Only the name.
     Plain,
     /// A path instead of the name.
     Struct,
     /// The path of a class, interface or enum in parentheses.
     Path,
-    /// So many types in parentheses.
+    /// This number of types in parentheses.
     Types(usize),
     /// A signature in parentheses.
     Signature,
@@ -53,14 +53,14 @@ macro_rules! kinds {
                 match self.0 { $($number => KindForm::$form $(($types))?,)* _ => KindForm::Plain }
             }
 
-            /// Name of the Rust type that plugins use, without parameters; `None` for types that have names of their own, and for an
-            /// unknown number.
+            /// Name of the Rust type that plugins use, without parameters; `None` for types with their own names and
+            /// for an unknown number.
             #[must_use]
             pub const fn plugin_type(self) -> Option<&'static str> {
                 match self.0 { $($number => kinds!(@plugin $text $($plugin)?),)* _ => None }
             }
 
-            /// Keywords of the script language that make a reference of the kind to a class; the first one is shown.
+            /// Keywords of the script language for a reference of the kind to a class; messages use the first keyword.
             #[must_use]
             pub const fn script_words(self) -> &'static [&'static str] {
                 match self.0 { $($number => &[$($($word),+)?],)* _ => &[] }
@@ -70,7 +70,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// One byte, unsigned.
+    /// Unsigned byte.
     U8 = 1, "u8", Plain;
     /// Two bytes, unsigned.
     U16 = 2, "u16", Plain;
@@ -78,7 +78,7 @@ kinds! {
     U32 = 3, "u32", Plain;
     /// Eight bytes, unsigned.
     U64 = 4, "u64", Plain;
-    /// One byte, signed.
+    /// Signed byte.
     I8 = 5, "i8", Plain;
     /// Two bytes, signed.
     I16 = 6, "i16", Plain;
@@ -90,7 +90,7 @@ kinds! {
     F32 = 9, "f32", Plain;
     /// Eight bytes, IEEE 754.
     F64 = 10, "f64", Plain;
-    /// One byte, 0 or 1.
+    /// Byte with the value 0 or 1.
     BOOL = 11, "bool", Plain;
     /// UTF-8 text owned by the host: [`crate::value::TextRaw`].
     STRING = 12, "String", Plain;
@@ -102,52 +102,52 @@ kinds! {
     OBJECT = 14, "Object", Path, plugin: Some("Obj");
     /// A struct by value.
     STRUCT = 15, "Struct", Struct, plugin: None;
-    /// UTF-8 text, kept apart from `String` because other code tells the two apart: [`crate::value::TextRaw`].
+    /// UTF-8 text, distinguished from `String` for other code: [`crate::value::TextRaw`].
     UTF8_STRING = 16, "Utf8String", Plain, plugin: Some("UUtf8String");
-    /// Text of one byte a character, ISO 8859-1: [`crate::value::TextRaw`].
+    /// ISO 8859-1 text, one byte per character: [`crate::value::TextRaw`].
     ANSI_STRING = 17, "AnsiString", Plain, plugin: Some("UAnsiString");
-    /// Text for people, with the key it is translated by: [`crate::value::LocalTextRaw`].
+    /// Localized text with its translation key: [`crate::value::LocalTextRaw`].
     TEXT = 18, "Text", Plain, plugin: Some("UText");
-    /// A class that is the named one or a subclass: the name of its path.
+    /// A reference to the named class or a subclass, by the name of its path.
     SUBCLASS_OF = 21, "SubclassOf", Path;
-    /// The same, also while there is no such class: the name of its path.
+    /// A reference to a class that may not be loaded, by the name of its path.
     SOFT_CLASS = 22, "SoftClass", Path, script: ["softclass"];
-    /// An object by its path, be it there or not: the name of the path.
+    /// A reference to an object that may not exist, by the name of its path.
     SOFT_OBJECT = 23, "SoftObject", Path, script: ["soft", "softobject"];
-    /// An object by an id that no other ever has, be it there or not: [`crate::value::LazyRaw`].
+    /// A reference to an object that may not exist, by a unique id: [`crate::value::LazyRaw`].
     LAZY_OBJECT = 24, "LazyObject", Path, script: ["lazy", "lazyobject"];
     /// A reference that keeps nothing alive: [`crate::handles::ObjectHandle`].
     WEAK_OBJECT = 25, "WeakObject", Path, script: ["weak", "weakobject"];
     /// A strong reference to an object of a class that implements an interface: [`crate::handles::ObjectHandle`].
     SCRIPT_INTERFACE = 26, "ScriptInterface", Path;
-    /// A row of values: [`crate::value::ArrayRaw`].
+    /// A list of values: [`crate::value::ArrayRaw`].
     ARRAY = 31, "Array", Types(1), plugin: Some("UArray");
-    /// Values, each once: [`crate::value::MapRaw`].
+    /// A set of distinct values: [`crate::value::MapRaw`].
     SET = 32, "Set", Types(1), plugin: Some("USet");
     /// Values by key: [`crate::value::MapRaw`].
     MAP = 33, "Map", Types(2), plugin: Some("UMap");
-    /// A value or none: a byte that is zero or one, and the value at the next offset that suits it.
+    /// An optional value: a byte that is zero or one, and the value at the next aligned offset.
     OPTIONAL = 34, "Optional", Types(1), plugin: Some("UOptional");
-    /// A function of an object, to be called later: [`crate::value::DelegateRaw`].
+    /// A bound function of an object: [`crate::value::DelegateRaw`].
     DELEGATE = 41, "Delegate", Signature;
-    /// Any number of them, called one after the other: an [`crate::value::ArrayRaw`] of delegates.
+    /// A list of bound functions, called in sequence: an [`crate::value::ArrayRaw`] of delegates.
     MULTICAST_DELEGATE = 42, "MulticastDelegate", Signature;
-    /// The same where there mostly is none: [`crate::value::SparseRaw`].
+    /// A multicast delegate that is optimized for no bindings: [`crate::value::SparseRaw`].
     SPARSE_DELEGATE = 43, "SparseDelegate", Signature;
     /// A property by its path: the name of the path.
     FIELD_PATH = 51, "FieldPath", Plain;
 }
 
 impl PropertyKind {
-    /// Whether a value lies in a slot of a call itself: numbers, `bool`, `Name` and `Object`. `String` goes as a view and
-    /// comes back through a sink; every other kind goes by the address of a value.
+    /// Returns `true` if a slot of a call holds the value itself: numbers, `bool`, `Name` and `Object`. `String` is
+    /// passed as a view and returned through a sink; every other kind is passed by address.
     #[must_use]
     pub const fn fits_slot(self) -> bool {
         matches!(self.0, 1..=11 | 13 | 14)
     }
 
-    /// The number that conjugates of this kind are registered under, which is also the order they are released in,
-    /// downwards; `None` for kinds that have no conjugate, because their values are copied in and out.
+    /// Registration number of conjugates of this kind; conjugates are released in descending order of it. `None` for
+    /// kinds without conjugates, whose values are copied.
     #[must_use]
     pub const fn conjugate(self) -> Option<u8> {
         Some(match self {
@@ -188,7 +188,7 @@ pub mod property_flags {
     pub const REPLICATED: u64 = 1 << 9;
     /// Saved games have it.
     pub const SAVE_GAME: u64 = 1 << 10;
-    /// Scripts have the enum that it holds as a byte, whatever its underlying type.
+    /// Scripts see the stored enum as a byte, for any underlying type.
     pub const ENUM_AS_BYTE: u64 = 1 << 12;
     /// No field, but the struct that a struct extends: the first of its fields, a struct at its start.
     pub const BASE: u64 = 1 << 11;
@@ -198,7 +198,7 @@ pub mod property_flags {
 pub mod function_flags {
     /// Scripts may call it.
     pub const CALLABLE: u64 = 1;
-    /// Scripts may call it, and it changes nothing: so code of a generation that comes up may, before the commit.
+    /// Scripts may call it, and it has no side effects: new code may call it before the commit.
     pub const PURE: u64 = 1 << 1;
     /// Subclasses may override it; without an override its own body runs.
     pub const NATIVE_EVENT: u64 = 1 << 2;
@@ -206,21 +206,21 @@ pub mod function_flags {
     pub const STATIC: u64 = 1 << 3;
     /// Overrides an event of a base class.
     pub const OVERRIDE: u64 = 1 << 4;
-    /// Its result may be an error of its author's instead.
+    /// May return an error of the plugin author instead of its result.
     pub const FALLIBLE: u64 = 1 << 5;
-    /// Only scripts give it a body; without one it does nothing and gives the zero value.
+    /// Only scripts implement it; the default body does nothing and returns the zero value.
     pub const IMPLEMENTABLE_EVENT: u64 = 1 << 6;
-    /// It does not change the state of its object's plugin part.
+    /// Does not change the plugin part of its object.
     pub const CONST: u64 = 1 << 7;
-    /// Its body is in a C library, which its metadata name.
+    /// Implemented in a C library, which its metadata specify.
     pub const DLL_IMPORT: u64 = 1 << 8;
-    /// The same, and it needs no working directory.
+    /// Implemented in a C library, and needs no working directory.
     pub const NO_CWD: u64 = 1 << 9;
-    /// The same, and the `bool` that it gives fills one byte.
+    /// Implemented in a C library, and its `bool` result has one byte.
     pub const BOOL8: u64 = 1 << 10;
-    /// Marks a function of a C library whose `bool` result fills four bytes.
+    /// Implemented in a C library, and its `bool` result has four bytes.
     pub const BOOL32: u64 = 1 << 11;
-    /// It brings its own thunk, which steps through the parameters; its plain body is never called.
+    /// Has its own thunk, which steps through the parameters; its plain body is never called.
     pub const CUSTOM_THUNK: u64 = 1 << 16;
 }
 
@@ -232,8 +232,8 @@ pub mod class_flags {
     pub const BLUEPRINT_TYPE: u64 = 1 << 1;
     /// No class extends it.
     pub const FINAL: u64 = 1 << 2;
-    /// Only classes that extend it have objects, beside its class default object.
+    /// Only subclasses have objects, except for the class default object.
     pub const ABSTRACT: u64 = 1 << 3;
-    /// An object is made inside of another only, its context, beside the class default object.
+    /// Each object requires an outer object, its context, except for the class default object.
     pub const CONTEXTUAL: u64 = 1 << 4;
 }

@@ -46,7 +46,7 @@ macro_rules! layout {
 
 /// Fingerprint of sizes, alignments and field offsets. Prefix types are excluded, because they may grow.
 pub const LAYOUT_HASH: u64 = layout! {
-    Slot { ; "its fields are private, and its size and alignment tell all" }
+    Slot { ; "its fields are private; size and alignment are sufficient" }
     ZCallBuffer { slots, len }
     TextRaw { data, len, capacity }
     TextView { data, len }

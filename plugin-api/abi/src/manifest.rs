@@ -84,8 +84,8 @@ pub const fn encoded_len(source: &Source<'_>) -> usize {
 #[must_use]
 pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     assert!(names::is_module_name(source.name), "a module is named by at most 64 lower-case letters, digits and `_`");
-    assert!(names::is_version(source.version), "the package's version is no version, or longer than 64 bytes");
-    assert!(source.compiler.len() <= names::LONGEST_WORDS, "the compiler's words about itself are too long");
+    assert!(names::is_version(source.version), "the version of the package is invalid, or longer than 64 bytes");
+    assert!(source.compiler.len() <= names::LONGEST_WORDS, "the version string of the compiler is too long");
     let flags = flag(source.unwinds, FLAG_UNWIND)
         | flag(SLOT_TYPES, FLAG_SLOT_TYPES)
         | flag(source.hooked, FLAG_HOOKED)
@@ -101,7 +101,7 @@ pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     while at < source.dependencies.len() {
         let (name, range) = source.dependencies[at];
         assert!(names::is_dependency_name(name), "a dependency is named by at most 64 letters, digits and `_`");
-        assert!(names::is_version_range(range), "the versions of a dependency are no version range");
+        assert!(names::is_version_range(range), "the version range of a dependency is invalid");
         writer = writer.text(name).text(range);
         at += 1;
     }
@@ -132,7 +132,7 @@ impl<const N: usize> Writer<N> {
     }
 
     const fn text(self, text: &str) -> Self {
-        assert!(text.len() < u16::MAX as usize, "a text in the manifest is too long");
+        assert!(text.len() < u16::MAX as usize, "a string in the manifest is too long");
         self.put(&(text.len() as u16).to_le_bytes()).put(text.as_bytes())
     }
 }
@@ -214,11 +214,11 @@ pub enum ManifestError {
 impl core::fmt::Display for ManifestError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::Magic => f.write_str("it does not start as a manifest does"),
+            Self::Magic => f.write_str("it does not start with the magic of a manifest"),
             Self::Format(found) => write!(f, "it has format {found}, this host reads format {FORMAT}"),
-            Self::Length => f.write_str("its length is not what it says"),
-            Self::Checksum => f.write_str("its checksum does not fit"),
-            Self::Content => f.write_str("its content makes no sense"),
+            Self::Length => f.write_str("its length does not match its header"),
+            Self::Checksum => f.write_str("its checksum does not match"),
+            Self::Content => f.write_str("its content is invalid"),
             Self::Text { what, found, rule } => write!(f, "its {what} is {found}, and {rule}"),
         }
     }
@@ -369,7 +369,7 @@ mod tests {
     const BYTES: [u8; encoded_len(&SOURCE)] = encode(&SOURCE);
 
     #[test]
-    fn what_is_written_is_what_is_read() {
+    fn written_manifests_are_read_back_unchanged() {
         let manifest = Manifest::read(&BYTES).expect("just encoded");
         assert_eq!((manifest.name, manifest.version, manifest.build_id), ("kitchen", "1.2.3", 7));
         assert_eq!(manifest.layout_hash, crate::LAYOUT_HASH);
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_is_held_to_its_rule_and_shown_escaped() {
+    fn every_string_is_checked_by_its_rule_and_printed_escaped() {
         let longest = "a".repeat(300);
         let cases = [
             ("kitchen", "kitchen\0/tmp/evil.so", "its module name is \"kitchen\\0/tmp/evil.so\", and a module is"),

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_authors_write_passes() {
+    fn valid_names_of_authors_are_accepted() {
         assert!(["a", "magic_cube", "a9_"].into_iter().all(is_module_name));
         assert!(["Cube", "_a1", "Größe", "x"].into_iter().all(is_identifier));
         assert!(["/Script/Game.Cube", "/Script/_a.B9"].into_iter().all(is_type_path));

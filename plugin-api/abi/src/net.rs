@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_an_object_stands_in_the_table_once() {
+    fn written_values_are_read_back_and_objects_are_listed_once() {
         let mut read = Whole::default();
         assert_eq!(load(&row(), |archive, map| read.net_serialize(archive, map)), NetOutcome::Done(()));
         assert_eq!(read, whole());
@@ -286,7 +286,7 @@ mod tests {
 
     /// A buffer from another machine may have any content.
     #[test]
-    fn a_row_that_is_cut_or_changed_fails_or_gives_values_and_never_more() {
+    fn damaged_input_fails_or_yields_values_but_never_reads_past_the_end() {
         let row = row();
         for end in 0..row.len() {
             let outcome = load(&row[..end], |archive, map| Whole::default().net_serialize(archive, map));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_leaves_all_that_follows_as_it_is() {
+    fn absent_values_leave_following_values_unchanged() {
         let (mut first, mut second, mut third) = (5_u64, "as it was".to_owned(), 9_u8);
         let outcome = load(&joined(&[], &[1, 2]), |archive, _| {
             archive.number(&mut first);

@@ -54,7 +54,7 @@ pub mod color {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConjugateState {
-    /// One of [`color`].
+    /// A constant of [`color`].
     pub color: u8,
     /// 1 if the value is gone, otherwise 0.
     pub expired: u8,

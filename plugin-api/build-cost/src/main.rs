@@ -1,5 +1,5 @@
-//! What our attributes cost a plugin's author at each save: builds twenty classes of ten properties and ten functions after an
-//! edit of one line, with the attributes and without, in turn, and prints the medians and their ratio.
+//! Measures the cost of the attributes for a plugin author at each save: builds twenty classes of ten properties and ten functions after
+//! an edit of one line, alternately with and without the attributes, and prints the medians and their ratio.
 //!
 //! `cargo run --release` writes the two plugins into the target folder and measures (seven builds each).
 
@@ -14,7 +14,7 @@ use std::{env, fs, io};
 
 use sources::{Sort, edited, manifest, sources};
 
-/// How often each is built; an odd number, so that there is a median.
+/// Number of builds per variant; odd, so that the median is a measured value.
 const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
@@ -27,7 +27,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of this workspace.
 fn home() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

@@ -1,26 +1,26 @@
-//! The sources of the two plugins, from one description, so that they differ in the attributes and in nothing else.
+//! Sources of the two plugins, generated from one description, so that they differ in the attributes only.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// How many classes there are, and how many properties and functions each has.
+/// Number of classes, and of properties and functions per class.
 const CLASSES: usize = 20;
 const MEMBERS: usize = 10;
 
-/// Which of the two.
+/// Variant of the plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
     /// With the attributes of the plugin interface.
     Attributed,
-    /// As Rust alone has it.
+    /// Without attributes.
     Plain,
 }
 
 impl Sort {
-    /// The two, in the order in which they are built.
+    /// Both variants, in build order.
     pub(crate) const BOTH: [Self; 2] = [Self::Attributed, Self::Plain];
 
-    /// The folder of the package, which has its name.
+    /// Name of the package and its folder.
     pub(crate) fn package(self) -> &'static str {
         match self {
             Self::Attributed => "with-attributes",
@@ -29,7 +29,7 @@ impl Sort {
     }
 }
 
-/// The manifest of a package, a workspace of its own.
+/// Returns the manifest of a package, which is a separate workspace.
 pub(crate) fn manifest(sort: Sort, interface: &Path) -> String {
     let mut text = format!(
         "[package]\nname = \"{}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
@@ -43,14 +43,14 @@ pub(crate) fn manifest(sort: Sort, interface: &Path) -> String {
     text
 }
 
-/// The files of a package's `src`, by name.
+/// Returns the files of a package's `src`, by name.
 pub(crate) fn sources(sort: Sort) -> Vec<(String, String)> {
     let mut files = vec![("lib.rs".to_owned(), root(sort))];
     files.extend((0..CLASSES).map(|at| (format!("class_{at:02}.rs"), class(sort, at, 1))));
     files
 }
 
-/// The file that is edited, with another number in one of its lines each time.
+/// Returns the edited file, with a different number in each round.
 pub(crate) fn edited(sort: Sort, number: usize) -> (String, String) {
     (format!("class_{:02}.rs", CLASSES / 2), class(sort, CLASSES / 2, number))
 }

@@ -39,7 +39,7 @@ impl AsyncFunction {
             Some(FnArg::Typed(first)) if is_obj_of_self(&first.ty) => {}
             first => {
                 let (at, paren) = (first.map(|first| first.to_token_stream()), signature.paren_token.span.join());
-                let problem = "an async function outlives the call that begins it: take `this: Obj<Self>` as the first \
+                let problem = "an async function outlives the call that starts it: take `this: Obj<Self>` as the first \
                                parameter, and no `self`; reach the object with `this.with(…)` or `this.with_part(…)`";
                 errors.take::<()>(Err(match at {
                     Some(tokens) => rules::spanned("ALC0113", tokens, problem),
@@ -54,8 +54,8 @@ impl AsyncFunction {
                 errors.take::<()>(Err(rules::spanned(
                     "ALC0114",
                     &typed.ty,
-                    "an async function owns what it takes, since its call ends first: take the type without `&` and `Lent`; \
-                     what it gives goes to `done`",
+                    "an async function owns its parameters, because it outlives its call: use the type without `&` and `Lent`; \
+                     its result is passed to `done`",
                 )));
             }
         }

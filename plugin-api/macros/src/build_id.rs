@@ -152,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_list_of_symbols_says_that_a_library_is_a_plugin() {
+    fn only_the_symbol_table_identifies_a_library_as_a_plugin() {
         let archive = |list: &str, rest: &str| {
             let header = format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "/", 0, 0, 0, 0, list.len());
             format!("!<arch>\n{header}{list}{rest}").into_bytes()
         };
         let root = "alcedo_root_module\0";
         assert!(has_root_module(&archive(&format!("\0\0one\0{root}two\0"), "")));
-        assert!(!has_root_module(&archive("\0\0one\0two\0", root)), "what is in the code is no symbol");
+        assert!(!has_root_module(&archive("\0\0one\0two\0", root)), "a string in the code is not a symbol");
         let whole = archive(root, "");
         assert!((0..whole.len()).all(|length| !has_root_module(&whole[..length])), "a library that is cut off");
         assert!(!has_root_module(root.as_bytes()));

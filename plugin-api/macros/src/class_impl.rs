@@ -109,7 +109,7 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
         return Err(rules::spanned(
             "ALC0001",
             path,
-            "`#[uclass]` stands on the class's own `impl`, not on one of a trait",
+            "`#[uclass]` belongs on the inherent `impl` of the class, not on the `impl` of a trait",
         ));
     }
     if !item.generics.params.is_empty() {
@@ -117,7 +117,7 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     }
     match &*item.self_ty {
         Type::Path(path) if path.path.get_ident().is_some() => Ok(path.path.require_ident()?.clone()),
-        other => Err(rules::spanned("ALC0003", other, "the name of a class of this very module goes here")),
+        other => Err(rules::spanned("ALC0003", other, "expected the name of a class of this module")),
     }
 }
 
@@ -205,7 +205,7 @@ impl<'a> Body<'a> {
             return Err(rules::spanned(
                 "ALC0004",
                 second,
-                "a method has one role: another attribute gave it one already",
+                "a method has one role, but another attribute has already set its role",
             ));
         }
         let (signature, attrs) = (&function.sig, &function.attrs);
@@ -293,12 +293,12 @@ impl<'a> Body<'a> {
             return Err(rules::spanned(
                 "ALC0008",
                 &signature.output,
-                "a red constructor gives the plugin part itself, `-> Self`: what may fail belongs into a function that is \
-                 called later",
+                "a red constructor returns the plugin part itself, `-> Self`: move fallible code to a function that is called \
+                 later",
             ));
         }
         if method.result.returned.is_none() {
-            return Err(rules::spanned("ALC0009", signature, "a red constructor gives the plugin part: `-> Self`"));
+            return Err(rules::spanned("ALC0009", signature, "a red constructor returns the plugin part: `-> Self`"));
         }
         let name = &signature.ident;
         let this = method.wants_this.then(|| quote! { this });
@@ -368,7 +368,7 @@ impl<'a> Body<'a> {
     fn async_function(&mut self, words: &Words, flags: &TokenStream, function: &ImplItemFn) -> Result<()> {
         let (signature, attrs) = (&function.sig, &function.attrs);
         if words.flag("blueprint_pure")? {
-            return Err(rules::at("ALC0116", words.span(), "a pure function has its result at once: it is not async"));
+            return Err(rules::at("ALC0116", words.span(), "a pure function returns immediately: it cannot be async"));
         }
         let task = AsyncFunction::of(signature, self.side)?;
         let (method, shell, cell) = (&task.method, self.next_shell(), cell_of(&task.method));
@@ -428,7 +428,7 @@ impl<'a> Body<'a> {
             return Err(rules::spanned(
                 "ALC0004",
                 second,
-                "a method has one role: another attribute gave it one already",
+                "a method has one role, but another attribute has already set its role",
             ));
         }
         let import = DllImport::of(attr, signature)?;
@@ -492,7 +492,7 @@ impl<'a> Body<'a> {
 fn function_flags(words: &Words) -> Result<TokenStream> {
     specifiers::expect(words, FUNCTION)?;
     if words.flag("blueprint_callable")? && words.flag("blueprint_pure")? {
-        return Err(rules::at("ALC0023", words.span(), "a pure function is callable: say one of the two"));
+        return Err(rules::at("ALC0023", words.span(), "a pure function is callable: specify only one of the two"));
     }
     specifiers::flags(words, FUNCTION, "function_flags")
 }

@@ -70,7 +70,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
     let base_check = dll_bind::base_is_not_bound(&base);
     let library = library.map(|library| quote! { library: #library, });
     let (doc, vis) = (docs::text(&item.attrs), &item.vis);
-    let (view_doc, name) = (format!("What can be done with a [`{class}`]."), text_of(class));
+    let (view_doc, name) = (format!("Operations on a [`{class}`]."), text_of(class));
 
     let (members, checks): (Vec<_>, Vec<_>) = declared.into_iter().unzip();
     let plain: Vec<&Field> = fields.iter().collect();
@@ -132,7 +132,7 @@ fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
     let bodies = bodies_of(interface);
     let name = shown(interface);
     let text = format!(
-        "`{class}` implements `{name}`, and has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}` [ALC0102]"
+        "`{class}` implements `{name}`, but has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}` [ALC0102]"
     );
     quote_spanned! {interface.span()=>
         const _: () = ::core::assert!(#class::#bodies.are_there(), "{}", #text);
@@ -165,14 +165,18 @@ fn expand_imported(
         "was",
     ] {
         if let Some(word) = words.get(flag) {
-            return Err(rules::at("ALC0026", word.name.span(), "the class says this where it is declared"));
+            return Err(rules::at(
+                "ALC0026",
+                word.name.span(),
+                "this specifier belongs on the declaration of the class",
+            ));
         }
     }
     let class = &item.ident;
     let view = view_of(class);
     let base = base_of(words)?;
     let (attrs, vis, name) = (&item.attrs, &item.vis, text_of(class));
-    let view_doc = format!("What can be done with a [`{class}`].");
+    let view_doc = format!("Operations on a [`{class}`].");
     let mut members = Vec::new();
     for property in properties {
         property.words.expect(&[])?;
@@ -199,7 +203,7 @@ fn subobjects_of(words: &Words) -> Result<TokenStream> {
             return Err(rules::spanned(
                 "ALC0198",
                 class,
-                "the class of a subobject goes here: `subobjects(mesh = FancyMesh)`",
+                "expected the class of a subobject: `subobjects(mesh = FancyMesh)`",
             ));
         };
         let name = text_of(&name);
@@ -218,9 +222,7 @@ fn defaults_of(words: &Words, own: &[Property]) -> Result<TokenStream> {
             return Err(rules::at(
                 "ALC0199",
                 name.span(),
-                format!(
-                    "`{name}` is a property of this class: its default stands with it, `#[uproperty(default = …)]`"
-                ),
+                format!("`{name}` is a property of this class: set its default there, `#[uproperty(default = …)]`"),
             ));
         }
         let (path, text) = (names.iter().map(text_of).collect::<Vec<_>>().join("."), default_value::untyped(&value)?);
@@ -241,7 +243,7 @@ fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
         (true, true) => Err(rules::at(
             "ALC0027",
             words.span(),
-            "`blueprintable` lets scripts extend the class, `blueprint_type` forbids it: say one of them",
+            "`blueprintable` lets scripts extend the class, `blueprint_type` forbids it: specify only one of them",
         )),
         (true, false) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINTABLE }),
         (false, true) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINT_TYPE }),
@@ -252,7 +254,7 @@ fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
         return Err(rules::at(
             "ALC0190",
             words.span(),
-            "a class that is bound to a library is final, so no class could extend an abstract one: say one of them",
+            "a class that is bound to a library is final, so no class could extend an abstract one: specify only one of them",
         ));
     }
     let is_abstract = is_abstract.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::ABSTRACT });
@@ -307,7 +309,7 @@ fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
         (Some(_), Some(keep)) => Err(rules::spanned(
             "ALC0029",
             keep,
-            "a reflected property lives in the host object and survives every reload: it needs no `#[keep]`",
+            "a reflected property is stored in the object of the host and survives every reload: it needs no `#[keep]`",
         )),
         (Some(attr), None) => {
             let words = Words::of(&attr)?;
@@ -370,7 +372,7 @@ impl Property {
             quote_spanned! {ty.span()=>
                 const _: () = ::core::assert!(
                     ::alcedo_plugin_api::plumbing::scripts_have::<#ty>(#as_byte),
-                    "scripts know enums of `u8` only: give the enum `#[repr(u8)]`, or say `enum_as_byte` here [ALC0191]"
+                    "scripts know enums of `u8` only: give the enum `#[repr(u8)]`, or write `enum_as_byte` here [ALC0191]"
                 );
             }
         });

@@ -16,7 +16,7 @@ impl Conditions {
             return Err(rules::spanned(
                 "ALC0034",
                 attr,
-                "`cfg_attr` is looked at after the rules of a class: say `#[cfg(…)]` on two members instead",
+                "`cfg_attr` is expanded after the checks of a class: write `#[cfg(…)]` on two members instead",
             ));
         }
         Ok(Self(attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()))

@@ -24,7 +24,7 @@ pub(crate) fn named(words: &Words) -> Result<Option<Path>> {
             return Err(rules::at(
                 "ALC0202",
                 lists.name.span(),
-                format!("only a thunk of your own takes parameters of any type: add `{WORD} = Self::exec_name`"),
+                format!("only a custom thunk takes parameters of any type: add `{WORD} = Self::exec_name`"),
             ));
         }
         return Ok(None);
@@ -47,7 +47,7 @@ pub(crate) fn refuse_body(words: &Words, signature: &Signature) -> Result<()> {
             "ALC0200",
             signature,
             format!(
-                "its thunk is `{}`, and nothing would call this body: declare the function without one, `fn {}(…);`",
+                "its thunk is `{}`, so this body would never be called: declare the function without one, `fn {}(…);`",
                 thunk.to_token_stream().to_string().replace(' ', ""),
                 signature.ident
             ),
@@ -62,7 +62,7 @@ pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: 
             return Err(rules::at(
                 "ALC0204",
                 words.span(),
-                format!("what runs for an event is its override: `{WORD}` is for functions that nobody overrides"),
+                format!("an event calls its override: `{WORD}` is for functions that cannot be overridden"),
             ));
         }
     }
@@ -70,14 +70,14 @@ pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: 
         return Err(rules::spanned(
             "ALC0204",
             &signature.inputs,
-            "the thunk knows its object from the frame: the declaration takes `&self`, or no object, and what a caller gives",
+            "the thunk knows its object from the frame: the declaration takes `&self`, or no object, and the arguments of callers",
         ));
     }
     if method.result.may_fail {
         return Err(rules::spanned(
             "ALC0204",
             &signature.output,
-            "the thunk gives its errors itself: the declaration has the plain type of the result",
+            "the thunk reports its errors itself: the declaration has the plain type of the result",
         ));
     }
     for list in WILDCARDS {
@@ -89,7 +89,7 @@ pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: 
                 return Err(rules::spanned(
                     "ALC0203",
                     &text,
-                    format!("`{name}` is no parameter of `{}`; the result is called `{RESULT}`", method.name),
+                    format!("`{name}` is not a parameter of `{}`; the result is called `{RESULT}`", method.name),
                 ));
             }
         }

@@ -31,7 +31,7 @@ impl DefaultValue {
         let mut checks = Vec::new();
         for ExprAssign { left, right, .. } in assigns {
             let Expr::Path(field) = &**left else {
-                return Err(rules::spanned("ALC0036", left, "a field of the struct goes here: `(x = 1.0, y = 2.0)`"));
+                return Err(rules::spanned("ALC0036", left, "expected a field of the struct: `(x = 1.0, y = 2.0)`"));
             };
             let name = field.path.require_ident()?;
             fields.push(format!("{name}={}", text(right)?));
@@ -60,7 +60,7 @@ pub(crate) fn untyped(value: &Expr) -> Result<String> {
     let mut fields = Vec::new();
     for ExprAssign { left, right, .. } in assigns {
         let Expr::Path(field) = &**left else {
-            return Err(rules::spanned("ALC0036", left, "a field of the struct goes here: `(x = 1.0, y = 2.0)`"));
+            return Err(rules::spanned("ALC0036", left, "expected a field of the struct: `(x = 1.0, y = 2.0)`"));
         };
         fields.push(format!("{}={}", field.path.require_ident()?, text(right)?));
     }
@@ -86,11 +86,10 @@ fn text(value: &Expr) -> Result<String> {
     Err(rules::spanned(
         "ALC0037",
         value,
-        "a default is a number, `true`, `false`, a text, or `(x = 1.0, y = 2.0)` for a struct: it is data, not code",
+        "a default is a number, `true`, `false`, a string, or `(x = 1.0, y = 2.0)` for a struct: it is data, not code",
     ))
 }
 
-/// Quotes and escapes a string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -12,7 +12,7 @@ use crate::words::{Words, text_of};
 const MOST: usize = 8;
 
 const FORM: &str =
-    "`#[udelegate]` stands on the type of a function: `pub type OnScored = fn(points: i32, by: Obj<Cube>);`";
+    "`#[udelegate]` belongs on an alias of a function type: `pub type OnScored = fn(points: i32, by: Obj<Cube>);`";
 
 pub(crate) fn expand(words: &Words, item: Item) -> Result<TokenStream> {
     let Item::Type(item) = item else { return Err(rules::spanned("ALC0170", item, FORM)) };
@@ -30,14 +30,16 @@ pub(crate) fn expand(words: &Words, item: Item) -> Result<TokenStream> {
         errors.take::<()>(Err(rules::spanned(
             "ALC0173",
             result,
-            format!("a `{kind}` calls any number of functions, so it gives no result: leave it out, or say `single`"),
+            format!(
+                "a `{kind}` calls any number of functions, so it has no result: remove the result, or write `single`"
+            ),
         )));
     }
     let params = errors.unless(params)?;
     let (Some(kind), Some(place)) = (kind, place) else { return Err(rules::spanned("ALC0170", &item, FORM)) };
     let (origin, vis, name, attrs) = (words.origin()?, &item.vis, &item.ident, &item.attrs);
     let (text, doc, signature) = (text_of(name), docs::text(attrs), format_ident!("{}Signature", name));
-    let signature_doc = format!("What a [`{name}`] takes and gives.");
+    let signature_doc = format!("Signature of [`{name}`].");
     let result = result.map_or_else(|| quote! { () }, |result| quote! { #result });
     let params = params.iter().map(|(name, ty)| quote! { #name: #ty });
     Ok(quote! {
@@ -66,12 +68,12 @@ fn kind(words: &Words, name: &Ident) -> Result<Ident> {
         [] => Err(rules::at(
             "ALC0171",
             name.span(),
-            format!("how many functions does `{name}` call? Say `single`, `multicast` or `sparse`"),
+            format!("how many functions does `{name}` call? Write `single`, `multicast` or `sparse`"),
         )),
         [(first, _), .., (last, _)] => Err(rules::at(
             "ALC0172",
             words.get(last).map_or_else(|| words.span(), |word| word.name.span()),
-            format!("`{first}` is said already: a delegate is `single`, `multicast` or `sparse`, and one of them only"),
+            format!("`{first}` is already specified: a delegate is only one of `single`, `multicast` and `sparse`"),
         )),
     }
 }
@@ -108,7 +110,7 @@ fn parameters(function: &TypeBareFn) -> Result<Vec<(String, &Type)>> {
                 errors.take::<()>(Err(rules::spanned(
                     "ALC0176",
                     reference,
-                    "a delegate takes values, and gives nothing back but its result: write the type without `&`",
+                    "a delegate has no out parameters: write the type without `&`",
                 )));
             }
             (None, ty) => {

@@ -42,21 +42,21 @@ impl DllImport {
             return Err(rules::spanned(
                 "ALC0145",
                 &signature.inputs[1],
-                "C knows no `this`: the declaration lists what the function in C takes",
+                "a C function has no `this`: the declaration lists the parameters of the C function",
             ));
         }
         if method.result.may_fail {
             return Err(rules::spanned(
                 "ALC0145",
                 &signature.output,
-                "a function of C gives no `Result`: take the plain type; what goes wrong with a call is the error of its `try_` caller",
+                "a C function returns no `Result`: use the plain type; a failed call returns an error from its `try_` method",
             ));
         }
         if let Some(lent) = method.parameters.iter().find(|parameter| parameter.is_lent) {
             return Err(rules::spanned(
                 "ALC0145",
                 &lent.ty,
-                "C is given a copy: take the plain type, `&mut T` where C may write, or `[T; N]` for a row of values",
+                "C receives a copy: use the plain type, `&mut T` for an out parameter, or `[T; N]` for an array",
             ));
         }
         let is_bool = method.result.returned.as_ref().is_some_and(|ty| crate::class_struct::is_named(ty, "bool"));
@@ -94,13 +94,13 @@ impl DllImport {
         });
         let checks = each().map(|(parameter, param)| param.check(&parameter.ty));
         let gives = method.result.returned.as_ref().map(|ty| {
-            let text = "C cannot give this: numbers, `bool`, `String` and structs are read of it [ALC0146]";
+            let text = "C cannot return this: the result is a number, `bool`, `String` or a struct [ALC0146]";
             quote_spanned! {ty.span()=>
                 const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_gives::<#ty>(), #text);
             }
         });
         let unbound = format!(
-            "`{class}` is bound to no library: say `#[uclass(…, dll_bind = \"Name\")]` on its struct [ALC0143]"
+            "`{class}` is not bound to a library: write `#[uclass(…, dll_bind = \"Name\")]` on its struct [ALC0143]"
         );
         let bound = quote_spanned! {name.span()=>
             const _: () = ::core::assert!(
@@ -186,7 +186,7 @@ impl CParam {
                     return Err(rules::spanned(
                         "ALC0147",
                         &array.len,
-                        "the host is told the length of the array: write a number",
+                        "the host needs the length of the array: write a number",
                     ));
                 };
                 let element = &array.elem;

@@ -17,7 +17,7 @@ pub(crate) fn of_type(words: &Words, package: &LitStr, name: &syn::Ident) -> Res
         return Err(rules::at(
             "ALC0026",
             word.name.span(),
-            "this word is for the declaration of the type, and this type is imported",
+            "this specifier belongs on the declaration of the type, but this type is imported",
         ));
     }
     of(words, &path(package, name))
@@ -41,7 +41,7 @@ pub(crate) fn checked(words: &Words) -> Result<Option<LitStr>> {
         Some(names) => Err(rules::at(
             "ALC0205",
             names.span(),
-            "earlier names are letters, digits and `_`, with commas between, and without a path: `was = \"weight, mass\"`",
+            "earlier names are letters, digits and `_`, separated by commas, and without a path: `was = \"weight, mass\"`",
         )),
     }
 }

@@ -173,7 +173,7 @@ fn underlying(item: &mut ItemEnum) -> Result<Ident> {
         None => Err(rules::spanned(
             "ALC0161",
             &item.ident,
-            "the host stores a number of a fixed size: say `#[repr(u8)]`, or another of u8 to u64 and i8 to i64",
+            "the host stores a number of a fixed size: write `#[repr(u8)]`, or another of u8 to u64 and i8 to i64",
         )),
     }
 }
@@ -190,7 +190,7 @@ fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entr
                 "ALC0162",
                 &entry.ident,
                 format!(
-                    "`{}` has the number {} of `{other}`: an entry has a number of its own",
+                    "`{}` has the number {} of `{other}`: each entry has its own number",
                     entry.ident, entry.number
                 ),
             )));
@@ -201,7 +201,7 @@ fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entr
         errors.take::<()>(Err(rules::spanned(
             "ALC0163",
             &item.ident,
-            "an enum has an entry of the number 0, which is what a new value is",
+            "an enum has an entry with the number 0, the initial value",
         )));
     }
     errors.finish()?;
@@ -216,7 +216,11 @@ fn check(entry: &Entry, repr: &Ident, is_flags: bool) -> Result<()> {
         false => 0..1 << bits,
     };
     if !range.contains(number) {
-        return Err(rules::spanned("ALC0164", ident, format!("{number} is no {repr}: give the enum a larger `repr`")));
+        return Err(rules::spanned(
+            "ALC0164",
+            ident,
+            format!("{number} is not a {repr}: give the enum a larger `repr`"),
+        ));
     }
     if is_flags && *number < 0 {
         return Err(rules::spanned("ALC0165", ident, format!("{number} is negative, and flags are bits")));

@@ -17,7 +17,7 @@ pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
         return Err(rules::at(
             "ALC0038",
             words.span(),
-            "say by which name it is called: `#[zcall(ex = \"math.add\")]`",
+            "the name of the function is missing: `#[zcall(ex = \"math.add\")]`",
         ));
     };
     if name.value().is_empty() || name.value().contains(['/', ':', ' ']) {
@@ -57,7 +57,7 @@ pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStr
         exports.push(conditions.on_items(export)?);
     }
     if exports.is_empty() {
-        return Err(rules::spanned("ALC0041", &item.self_ty, "nothing in this block is offered: say `#[zmethod]`"));
+        return Err(rules::spanned("ALC0041", &item.self_ty, "this block exports no function: write `#[zmethod]`"));
     }
     Ok(quote! { #item #(#exports)* })
 }
@@ -78,8 +78,7 @@ pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
 /// Expands to the description and trampoline of a static function.
 pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, target: &TokenStream) -> TokenStream {
     if let Some(out) = method.parameters.iter().find(|parameter| parameter.is_out) {
-        let problem =
-            "a function called by name gives all that it gives as its result: take the plain type, and give it back";
+        let problem = "a function called by name has no out parameters: use the plain type, and return the value";
         return rules::spanned("ALC0112", &out.ty, problem).to_compile_error();
     }
     let (result, returned, check) = (method.result_type(), method.result.returned_type(), method.result.check());

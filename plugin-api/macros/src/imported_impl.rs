@@ -43,7 +43,7 @@ fn declaration(
 ) -> Result<TokenStream> {
     let TraitItemFn { mut attrs, sig, .. } = declaration;
     let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
-        return Err(rules::spanned("ALC0044", sig, "say `#[ufunction]`: only reflected functions can be imported"));
+        return Err(rules::spanned("ALC0044", sig, "write `#[ufunction]`: only reflected functions can be imported"));
     };
     let words = Words::of(&attr)?;
     words.expect(&EVENTS)?;
@@ -55,7 +55,7 @@ fn declaration(
         method.needs_self(&sig, "an imported function with `this`")?;
     }
     if method.wants_this {
-        return Err(rules::spanned("ALC0045", &sig.inputs[1], "the declaration lists what a caller gives"));
+        return Err(rules::spanned("ALC0045", &sig.inputs[1], "the declaration lists the arguments of callers"));
     }
     let conditions = Conditions::of(&attrs)?;
     let text = method.text();

@@ -23,7 +23,7 @@ pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
     let (attrs, vis, name, view) = (&item.attrs, &item.vis, &item.ident, view_of(&item.ident));
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(attrs));
     let earlier = earlier_names::of_type(words, &package, name)?;
-    let view_doc = format!("What can be done with an object that is seen as a [`{name}`].");
+    let view_doc = format!("Operations on an object viewed as a [`{name}`].");
     let (descriptions, callers) =
         (functions.iter().map(Function::description), functions.iter().map(|function| function.callers(item)));
     Ok(quote! {
@@ -47,7 +47,7 @@ impl<'a> Function<'a> {
             return Err(rules::spanned(
                 "ALC0046",
                 member,
-                "an interface has functions only: what classes keep is in their own properties",
+                "an interface has functions only: state belongs in the properties of each class",
             ));
         };
         if let Some(body) = &declared.default {
@@ -62,7 +62,7 @@ impl<'a> Function<'a> {
             return Err(rules::spanned(
                 "ALC0048",
                 attr,
-                "a function of an interface is what its signature says, in every build: it takes no attribute but a comment",
+                "a function of an interface has the same signature in every build: only doc comments are allowed",
             ));
         }
         let method = Method::of(&declared.sig)?;
@@ -71,7 +71,7 @@ impl<'a> Function<'a> {
             return Err(rules::spanned(
                 "ALC0049",
                 &declared.sig.inputs[1],
-                "the declaration lists what a caller gives; `this` is for the bodies",
+                "the declaration lists the arguments of callers; `this` is a parameter of the bodies",
             ));
         }
         Ok(Self { declared, method })
@@ -138,7 +138,7 @@ fn refuse(item: &ItemTrait) -> Result<()> {
         return Err(rules::spanned(
             "ALC0050",
             base,
-            "an interface extends nothing: a class lists all that it implements",
+            "an interface extends no other: a class lists all interfaces that it implements",
         ));
     }
     if !item.generics.params.is_empty() {
@@ -156,8 +156,14 @@ fn refuse(item: &ItemTrait) -> Result<()> {
         ));
     }
     match (&item.unsafety, &item.auto_token) {
-        (Some(word), _) => Err(rules::spanned("ALC0053", word, "an interface promises nothing that could be unsafe")),
-        (None, Some(word)) => Err(rules::spanned("ALC0054", word, "a class says itself what it implements")),
+        (Some(word), _) => {
+            Err(rules::spanned("ALC0053", word, "an interface cannot be unsafe: its implementations promise nothing"))
+        }
+        (None, Some(word)) => Err(rules::spanned(
+            "ALC0054",
+            word,
+            "an interface cannot be `auto`: a class lists the interfaces that it implements",
+        )),
         (None, None) => Ok(()),
     }
 }

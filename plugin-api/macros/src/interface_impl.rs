@@ -38,10 +38,10 @@ pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Res
     errors.finish()?;
     let (items, beside, functions) = (&item.items, &body.beside, &body.functions);
     let (bodies, name) = (bodies_of(interface), shown(interface));
-    let absent = format!("`{class}` gives no body for `");
+    let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
     let unlisted =
-        format!("`{class}` does not list `{name}`: say `#[uclass(…, implements({name}))]` on its struct [ALC0104]");
+        format!("`{class}` does not list `{name}`: write `#[uclass(…, implements({name}))]` on its struct [ALC0104]");
     let checks = quote_spanned! {interface.span()=>
         const ALCEDO_ABSENT: &::core::primitive::str =
             ::alcedo_plugin_api::plumbing::first_absent::<#interface>(&[#(#names),*]);
@@ -60,7 +60,7 @@ pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Res
             #checks
             impl #class {
                 #[doc(hidden)]
-                #[allow(dead_code, reason = "whether the class lists the interface is said above")]
+                #[allow(dead_code, reason = "an assertion above checks that the class lists the interface")]
                 pub(crate) const #bodies: ::alcedo_plugin_api::plumbing::Bodies<Self, #interface> =
                     ::alcedo_plugin_api::plumbing::Bodies::new(ALCEDO_FUNCTIONS);
             }
@@ -73,7 +73,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
         &["ufunction", "overrides", "zmethod", "red_constructor", "class_constructor", "post_init_properties"];
     let has_role = |attr: &&syn::Attribute| ROLES.iter().any(|role| attr.path().is_ident(role));
     if let Some(attr) = function.attrs.iter().find(has_role) {
-        return Err(rules::spanned("ALC0056", attr, "a body for an interface is just that: it has no other role"));
+        return Err(rules::spanned("ALC0056", attr, "a body of an interface function cannot have another role"));
     }
     let (conditions, mark) = (Conditions::of(&function.attrs)?, body.mark());
     let method = Method::of(&function.sig)?;
@@ -81,7 +81,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
     let (text, types, result) = (method.text(), method.types(), method.result_type());
     let (name, interface_name) = (&method.name, shown(interface));
     let differs = format!("`{interface_name}` declares `");
-    let same = "`: give the body the same parameters and result, beside `this` [ALC0106]";
+    let same = "`: the body must have the same parameters and result, apart from `this` [ALC0106]";
     let unknown = format!("`{interface_name}` declares no function `{text}`, but ");
     body.beside.push(quote_spanned! {name.span()=>
         const _: () = {

@@ -83,7 +83,7 @@ fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::Toke
         other => Err(rules::spanned(
             "ALC0057",
             other,
-            "`#[uclass]` stands on a struct, which declares the class, or on its `impl` block",
+            "`#[uclass]` belongs on a struct, which declares the class, or on its `impl` block",
         )),
     }
 }
@@ -140,7 +140,9 @@ pub fn native_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
 fn enumeration(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStream> {
     match item {
         Item::Enum(item) => enumeration::expand(words, item),
-        other => Err(rules::spanned("ALC0168", other, "`#[uenum]` stands on an enum: `pub enum Mood { Calm, Angry }`")),
+        other => {
+            Err(rules::spanned("ALC0168", other, "`#[uenum]` belongs on an enum: `pub enum Mood { Calm, Angry }`"))
+        }
     }
 }
 
@@ -188,7 +190,7 @@ pub fn native_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
 fn interface(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStream> {
     match item {
         Item::Trait(item) => interface::expand(words, &item),
-        other => Err(rules::spanned("ALC0058", other, "`#[uinterface]` stands on a trait: `pub trait Hears {}`")),
+        other => Err(rules::spanned("ALC0058", other, "`#[uinterface]` belongs on a trait: `pub trait Hears {}`")),
     }
 }
 

@@ -330,18 +330,14 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
             return Err(rules::spanned(
                 "ALC0060",
                 reference,
-                "values cross the border by copy: take `String` for a text, `Lent<UArray<…>>` for what is used where it lies, \
-                 the plain type without `&`, or `&mut` for what comes back to the caller",
+                "values are passed by copy: use `String` for a string, `Lent<UArray<…>>` for a value used in place, the plain \
+                 type without `&`, or `&mut` for an out parameter",
             ));
         }
         ty => (ty, false),
     };
     if is_out && lent(ty).is_some() {
-        return Err(rules::spanned(
-            "ALC0111",
-            ty,
-            "what comes back to the caller is copied: take `&mut UArray<…>`, without `Lent`",
-        ));
+        return Err(rules::spanned("ALC0111", ty, "out parameters are copied: use `&mut UArray<…>`, without `Lent`"));
     }
     let Pat::Ident(pat) = &*typed.pat else {
         return Err(rules::spanned("ALC0061", &typed.pat, "a reflected parameter has a plain name"));

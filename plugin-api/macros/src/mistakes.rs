@@ -46,7 +46,7 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
     let property = text_of(name);
     let text = match mistake {
         Mistake::OfSelf => format!(
-            "`{property}` is a property, and lives in the host's object: read it with `this.{name}()`, \
+            "`{property}` is a property, stored in the object of the host: read it with `this.{name}()`, \
              write it with `this.set_{property}(…)`, and take `this: This<Self>` as a parameter [ALC0100]"
         ),
         Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)` [ALC0101]"),

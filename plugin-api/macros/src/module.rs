@@ -50,14 +50,14 @@ impl Parse for Module {
                         "ALC0069",
                         word.span(),
                         format!(
-                            "unknown word `{word}`: known here are `name`, `entry`, `main`, `exit`, `suspend`, `resume`, \
+                            "unknown key `{word}`: expected one of `name`, `entry`, `main`, `exit`, `suspend`, `resume`, \
                              `allocator`, `logger`, `unhooked`, `dependencies`"
                         ),
                     ));
                 }
             };
             if said_before {
-                return Err(rules::at("ALC0070", word.span(), format!("`{word}` is said twice")));
+                return Err(rules::at("ALC0070", word.span(), format!("`{word}` is specified twice")));
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -78,14 +78,14 @@ impl Parse for Module {
                 return Err(rules::at(
                     "ALC0073",
                     word.span(),
-                    "`suspend` needs `resume`: when the reload is rolled back, what was given up has to be taken again",
+                    "`suspend` needs `resume`, which reacquires the released resources when a reload is rolled back",
                 ));
             }
             (None, Some((word, _))) => {
                 return Err(rules::at(
                     "ALC0074",
                     word.span(),
-                    "`resume` needs `suspend`: it takes again what that has given up",
+                    "`resume` needs `suspend`, which releases the resources that `resume` reacquires",
                 ));
             }
         };
@@ -142,7 +142,7 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
     })
 }
 
-const OWN_ALLOCATOR: &str = "`allocator: own` says that this library has a `#[global_allocator]` of its own";
+const OWN_ALLOCATOR: &str = "`allocator: own` states that this library has a `#[global_allocator]` of its own";
 const OWN_LOGGER: &str =
     "`logger: own` states that main sets the logger of `log` or the subscriber of `tracing` in this library";
 
@@ -174,7 +174,7 @@ fn dependency(pair: &Expr) -> Result<(LitStr, LitStr)> {
         && let [Some(name), Some(range)] = &elems.iter().map(text).collect::<Vec<_>>()[..]
     {
         if !is_name_of_other(&name.value()) {
-            return Err(rules::at("ALC0076", name.span(), "this is no name of a module"));
+            return Err(rules::at("ALC0076", name.span(), "this is not a valid module name"));
         }
         return Ok((name.clone(), range.clone()));
     }

@@ -34,7 +34,7 @@ pub(crate) fn of_the_host(tokens: TokenStream) -> TokenStream {
 /// Returns the error for an attribute that is only valid in hosts.
 pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
     let instead = match name {
-        "begin_destroy" => "the end of a plugin part is its `Drop`, on the finalizer thread",
+        "begin_destroy" => "implement `Drop` for a plugin part; it runs on the finalizer thread",
         _ => "hold other objects in `Obj<Class>` properties, which the collection follows",
     };
     rules::spanned("ALC0107", attr, format!("`#[{name}]` is for native classes of a host: {instead}"))
@@ -43,7 +43,7 @@ pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
 /// Expands to the function that reports references of a class to the collection, for its method with this signature.
 pub(crate) fn references(class: &Ident, signature: &Signature) -> Result<TokenStream> {
     const WANTED: &str =
-        "the collection asks with `fn references(&self, this: This<Self>, visit: &mut dyn FnMut(ObjectHandle))`";
+        "the collection calls `fn references(&self, this: This<Self>, visit: &mut dyn FnMut(ObjectHandle))`";
     let mut without_visit = signature.clone();
     let Some(visit) = without_visit.inputs.pop() else {
         return Err(rules::spanned("ALC0110", signature, WANTED));

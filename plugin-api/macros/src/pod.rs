@@ -9,7 +9,7 @@ use crate::words::{Words, text_of, to_derive};
 use crate::{docs, earlier_names, struct_field};
 
 pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
-    const ONE_WITH_A_BASE: &str = "leave `pod` out, or have a field of the other struct";
+    const ONE_WITH_A_BASE: &str = "remove `pod`, or declare a field of the other struct";
     let derives = to_derive(&item.attrs, &["Clone", "Copy"]);
     declared(words, item, ONE_WITH_A_BASE, &quote! { pod }, &quote! { #[repr(C)] #derives })
 }
@@ -18,7 +18,7 @@ pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream
     if words.flag("pod")? {
         return expand(words, item);
     }
-    const ONE_WITH_A_BASE: &str = "have a field of the other struct, or declare it with `NativeStruct`";
+    const ONE_WITH_A_BASE: &str = "declare a field of the other struct, or use `NativeStruct`";
     declared(words, item, ONE_WITH_A_BASE, &quote! { structure }, &TokenStream::new())
 }
 
@@ -34,9 +34,7 @@ fn declared(
         return Err(rules::at(
             "ALC0182",
             base.name.span(),
-            format!(
-                "a struct that travels by value has the fields of its Rust struct, and none of a base: {one_with_a_base}"
-            ),
+            format!("a struct that is passed by value cannot extend another: {one_with_a_base}"),
         ));
     }
     let package = read(words, &item)?;

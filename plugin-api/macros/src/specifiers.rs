@@ -16,7 +16,7 @@ pub(crate) struct Specifier {
     pub(crate) flags: &'static [&'static str],
     /// Key of its metadata, for specifiers with a string.
     pub(crate) key: Option<&'static str>,
-    #[cfg_attr(not(test), expect(dead_code, reason = "the page has it, and the test that compares the page"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "used by the test that compares docs/specifiers.md"))]
     pub(crate) about: &'static str,
 }
 
@@ -31,27 +31,27 @@ const fn text(word: &'static str, key: &'static str, about: &'static str) -> Spe
 /// Specifiers of `#[uproperty(…)]`.
 pub(crate) const PROPERTY: &[Specifier] = &[
     flag("edit_anywhere", &["EDIT_ANYWHERE"], "editors may change it"),
-    flag("visible_anywhere", &["VISIBLE_ANYWHERE"], "editors show it, and do not change it"),
+    flag("visible_anywhere", &["VISIBLE_ANYWHERE"], "editors show it and do not change it"),
     flag("blueprint_read", &["BLUEPRINT_READ"], "scripts may read it"),
     flag("blueprint_write", &["BLUEPRINT_WRITE"], "scripts may write it"),
     flag("blueprint_read_write", &["BLUEPRINT_READ", "BLUEPRINT_WRITE"], "both"),
-    flag("transient", &["TRANSIENT"], "it is not written to disk"),
-    flag("save_game", &["SAVE_GAME"], "saved games have it"),
-    flag("replicated", &["REPLICATED"], "copies of the object on other machines get its value"),
-    flag("enum_as_byte", &["ENUM_AS_BYTE"], "scripts have its enum, whose numbers are no `u8`, as a byte"),
-    flag("default", &[], "`default = 1.0`: what it starts as; data, not code"),
-    flag("default_subobject", &["DEFAULT_SUBOBJECT"], "it holds an object that is made together with its owner"),
-    flag("root_component", &["ROOT_COMPONENT"], "that object is the root of an actor"),
-    text("category", "category", "`category = \"Light\"`: where editors put it"),
-    text("display_name", "display_name", "`display_name = \"How bright\"`: what editors call it"),
-    text("was", "was", "`was = \"weight\"`: earlier names, with commas between, whose values it takes over"),
-    flag("meta", &[], "`meta(key = \"value\")`: whatever else editors and tools of your own read"),
+    flag("transient", &["TRANSIENT"], "not written to disk"),
+    flag("save_game", &["SAVE_GAME"], "saved in games"),
+    flag("replicated", &["REPLICATED"], "its value is copied to replicas of the object on other machines"),
+    flag("enum_as_byte", &["ENUM_AS_BYTE"], "scripts see its enum, whose numbers are not `u8`, as a byte"),
+    flag("default", &[], "`default = 1.0`: initial value; data, not code"),
+    flag("default_subobject", &["DEFAULT_SUBOBJECT"], "holds an object that is created with its owner"),
+    flag("root_component", &["ROOT_COMPONENT"], "the object is the root component of an actor"),
+    text("category", "category", "`category = \"Light\"`: category in editors"),
+    text("display_name", "display_name", "`display_name = \"How bright\"`: name in editors"),
+    text("was", "was", "`was = \"weight\"`: earlier names, separated by commas, whose values it adopts"),
+    flag("meta", &[], "`meta(key = \"value\")`: other metadata for editors and tools"),
 ];
 
 /// Specifiers of `#[ufunction(…)]`.
 pub(crate) const FUNCTION: &[Specifier] = &[
     flag("blueprint_callable", &["CALLABLE"], "scripts may call it"),
-    flag("blueprint_pure", &["PURE"], "scripts may call it, and it changes nothing"),
+    flag("blueprint_pure", &["PURE"], "scripts may call it; it has no side effects"),
     flag(
         "blueprint_native_event",
         &["NATIVE_EVENT"],
@@ -60,29 +60,29 @@ pub(crate) const FUNCTION: &[Specifier] = &[
     flag(
         "blueprint_implementable_event",
         &["IMPLEMENTABLE_EVENT"],
-        "only scripts give it a body; without one it gives the zero value",
+        "implemented by scripts only; without a script it returns the zero value",
     ),
     flag(
         "custom_thunk",
         &[],
-        "`custom_thunk = Self::exec_ring`: it is declared without a body, and this function steps through each call",
+        "`custom_thunk = Self::exec_ring`: declared without a body; this function handles each call",
     ),
     text(
         "custom_struct_param",
         "custom_struct_param",
-        "`custom_struct_param = \"value\"`: parameters, with commas between, that take any struct",
+        "`custom_struct_param = \"value\"`: parameters, separated by commas, that take any struct",
     ),
     text("array_parm", "array_parm", "`array_parm = \"target\"`: parameters that take any array"),
     text(
         "array_type_dependent_params",
         "array_type_dependent_params",
-        "parameters, and `return_value`, whose type the first known one of these and of the arrays fixes",
+        "parameters, and `return_value`, whose type is fixed by the first known parameter or array element type",
     ),
-    flag("defaults", &[], "`defaults(times = 3)`: what a host that calls with values may leave out"),
-    text("category", "category", "`category = \"Light\"`: where editors put it"),
-    text("display_name", "display_name", "`display_name = \"Switch on\"`: what editors call it"),
-    text("was", "was", "`was = \"hail\"`: earlier names, with commas between, by which it is still found"),
-    flag("meta", &[], "`meta(key = \"value\")`: whatever else editors and tools of your own read"),
+    flag("defaults", &[], "`defaults(times = 3)`: arguments that callers with values may omit"),
+    text("category", "category", "`category = \"Light\"`: category in editors"),
+    text("display_name", "display_name", "`display_name = \"Switch on\"`: name in editors"),
+    text("was", "was", "`was = \"hail\"`: earlier names, separated by commas, that still resolve to it"),
+    flag("meta", &[], "`meta(key = \"value\")`: other metadata for editors and tools"),
 ];
 
 pub(crate) fn expect(words: &Words, table: &[Specifier]) -> Result<()> {
@@ -125,10 +125,14 @@ pub(crate) fn about_with(
         }
         for (key, value) in words.pairs("meta")? {
             let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {
-                return Err(rules::spanned("ALC0081", value, "the value of a key is a text: `meta(key = \"value\")`"));
+                return Err(rules::spanned(
+                    "ALC0081",
+                    value,
+                    "the value of a key is a string: `meta(key = \"value\")`",
+                ));
             };
             if said.iter().any(|(known, _)| key == known) {
-                return Err(rules::at("ALC0082", key.span(), format!("`{key}` is said already, as a word of its own")));
+                return Err(rules::at("ALC0082", key.span(), format!("`{key}` is already set by its own specifier")));
             }
             said.push((key.to_string(), text));
         }
@@ -148,7 +152,7 @@ mod tests {
             format!("| `{word}` | {} | {key} | {about} |\n", flags.join(" "))
         });
         format!(
-            "## {title}\n\n| word | flags | metadata | says |\n| --- | --- | --- | --- |\n{}",
+            "## {title}\n\n| specifier | flags | metadata | effect |\n| --- | --- | --- | --- |\n{}",
             lines.collect::<String>()
         )
     }
@@ -158,12 +162,12 @@ mod tests {
         let page = include_str!("../../docs/specifiers.md");
         for (title, specifiers) in [("`#[uproperty(…)]`", PROPERTY), ("`#[ufunction(…)]`", FUNCTION)] {
             let table = table(title, specifiers);
-            assert!(page.contains(&table), "the page is to have:\n{table}");
+            assert!(page.contains(&table), "docs/specifiers.md must contain:\n{table}");
         }
     }
 
     #[test]
-    fn no_word_stands_in_a_table_twice() {
+    fn no_word_is_listed_in_a_table_twice() {
         for specifiers in [PROPERTY, FUNCTION] {
             for (at, specifier) in specifiers.iter().enumerate() {
                 assert!(specifiers[..at].iter().all(|earlier| earlier.word != specifier.word), "{}", specifier.word);

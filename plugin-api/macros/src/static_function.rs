@@ -28,7 +28,7 @@ impl Defaults {
         if let Some((name, _)) =
             pairs.iter().find(|(name, _)| !method.parameters.iter().any(|known| name == &known.text))
         {
-            return Err(rules::at("ALC0083", name.span(), format!("`{name}` is no parameter of `{}`", method.name)));
+            return Err(rules::at("ALC0083", name.span(), format!("`{name}` is not a parameter of `{}`", method.name)));
         }
         let (mut texts, mut checks, mut first) = (Vec::new(), TokenStream::new(), None);
         for parameter in &method.parameters {

@@ -29,7 +29,7 @@ pub(crate) fn take(
         return Err(rules::spanned(
             "ALC0085",
             keep,
-            "every field of a `#[ustruct]` is reflected and lives in host memory: it needs no such attribute",
+            "every field of a `#[ustruct]` is reflected and stored in host memory: it needs no such attribute",
         ));
     }
     let Some(attr) = take_attr(attrs, "uproperty")? else { return Ok(None) };
@@ -52,7 +52,7 @@ pub(crate) fn take(
         return Err(rules::spanned(
             "ALC0085",
             attr,
-            "every field of a `#[ustruct]` is reflected without a word: `#[uproperty(default = …)]` says what it begins as",
+            "every field of a `#[ustruct]` is reflected without a specifier: `#[uproperty(default = …)]` sets its initial value",
         ));
     };
     let Some(value) = &word.value else {

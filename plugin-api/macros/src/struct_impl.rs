@@ -25,7 +25,7 @@ pub(crate) fn expand(words: &Words, item: Item, side: Side) -> Result<TokenStrea
         (other, _) => Err(rules::spanned(
             "ALC0197",
             other,
-            "`#[ustruct]` stands on a struct, which declares it, or on its `impl` block",
+            "`#[ustruct]` belongs on a struct, which declares it, or on its `impl` block",
         )),
     }
 }
@@ -83,8 +83,7 @@ fn takes(function: &ImplItemFn) -> Result<Takes> {
         _ => Err(rules::spanned(
             "ALC0193",
             &function.sig,
-            "it is given the struct first: `&mut self` where that travels by value (`pod`), `value: Lent<'_, Self>` where it is used \
-             where it lies",
+            "the first parameter is the struct: `&mut self` for a `pod` struct, `value: Lent<'_, Self>` for any other",
         )),
     }
 }
@@ -97,7 +96,7 @@ fn constructor(mut function: ImplItemFn) -> Result<Vec<ImplItem>> {
         return Err(rules::spanned(
             "ALC0194",
             &function.sig.output,
-            "a constructor gives nothing: it changes the value that the struct begins as, and that is what its caller gets",
+            "a constructor has no result: it changes the default value, which is returned to the caller",
         ));
     }
     let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
@@ -156,8 +155,8 @@ fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenS
         return Err(rules::spanned(
             "ALC0195",
             sig,
-            "it takes `archive: &mut NetArchive, map: &mut NetMap`, and gives `(bool, bool)`: whether it did it at all, and whether that \
-             was a success",
+            "expected the parameters `archive: &mut NetArchive, map: &mut NetMap` and the result `(bool, bool)`: handled, and \
+             successful",
         ));
     }
     let name = &sig.ident;

@@ -24,13 +24,13 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
         quote_spanned! {base.span()=>
             const _: () = ::core::assert!(
                 ::alcedo_plugin_api::plumbing::is_struct::<#base>(),
-                "a struct extends a struct: name one after `base =` [ALC0183]"
+                "a struct extends a struct: specify one after `base =` [ALC0183]"
             );
         }
     });
     if let Some(base) = &base {
         let ty: syn::Type = syn::parse_quote! { #base };
-        let (arg, about) = (argument(&ty), format!("What it has of the struct that it extends, [`{}`].", shown(base)));
+        let (arg, about) = (argument(&ty), format!("Part of the base struct, [`{}`].", shown(base)));
         rows.push(quote! {
             { #[doc = #about] base set_base try_set_base: #ty, #arg, name: "base", default: "", doc: "", is_base: true }
         });
@@ -57,7 +57,7 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
             errors.take::<()>(Err(rules::spanned(
                 "ALC0181",
                 ident,
-                "a struct that extends another has no field `base`: so its view calls what it has of the other",
+                "a struct that extends another has no field `base`: its view uses this name for the base struct",
             )));
         }
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
@@ -68,7 +68,7 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
     }
     errors.finish()?;
     let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));
-    let (attrs, view_doc) = (&item.attrs, format!("The fields of a [`{name}`], where it lies."));
+    let (attrs, view_doc) = (&item.attrs, format!("View of the fields of a [`{name}`] in place."));
     Ok(quote! {
         const _: () = { #(#checks)* #base_check };
         ::alcedo_plugin_api::plumbing::structure! {

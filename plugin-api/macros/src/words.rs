@@ -74,7 +74,7 @@ impl Words {
         match &attr.meta {
             Meta::Path(path) => Ok(Self { span: path.span(), words: Vec::new() }),
             Meta::List(list) => list.parse_args(),
-            Meta::NameValue(value) => Err(rules::spanned("ALC0086", value, "words go into parentheses here")),
+            Meta::NameValue(value) => Err(rules::spanned("ALC0086", value, "put the specifiers into parentheses")),
         }
     }
 
@@ -91,11 +91,11 @@ impl Words {
                 errors.take::<()>(Err(rules::at(
                     "ALC0087",
                     word.name.span(),
-                    format!("unknown word `{}`: known here are `{known}`", word.name),
+                    format!("unknown specifier `{}`: expected one of `{known}`", word.name),
                 )));
             }
             if self.words[..at].iter().any(|earlier| earlier.name == word.name) {
-                let problem = format!("`{}` is said twice", word.name);
+                let problem = format!("`{}` is specified twice", word.name);
                 errors.take::<()>(Err(rules::at("ALC0088", word.name.span(), problem)));
             }
         }
@@ -190,7 +190,7 @@ impl Words {
             let names: Vec<_> = std::iter::once(key).chain(inside).cloned().collect();
             if pairs.iter().any(|(known, _)| *known == names) {
                 let shown = names.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
-                return Err(rules::at("ALC0095", key.span(), format!("`{name}` gives `{shown}` twice")));
+                return Err(rules::at("ALC0095", key.span(), format!("`{name}` sets `{shown}` twice")));
             }
             pairs.push((names, value.clone()));
         }
@@ -202,7 +202,7 @@ impl Words {
             None => Ok(None),
             Some(Word { value: Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })), .. }) => Ok(Some(text.clone())),
             Some(word) => {
-                Err(rules::at("ALC0096", word.name.span(), format!("`{name}` takes a text: `{name} = \"…\"`")))
+                Err(rules::at("ALC0096", word.name.span(), format!("`{name}` takes a string: `{name} = \"…\"`")))
             }
         }
     }
@@ -213,7 +213,7 @@ impl Words {
             return Err(rules::at(
                 "ALC0097",
                 type_name.span(),
-                format!("`{type_name}` belongs to no package: say `package = \"…\"`, one that the host declares"),
+                format!("`{type_name}` has no package: write `package = \"…\"`, a package that the host declares"),
             ));
         };
         if !is_identifier(&package.value()) {
@@ -242,7 +242,7 @@ pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option
         if !attr.path().is_ident(name) {
             rest.push(attr);
         } else if found.replace(attr.clone()).is_some() {
-            return Err(rules::spanned("ALC0099", attr, format!("`#[{name}]` is said twice")));
+            return Err(rules::spanned("ALC0099", attr, format!("`#[{name}]` is specified twice")));
         }
     }
     *attrs = rest;

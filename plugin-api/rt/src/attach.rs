@@ -14,7 +14,7 @@ use crate::{attached, loggers, panic_hook, trap as traps};
 pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) -> Status {
     trap(failure, || {
         if !attached::begin(context) {
-            return Err(CallError::new(FailureKind::OTHER, "the module is attached already: load a fresh copy of it"));
+            return Err(CallError::new(FailureKind::OTHER, "the module is already attached: load a new copy"));
         }
         // Creates the output buffer now, because `detach` flushes it when the thread-locals of an author's allocator may have
         // been destroyed; mimalloc then crashes in an allocation.

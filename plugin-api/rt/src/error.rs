@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_tells_its_place() {
+    fn a_panic_reports_its_location() {
         let failure =
             Failure { file: "src/lib.rs".into(), line: 4, column: 2, ..Failure::new(FailureKind::PANIC, "no wheels") };
         assert_eq!(CallError::from_failure(failure).to_string(), "panicked: \"no wheels\" at src/lib.rs:4:2");

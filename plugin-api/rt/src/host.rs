@@ -1,5 +1,5 @@
-//! The host's functions as methods, generated from the lists in [`alcedo_abi::list`]. A method adds the words of this module's
-//! context, and converts status and failure into a [`CallError`].
+//! Methods for the host's functions, generated from the lists in [`alcedo_abi::list`]. A method adds the context of
+//! this module and converts status and failure into a [`CallError`].
 #![expect(unsafe_code, reason = "calls the host's functions")]
 
 use core::mem::ManuallyDrop;
@@ -183,8 +183,8 @@ fn not_called(status: ZCallStatus, failure: Option<Failure>, what: &str) -> Call
         ZCallStatus::CONTEXT_UNAVAILABLE | ZCallStatus::DISPATCHER_NOT_FOUND => {
             CallError::new(FailureKind::UNAVAILABLE, what)
         }
-        ZCallStatus::BUFFER_ERROR => CallError::new(FailureKind::BUFFER, format!("{what}: the slots do not fit")),
-        _ => CallError::other(format!("{what}: the call ended with status {} and no reason", status.0)),
+        ZCallStatus::BUFFER_ERROR => CallError::new(FailureKind::BUFFER, format!("{what}: the slots do not match")),
+        _ => CallError::other(format!("{what}: the call failed with status {} without a reason", status.0)),
     }
 }
 
@@ -297,7 +297,7 @@ macro_rules! methods {
                 #[doc = ""]
                 #[doc = rule!($rule)]
                 $(
-                    #[doc = concat!("\n# Safety\nThis is `", stringify!($safety), "`: what is said above of the parameters is so, ")]
+                    #[doc = concat!("\n# Safety\nThis is `", stringify!($safety), "`: the parameters must be as described above, ")]
                     /// and every address is that of a live value of its type, borrowed for the call.
                 )?
                 #[inline]
@@ -308,8 +308,7 @@ macro_rules! methods {
                     let call = context.$field.$name();
                     $($(let mut $out: $out_ty = $before;)+)?
                     $(let mut $sink = String::new();)?
-                    // The failure is written only if the call fails, so otherwise there is no value to drop; dropping would
-                    // cost four calls.
+                    // The failure is written only if the call fails; otherwise dropping it would cost four needless calls.
                     $(let mut $failure = ManuallyDrop::new(Failure::none());)?
                     // SAFETY: the words are those of this module's context; references and strings are live for the call. The
                     // caller has made the remaining promises of the list, otherwise the method would not be `unsafe`.

@@ -43,7 +43,7 @@ pub fn with_loggers(main: impl FnOnce()) {
 /// Reports a logger that is not the host's.
 fn report(of: &str, is_of_host: bool) {
     if !is_of_host {
-        let message = format!("the module has set a logger of its own: what it logs by `{of}` does not go to the host");
+        let message = format!("the module has set its own logger: its records of `{of}` do not reach the host");
         records::event(LogLevel::INFO, "alcedo", &message, "", 0);
     }
 }

@@ -94,7 +94,7 @@ impl Attachment {
         }
     }
 
-    /// Stores the words of the host; `before` runs before other threads can read them. Returns false if a host was attached before.
+    /// Stores the host's data; calls `before` before other threads can read the data. Returns false if a host was attached before.
     pub(crate) fn attach(&self, context: &ModuleContext, before: impl FnOnce()) -> bool {
         if self.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return false;

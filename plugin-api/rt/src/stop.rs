@@ -69,7 +69,7 @@ mod tests {
     use super::{StopToken, stop_requested};
 
     #[test]
-    fn without_a_host_nobody_is_asked_to_stop() {
+    fn without_a_host_no_stop_is_requested() {
         assert!(!stop_requested());
         assert!(!StopToken::new().wait(Duration::from_millis(1)));
     }

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_direct_call_says_whether_it_failed() {
+    fn a_direct_call_returns_whether_it_failed() {
         let mut failure = MaybeUninit::uninit();
         assert_eq!(trap_directly(&mut failure, || Ok(7)), DirectAnswer::done(7));
         assert_eq!(trap_directly(&mut failure, || panic!("no")), DirectAnswer::without(DirectStatus::FAILED));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_note_of_an_earlier_panic_is_not_that_of_a_resumed_one() {
+    fn a_resumed_panic_does_not_use_the_note_of_an_earlier_one() {
         let found = check(|| {
             let payload = std::any::TypeId::of::<&str>();
             keep_note(Note { message: "earlier".to_owned(), payload, file: "a.rs".to_owned(), line: 1, column: 1 });

@@ -1,5 +1,5 @@
-//! The module heap under load: blocks are aligned, disjoint and keep their content, whoever frees them, and the count
-//! of bytes is right in the end.
+//! Module heap under load: blocks are aligned, disjoint and keep their content, also if other threads free them, and
+//! the byte count is correct at the end.
 #![cfg(all(target_os = "linux", target_env = "gnu", not(feature = "pass-through")))]
 #![expect(unsafe_code, reason = "calls an allocator directly")]
 
@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 
 use alcedo_rt::{ModuleHeap, live_bytes};
 
-/// The count is the whole program's, so the tests that look at it go one after the other.
+/// Lock for the byte count, which is global: tests that read it run in sequence.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -39,7 +39,7 @@ impl Dice {
     }
 }
 
-/// A block, filled with a byte that tells which one it is.
+/// Block filled with a byte that identifies it.
 struct Block {
     address: *mut u8,
     layout: Layout,
@@ -95,12 +95,12 @@ impl Block {
 
     fn free(mut self) {
         self.check();
-        // SAFETY: allocated with this layout, and used no more.
+        // SAFETY: allocated with this layout, and not used afterwards.
         unsafe { ModuleHeap.dealloc(self.address, self.layout) };
     }
 }
 
-/// Allocates, resizes and frees at random; whatever is not freed in the end is handed out.
+/// Allocates, resizes and frees at random; sends some blocks to other threads and frees the rest at the end.
 fn play(seed: u64, steps: u32, elsewhere: Option<(&Sender<Block>, &Receiver<Block>)>) {
     let mut dice = Dice(seed);
     let mut blocks = Vec::new();
@@ -129,7 +129,7 @@ fn play(seed: u64, steps: u32, elsewhere: Option<(&Sender<Block>, &Receiver<Bloc
 }
 
 #[test]
-fn blocks_of_every_size_and_alignment_are_aligned_disjoint_and_keep_their_content() {
+fn blocks_of_every_layout_are_aligned_disjoint_and_keep_their_content() {
     let _alone = alone();
     let before = live_bytes();
     for seed in 0..20 {
@@ -139,7 +139,7 @@ fn blocks_of_every_size_and_alignment_are_aligned_disjoint_and_keep_their_conten
 }
 
 #[test]
-fn every_alignment_goes_with_every_size() {
+fn every_alignment_works_with_every_size() {
     let _alone = alone();
     for align in (0..=18).map(|power| 1_usize << power) {
         let sizes = (1..=64).chain((6..=17).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1]));
@@ -166,7 +166,7 @@ fn threads_free_what_others_allocated() {
     let all_done = Arc::new(Barrier::new(THREADS));
     std::thread::scope(|scope| {
         for (at, here) in receivers.into_iter().enumerate() {
-            // Each gets what the one before it has allocated.
+            // Each thread receives blocks of the previous thread.
             let there = senders[(at + 1) % THREADS].clone();
             let all_done = Arc::clone(&all_done);
             scope.spawn(move || {
@@ -191,7 +191,7 @@ fn more_threads_than_there_are_shards_still_find_memory() {
             for at in 0..100 {
                 let together = &together;
                 scope.spawn(move || {
-                    // All are alive at the same time, so no thread pointer comes up twice.
+                    // All threads are alive at the same time, so their thread pointers differ.
                     together.wait();
                     play(1000 * round + at, 500, None);
                     together.wait();
@@ -203,7 +203,7 @@ fn more_threads_than_there_are_shards_still_find_memory() {
 }
 
 #[test]
-fn what_is_freed_is_used_again() {
+fn freed_memory_is_reused() {
     let _alone = alone();
     let layout = Layout::from_size_align(64, 8).expect("a layout");
     let mut seen = std::collections::BTreeSet::new();
@@ -212,7 +212,7 @@ fn what_is_freed_is_used_again() {
         seen.extend(blocks.iter().map(|block| block.address.addr() & !0xFFFF));
         blocks.into_iter().for_each(Block::free);
     }
-    // One slab, or two when the tests before have left the first nearly full.
+    // A second slab is used if earlier tests have left the first nearly full.
     assert!(seen.len() <= 2, "{} slabs for ten blocks", seen.len());
 }
 

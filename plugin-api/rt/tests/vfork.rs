@@ -5,7 +5,7 @@
 #[test]
 fn vfork_comes_back_in_both_processes() {
     for status in [0, 7] {
-        // SAFETY: the child ends at once.
+        // SAFETY: the child exits immediately.
         let pid = unsafe { alcedo_rt::hooks::vfork() };
         if pid == 0 {
             // SAFETY: ends the child without any of the parent's code.

@@ -1,5 +1,5 @@
 //! The attached host: its functions, and host data that the module may read without a call.
-#![expect(unsafe_code, reason = "calls functions of the host, and follows addresses that it keeps")]
+#![expect(unsafe_code, reason = "calls functions of the host, and dereferences its addresses")]
 
 use core::panic::Location;
 
@@ -81,7 +81,7 @@ pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
             let over = if older == 0 { "" } else { "more than " };
             format!("{over}{:.1} s", age as f64 / 1e9)
         }
-        None => "the life of its host".to_owned(),
+        None => "the lifetime of its host".to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views
 //! are refused; while a mutable slice is held, reads are refused too. Slices are counted here and in the host, which refuses
 //! writes that do not originate from calls of this module (from a logger, for example).
-#![expect(unsafe_code, reason = "follows the address of a counter that the host keeps")]
+#![expect(unsafe_code, reason = "dereferences the address of a counter of the host")]
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -144,12 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_is_back_after_a_panic_and_concerns_its_own_thread_only() {
+    fn a_slice_ends_after_a_panic_and_affects_only_its_thread() {
         let lending = std::panic::catch_unwind(|| {
             let _slice = Lending::begin(Access::Write).expect("a test has a stack of its own");
             assert!(allows(Access::Read, "get").is_err());
             let elsewhere = std::thread::spawn(|| allows(Access::Write, "post").is_ok());
-            assert!(elsewhere.join().expect("it only asks"), "another thread may post meanwhile");
+            assert!(elsewhere.join().expect("the closure does not panic"), "another thread may post at the same time");
             panic!("the closure ends");
         });
         assert!(lending.is_err());

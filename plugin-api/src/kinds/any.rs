@@ -1,5 +1,4 @@
-//! Values in host memory by number, for code that does not know their types: it passes them on, copies them, asks what they
-//! are, and opens them as what it hopes them to be.
+//! Untyped values in host memory, for code that passes values on, copies them, queries their type, or opens them as an expected type.
 
 use core::fmt;
 use core::panic::Location;
@@ -13,91 +12,91 @@ use alcedo_rt::CallError;
 use super::Kind;
 use crate::host;
 
-/// A value in host memory by its number, whatever its type is.
+/// Value of any type in host memory, by its number.
 ///
-/// A *red* one is the host's, and lent for a call: [`Lent::lend`](crate::Lent::lend) gives one, and a host may pass a number. It may
-/// be kept in fields, but it leads nowhere as soon as that call has returned; then every use is the error `EXPIRED`, which names kind
-/// and age. A [`clone`](Clone::clone) of any is *black*: it belongs to the code that made it, may be kept, and may be
-/// dropped on any thread. Such are results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) too.
+/// A *red* value belongs to the host and is lent for one call: [`Lent::lend`](crate::Lent::lend) returns one, and a
+/// host may pass a number. It may be kept in fields, but after that call each use returns `EXPIRED` with kind and age.
+/// A [`clone`](Clone::clone) is *black*: an owned value, which may be kept, and dropped on any thread. Results of
+/// [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are black too.
 ///
-/// It may be sent to other threads, and dropped there. Only the game thread can ask about it: on others it looks expired, of no
-/// known kind.
+/// The number may be sent to other threads and dropped there. Only the game thread can query the value: on other
+/// threads it is reported as expired, of unknown kind.
 ///
 /// ```ignore
 /// let sum: f64 = this.zcall_any("ex:/sum", (this.scores().lend()?,))?;
 /// ```
 pub struct AnyConjugate {
     handle: ConjugateHandle,
-    /// Checks that the value is destroyed with this number.
+    /// `true` if dropping this number destroys the value.
     is_own: bool,
 }
 
 impl AnyConjugate {
-    /// The conjugate of a number, be there one or not; its owner stays its owner.
+    /// Wraps the number of a conjugate, which need not exist; ownership does not change.
     #[must_use]
     pub const fn from_number(number: u64) -> Self {
         Self { handle: ConjugateHandle(number), is_own: false }
     }
 
-    /// A black that the host gave to this module.
+    /// Wraps a value that the host created for this module.
     pub(crate) const fn own(handle: ConjugateHandle) -> Self {
         Self { handle, is_own: true }
     }
 
-    /// The conjugate of a value that plugin code owns; it goes on being the value's.
+    /// Refers to an owned value, which keeps its owner.
     #[must_use]
     pub fn of<K: Kind>(value: &K) -> Self {
         Self { handle: value.owned().handle().into(), is_own: false }
     }
 
-    /// Its number, as it stands in the slots of calls.
+    /// Returns the number, as stored in slots of calls.
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.handle.0
     }
 
-    /// Whether plugin code or another caller owns the value; a number that was never given out has no owner.
+    /// Returns `true` if plugin code or another caller owns the value; `false` for an unknown number.
     #[must_use]
     pub fn is_black(&self) -> bool {
         self.state().is_some_and(|state| state.color == color::BLACK)
     }
 
-    /// Whether it leads to a value no more, or never did.
+    /// Returns `true` if the number does not refer to a value, or no longer does.
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.state().is_none_or(|state| state.expired != 0)
     }
 
-    /// The kind of its value, also when it has expired; none for a number that was never given out.
+    /// Returns the kind of the value, even if expired; `None` for an unknown number.
     #[must_use]
     pub fn kind(&self) -> Option<PropertyKind> {
         self.state().map(|state| state.kind)
     }
 
-    /// How long ago it was made or lent, at least.
+    /// Returns the minimum age: the time since the value was created or lent.
     #[must_use]
     pub fn age(&self) -> Option<Duration> {
         self.state().map(|state| Duration::from_nanos(state.age))
     }
 
-    /// The type of its value in words: `Map(Name, Array(f64))`.
+    /// Returns the type of the value as a string: `Map(Name, Array(f64))`.
     ///
     /// # Errors
-    /// `EXPIRED`, with kind and age; `NOT_FOUND` for a number that was never given out; `WRONG_THREAD`.
+    /// `EXPIRED`, with kind and age; `NOT_FOUND` for an unknown number; `WRONG_THREAD`.
     pub fn type_text(&self) -> Result<String, CallError> {
         host::conjugate_type(self.handle)
     }
 
-    /// A copy of the value, which plugin code owns and may keep.
+    /// Returns an owned copy of the value.
     ///
     /// # Errors
-    /// `EXPIRED`, with kind and age; `NOT_FOUND` for a number that was never given out; `WRONG_THREAD`.
+    /// `EXPIRED`, with kind and age; `NOT_FOUND` for an unknown number; `WRONG_THREAD`.
     #[track_caller]
     pub fn try_clone(&self) -> Result<Self, CallError> {
         host::conjugate_clone(self.handle, Location::caller()).map(|black| Self::own(black.into()))
     }
 
-    /// Checks that the value is destroyed with this number.
+    /// Returns `true` if dropping this number destroys the value.
     pub(super) fn is_own(&self) -> bool {
         self.is_own
     }
@@ -108,7 +107,7 @@ impl AnyConjugate {
 }
 
 impl Clone for AnyConjugate {
-    /// As [`Self::try_clone`]; the running call fails where that is refused.
+    /// Calls [`Self::try_clone`]; fails the running call on an error.
     #[track_caller]
     fn clone(&self) -> Self {
         self.try_clone().unwrap_or_else(|error| alcedo_rt::fail(error))

@@ -1,4 +1,4 @@
-//! Arrays: rows of values of any type.
+//! Arrays of values of any type.
 
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::{CallError, fail};
@@ -10,7 +10,7 @@ use super::{kind, verbs};
 use crate::{Lent, Value};
 
 kind! {
-    /// An array of values of any type, in host memory.
+    /// Array of values of any type, in host memory.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -25,10 +25,10 @@ kind! {
 }
 
 impl<T: Value> UArray<T> {
-    /// An array of these values, which plugin code owns.
+    /// Creates an owned array of the given values.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// See [`Self::new`].
     #[track_caller]
     pub fn of(values: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(values)
@@ -40,39 +40,39 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         self.ptr().map(Ptr::row)
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.row().unwrap_or_else(|error| fail(error)).len
     }
 
-    /// Whether there is none.
+    /// Returns `true` if the array is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value at `index`: a plain one as a copy, any other as a view.
+    /// Returns the value at `index`: a copy of a plain value, a view of any other.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T::Seen<'f>> {
         self.try_get(index).unwrap_or_else(|error| fail(error))
     }
 
-    /// The value at `index`.
+    /// Returns the value at `index`, or `None` past the end.
     ///
     /// # Errors
-    /// `EXPIRED` when the array itself is not there any more.
+    /// `EXPIRED` if the array no longer exists.
     pub fn try_get(&self, index: usize) -> Result<Option<T::Seen<'f>>, CallError> {
         self.item(index)
     }
 
-    /// The first value.
+    /// Returns the first value.
     #[must_use]
     pub fn first(&self) -> Option<T::Seen<'f>> {
         self.get(0)
     }
 
-    /// The last value.
+    /// Returns the last value.
     #[must_use]
     pub fn last(&self) -> Option<T::Seen<'f>> {
         self.len().checked_sub(1).and_then(|last| self.get(last))
@@ -83,22 +83,22 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         self.try_set(index, value).unwrap_or_else(|error| fail(error));
     }
 
-    /// Overwrites the value at `index`, or says why not.
+    /// Overwrites the value at `index`.
     ///
     /// # Errors
-    /// `OTHER` when the array has not so many; `EXPIRED`; `DURING_REBUILD`.
+    /// `OTHER` if `index` is past the end; `EXPIRED`; `DURING_REBUILD`.
     pub fn try_set(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
         let array = self.ptr_mut()?;
         let row = array.as_ptr().row();
         value.put(row.get(index).ok_or_else(|| nothing_at(index, row.len))?)
     }
 
-    /// Adds a value at the end.
+    /// Appends a value.
     pub fn push(&self, value: impl IntoHost<T>) {
         self.try_push(value).unwrap_or_else(|error| fail(error));
     }
 
-    /// Adds a value at the end, or says why not.
+    /// Appends a value.
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
@@ -106,30 +106,30 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         self.try_insert(self.row()?.len, value)
     }
 
-    /// Puts a value in at `index`; those behind it move up.
+    /// Inserts a value at `index` and shifts the following values up.
     pub fn insert(&self, index: usize, value: impl IntoHost<T>) {
         self.try_insert(index, value).unwrap_or_else(|error| fail(error));
     }
 
-    /// Puts a value in at `index`, or says why not.
+    /// Inserts a value at `index`.
     ///
     /// # Errors
-    /// `OTHER` when the array has not so many; `EXPIRED`; `DURING_REBUILD`.
+    /// `OTHER` if `index` is greater than the length; `EXPIRED`; `DURING_REBUILD`.
     pub fn try_insert(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
-        // What is given may lie in this very array, so it is taken before anything moves.
+        // The argument can be an element of this array, so it is copied before elements move.
         let value = super::into_host::staged::<T, _>(&value)?;
         insert_into(&self.place()?, index, core::iter::once(value))
     }
 
-    /// Takes the value at `index` out; those behind it move down.
+    /// Removes and returns the value at `index`; shifts the following values down.
     pub fn remove(&self, index: usize) -> T {
         self.try_remove(index).unwrap_or_else(|error| fail(error))
     }
 
-    /// Takes the value at `index` out, or says why not.
+    /// Removes and returns the value at `index`.
     ///
     /// # Errors
-    /// `OTHER` when the array has not so many; `EXPIRED`; `DURING_REBUILD`.
+    /// `OTHER` if `index` is past the end; `EXPIRED`; `DURING_REBUILD`.
     pub fn try_remove(&self, index: usize) -> Result<T, CallError> {
         let row = self.row()?;
         let value = T::load(row.get(index).ok_or_else(|| nothing_at(index, row.len))?.as_ptr());
@@ -137,13 +137,13 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         Ok(value)
     }
 
-    /// Takes the last value out.
-    #[must_use = "`truncate` takes values out without giving them"]
+    /// Removes and returns the last value.
+    #[must_use = "use `truncate` to remove values without returning them"]
     pub fn pop(&self) -> Option<T> {
         self.len().checked_sub(1).map(|last| self.remove(last))
     }
 
-    /// Shortens the array to `len` values.
+    /// Shortens the array to at most `len` values.
     pub fn truncate(&self, len: usize) {
         let now = self.len();
         if len < now {
@@ -151,46 +151,45 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         }
     }
 
-    /// Takes all values out.
+    /// Removes all values.
     pub fn clear(&self) {
         self.truncate(0);
     }
 
-    /// Makes room for `more` values.
+    /// Reserves capacity for `more` additional values.
     pub fn reserve(&self, more: usize) {
         let reserved = self.place().and_then(|array| verbs::array_reserve(&array, count(more)?));
         reserved.unwrap_or_else(|error| fail(error));
     }
 
-    /// Adds values at the end: all of them, or, where one is refused, none.
+    /// Appends all values, or none if one is rejected.
     pub fn extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
 
-    /// Adds values at the end, or says why not: the array is as it was then.
+    /// Appends all values; the array is unchanged on an error.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`; what a value is refused for.
+    /// `EXPIRED`; `DURING_REBUILD`; or the error of a rejected value.
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
-        // The iterator may do anything, also to this array. When all is in host form, there is nothing left to refuse.
+        // The iterator may change this array. All values are in host form before the first is inserted, so none is rejected later.
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
         let first = self.row()?.len;
         insert_into(&self.place()?, first, values.into_iter())
     }
 
-    /// The values, one after the other. What the array becomes on the way is seen; a view that was given before may have
-    /// expired then.
+    /// Iterates over the values. Changes during iteration are visible; views returned earlier may then be expired.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, T> {
         Iter { array: self, next: 0 }
     }
 
-    /// Where the first value stands that equals this one.
+    /// Returns the index of the first value that equals `value`.
     #[must_use]
     pub fn position(&self, value: impl IntoHost<T>) -> Option<usize> {
         let found = super::into_host::with_ptr::<T, _, _>(&value, |wanted| {
-            // Comparing changes nothing.
+            // A comparison does not change the array.
             let row = self.row()?;
             for (index, at) in (0..row.len).map_while(|index| row.get(index)).enumerate() {
                 if verbs::equal(at.as_ptr(), wanted)? {
@@ -202,13 +201,13 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
         found.unwrap_or_else(|error| fail(error))
     }
 
-    /// Whether some value equals this one.
+    /// Returns `true` if the array contains an equal value.
     #[must_use]
     pub fn contains(&self, value: impl IntoHost<T>) -> bool {
         self.position(value).is_some()
     }
 
-    /// Copies of all values.
+    /// Returns copies of all values.
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
         self.row().unwrap_or_else(|error| fail(error)).load()
@@ -221,10 +220,10 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
 
 #[cold]
 fn nothing_at(index: usize, len: usize) -> CallError {
-    CallError::other(format!("there is no value {index} in an array of {len}"))
+    CallError::other(format!("index {index} is out of bounds for an array of {len}"))
 }
 
-/// The values of an array, in order.
+/// Iterator over the values of an array, in order.
 pub struct Iter<'a, 'f, T: Value> {
     array: &'a Lent<'f, UArray<T>>,
     next: usize,
@@ -257,7 +256,7 @@ impl<'a, 'f, T: Value> IntoIterator for &'a Lent<'f, UArray<T>> {
 }
 
 impl<T: Value, G: IntoHost<T>> FromIterator<G> for UArray<T> {
-    /// As [`UArray::of`]; the running call fails where that is refused.
+    /// Calls [`UArray::of`]; fails the running call on an error.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
         Self::of(values.into_iter().collect::<Vec<G>>()).unwrap_or_else(|error| fail(error))

@@ -8,7 +8,7 @@ use super::verbs;
 use crate::{Class, Kind, Lent, Obj, Object, ObjectView, host};
 
 kind! {
-    /// A class that is `C` or one of its subclasses.
+    /// Reference to a class that is `C` or a subclass.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -27,17 +27,17 @@ kind! {
 }
 
 kind! {
-    /// The same by its path, also while there is no such class.
+    /// Reference by path to a class that is `C` or a subclass; the class need not be loaded.
     SoftClass<C: Class>, raw: Name, kind: SOFT_CLASS, path: C::PATH, literal: crate::value::NoDefault, pointer
 }
 
 macro_rules! classes {
     ($($name:ident;)*) => {$(
         impl<C: Class> $name<C> {
-            /// A reference to a class by its path, which plugin code owns.
+            /// Creates an owned reference to a class by path.
             ///
             /// # Errors
-            /// As [`Self::new`], and whatever the host refuses about the class.
+            /// See [`Self::new`]; or the error of the host if it rejects the class.
             #[track_caller]
             pub fn of(path: &str) -> Result<Self, CallError> {
                 let reference = Self::new()?;
@@ -49,52 +49,51 @@ macro_rules! classes {
         }
 
         impl<C: Class> Lent<'_, $name<C>> {
-            /// The path of the class; empty for none.
+            /// Returns the path of the class; empty for none.
             #[must_use]
             pub fn path(&self) -> String {
                 let name = self.ptr().unwrap_or_else(|error| fail(error)).read();
                 if name.0 == 0 { String::new() } else { host::name_text(name) }
             }
 
-            /// Makes it name the class at a path.
+            /// Sets the reference to the class at a path.
             pub fn set(&self, path: &str) {
                 self.try_set(path).unwrap_or_else(|error| fail(error));
             }
 
-            /// Makes it name the class at a path, or says why not.
+            /// Sets the reference to the class at a path.
             ///
             /// # Errors
-            /// `NOT_FOUND` when there has to be one and is none; `WRONG_CLASS` when it is no subclass; `EXPIRED`;
-            /// `DURING_REBUILD`.
+            /// `NOT_FOUND` if the class must exist and does not; `WRONG_CLASS` if it is not a subclass; `EXPIRED`; `DURING_REBUILD`.
             pub fn try_set(&self, path: &str) -> Result<(), CallError> {
                 let path = host::intern(path)?;
                 self.assign_name(path)
             }
 
-            /// Makes it name a class that this module has as a type.
+            /// Sets the reference to a class that this module has as a Rust type.
             pub fn set_class<T: Class>(&self) {
                 self.set(T::PATH);
             }
 
-            /// Makes it name no class.
+            /// Sets the reference to no class.
             pub fn clear(&self) {
                 self.assign_name(Name(0)).unwrap_or_else(|error| fail(error));
             }
 
-            /// Whether it leads to no class now.
+            /// Returns `true` if the reference resolves to no class now.
             #[must_use]
             pub fn is_none(&self) -> bool {
                 self.class().unwrap_or_else(|error| fail(error)) == ClassId::NONE
             }
 
-            /// A new object of the class inside `outer`, or inside the world's package for none.
+            /// Creates an object of the class inside `outer`, or inside the package of the world for none.
             ///
             /// # Errors
-            /// `NOT_FOUND` when there is no such class now; when its construction fails, at which step.
+            /// `NOT_FOUND` if the class does not exist now; or the error of its construction, with the failed step.
             pub fn spawn(&self, _this: &ObjectView<'_>, outer: Obj<Object>) -> Result<Obj<C>, CallError> {
                 let class = self.class()?;
                 if class == ClassId::NONE {
-                    let message = format!("there is no class {:?} to spawn from", self.path());
+                    let message = format!("class {:?} does not exist", self.path());
                     return Err(CallError::new(alcedo_abi::call::FailureKind::NOT_FOUND, message));
                 }
                 host::spawn(class, outer.handle()).map(Obj::from_handle)

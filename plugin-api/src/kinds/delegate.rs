@@ -1,5 +1,5 @@
 //! Delegates: functions of objects, bound by name and called later.
-#![expect(unsafe_code, reason = "calls what is bound, by the signature of the type")]
+#![expect(unsafe_code, reason = "calls bound functions with the signature of the type")]
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::{ArrayRaw, DelegateRaw, SparseRaw};
@@ -11,8 +11,8 @@ use crate::zcall::Callee;
 use crate::{Class, Lent, Obj, Object, Signature};
 
 kind! {
-    /// A function of an object, to be called later: `Delegate<fn(f64) -> bool>`. It keeps the object alive,
-    /// which may be destroyed all the same: then nothing is called.
+    /// A bound function of an object, to be called later: `Delegate<fn(f64) -> bool>`. It keeps the object alive;
+    /// if the object is destroyed all the same, nothing is called.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -33,7 +33,7 @@ kind! {
 }
 
 kind! {
-    /// Any number of such functions, called one after the other: `MulticastDelegate<fn(f64)>`.
+    /// A list of bound functions, called in sequence: `MulticastDelegate<fn(f64)>`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -53,7 +53,7 @@ kind! {
 }
 
 kind! {
-    /// The same, for where there mostly is none: it takes one word until something is bound.
+    /// A [`MulticastDelegate`] that is usually empty: it takes eight bytes until a function is bound.
     SparseDelegate<F: Signature>, raw: SparseRaw, kind: SPARSE_DELEGATE, path: F::TEXT.as_str(),
     literal: crate::value::NoDefault, pointer
 }
@@ -61,16 +61,16 @@ kind! {
 macro_rules! delegates {
     ($($name:ident;)*) => {$(
         impl<F: Signature> Lent<'_, $name<F>> {
-            /// Binds a function of an object, by name. One that takes or gives something else is refused.
+            /// Binds a function of an object by name; rejects a function with another signature.
             pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
                 self.try_bind(object, function).unwrap_or_else(|error| fail(error));
             }
 
-            /// Binds a function of an object, or says why not.
+            /// Binds a function of an object by name.
             ///
             /// # Errors
-            /// `NOT_FOUND` when the object has no such function; `SIGNATURE` when it takes or gives something else;
-            /// `STALE` when it is gone; `EXPIRED`; `DURING_REBUILD`.
+            /// `NOT_FOUND` if the object has no such function; `SIGNATURE` if the function has another signature;
+            /// `STALE` if the object is gone; `EXPIRED`; `DURING_REBUILD`.
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
                 verbs::delegate_bind(&self.place()?, object.handle(), function)
             }
@@ -82,7 +82,7 @@ macro_rules! delegates {
 
             fn run(&self, args: &F::Args) -> Result<F::Result, CallError> {
                 let delegate = self.place()?;
-                // SAFETY: the path of the type is the text of the signature, and the place was promised a live value of the type.
+                // SAFETY: the path of the type is its signature, and the caller of `place` promised a live value of the type.
                 unsafe { Callee::bound(delegate.raw()) }.call(None, "calling a delegate", args)
             }
         }
@@ -95,26 +95,26 @@ delegates! {
 }
 
 impl<F: Signature> Lent<'_, Delegate<F>> {
-    /// Calls what is bound.
+    /// Calls the bound function.
     ///
     /// # Errors
-    /// `NOT_FOUND` when nothing is bound; whatever the callee fails with.
+    /// `NOT_FOUND` if no function is bound; or the error of the callee.
     pub fn call(&self, args: F::Args) -> Result<F::Result, CallError> {
         self.run(&args)
     }
 
-    /// Takes the binding out: whether there was one.
+    /// Removes the binding; returns `true` if there was one.
     pub fn unbind(&self) -> bool {
         self.take_out(ObjectHandle::NONE, "") > 0
     }
 
-    /// Whether something is bound, be its object alive or not.
+    /// Returns `true` if a function is bound, even if its object is destroyed.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         !self.object().is_none()
     }
 
-    /// The object that is bound, or none.
+    /// Returns the bound object, or [`Obj::none`].
     #[must_use]
     pub fn object(&self) -> Obj<Object> {
         Obj::from_handle(self.ptr().unwrap_or_else(|error| fail(error)).read().object)
@@ -124,35 +124,35 @@ impl<F: Signature> Lent<'_, Delegate<F>> {
 macro_rules! multicasts {
     ($($name:ident;)*) => {$(
         impl<F: Signature<Result = ()>> Lent<'_, $name<F>> {
-            /// Calls all that is bound whose objects live, the last one added first. One that fails ends nothing but itself.
+            /// Calls the bound functions of all live objects, most recent binding first. A failed call does not stop the others.
             pub fn broadcast(&self, args: F::Args) {
                 self.try_broadcast(args).unwrap_or_else(|error| fail(error));
             }
 
-            /// Calls all that is bound, or says what the first of those that failed failed with.
+            /// Calls the bound functions of all live objects and returns the first error.
             ///
             /// # Errors
-            /// As the host reports it; `EXPIRED`.
+            /// The error of the first failed call; `EXPIRED`.
             pub fn try_broadcast(&self, args: F::Args) -> Result<(), CallError> {
                 self.run(&args)
             }
 
-            /// Takes the binding to a function of an object out: whether there was one.
+            /// Removes the binding to a function of an object; returns `true` if there was one.
             pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
                 self.take_out(object.handle(), function) > 0
             }
 
-            /// Takes all bindings to an object out: how many there were.
+            /// Removes all bindings to an object and returns their number.
             pub fn unbind_all<C: Class>(&self, object: Obj<C>) -> u32 {
                 if object.is_none() { 0 } else { self.take_out(object.handle(), "") }
             }
 
-            /// Takes all bindings out.
+            /// Removes all bindings.
             pub fn clear(&self) {
                 self.take_out(ObjectHandle::NONE, "");
             }
 
-            /// Whether something is bound, be its object alive or not.
+            /// Returns `true` if a function is bound, even if its object is destroyed.
             #[must_use]
             pub fn is_bound(&self) -> bool {
                 self.len() > 0
@@ -166,7 +166,7 @@ multicasts! {
 }
 
 impl<F: Signature<Result = ()>> Lent<'_, MulticastDelegate<F>> {
-    /// How many functions are bound.
+    /// Returns the number of bound functions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ptr().unwrap_or_else(|error| fail(error)).len()
@@ -174,7 +174,7 @@ impl<F: Signature<Result = ()>> Lent<'_, MulticastDelegate<F>> {
 }
 
 impl<F: Signature<Result = ()>> Lent<'_, SparseDelegate<F>> {
-    /// How many functions are bound.
+    /// Returns the number of bound functions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ptr().unwrap_or_else(|error| fail(error)).bound()

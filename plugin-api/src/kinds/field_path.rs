@@ -8,7 +8,7 @@ use super::verbs;
 use crate::{Class, Kind, Lent, Obj, Value, host, zcall};
 
 kind! {
-    /// A property by its path, `/Script/Game.Cube:speed`.
+    /// Path of a property, `/Script/Game.Cube:speed`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -24,10 +24,10 @@ kind! {
 }
 
 impl FieldPath {
-    /// The property at a path, which plugin code keeps.
+    /// Creates an owned path of a property.
     ///
     /// # Errors
-    /// As [`Self::new`], and `NOT_FOUND` when there is no such property.
+    /// See [`Self::new`]; `NOT_FOUND` if the property does not exist.
     #[track_caller]
     pub fn of(path: &str) -> Result<Self, CallError> {
         let field = Self::new()?;
@@ -37,47 +37,47 @@ impl FieldPath {
 }
 
 impl Lent<'_, FieldPath> {
-    /// The path; empty for none.
+    /// Returns the path; empty for none.
     #[must_use]
     pub fn path(&self) -> String {
         let name = self.ptr().unwrap_or_else(|error| fail(error)).read();
         if name.0 == 0 { String::new() } else { host::name_text(name) }
     }
 
-    /// Makes it name the property at a path; the empty path names none.
+    /// Sets the path; an empty string refers to no property.
     pub fn set(&self, path: &str) {
         self.try_set(path).unwrap_or_else(|error| fail(error));
     }
 
-    /// Makes it name the property at a path, or says why not.
+    /// Sets the path; an empty string refers to no property.
     ///
     /// # Errors
-    /// `NOT_FOUND` when there is none; `EXPIRED`; `DURING_REBUILD`.
+    /// `NOT_FOUND` if the property does not exist; `EXPIRED`; `DURING_REBUILD`.
     pub fn try_set(&self, path: &str) -> Result<(), CallError> {
         verbs::field_assign(&self.place()?, path)
     }
 
-    /// The type of the property as text, `Array(f64)`; empty while there is none of that path.
+    /// Returns the type of the property as a string, `Array(f64)`; empty if the property does not exist.
     #[must_use]
     pub fn type_text(&self) -> String {
         let text = self.ptr().and_then(verbs::field_type);
         text.unwrap_or_else(|error| fail(error))
     }
 
-    /// Reads the property of an object.
+    /// Returns the value of the property of an object.
     ///
     /// # Errors
-    /// `NOT_FOUND` when there is no such property, `SIGNATURE` when it holds something else than a `T`, `WRONG_CLASS` when
-    /// the object has no such property, `STALE` when it is gone.
+    /// `NOT_FOUND` if the property does not exist; `SIGNATURE` if its type is not `T`; `WRONG_CLASS` if the object does
+    /// not have the property; `STALE` if the object is gone.
     pub fn read<T: Value, C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
         self.ptr()?;
         zcall::read_property(object.handle(), &format!("up:{}", self.path()))
     }
 
-    /// Writes the property of an object.
+    /// Overwrites the property of an object.
     ///
     /// # Errors
-    /// As [`Self::read`], and `DURING_REBUILD`.
+    /// See [`Self::read`]; `DURING_REBUILD`.
     pub fn write<T: Value, C: Class>(&self, object: Obj<C>, value: &T) -> Result<(), CallError> {
         self.ptr()?;
         zcall::write_property(object.handle(), &format!("up:{}", self.path()), value)

@@ -1,5 +1,5 @@
-//! What may be given where a value of some type is wanted: the type itself, a view of it, or what std has for it.
-#![expect(unsafe_code, reason = "declares the trait that says where given values lie")]
+//! Arguments accepted for a value of some type: the type itself, a view, or an equivalent of the standard library.
+#![expect(unsafe_code, reason = "declares the trait that returns addresses of arguments")]
 
 use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
@@ -21,19 +21,19 @@ use crate::host::lending::{self, Access};
 use crate::signature::Param;
 use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 
-/// Something that can be given where a value of type `T` is wanted.
+/// Argument accepted where a value of type `T` is expected.
 ///
-/// `list.assign([1.0, 2.0])`, `list.assign(&self.kept)`, `list.assign(this.other_list())` all work, and so do
-/// `names.push("red")` for an array of texts and `map.get("red")` for a map of them.
+/// `list.assign([1.0, 2.0])`, `list.assign(&self.kept)` and `list.assign(this.other_list())` all work, as do
+/// `names.push("red")` for an array of strings and `map.get("red")` for a map with string keys.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be given for a `{T}`",
-    label = "neither a `{T}`, nor a view of one, nor what std has for it"
+    message = "`{Self}` cannot be passed for a `{T}`",
+    label = "neither a `{T}`, nor a view of one, nor its equivalent in the standard library"
 )]
 ///
 /// # Safety
-/// Where `lies_at` gives an address, it is that of a live value of type `T` until something is written or called.
+/// If `lies_at` returns an address, a live value of type `T` is there until the next write or call.
 pub unsafe trait IntoHost<T: Value> {
-    /// Where the value lies in host form, if it does.
+    /// Returns the address of the value, if it is in host form.
     #[doc(hidden)]
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
         Ok(None)
@@ -44,7 +44,7 @@ pub unsafe trait IntoHost<T: Value> {
     fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError>;
 }
 
-/// Runs `code` with what is given, in host form.
+/// Calls `code` with the argument in host form.
 pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
     given: &G,
     code: impl FnOnce(Ptr<'_, T>) -> Result<R, CallError>,
@@ -56,17 +56,17 @@ pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
     code(temp.ptr())
 }
 
-/// What is given, in host form on this stack.
+/// Converts the argument to host form, on this stack.
 pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(given: &G) -> Result<Temp<T>, CallError> {
     let mut temp = Temp::zeroed();
     given.put(temp.ptr_mut())?;
     Ok(temp)
 }
 
-/// What is given, as a value that plugin code owns.
+/// Creates an owned value from the argument.
 ///
 /// # Errors
-/// As `new` of the kind, and what the host refuses to take in.
+/// See `new` of the kind; or the error of the host if it rejects the argument.
 #[track_caller]
 pub(super) fn owned<K: Kind>(given: impl IntoHost<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
@@ -74,7 +74,7 @@ pub(super) fn owned<K: Kind>(given: impl IntoHost<K>) -> Result<K, CallError> {
     Ok(value)
 }
 
-// SAFETY: the value answers for itself.
+// SAFETY: `Value::lies_at` has the same contract.
 unsafe impl<T: Value> IntoHost<T> for T {
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
         Value::lies_at(self)
@@ -85,7 +85,7 @@ unsafe impl<T: Value> IntoHost<T> for T {
     }
 }
 
-// SAFETY: the value answers for itself.
+// SAFETY: `Value::lies_at` has the same contract.
 unsafe impl<T: Value> IntoHost<T> for &T {
     fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
         Value::lies_at(*self)
@@ -99,18 +99,18 @@ unsafe impl<T: Value> IntoHost<T> for &T {
 impl<'a, T: Value> Ptr<'a, T> {
     /// Returns a pointer to the argument if it is in host form already.
     pub(crate) fn given<G: IntoHost<T> + ?Sized>(given: &'a G) -> Result<Option<Self>, CallError> {
-        // SAFETY: `IntoHost` promises a live value until something is written or called, for which the pointer is.
+        // SAFETY: `IntoHost` promises a live value until the next write or call; the pointer is used before that.
         Ok(given.lies_at()?.map(|at| unsafe { Self::new(at) }))
     }
 }
 
-/// A number of values as the host counts them.
+/// Converts a count to the host's type.
 pub(crate) fn count(count: usize) -> Result<u32, CallError> {
     u32::try_from(count)
-        .map_err(|_too_many| CallError::other(format!("{count} values are more than a container holds")))
+        .map_err(|_too_many| CallError::other(format!("{count} values exceed the limit of a container")))
 }
 
-/// Overwrites an array: with all of the values, or, on an error, with none.
+/// Overwrites an array; leaves it unchanged on an error.
 pub(crate) fn put_row<'a, A, G>(
     values: impl ExactSizeIterator<Item = &'a G>,
     target: PtrMut<'_, A>,
@@ -125,7 +125,7 @@ where
     }
     let mut fresh = Temp::<A>::zeroed();
     fill_row(values, fresh.ptr_mut())?;
-    // The host overwrites the container and counts that up.
+    // The copy by the host changes the epoch of the container.
     verbs::copy(&target.place(ObjectHandle::NONE)?, fresh.ptr())
 }
 
@@ -138,7 +138,7 @@ where
     let array = target.place(ObjectHandle::NONE)?;
     let len = count(values.len())?;
     verbs::array_splice(&array, 0, 0, len)?;
-    // The host has just put as many values there, and what is given cannot be inside of them.
+    // The host has just inserted `len` values; the arguments are not among them.
     let row = target.as_ptr().row();
     for (index, value) in values.enumerate() {
         let Some(at) = row.get(index) else { break };
@@ -150,7 +150,7 @@ where
     Ok(())
 }
 
-/// Overwrites a set.
+/// Overwrites a set; leaves it unchanged on an error.
 pub(crate) fn put_keys<'a, S, G>(values: impl Iterator<Item = &'a G>, target: PtrMut<'_, S>) -> Result<(), CallError>
 where
     S: Keyed,
@@ -162,11 +162,11 @@ where
     for value in values {
         with_ptr(value, |key| verbs::map_insert(&new, key))?;
     }
-    // The host overwrites the container and counts that up.
+    // The copy by the host changes the epoch of the container.
     verbs::copy(&set, fresh.ptr())
 }
 
-/// Overwrites a map.
+/// Overwrites a map; leaves it unchanged on an error.
 pub(crate) fn put_entries<'a, M, G, H>(
     given: impl Iterator<Item = (&'a G, &'a H)>,
     target: PtrMut<'_, M>,
@@ -181,11 +181,11 @@ where
     for (key, value) in given {
         put_entry(ObjectHandle::NONE, &fresh.ptr_mut(), key, value)?;
     }
-    // The host overwrites the container and counts that up.
+    // The copy by the host changes the epoch of the container.
     verbs::copy(&map, fresh.ptr())
 }
 
-/// Puts one entry into a map: whether its key is new.
+/// Inserts one entry into a map; returns `true` if its key is new.
 pub(crate) fn put_entry<M, G, H>(
     owner: ObjectHandle,
     target: &PtrMut<'_, M>,
@@ -197,7 +197,7 @@ where
     G: IntoHost<M::Key> + ?Sized,
     H: IntoHost<M::Item> + ?Sized,
 {
-    // The arguments may be in this very map, so they are copied before any value moves. All steps that may fail come first.
+    // The arguments may be values of this map, so they are copied before any value moves. All fallible steps come first.
     let value = staged::<M::Item, H>(value)?;
     verbs::type_number::<M::Item>()?;
     let map = target.place(owner)?;
@@ -209,8 +209,8 @@ where
     })
 }
 
-/// Puts a key into a map and, where it is new, its value; where it is not, `replace` is given where the key stands, the value that
-/// is there, and the one to put.
+/// Inserts a key into a map. For a new key, moves the value there; for an existing key, calls `replace` with the index
+/// of the key, the old value and the new value.
 pub(crate) fn insert<M: Mapped>(
     map: &Place<'_, M>,
     key: Ptr<'_, M::Key>,
@@ -218,9 +218,9 @@ pub(crate) fn insert<M: Mapped>(
     replace: impl FnOnce(u32, PtrMut<'_, M::Item>, Temp<M::Item>) -> Result<(), CallError>,
 ) -> Result<bool, CallError> {
     let (at, is_new) = verbs::map_insert(map, key)?;
-    let there = map.ptr().values().get(at as usize).ok_or_else(|| CallError::other("a key that stands nowhere"))?;
+    let there = map.ptr().values().get(at as usize).ok_or_else(|| CallError::other("the inserted key has no entry"))?;
     if is_new {
-        // The host has just put a value of zero bytes there.
+        // The host has just stored a zeroed value there.
         value.move_to(&there);
     } else {
         replace(at, there, value)?;
@@ -228,7 +228,7 @@ pub(crate) fn insert<M: Mapped>(
     Ok(is_new)
 }
 
-/// Puts values into an array at an index; those behind it move up.
+/// Inserts values into an array at an index; shifts the following values up.
 pub(crate) fn insert_into<A: List>(
     array: &Place<'_, A>,
     index: usize,
@@ -238,20 +238,19 @@ pub(crate) fn insert_into<A: List>(
     let row = array.ptr().row();
     for (more, value) in values.enumerate() {
         if let Some(at) = row.get(index + more) {
-            // The host has just put as many values of zero bytes there.
+            // The host has just inserted that many zeroed values.
             value.move_to(&at);
         }
     }
     Ok(())
 }
 
-/// The value of an optional, copied.
+/// Returns a copy of the value of an optional.
 pub(super) fn load_optional<O: OptionalValue>(from: Ptr<'_, O>) -> Option<O::Item> {
     lending::allows(Access::Read, "copying an optional").unwrap_or_else(|error| alcedo_rt::fail(error));
     from.value().map(Value::load)
 }
 
-/// Overwrites an optional.
 pub(super) fn put_optional<O, G>(given: Option<&G>, target: PtrMut<'_, O>) -> Result<(), CallError>
 where
     O: OptionalValue,
@@ -264,12 +263,12 @@ where
     verbs::copy(&target.into_place(ObjectHandle::NONE)?, fresh.ptr())
 }
 
-/// A value passed to a parameter that the method receives as [`Lent`](crate::Lent).
+/// Value passed to a parameter that the method receives as [`Lent`](crate::Lent).
 #[derive(Debug)]
 pub struct Passed<K, G>(G, PhantomData<fn() -> K>);
 
 impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
-    /// Of what was given.
+    /// Wraps an argument.
     pub const fn new(given: G) -> Self {
         Self(given, PhantomData)
     }
@@ -278,23 +277,23 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
         Ptr::given(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
-    /// The value: on the caller's stack, or where it lies.
+    /// Returns the value, on the caller's stack or in place.
     fn lies<'a>(&'a self, temp: Option<&'a Temp<K>>) -> Ptr<'a, K> {
         if let Some(temp) = temp {
             return temp.ptr();
         }
-        self.there().unwrap_or_else(|| alcedo_rt::fail(CallError::other("a value that lies nowhere any more")))
+        self.there().unwrap_or_else(|| alcedo_rt::fail(CallError::other("the value no longer exists")))
     }
 }
 
-/// What stands on the caller's stack meanwhile.
+/// Data on the caller's stack during the call.
 pub struct OnStack<K: Kind> {
-    /// The value, unless it lies somewhere already.
+    /// Value, if the argument is not in host form.
     temp: Option<Temp<K>>,
     shown: K::Shown,
 }
 
-// SAFETY: the slot is that of a live value of the kind, as `Kind` makes it.
+// SAFETY: `Kind` makes the slot of a live value of the kind.
 unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     type Value = K;
     type Declared = K;
@@ -304,7 +303,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     crate::signature::only_goes_in!();
 
     fn open<'f>(_value: Viewable<'f, K, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f> {
-        alcedo_rt::fail(CallError::other("what a caller gives is never read from a block"))
+        alcedo_rt::fail(CallError::other("an argument is never read from a block"))
     }
 
     unsafe fn stage(&self) -> OnStack<K> {
@@ -312,7 +311,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
             Some(_) => None,
             None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
         };
-        // What is shown of it is no address of this stack itself.
+        // `shown` does not contain the address of `temp` itself, which moves into the result.
         let shown = K::show(self.lies(temp.as_ref()));
         OnStack { temp, shown }
     }
@@ -322,13 +321,13 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     }
 
     fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
-        Err(CallError::other("what a caller gives is never read from a slot"))
+        Err(CallError::other("an argument is never read from a slot"))
     }
 }
 
 macro_rules! texts {
     ($($given:ty => $wanted:ident),* $(,)?) => {$(
-        // SAFETY: it does not lie in host form.
+        // SAFETY: `lies_at` returns no address.
         unsafe impl IntoHost<$wanted> for $given {
             fn put(&self, target: PtrMut<'_, $wanted>) -> Result<(), CallError> {
                 super::text::PutText::put_text(AsRef::<str>::as_ref(self), target)
@@ -344,7 +343,7 @@ texts!(
 
 macro_rules! rows {
     ($([$($params:tt)*] $given:ty),* $(,)?) => {$(
-        // SAFETY: it does not lie in host form.
+        // SAFETY: `lies_at` returns no address.
         unsafe impl<T: Value, G: IntoHost<T>, $($params)*> IntoHost<UArray<T>> for $given {
             fn put(&self, target: PtrMut<'_, UArray<T>>) -> Result<(), CallError> {
                 put_row(self.iter(), target)
@@ -356,7 +355,7 @@ rows!([] Vec<G>, [] &Vec<G>, [] &[G], [const N: usize] [G; N], [const N: usize] 
 
 macro_rules! keys {
     ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
-        // SAFETY: it does not lie in host form.
+        // SAFETY: `lies_at` returns no address.
         unsafe impl<T: Value, G: IntoHost<T> + $($bound)*, $($params)*> IntoHost<USet<T>> for $given {
             fn put(&self, target: PtrMut<'_, USet<T>>) -> Result<(), CallError> {
                 put_keys(self.iter(), target)
@@ -374,7 +373,7 @@ keys!(
 
 macro_rules! entries {
     ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
-        // SAFETY: it does not lie in host form.
+        // SAFETY: `lies_at` returns no address.
         unsafe impl<K: Value, V: Value, G: IntoHost<K> + $($bound)*, H: IntoHost<V>, $($params)*> IntoHost<UMap<K, V>> for $given {
             fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
                 put_entries(self.iter(), target)
@@ -389,32 +388,32 @@ entries!(
     [] &BTreeMap<G, H> [Ord],
 );
 
-// SAFETY: it does not lie in host form.
+// SAFETY: `lies_at` returns no address.
 unsafe impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>, const N: usize> IntoHost<UMap<K, V>> for [(G, H); N] {
     fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
         put_entries(self.iter().map(|(key, value)| (key, value)), target)
     }
 }
 
-// SAFETY: it does not lie in host form.
+// SAFETY: `lies_at` returns no address.
 unsafe impl<T: Value, G: IntoHost<T>> IntoHost<UOptional<T>> for Option<G> {
     fn put(&self, target: PtrMut<'_, UOptional<T>>) -> Result<(), CallError> {
         put_optional(self.as_ref(), target)
     }
 }
 
-// SAFETY: it does not lie in host form.
+// SAFETY: `lies_at` returns no address.
 unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
-    /// Bound to this function of the object.
+    /// Binds the function of the object.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
         let (object, function) = self;
         verbs::delegate_bind(&target.into_place(ObjectHandle::NONE)?, object.handle(), function)
     }
 }
 
-// SAFETY: it does not lie in host form.
+// SAFETY: `lies_at` returns no address.
 unsafe impl<F: Signature> IntoHost<Delegate<F>> for () {
-    /// Bound to nothing.
+    /// Removes the binding.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
         verbs::delegate_unbind(&target.into_place(ObjectHandle::NONE)?, ObjectHandle::NONE, "").map(drop)
     }

@@ -1,5 +1,5 @@
-//! What all owned types have in common: made and given back by the host, copied, compared and printed by it.
-#![expect(unsafe_code, reason = "declares the trait whose promise the views rest on")]
+//! Common interface of all owned types, whose values are created, destroyed, copied, compared and printed by the host.
+#![expect(unsafe_code, reason = "declares the trait whose promises the views rely on")]
 
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
@@ -8,56 +8,56 @@ use super::Owned;
 use super::ptr::{Ptr, PtrMut};
 use crate::Value;
 
-/// A type whose values live in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, structs with `#[ustruct]`.
+/// Type of values in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, structs with `#[ustruct]`.
 ///
-/// A value of such a type is *black*: plugin code owns it, may keep it in any field, and may drop it on any thread. To
-/// use it on the game thread, open it: `this.open(&self.list)` gives a [`Lent`](crate::Lent). Properties and
-/// parameters of these types are seen as `Lent` from the start; their `clone()` gives a black value.
+/// A value of this type is *black*: plugin code owns the value, may store it in any field, and may drop it on any
+/// thread. To use it on the game thread, open it: `this.open(&self.list)` returns a [`Lent`](crate::Lent). Properties
+/// and parameters of these types are `Lent` from the start; their `clone()` returns an owned value.
 ///
 /// # Safety
 /// `View<'f>` is `#[repr(transparent)]` over `Lent<'f, Self>` or has no size. The value behind `owned` is of this type,
 /// and zero bytes are a value of `Raw`.
 pub unsafe trait Kind: Value {
-    /// What [`Lent`](crate::Lent) dereferences to.
+    /// Target of `Deref` for [`Lent`](crate::Lent).
     type View<'f>;
-    /// What stands on a caller's stack while a value travels in a slot.
+    /// Data on the caller's stack while a value is passed in a slot.
     #[doc(hidden)]
     type Shown;
 
-    /// The value itself.
+    /// Returns the owned value.
     #[doc(hidden)]
     fn owned(&self) -> &Owned<Self>;
 
-    /// What plugin code is given for the value.
+    /// Wraps an owned value in this type.
     #[doc(hidden)]
     fn from_owned(owned: Owned<Self>) -> Self;
 
-    /// For texts, the text itself; for any other kind the host prints the value.
+    /// Returns a copy of a string; `None` for other kinds, which the host prints.
     #[doc(hidden)]
     fn plain_text(_from: Ptr<'_, Self>) -> Option<String> {
         None
     }
 
-    /// Overwrites a text; for any other kind the host reads the value.
+    /// Overwrites a string; returns `None` for other kinds, which the host parses.
     #[doc(hidden)]
     fn put_plain_text(_target: PtrMut<'_, Self>, _text: &str) -> Option<Result<(), CallError>> {
         None
     }
 
-    /// What stands on a caller's stack while the value travels in a slot.
+    /// Returns the data that must stay on the caller's stack while the value is passed in a slot.
     #[doc(hidden)]
     fn show(from: Ptr<'_, Self>) -> Self::Shown;
 
-    /// The slot of a value, of which `shown` came from `show`. Who uses the slot keeps both where they are.
+    /// Returns the slot of a value; `shown` is the result of `show`. The caller must not move either while the slot is in use.
     #[doc(hidden)]
     fn slot_of(from: Ptr<'_, Self>, shown: &Self::Shown) -> Slot;
 }
 
-/// What the views of built-in types dereference to: their verbs stand on [`Lent`](crate::Lent) itself.
+/// View of built-in types, whose methods are defined on [`Lent`](crate::Lent) itself.
 #[derive(Debug)]
 pub struct Bare;
 
-/// Declares an owned type, with all that is the same for each.
+/// Declares a built-in owned type.
 macro_rules! kind {
     (
         $(#[$attr:meta])*
@@ -71,9 +71,9 @@ macro_rules! kind {
             of: core::marker::PhantomData<fn() -> ($($param,)*)>,
         }
 
-        #[expect(unsafe_code, reason = "says how the host keeps this kind, and follows pointer slots")]
-        // SAFETY: the host keeps this kind in just this form, of which any bytes are valid until they are followed;
-        // values travel in slots as the border prescribes.
+        #[expect(unsafe_code, reason = "declares the host form of this kind, and dereferences pointer slots")]
+        // SAFETY: the host stores this kind as `Raw`, for which any bytes are valid until they are dereferenced; values
+        // are passed in slots as the ABI specifies.
         unsafe impl<$($param: $bound),*> $crate::Value for $name<$($param),*> {
             const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
             const TYPE_PATH: &'static str = $path;
@@ -83,8 +83,8 @@ macro_rules! kind {
             $crate::kinds::kind!(@$slots);
         }
 
-        #[expect(unsafe_code, reason = "says what the view is")]
-        // SAFETY: the bare view has no size; every way to make one goes through the host with this type's number.
+        #[expect(unsafe_code, reason = "declares the view")]
+        // SAFETY: `Bare` has no size; each constructor of the type calls the host with this type's id.
         unsafe impl<$($param: $bound),*> $crate::Kind for $name<$($param),*> {
             type View<'f> = $crate::kinds::kind::Bare;
             $crate::kinds::kind!(@shown $slots);
@@ -124,7 +124,7 @@ macro_rules! kind {
         type Out = $crate::value::TextOut;
 
         unsafe fn stage(&self) -> alcedo_abi::value::TextView {
-            // Nobody can end it before this call has given it on.
+            // The caller must not drop the value before the call returns.
             self.owned.ptr().unwrap_or_else(|error| $crate::plumbing::fail(error)).as_ptr().view()
         }
 
@@ -174,13 +174,13 @@ macro_rules! kind {
 }
 pub(crate) use kind;
 
-/// What every owned type offers, built-in or declared by `#[ustruct]`.
+/// Implements the methods of an owned type, built-in or declared by `#[ustruct]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_owned {
     ([$($param:ident: $bound:path),*] $name:ty) => {
         impl<$($param: $bound),*> $name {
-            /// A new value, which plugin code owns: the empty one.
+            /// Creates an empty owned value.
             ///
             /// # Errors
             /// `UNAVAILABLE` without a host, as in a plugin's own tests; `WRONG_THREAD` off the game thread.
@@ -189,19 +189,19 @@ macro_rules! __alcedo_owned {
                 $crate::plumbing::new_owned($crate::plumbing::core::panic::Location::caller())
             }
 
-            /// Whether plugin code owns the value: always, for what is no [`Lent`]($crate::Lent).
+            /// Returns `true`: plugin code owns each value that is not a [`Lent`]($crate::Lent).
             #[must_use]
             pub const fn is_black(&self) -> bool {
                 true
             }
 
-            /// Whether the value has ended with its generation, or with its host.
+            /// Returns `true` if the value was destroyed with its generation or host.
             #[must_use]
             pub fn is_expired(&self) -> bool {
                 $crate::plumbing::is_owned_expired(self)
             }
 
-            /// A copy, which plugin code owns as well.
+            /// Returns an owned copy.
             ///
             /// # Errors
             /// `WRONG_THREAD` off the game thread.
@@ -212,7 +212,7 @@ macro_rules! __alcedo_owned {
         }
 
         impl<$($param: $bound),*> $crate::plumbing::core::default::Default for $name {
-            /// As `new`; the running call fails where that is refused.
+            /// Calls `new`; fails the running call on an error.
             #[track_caller]
             fn default() -> Self {
                 Self::new().unwrap_or_else(|error| $crate::plumbing::fail(error))
@@ -220,7 +220,7 @@ macro_rules! __alcedo_owned {
         }
 
         impl<$($param: $bound),*> $crate::plumbing::core::clone::Clone for $name {
-            /// As `try_clone`; the running call fails where that is refused.
+            /// Calls `try_clone`; fails the running call on an error.
             #[track_caller]
             fn clone(&self) -> Self {
                 self.try_clone().unwrap_or_else(|error| $crate::plumbing::fail(error))
@@ -228,7 +228,7 @@ macro_rules! __alcedo_owned {
         }
 
         impl<$($param: $bound),*> $crate::plumbing::core::cmp::PartialEq for $name {
-            /// Whether the host finds the two values equal; the running call fails where it cannot be asked.
+            /// Compares the values through the host; fails the running call if the host is unavailable.
             fn eq(&self, other: &Self) -> bool {
                 $crate::plumbing::are_owned_equal(self, other)
             }
@@ -249,7 +249,7 @@ macro_rules! __alcedo_owned {
         impl<$($param: $bound),*> $crate::plumbing::core::str::FromStr for $name {
             type Err = $crate::CallError;
 
-            /// Reads a value as `Display` writes it.
+            /// Parses a value in the format of `Display`.
             #[track_caller]
             fn from_str(text: &str) -> $crate::plumbing::core::result::Result<Self, $crate::CallError> {
                 $crate::plumbing::parse_owned(text, $crate::plumbing::core::panic::Location::caller())

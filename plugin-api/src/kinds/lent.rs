@@ -1,5 +1,5 @@
-//! The view of a value in host memory, for the length of a call.
-#![expect(unsafe_code, reason = "follows addresses in host memory after it has asked whether they are right")]
+//! View of a value in host memory, valid during one call.
+#![expect(unsafe_code, reason = "dereferences addresses in host memory after checking their tokens")]
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -23,47 +23,46 @@ use crate::signature::Param;
 use crate::validity_token::{Home, Link, written_key};
 use crate::{ObjectView, Value, host};
 
-/// A value of kind `K` in host memory, as the running call `'f` sees it: a property, a parameter, an element, or a value
-/// that plugin code owns and has opened with `this.open(&…)`.
+/// Value of kind `K` in host memory, as seen by the running call `'f`: a property, a parameter, an element, or an owned
+/// value opened with `this.open(&…)`.
 ///
-/// It cannot leave the call: not into a field, not into a thread, not into a task. To keep the value, take a
-/// [`clone`](Self::clone). Verbs that may be refused (a write while a reload rebuilds, an element whose container has
-/// changed) fail the running call with a typed error; their twins that begin with `try_` return it.
+/// The view cannot outlive the call: it cannot be stored in a field or moved to a thread or task. To keep the value,
+/// make a [`clone`](Self::clone). Methods that can be rejected (a write while a reload rebuilds, an element whose
+/// container has changed) fail the running call with a typed error; their `try_` variants return the error.
 #[repr(C)]
 pub struct Lent<'f, K: Kind> {
-    // A raw pointer, which also keeps the view on its thread.
+    // Raw pointer, which also makes the view `!Send`.
     at: *mut K::Raw,
     token: ValidityToken<'f>,
     kind: PhantomData<fn(K) -> K>,
 }
 
-/// Shows a value that plugin code owns to `code`, where there is no object that would show it.
+/// Passes a view of an owned value to `code`, for callers without an object view.
 #[track_caller]
 pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Lent<'v, K>) -> R) -> R {
     let value = value.owned();
-    // On another thread this is an error, and so is a value that has ended.
+    // Rejects other threads and destroyed values.
     value.at().unwrap_or_else(|error| alcedo_rt::fail(error));
     let (at, token) = seen::<K>(value.handle());
-    // SAFETY: the value is of kind `K`, which `Owned` says, and lies there as long as the token says so, which looks; this is the game
-    // thread, as was just seen, and the view does not outlive `code`, which `'v` says.
+    // SAFETY: `Owned` promises a value of kind `K`, which stays at this address as long as the token is valid, and each access checks the
+    // token. `at` has just checked that this is the game thread, and `'v` keeps the view inside `code`.
     code(unsafe { Lent::new(at, token) })
 }
 
 impl<'f, K: Kind> Lent<'f, K> {
-    /// A value that plugin code owns.
     #[inline]
     pub(crate) fn of_owned(_frame: &'f ObjectView<'_>, value: &'f Owned<K>) -> Self {
         let (at, token) = seen::<K>(value.handle());
-        // SAFETY: the value is of kind `K`, which `Owned` says, and lies there as long as the token says so, which looks; who
-        // has an object's view is on the game thread.
+        // SAFETY: `Owned` promises a value of kind `K`, which stays at this address as long as the token is valid, and
+        // each access checks the token. An object's view exists on the game thread only.
         unsafe { Self::new(at, token) }
     }
 
-    /// The value of a conjugate, which the host opens as a `K`; `is_own` if it is a black of this module's, `is_black` if it is
-    /// one at all.
+    /// Views the value of a conjugate, which the host opens as a `K`. `is_own` states that this module owns the value;
+    /// `is_black` that any plugin does.
     ///
     /// # Errors
-    /// As [`AnyConjugate::as_`].
+    /// See [`AnyConjugate::as_`].
     pub(crate) fn of_conjugate(
         _frame: &'f ObjectView<'_>,
         conjugate: ConjugateHandle,
@@ -72,10 +71,10 @@ impl<'f, K: Kind> Lent<'f, K> {
     ) -> Result<Self, CallError> {
         let place = verbs::conjugate_open_as::<K>(conjugate)?;
         if !is_own && is_black() {
-            let message = format!("a black {} that another owns: open a `clone()` of it", K::TYPE.as_str());
+            let message = format!("a black {} of another module: open a `clone()` of it", K::TYPE.as_str());
             return Err(CallError::other(message));
         }
-        // A red that was lent without an owner would end with the call that lent it, which no view here could tell.
+        // A red conjugate without an owner ends with the call that lent it, which a view made here cannot detect.
         let (at, token) = match (is_own, place.owner().is_none()) {
             (true, _) => seen::<K>(BlackHandle(conjugate.0)),
             (false, false) => (place.at(), ValidityToken::of_object(place.owner())),
@@ -84,12 +83,11 @@ impl<'f, K: Kind> Lent<'f, K> {
                 return Err(CallError::other(message));
             }
         };
-        // SAFETY: the host has just compared the type and said where the value lies. A black of one's own is there as long as the
-        // token says so; a red lies in its owner, which the token asks for, and whose memory stays for the call.
+        // SAFETY: the host has just compared the type and returned the address. An own value stays there as long as the
+        // token is valid; a red one is part of its owner, which the token checks and whose memory stays for the call.
         Ok(unsafe { Self::new(at, token) })
     }
 
-    /// A value, with its token.
     #[inline]
     pub(crate) fn of(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Self {
         let (at, token) = value.into_parts();
@@ -97,27 +95,27 @@ impl<'f, K: Kind> Lent<'f, K> {
     }
 
     /// # Safety
-    /// `at` is a live value of kind `K` as long as `token` is good, and the game thread's for `'f`.
+    /// `at` is a live value of kind `K` as long as `token` is valid, and accessible to the game thread during `'f`.
     unsafe fn new(at: *mut K::Raw, token: ValidityToken<'f>) -> Self {
         Self { at, token, kind: PhantomData }
     }
 
-    /// The value, after a look whether it still lies there, and may be accessed so.
+    /// Returns the value after checking that it is still alive and that `access` is allowed.
     #[inline]
     fn checked(&self, access: Access) -> Result<PtrMut<'_, K>, CallError> {
         self.token.check(access, K::TYPE.as_str())?;
-        // SAFETY: whoever made the view promised a live value as long as the token is good, which it is. Where `access` is to read,
-        // the functions below give out a pointer to read.
+        // SAFETY: the caller of `new` promised a live value as long as the token is valid, which `check` has just
+        // confirmed. For `Access::Read`, the functions below return a pointer for reading only.
         Ok(unsafe { PtrMut::new(self.at) })
     }
 
-    /// The value, after a look whether it still lies there.
+    /// Returns the value for reading after checking that it is still alive.
     #[inline]
     pub(crate) fn ptr(&self) -> Result<Ptr<'_, K>, CallError> {
         self.checked(Access::Read).map(PtrMut::into_ptr)
     }
 
-    /// The same for a write straight to memory.
+    /// Returns the value for a direct write to memory.
     #[inline]
     pub(crate) fn ptr_mut(&self) -> Result<PtrMut<'_, K>, CallError> {
         let value = self.checked(Access::Write)?;
@@ -127,17 +125,16 @@ impl<'f, K: Kind> Lent<'f, K> {
         Ok(value)
     }
 
-    /// The same for a change that the host makes, who asks whether the owner may be written.
+    /// Returns the value for a change made by the host, which checks that the owner may be written.
     #[inline]
     pub(crate) fn place(&self) -> Result<Place<'_, K>, CallError> {
         self.checked(Access::Write)?.into_place(self.token.owner())
     }
 
-    /// A field of this value.
     #[inline]
     pub(crate) fn field<T: Value>(&self, field: &Field<K, T>) -> Result<T::Seen<'f>, CallError> {
         let value = self.checked(Access::Read)?.into_field(field);
-        // SAFETY: the value was looked at just now, and its field is live as long as its own token is good.
+        // SAFETY: the value has just been checked, and its field is live as long as the token of the value is valid.
         Ok(T::see(unsafe { Viewable::new(value, || self.token) }))
     }
 
@@ -146,19 +143,19 @@ impl<'f, K: Kind> Lent<'f, K> {
         self.token
     }
 
-    /// Whether plugin code owns the value.
+    /// Returns `true` if plugin code owns the value.
     #[must_use]
     pub fn is_black(&self) -> bool {
         self.token.is_black()
     }
 
-    /// Whether the value has moved or ended since this view was made.
+    /// Returns `true` if the value was moved or destroyed after this view was made.
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.ptr().is_err_and(|error| error.kind() == alcedo_abi::call::FailureKind::EXPIRED)
     }
 
-    /// A copy that plugin code owns, and may keep.
+    /// Returns an owned copy, which plugin code may keep.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -175,41 +172,41 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// ```
     #[must_use]
     #[track_caller]
-    #[expect(clippy::should_implement_trait, reason = "a copy of a view would be a view: this one may be kept")]
+    #[expect(clippy::should_implement_trait, reason = "returns an owned value instead of a copy of the view")]
     pub fn clone(&self) -> K {
         self.try_clone().unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
-    /// A copy that plugin code owns.
+    /// Returns an owned copy.
     ///
     /// # Errors
-    /// `EXPIRED` when the value is not there any more.
+    /// `EXPIRED` if the value no longer exists.
     #[track_caller]
     pub fn try_clone(&self) -> Result<K, CallError> {
         let site = Location::caller();
         verbs::black_new(Some(self.ptr()?), site).map(|black| K::from_owned(Owned::of(black)))
     }
 
-    /// The value by a number, for calls that know no types, until the running call has returned. Only a property can be
-    /// lent, or a field of a struct in one: what lies in a container may move, and what plugin code owns has a number of its
-    /// own, [`AnyConjugate::of`].
+    /// Lends the value under a number, for calls without static types, until the running call returns. Only properties
+    /// and fields of structs in properties can be lent: elements of containers can move, and owned values have their
+    /// own number, [`AnyConjugate::of`].
     ///
     /// # Errors
-    /// `EXPIRED` when the value is not there any more; `OTHER` when it is no property.
+    /// `EXPIRED` if the value no longer exists; `OTHER` if it is not part of a property.
     pub fn lend(&self) -> Result<AnyConjugate, CallError> {
         let value = self.checked(Access::Read)?;
         if !self.token.is_property() {
             let what = K::TYPE.as_str();
             return Err(CallError::other(format!(
-                "a {what} that is no property cannot be lent: lend a `clone()` of it"
+                "a {what} that is not a property cannot be lent: lend a `clone()` of it"
             )));
         }
-        // SAFETY: the value was looked at just now, and the token says that it is a property of its owner.
+        // SAFETY: the value has just been checked, and the token marks it as part of a property of its owner.
         let lent = unsafe { verbs::conjugate_lend(&value.into_place(self.token.owner())?) }?;
         Ok(AnyConjugate::from_number(lent.0))
     }
 
-    /// Overwrites the value with another: a black one, a view, or what std has for it.
+    /// Overwrites the value with an owned value, a view, or an equivalent of the standard library.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -227,19 +224,19 @@ impl<'f, K: Kind> Lent<'f, K> {
         self.try_assign(value).unwrap_or_else(|error| alcedo_rt::fail(error));
     }
 
-    /// Overwrites the value, or says why not.
+    /// Overwrites the value.
     ///
     /// # Errors
-    /// `EXPIRED`, `DURING_REBUILD`, or whatever the kind refuses.
+    /// `EXPIRED`, `DURING_REBUILD`, or an error of the kind.
     pub fn try_assign(&self, value: impl IntoHost<K>) -> Result<(), CallError> {
         with_ptr::<K, _, _>(&value, |from| verbs::copy(&self.place()?, from))
     }
 
-    /// Overwrites the value with what a text says, as `Display` writes it. Of a text for people that is what is seen: the
-    /// names it was translated by are none afterwards.
+    /// Overwrites the value with a parsed string, in the format of `Display`. For a localized text, sets the visible
+    /// string and clears namespace and key.
     ///
     /// # Errors
-    /// When the text is no value of this kind; nothing has changed then.
+    /// If the string is not a value of this kind; the value is then unchanged.
     pub fn parse(&self, text: &str) -> Result<(), CallError> {
         if let Some(put) = K::put_plain_text(self.ptr_mut()?, text) {
             return put;
@@ -247,18 +244,18 @@ impl<'f, K: Kind> Lent<'f, K> {
         verbs::parse(&self.place()?, text)
     }
 
-    /// Whether another value of the kind equals this one.
+    /// Compares this value with another of the same kind.
     ///
     /// # Errors
-    /// `EXPIRED` when one of them is not there any more.
+    /// `EXPIRED` if either value no longer exists.
     pub fn equals(&self, other: impl IntoHost<K>) -> Result<bool, CallError> {
         with_ptr::<K, _, _>(&other, |other| verbs::equal(self.ptr()?, other))
     }
 
-    /// A hash of the value: equal values have equal ones, as long as this process lives.
+    /// Returns a hash of the value; equal values have equal hashes within one process.
     ///
     /// # Errors
-    /// `EXPIRED`, and `OTHER` for kinds that cannot be hashed.
+    /// `EXPIRED`, and `OTHER` for kinds without a hash.
     pub fn hash_value(&self) -> Result<u64, CallError> {
         verbs::hash(self.ptr()?)
     }
@@ -306,16 +303,16 @@ fn put_copy<T: Value>(from: Ptr<'_, T>, target: PtrMut<'_, T>) -> Result<(), Cal
     verbs::copy(&target.into_place(ObjectHandle::NONE)?, from)
 }
 
-/// The view of a value.
+/// Returns the view of a value.
 pub fn lend<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Lent<'f, K> {
     Lent::of(value)
 }
 
-/// A parameter that a method sees as [`Lent`]. There is none outside of a block.
+/// Parameter that a method sees as [`Lent`]; values of this type are never created outside a block.
 #[derive(Debug)]
 pub struct Red<K: Kind>(PhantomData<fn() -> K>);
 
-// SAFETY: no slot is ever made of one or read for one.
+// SAFETY: no slot is ever made from this type or read for it.
 unsafe impl<K: Kind> Param for Red<K> {
     type Value = K;
     type Declared = K;
@@ -335,25 +332,25 @@ unsafe impl<K: Kind> Param for Red<K> {
     }
 
     fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
-        Err(CallError::other("a view of a parameter is never taken out of a slot"))
+        Err(CallError::other("a view of a parameter is never read from a slot"))
     }
 }
 
 impl AnyConjugate {
-    /// The value where it lies, as one of the kind `K`, for the rest of the running call. A black must be this module's own:
-    /// how long others stay is unknown, so a copy is opened instead.
+    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this
+    /// module: the lifetime of other owned values is unknown, so open a clone instead.
     ///
     /// # Errors
-    /// `SIGNATURE`, with both types, when it is another; `EXPIRED`, with kind and age; `OTHER` for a black that is
-    /// somebody else's; `NOT_FOUND` for a number that was never given out.
+    /// `SIGNATURE`, with both types, if the kind differs; `EXPIRED`, with kind and age; `OTHER` for an owned value of
+    /// another module; `NOT_FOUND` for an unknown number.
     pub fn as_<'a, K: Kind>(&'a self, this: &'a ObjectView<'_>) -> Result<Lent<'a, K>, CallError> {
         Lent::of_conjugate(this, ConjugateHandle(self.number()), self.is_own(), || self.is_black())
     }
 }
 
 impl ObjectView<'_> {
-    /// A value that plugin code owns, for use in the running call. Of one that has ended, with its generation for instance,
-    /// every use is the error `EXPIRED`.
+    /// Opens an owned value for use in the running call. If the value is destroyed, for instance with its generation,
+    /// each use returns `EXPIRED`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -368,29 +365,29 @@ impl ObjectView<'_> {
     }
 }
 
-// What a container has in it, as the frame sees it.
+// Elements of containers, as seen by the frame.
 
 impl ValidityToken<'_> {
-    /// A value in the row of a container, of which `now` was read just now.
+    /// Adds a link to the buffer `row` of a container; `now` is the buffer's state just read.
     ///
     /// # Safety
-    /// The row is live as long as this token is good, and so is the value while the row's counter stands still.
+    /// The buffer is live as long as this token is valid, and the value is live as long as the buffer's epoch is unchanged.
     unsafe fn in_row(self, row: *const ArrayRaw, now: &ArrayRaw) -> Self {
         self.with(Link { at: row.cast(), then: now.epoch.min(ArrayRaw::WORN - 1) })
     }
 
-    /// The value of an optional.
+    /// Adds a link to the value of an optional.
     ///
     /// # Safety
-    /// The byte is live as long as this token is good, and so is the value while the byte is not zero.
+    /// The byte is live as long as this token is valid, and the value is live as long as the byte is not zero.
     unsafe fn in_optional(self, is_set: *const u8) -> Self {
         self.with(Link { at: is_set.cast(), then: Link::SET })
     }
 
-    /// Whether the value is still there, and may be accessed now.
+    /// Checks that the value is still alive and may be accessed now.
     ///
     /// # Errors
-    /// `EXPIRED` with kind and age; `LENT` while a slice forbids it; `OTHER` for a write to a key.
+    /// `EXPIRED` with kind and age; `LENT` while a slice forbids the access; `OTHER` for a write to a key.
     #[inline]
     pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
         lending::allows(access, kind)?;
@@ -401,7 +398,7 @@ impl ValidityToken<'_> {
             Home::Frame => {}
             Home::Object(owner, ends) if host::lives(owner, ends) => {}
             Home::Black(black, ends) if host::black_lives(black, ends) => {}
-            Home::Object(owner, _) => return Err(self.expired(kind, &format!("the life of its owner {owner}"))),
+            Home::Object(owner, _) => return Err(self.expired(kind, &format!("the lifetime of its owner {owner}"))),
             Home::Black(black, _) | Home::Ended(black) => {
                 return Err(self.expired(kind, &host::age_in_words(black.into())));
             }
@@ -411,8 +408,8 @@ impl ValidityToken<'_> {
                 break;
             }
             let is_optional = link.then == Link::SET;
-            // SAFETY: the links before this one hold, so the byte or the row is live by the contract of `in_optional` or `in_row`; no
-            // reference is made, since the host changes it.
+            // SAFETY: the previous links are valid, so the byte or the buffer is live by the contract of `in_optional`
+            // or `in_row`. No reference is made, because the host changes the value.
             let now = unsafe {
                 if is_optional {
                     u64::from(link.at.cast::<u8>().read() != 0)
@@ -431,32 +428,32 @@ impl ValidityToken<'_> {
     }
 }
 
-/// What lies in the row of a container, as the running call `'f` sees it.
+/// Elements of a container's buffer, as seen by the running call `'f`.
 struct Inside<'a, 'f, P: Part> {
     whole: Ptr<'a, P::Whole>,
-    /// That of the container, which was looked at just now.
+    /// Token of the container, which has just been checked.
     token: ValidityToken<'f>,
-    /// By what the row is known to be as it was at an earlier look, which has to be true now.
+    /// Token of the buffer from an earlier step of an iteration, which must still be valid.
     in_row: Option<ValidityToken<'f>>,
 }
 
 impl<'f, P: Part> Inside<'_, 'f, P> {
-    /// By what it is known that values stay where they are in the row.
+    /// Returns the token that is valid while elements stay at their addresses.
     #[inline]
     fn in_row(&self) -> ValidityToken<'f> {
         self.in_row.unwrap_or_else(|| {
             let row = self.whole.at().wrapping_byte_add(P::ROW).cast();
-            // SAFETY: the row lies in the container, which is live as long as its own token is good; its counter tells of every move
-            // of a value.
+            // SAFETY: the buffer is part of the container, which is live as long as its own token is valid; the epoch
+            // changes with each move of an element.
             unsafe { self.token.in_row(row, &P::row(self.whole.read())) }
         })
     }
 
-    /// The value at an index, if there is one.
+    /// Returns the value at an index, or `None` past the end.
     #[inline]
     fn see(&self, index: usize) -> Option<<P::Item as Value>::Seen<'f>> {
         let token = || if P::IS_KEY { self.in_row().as_key() } else { self.in_row() };
-        // SAFETY: a value in the row stays as long as the token is good, which is of this row.
+        // SAFETY: an element stays at its address as long as the token of this buffer is valid.
         Some(P::Item::see(unsafe { Viewable::new(Row::of::<P>(self.whole).get(index)?, token) }))
     }
 }
@@ -467,7 +464,7 @@ impl<'f, K: Kind> Lent<'f, K> {
         Ok(Inside { whole: self.ptr()?, token: self.token, in_row: None })
     }
 
-    /// The value of an array at an index, if there is one.
+    /// Returns the value of an array at an index, or `None` past the end.
     #[inline]
     pub(crate) fn item(&self, index: usize) -> Result<Option<<K::Item as Value>::Seen<'f>>, CallError>
     where
@@ -476,7 +473,7 @@ impl<'f, K: Kind> Lent<'f, K> {
         Ok(self.inside::<Items<K>>()?.see(index))
     }
 
-    /// The value of a map at an index, if there is one.
+    /// Returns the value of a map at an index, or `None` past the end.
     #[inline]
     pub(crate) fn value_at(&self, index: usize) -> Result<Option<<K::Item as Value>::Seen<'f>>, CallError>
     where
@@ -486,11 +483,11 @@ impl<'f, K: Kind> Lent<'f, K> {
     }
 }
 
-/// A walk over the entries of a set or map: a change of its row on the way is an error.
+/// Iterator over the entries of a set or map; a change of the buffer during iteration is an error.
 pub(crate) struct Walk<'a, 'f, M: Kind> {
     over: &'a Lent<'f, M>,
     next: usize,
-    /// By what all entries are known to be there still, since the first step.
+    /// Token of all entries since the first step.
     token: Option<ValidityToken<'f>>,
 }
 
@@ -507,7 +504,6 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
         Ok((self.next, Inside { in_row: Some(token), ..keys }))
     }
 
-    /// The next key.
     #[inline]
     pub(crate) fn key(&mut self) -> Result<Option<<M::Key as Value>::Seen<'f>>, CallError> {
         let (index, keys) = self.step()?;
@@ -516,7 +512,6 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
         Ok(key)
     }
 
-    /// The next key, and its value.
     #[inline]
     pub(crate) fn entry(&mut self) -> Result<Option<SeenEntry<'f, M>>, CallError>
     where
@@ -530,11 +525,10 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
     }
 }
 
-/// An entry of a map as the frame sees it.
 pub(crate) type SeenEntry<'f, M> = (<<M as Keyed>::Key as Value>::Seen<'f>, <<M as Mapped>::Item as Value>::Seen<'f>);
 
 impl<'f, O: Kind> Lent<'f, O> {
-    /// The value, if there is one.
+    /// Returns the value of the optional, or `None` if the optional is unset.
     #[inline]
     pub(crate) fn item_of_optional(&self) -> Result<Option<<O::Item as Value>::Seen<'f>>, CallError>
     where
@@ -543,8 +537,7 @@ impl<'f, O: Kind> Lent<'f, O> {
         let optional = self.checked(Access::Read)?;
         let is_set = optional.as_ptr().is_set_at();
         let Some(value) = optional.into_value() else { return Ok(None) };
-        // SAFETY: the optional was looked at just now and is live as long as its own token is good; the byte tells whether there
-        // is a value.
+        // SAFETY: the optional has just been checked and is live as long as its own token is valid; its byte states if a value is present.
         let value = unsafe { Viewable::new(value, || self.token.in_optional(is_set)) };
         Ok(Some(O::Item::see(value)))
     }

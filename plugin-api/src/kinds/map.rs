@@ -1,4 +1,4 @@
-//! Maps: values by key.
+//! Maps from keys to values.
 
 use core::hash::Hash;
 use std::collections::{BTreeMap, HashMap};
@@ -16,7 +16,7 @@ use crate::type_text::TypeText;
 use crate::{Kind, Lent, Value};
 
 kind! {
-    /// Values by key, in host memory. The order is that of insertion until something is removed.
+    /// Map in host memory, in insertion order until an entry is removed.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -31,7 +31,7 @@ kind! {
     pointer
 }
 
-/// The types of key and value as text.
+/// Types of key and value as a string.
 pub(super) struct Path<K, V>(core::marker::PhantomData<(K, V)>);
 
 impl<K: Value, V: Value> Path<K, V> {
@@ -39,10 +39,10 @@ impl<K: Value, V: Value> Path<K, V> {
 }
 
 impl<K: Value, V: Value> UMap<K, V> {
-    /// A map of these entries, which plugin code owns.
+    /// Creates an owned map of the given entries.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// See [`Self::new`].
     #[track_caller]
     pub fn of(entries: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(entries)
@@ -50,28 +50,28 @@ impl<K: Value, V: Value> UMap<K, V> {
 }
 
 impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
-    /// How many entries there are.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ptr().unwrap_or_else(|error| fail(error)).keys().len
     }
 
-    /// Whether there is none.
+    /// Returns `true` if the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a key: a plain one as a copy, any other as a view.
+    /// Returns the value of a key: a copy of a plain value, a view of any other.
     #[must_use]
     pub fn get(&self, key: impl IntoHost<K>) -> Option<V::Seen<'f>> {
         self.try_get(key).unwrap_or_else(|error| fail(error))
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// `EXPIRED` when the map itself is not there any more.
+    /// `EXPIRED` if the map no longer exists.
     pub fn try_get(&self, key: impl IntoHost<K>) -> Result<Option<V::Seen<'f>>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
         self.value_at(at as usize)
@@ -81,18 +81,18 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         with_ptr::<K, _, _>(key, |key| verbs::map_find(&self.place()?, key))
     }
 
-    /// Whether there is such a key.
+    /// Returns `true` if the map contains the key.
     #[must_use]
     pub fn contains_key(&self, key: impl IntoHost<K>) -> bool {
         self.find(&key).unwrap_or_else(|error| fail(error)).is_some()
     }
 
-    /// Puts a value under a key: whether the key is new.
+    /// Inserts or overwrites the value of a key; returns `true` if the key is new.
     pub fn insert(&self, key: impl IntoHost<K>, value: impl IntoHost<V>) -> bool {
         self.try_insert(key, value).unwrap_or_else(|error| fail(error))
     }
 
-    /// Puts a value under a key, or says why not.
+    /// Inserts or overwrites the value of a key.
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
@@ -100,7 +100,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         put_entry(self.token().owner(), &self.ptr_mut()?, &key, &value)
     }
 
-    /// The value under a key, which `make` gives if there is none yet.
+    /// Returns the value of a key; inserts the result of `make` if the key is missing.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -123,15 +123,15 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
             return there;
         }
         self.insert(key, make());
-        self.get(key).unwrap_or_else(|| fail(CallError::other("a key that was just inserted is not there")))
+        self.get(key).unwrap_or_else(|| fail(CallError::other("the inserted key has no entry")))
     }
 
-    /// Takes a key out with its value.
+    /// Removes a key and returns its value.
     pub fn remove(&self, key: impl IntoHost<K>) -> Option<V> {
         self.try_remove(key).unwrap_or_else(|error| fail(error))
     }
 
-    /// Takes a key out with its value, or says why not.
+    /// Removes a key and returns its value.
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
@@ -142,20 +142,20 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         Ok(value)
     }
 
-    /// Takes all entries out.
+    /// Removes all entries.
     pub fn clear(&self) {
         self.assign([] as [(K, V); 0]);
     }
 
-    /// Puts entries in: all of them, or, where one is refused, none.
+    /// Inserts all entries, or none if one is rejected.
     pub fn extend<G: IntoHost<K>, H: IntoHost<V>>(&self, values: impl IntoIterator<Item = (G, H)>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
 
-    /// Puts entries in, or says why not: the map is as it was then.
+    /// Inserts all entries; the map is unchanged on an error.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`; what a key or a value is refused for.
+    /// `EXPIRED`; `DURING_REBUILD`; or the error of a rejected key or value.
     pub fn try_extend<G: IntoHost<K>, H: IntoHost<V>>(
         &self,
         values: impl IntoIterator<Item = (G, H)>,
@@ -173,7 +173,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
                 let mut old = Temp::<V>::zeroed();
                 verbs::copy(&old.ptr_mut().into_place(ObjectHandle::NONE)?, there.as_ptr())?;
                 overwritten.push((at, old));
-                // That the map may be written was asked when the key was put in.
+                // The insertion of the key has checked that the map may be written.
                 verbs::copy(&there.into_place(ObjectHandle::NONE)?, value.ptr())
             })
             .map(drop)
@@ -184,7 +184,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
                     verbs::copy(&there.into_place(ObjectHandle::NONE)?, old.ptr())?;
                 }
             }
-            // New ones stand behind those that were there, so the last ones go.
+            // New entries follow the old ones, so the last ones are removed.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&map, count(last)?)?;
             }
@@ -192,30 +192,30 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         })
     }
 
-    /// The entries. Values may be changed where they lie, keys may not: a changed key is removed and inserted. A change of the
-    /// map on the way fails the running call.
+    /// Iterates over the entries. Values may be changed in place; to change a key, remove and insert it. A change of
+    /// the map during iteration fails the running call.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, K, V> {
         Iter(Walk::new(self))
     }
 
-    /// The keys.
+    /// Iterates over the keys.
     pub fn keys(&self) -> impl Iterator<Item = K::Seen<'f>> {
         self.iter().map(|(key, _value)| key)
     }
 
-    /// The values.
+    /// Iterates over the values.
     pub fn values(&self) -> impl Iterator<Item = V::Seen<'f>> {
         self.iter().map(|(_key, value)| value)
     }
 
-    /// Copies of all entries.
+    /// Returns copies of all entries.
     #[must_use]
     pub fn to_vec(&self) -> Vec<(K, V)> {
         self.ptr().unwrap_or_else(|error| fail(error)).load_entries()
     }
 
-    /// Copies of all entries, in a map of std.
+    /// Returns copies of all entries in a [`HashMap`].
     #[must_use]
     pub fn to_hash_map(&self) -> HashMap<K, V>
     where
@@ -224,7 +224,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         self.to_vec().into_iter().collect()
     }
 
-    /// Copies of all entries, in a sorted map of std.
+    /// Returns copies of all entries in a [`BTreeMap`].
     #[must_use]
     pub fn to_btree_map(&self) -> BTreeMap<K, V>
     where
@@ -234,7 +234,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 }
 
-/// The entries of a map.
+/// Iterator over the entries of a map.
 pub struct Iter<'a, 'f, K: Value, V: Value>(Walk<'a, 'f, UMap<K, V>>);
 
 impl<'f, K: Value, V: Value> Iterator for Iter<'_, 'f, K, V> {
@@ -255,7 +255,7 @@ impl<'a, 'f, K: Value, V: Value> IntoIterator for &'a Lent<'f, UMap<K, V>> {
 }
 
 impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>> FromIterator<(G, H)> for UMap<K, V> {
-    /// The running call fails where a map cannot be made.
+    /// Fails the running call if the map cannot be created.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = (G, H)>>(given: I) -> Self {
         let map = Self::default();

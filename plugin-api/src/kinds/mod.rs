@@ -1,6 +1,6 @@
-//! Values that live in host memory: texts, containers, references, delegates, and structs that are no plain data. Each
-//! kind has an owned type, which plugin code may keep and drop anywhere (a *black* value), and one view for all places,
-//! [`Lent`], through which the game thread uses it for the length of a call.
+//! Values in host memory: strings, containers, references, delegates, and structs that own memory. Each kind has an
+//! owned type, which plugin code may keep and drop on any thread (a *black* value), and one view, [`Lent`], through
+//! which the game thread accesses the value during a call.
 
 mod any;
 mod array;

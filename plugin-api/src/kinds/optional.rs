@@ -1,4 +1,4 @@
-//! Optionals: a value or none.
+//! Optional values.
 
 use alcedo_rt::{CallError, fail};
 
@@ -8,7 +8,7 @@ use super::ptr::OptionalRaw;
 use crate::{Lent, Value};
 
 kind! {
-    /// A value or none, in host memory.
+    /// Optional value in host memory.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -24,10 +24,10 @@ kind! {
 }
 
 impl<T: Value> UOptional<T> {
-    /// An optional with this value or none, which plugin code owns.
+    /// Creates an owned optional with a value or unset.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// See [`Self::new`].
     #[track_caller]
     pub fn of(value: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(value)
@@ -35,30 +35,30 @@ impl<T: Value> UOptional<T> {
 }
 
 impl<'f, T: Value> Lent<'f, UOptional<T>> {
-    /// Whether there is a value.
+    /// Returns `true` if the optional has a value.
     #[must_use]
     pub fn is_some(&self) -> bool {
         self.ptr().unwrap_or_else(|error| fail(error)).is_set()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if the optional is unset.
     #[must_use]
     pub fn is_none(&self) -> bool {
         !self.is_some()
     }
 
-    /// The value: a plain one as a copy, any other as a view.
+    /// Returns the value: a copy of a plain value, a view of any other.
     #[must_use]
     pub fn get(&self) -> Option<T::Seen<'f>> {
         self.item_of_optional().unwrap_or_else(|error| fail(error))
     }
 
-    /// Puts a value in.
+    /// Sets the value.
     pub fn set(&self, value: impl IntoHost<T>) {
         self.try_set(value).unwrap_or_else(|error| fail(error));
     }
 
-    /// Puts a value in, or says why not.
+    /// Sets the value.
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
@@ -66,19 +66,19 @@ impl<'f, T: Value> Lent<'f, UOptional<T>> {
         put_optional(Some(&value), self.ptr_mut()?)
     }
 
-    /// Takes the value out.
+    /// Removes and returns the value.
     pub fn take(&self) -> Option<T> {
         let value = self.to_option();
         self.clear();
         value
     }
 
-    /// Leaves no value.
+    /// Removes the value.
     pub fn clear(&self) {
         self.assign(None::<T>);
     }
 
-    /// A copy of the value.
+    /// Returns a copy of the value.
     #[must_use]
     pub fn to_option(&self) -> Option<T> {
         load_optional(self.ptr().unwrap_or_else(|error| fail(error)))

@@ -1,7 +1,6 @@
-//! A value in host memory that plugin code owns: made by the host, given back by `drop`, on whatever thread that is. It is
-//! known by its number alone, so one that has ended, with its generation for instance, can be distinguished from one
-//! that is there.
-#![expect(unsafe_code, reason = "has the word of the host where a value lies")]
+//! Owned value in host memory, created by the host and freed on drop, on any thread. The value is referred to by number
+//! only, so a destroyed value, for instance of an earlier generation, can be detected.
+#![expect(unsafe_code, reason = "uses addresses from the host")]
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -12,28 +11,26 @@ use alcedo_rt::CallError;
 use super::{Kind, PtrMut, ValidityToken, verbs};
 use crate::host;
 
-/// A black value of the kind `K`. The type keeps values of different kinds apart: code that has an `Owned<K>` may make
-/// a `K` of it, and nothing else.
+/// Black value of kind `K`. The type parameter separates kinds: an `Owned<K>` can only be wrapped in a `K`.
 pub struct Owned<K> {
     black: BlackHandle,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K: Kind> Owned<K> {
-    /// The value that zero bytes mean.
+    /// Creates a value of all zero bytes.
     pub(crate) fn zero(site: &Location<'_>) -> Result<Self, CallError> {
         verbs::black_new::<K>(None, site).map(Self::of)
     }
 
-    /// A copy of another.
     pub(crate) fn clone_of(other: &Self, site: &Location<'_>) -> Result<Self, CallError> {
         host::conjugate_clone(other.black.into(), site).map(Self::of)
     }
 
-    /// Where it lies: until plugin code gives it back, or control goes to the host.
+    /// Returns the address, valid until the value is dropped or the host is called.
     ///
     /// # Errors
-    /// `EXPIRED`, with kind and age, when it has ended; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
+    /// `EXPIRED`, with kind and age, if the value is destroyed; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
     #[inline]
     pub(crate) fn at(&self) -> Result<*mut K::Raw, CallError> {
         verbs::black_at::<K>(self.black)
@@ -52,29 +49,28 @@ impl<K: Kind> Owned<K> {
 }
 
 impl<K> Owned<K> {
-    /// What the host has made just now as a value of the kind.
+    /// Wraps a value that the host has just created with kind `K`.
     pub(crate) const fn of(black: BlackHandle) -> Self {
         Self { black, kind: PhantomData }
     }
 
-    /// Its handle.
     pub(crate) fn handle(&self) -> BlackHandle {
         self.black
     }
 
-    /// Whether the value can no longer be used.
+    /// Returns `true` if the value can no longer be used.
     pub(crate) fn is_expired(&self) -> bool {
         host::conjugate_state(self.black.into()).is_none_or(|state| state.expired != 0)
     }
 }
 
-/// A value that zero bytes mean.
+/// Creates an owned value of all zero bytes.
 pub fn new_owned<K: Kind>(site: &Location<'_>) -> Result<K, CallError> {
     Owned::<K>::zero(site).map(K::from_owned)
 }
 
-/// Where a value of plugin code lies, and by what it is known that it still does: null, and never good, where it has ended.
-/// Only in a frame.
+/// Returns the address of an owned value and its validity token; null and an always invalid token for a destroyed
+/// value. Only for callers with a frame.
 #[inline]
 pub(crate) fn seen<'f, K: Kind>(black: BlackHandle) -> (*mut K::Raw, ValidityToken<'f>) {
     match verbs::black_seen::<K>(black) {

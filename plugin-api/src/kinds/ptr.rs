@@ -1,8 +1,5 @@
 //! Pointers to parts of values (the fields of structs, strings and optionals), and values in host form on this stack.
-#![expect(
-    unsafe_code,
-    reason = "follows addresses of values in host memory, and has values of that form on this stack"
-)]
+#![expect(unsafe_code, reason = "dereferences addresses in host memory, and stores values in host form on this stack")]
 
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit, offset_of, size_of};
@@ -18,7 +15,7 @@ pub(crate) use crate::ptr::{Ptr, PtrMut, Viewable};
 use crate::value::address_slot;
 use crate::{UName, Value};
 
-/// An optional as the host has it: a byte that is zero or one, and the value at the next offset that suits it.
+/// Host form of an optional: a byte that is zero or one, and the value at the next aligned offset.
 #[repr(C)]
 #[derive(Debug)]
 pub struct OptionalRaw<T> {
@@ -26,12 +23,11 @@ pub struct OptionalRaw<T> {
     value: T,
 }
 
-/// An optional by its type: `UOptional<T>` or what std has for it.
+/// Optional by its type: `UOptional<T>` or `Option<T>`.
 ///
 /// # Safety
-/// For the host it is an optional of `Item`.
+/// The host treats the type as an optional of `Item`.
 pub(crate) unsafe trait OptionalValue: Value<Raw = OptionalRaw<<Self::Item as Value>::Raw>> {
-    /// What may be in it.
     type Item: Value;
 }
 
@@ -46,7 +42,7 @@ unsafe impl<T: Value> OptionalValue for Option<T> {
 }
 
 impl<'a, T: Value> PtrMut<'a, T> {
-    /// The value of an optional, if there is one.
+    /// Returns the value of an optional, or `None` if the optional is unset.
     #[inline]
     pub(crate) fn into_value(self) -> Option<PtrMut<'a, T::Item>>
     where
@@ -56,28 +52,28 @@ impl<'a, T: Value> PtrMut<'a, T> {
     }
 }
 
-/// A value of type `T` in the form of the host, as a field of another.
+/// Value of type `T` in host form, as a field of another value.
 #[repr(transparent)]
 pub struct Stored<T: Value>(T::Raw);
 
-/// States the location of a field in its struct.
+/// Defines the location of a field in its struct.
 pub trait FieldPlace {
     /// The struct.
     type Struct: Value;
     /// The type of the field.
     type Type: Value;
-    /// A struct, and the field in that struct.
+    /// A struct and its field.
     const AT: (&'static <Self::Struct as Value>::Raw, &'static Stored<Self::Type>);
 }
 
-/// A field of type `T` in structs of type `S`. Each has one there: a field is made here alone, by a look at the form of the struct.
+/// Field of type `T` in structs of type `S`. Constructors compute the offset from the layout of `S`, so each `S` has a `T` there.
 pub struct Field<S, T> {
     offset: usize,
     of: PhantomData<fn(S) -> T>,
 }
 
 impl<S: Value, T: Value> Field<S, T> {
-    /// The field at that place.
+    /// Returns the field that `P` locates.
     #[must_use]
     pub const fn of<P: FieldPlace<Struct = S, Type = T>>() -> Self {
         Self { offset: Offset::<P>::BYTES, of: PhantomData }
@@ -92,29 +88,28 @@ impl<S: Value, T: Value> Field<S, T> {
 struct Offset<P>(PhantomData<P>);
 
 impl<P: FieldPlace> Offset<P> {
-    /// Always computed by the compiler, which knows what memory a reference is into, and refuses two of different memory.
+    /// Offset in bytes, computed at compile time: the compiler rejects references into different memory.
     const BYTES: usize = {
         let (whole, part) = P::AT;
-        // SAFETY: were they not in one struct, this would not compile.
+        // SAFETY: constant evaluation fails if the references are not into one struct.
         let offset = unsafe { (&raw const *part).byte_offset_from(&raw const *whole) };
         let end = offset + size_of::<Stored<P::Type>>().cast_signed();
         assert!(
             offset >= 0 && end <= size_of::<<P::Struct as Value>::Raw>().cast_signed(),
-            "a field lies in its struct"
+            "a field is inside its struct"
         );
         offset.cast_unsigned()
     };
 }
 
 impl<'a, S: Value> Ptr<'a, S> {
-    /// A field.
     #[inline]
     pub(crate) fn field<T: Value>(self, field: &Field<S, T>) -> Ptr<'a, T> {
-        // SAFETY: `new` was promised a live struct, and each has such a field there.
+        // SAFETY: the caller of `new` promised a live struct, and each `S` has a `T` at this offset.
         unsafe { Ptr::new(self.at().byte_add(field.offset).cast()) }
     }
 
-    /// A copy of a field.
+    /// Returns a copy of a field.
     #[inline]
     #[must_use]
     pub fn load_field<T: Value>(self, field: &Field<S, T>) -> T {
@@ -123,17 +118,17 @@ impl<'a, S: Value> Ptr<'a, S> {
 }
 
 impl<'a, S: Value> PtrMut<'a, S> {
-    /// A field, to be written.
+    /// Returns a pointer for writing a field.
     #[inline]
     pub(crate) fn into_field<T: Value>(self, field: &Field<S, T>) -> PtrMut<'a, T> {
-        // SAFETY: `new` was promised a live struct that may be written, and each has such a field there.
+        // SAFETY: the caller of `new` promised a live, writable struct, and each `S` has a `T` at this offset.
         unsafe { PtrMut::new(self.at().byte_add(field.offset).cast()) }
     }
 
     /// Overwrites a field.
     ///
     /// # Errors
-    /// What the kind of value refuses.
+    /// If the kind rejects the value.
     #[inline]
     pub fn store_field<T: Value>(&self, field: &Field<S, T>, value: &T) -> Result<(), CallError> {
         value.store(self.again().into_field(field))
@@ -141,12 +136,12 @@ impl<'a, S: Value> PtrMut<'a, S> {
 }
 
 impl<T: Value<Raw = LocalTextRaw>> Field<T, String> {
-    /// What people see of a text.
+    /// Visible string of a localized text.
     const SHOWN: Self = Self { offset: offset_of!(LocalTextRaw, shown), of: PhantomData };
 }
 
 impl<T: Value<Raw = LocalTextRaw>> Field<T, UName> {
-    /// What a text is translated by.
+    /// Namespace and key of a localized text.
     const NAMES: [Self; 2] = [
         Self { offset: offset_of!(LocalTextRaw, namespace), of: PhantomData },
         Self { offset: offset_of!(LocalTextRaw, key), of: PhantomData },
@@ -154,19 +149,18 @@ impl<T: Value<Raw = LocalTextRaw>> Field<T, UName> {
 }
 
 impl<T: Value<Raw = LocalTextRaw>> Ptr<'_, T> {
-    /// A copy of what people see of a text.
+    /// Returns a copy of the visible string.
     pub(crate) fn shown(self) -> String {
         self.field(&Field::SHOWN).utf8()
     }
 }
 
 impl<'a, T: Value<Raw = LocalTextRaw>> PtrMut<'a, T> {
-    /// What people see of a text.
+    /// Returns a pointer for writing the visible string.
     pub(crate) fn into_shown(self) -> PtrMut<'a, String> {
         self.into_field(&Field::SHOWN)
     }
 
-    /// Overwrites what a text is translated by.
     pub(crate) fn write_names(mut self, namespace: Name, key: Name) {
         let [at_namespace, at_key] = &Field::NAMES;
         self.reborrow().into_field(at_namespace).write(namespace);
@@ -175,7 +169,7 @@ impl<'a, T: Value<Raw = LocalTextRaw>> PtrMut<'a, T> {
 }
 
 impl<T: Value> Field<T, u8> {
-    /// The byte that is zero while there is no value.
+    /// Byte that is zero while the optional is unset.
     const fn is_set() -> Self
     where
         T: OptionalValue,
@@ -185,7 +179,7 @@ impl<T: Value> Field<T, u8> {
 }
 
 impl<T: Value, I: Value> Field<T, I> {
-    /// The value of an optional, where there is one.
+    /// Value of an optional, if set.
     const fn if_set() -> Self
     where
         T: OptionalValue<Item = I>,
@@ -195,7 +189,7 @@ impl<T: Value, I: Value> Field<T, I> {
 }
 
 impl<'a, T: Value> Ptr<'a, T> {
-    /// The byte that is zero while there is no value.
+    /// Returns the address of the byte that is zero while the optional is unset.
     #[inline]
     pub(crate) fn is_set_at(self) -> *const u8
     where
@@ -204,7 +198,6 @@ impl<'a, T: Value> Ptr<'a, T> {
         self.field(&Field::is_set()).at()
     }
 
-    /// Whether there is a value.
     #[inline]
     pub(crate) fn is_set(self) -> bool
     where
@@ -213,7 +206,7 @@ impl<'a, T: Value> Ptr<'a, T> {
         self.field(&Field::is_set()).read() != 0
     }
 
-    /// The value, if there is one.
+    /// Returns the value of the optional, or `None` if it is unset.
     #[inline]
     pub(crate) fn value(self) -> Option<Ptr<'a, T::Item>>
     where
@@ -224,77 +217,76 @@ impl<'a, T: Value> Ptr<'a, T> {
 }
 
 impl<T: Value<Raw = SparseRaw>> Ptr<'_, T> {
-    /// How many functions are bound.
+    /// Returns the number of bound functions.
     pub(crate) fn bound(self) -> usize {
         let list = self.read().list;
-        // SAFETY: `new` was promised a live delegate, and one that is not empty has a live row; no reference is made, since the host
-        // changes it.
+        // SAFETY: the caller of `new` promised a live delegate, whose list is live unless null. No reference is made,
+        // because the host changes the list.
         if list.is_null() { 0 } else { unsafe { (&raw const (*list).len).read() as usize } }
     }
 }
 
 impl<T: Value<Raw = ArrayRaw>> Ptr<'_, T> {
-    /// How many values or bindings there are.
+    /// Returns the number of values or bindings.
     #[inline]
     pub(crate) fn len(self) -> usize {
         self.read().len as usize
     }
 }
 
-/// A value on the plugin's stack in the form that the host has it, for the length of one call to the host. What it owns is freed
-/// by the host when it is dropped.
+/// Value in host form on the plugin's stack, for one host call. On drop, the host frees the memory that the value owns.
 pub struct Temp<T: Value> {
     raw: MaybeUninit<T::Raw>,
 }
 
 impl<T: Value> Temp<T> {
-    /// A value, in host form; the running call fails where the host refuses.
+    /// Stores a value in host form; fails the running call if the host rejects the value.
     pub fn of(value: &T) -> Self {
         let mut temp = Self::zeroed();
         value.store(temp.ptr_mut()).unwrap_or_else(|error| alcedo_rt::fail(error));
         temp
     }
 
-    /// The value that zero bytes mean.
+    /// Returns the value of all zero bytes.
     #[must_use]
     pub fn zeroed() -> Self {
         Self { raw: MaybeUninit::zeroed() }
     }
 
-    /// The slot of an argument, right as long as this stays where it is.
+    /// Returns the slot of an argument, valid until `self` moves.
     pub fn slot(&self) -> Slot {
         address_slot(self.ptr().at())
     }
 
-    /// The slot that waits for a result, right as long as this stays where it is.
+    /// Returns the slot that receives a result, valid until `self` moves.
     pub fn slot_out(&mut self) -> Slot {
         address_slot(self.ptr_mut().at())
     }
 
-    /// The value, to read.
+    /// Returns a pointer for reading the value.
     pub fn ptr(&self) -> Ptr<'_, T> {
-        // SAFETY: zero bytes are a value of every type, and only the host and the type's own code have written it since.
+        // SAFETY: zero bytes are a value of every type; only the host and the type's own code have written to it since.
         unsafe { Ptr::new(self.raw.as_ptr()) }
     }
 
-    /// The value, to write.
+    /// Returns a pointer for writing the value.
     pub(crate) fn ptr_mut(&mut self) -> PtrMut<'_, T> {
-        // SAFETY: zero bytes are a value of every type, and only the host and the type's own code have written it since.
+        // SAFETY: zero bytes are a value of every type; only the host and the type's own code have written to it since.
         unsafe { PtrMut::new(self.raw.as_mut_ptr()) }
     }
 
-    /// Gives the value to host memory, where nothing has to be freed first: what `target` owned would never be freed.
+    /// Moves the value to host memory without freeing the old value: `target` must own no memory, or the memory leaks.
     #[inline]
     pub(crate) fn move_to(self, target: &PtrMut<'_, T>) {
         let this = ManuallyDrop::new(self);
-        // SAFETY: `PtrMut::new` was promised a live value that may be written; ours is a live value and owned by nobody else from
-        // here on; values in host form may be moved.
+        // SAFETY: the caller of `PtrMut::new` promised a live, writable value. `this` is a live value that is not
+        // dropped here, and values in host form may be moved.
         unsafe { core::ptr::copy_nonoverlapping(this.raw.as_ptr(), target.at(), 1) };
     }
 }
 
 impl<T: Value> Temp<T> {
-    /// An optional with this value.
+    /// Returns an optional with this value.
     pub(crate) fn optional_of(value: Temp<T::Item>) -> Self
     where
         T: OptionalValue,
@@ -311,7 +303,7 @@ impl<T: Value> Drop for Temp<T> {
         if !T::OWNS_MEMORY {
             return;
         }
-        // Without a host, or off the game thread, nothing was ever put into it.
+        // Without a host, or on another thread, the value has never owned memory.
         if let Ok(place) = self.ptr_mut().place(ObjectHandle::NONE) {
             let _nothing_to_free = clear(&place);
         }

@@ -1,4 +1,4 @@
-//! References to objects beside `Obj<C>`: by path, by an id for ever, without keeping alive, by interface.
+//! References to objects other than `Obj<C>`: by path, by unique id, weak, and by interface.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::LazyRaw;
@@ -10,7 +10,7 @@ use crate::this::InterfaceThis;
 use crate::{Class, Interface, Kind, Lent, Obj, Object, ObjectView, This, host};
 
 kind! {
-    /// An object of class `C` by its path, be it there or not. It keeps nothing alive.
+    /// Reference to an object of class `C` by path; the object need not exist. It does not keep the object alive.
     ///
     /// ```ignore
     /// if let Some(target) = this.target().get(&this) { target.open_gate(); }
@@ -19,19 +19,19 @@ kind! {
 }
 
 kind! {
-    /// An object of class `C` by an id that no other ever has, also over a save and a load. It keeps nothing alive.
+    /// Reference to an object of class `C` by an id that stays unique across save and load. It does not keep the object alive.
     LazyObject<C: Class>, raw: LazyRaw, kind: LAZY_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
 }
 
 kind! {
-    /// An object of class `C` that is none as soon as the object is gone. It keeps nothing alive.
+    /// Weak reference to an object of class `C`: none once the object is destroyed.
     WeakObject<C: Class>, raw: ObjectHandle, kind: WEAK_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
 }
 
 kind! {
-    /// An object of whatever class implements the interface `I`. It keeps the object alive.
+    /// Strong reference to an object of any class that implements the interface `I`.
     ///
-    /// It leads to none while the class does not say that it implements `I`: a reload may change that.
+    /// Resolves to none while the class does not implement `I`, which a reload can change.
     ///
     /// ```ignore
     /// this.listener().try_set(ear.as_object())?;
@@ -44,10 +44,10 @@ kind! {
 macro_rules! references {
     ($($name:ident<$class:ident: $bound:ident> gives $target:ty;)*) => {$(
         impl<$class: $bound> $name<$class> {
-            /// A reference to an object or none, which plugin code owns.
+            /// Creates an owned reference to an object or to none.
             ///
             /// # Errors
-            /// As [`Self::new`], and `WRONG_CLASS` when the object does not suit.
+            /// See [`Self::new`]; `WRONG_CLASS` if the object has another class.
             #[track_caller]
             pub fn of(object: Obj<$target>) -> Result<Self, CallError> {
                 let reference = Self::new()?;
@@ -63,13 +63,13 @@ macro_rules! references {
                 if object.is_none() { None } else { this.get(object).ok() }
             }
 
-            /// The object as a handle that may be kept; none when it is not there.
+            /// Returns a handle that may be kept; [`Obj::none`] if the object does not exist.
             #[must_use]
             pub fn obj(&self) -> Obj<$target> {
                 self.try_obj().unwrap_or_else(|error| fail(error))
             }
 
-            /// The object as a handle.
+            /// Returns the object as a handle.
             ///
             /// # Errors
             /// `EXPIRED`.
@@ -77,25 +77,25 @@ macro_rules! references {
                 verbs::reference_resolve(self.ptr()?).map(Obj::from_handle)
             }
 
-            /// Points the reference to an object, or to none.
+            /// Sets the reference to an object or to none.
             pub fn set(&self, object: Obj<$target>) {
                 self.try_set(object).unwrap_or_else(|error| fail(error));
             }
 
-            /// Points the reference to an object, or says why not.
+            /// Sets the reference to an object or to none.
             ///
             /// # Errors
-            /// `WRONG_CLASS` when the object does not suit; `STALE` when it is gone; `EXPIRED`; `DURING_REBUILD`.
+            /// `WRONG_CLASS` if the object has another class; `STALE` if the object is gone; `EXPIRED`; `DURING_REBUILD`.
             pub fn try_set(&self, object: Obj<$target>) -> Result<(), CallError> {
                 verbs::reference_assign(&self.place()?, object.handle())
             }
 
-            /// Points the reference to none.
+            /// Sets the reference to none.
             pub fn clear(&self) {
                 self.set(Obj::none());
             }
 
-            /// Whether it leads to no object now.
+            /// Returns `true` if the reference resolves to no object now.
             #[must_use]
             pub fn is_none(&self) -> bool {
                 self.obj().is_none()
@@ -113,7 +113,7 @@ references! {
 macro_rules! get {
     ($($name:ident)*) => {$(
         impl<C: Class> Lent<'_, $name<C>> {
-            /// The object, if it is there, for the rest of the running call.
+            /// Returns the object, if it exists, for the rest of the running call.
             #[must_use]
             pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<This<'f, C>> {
                 self.find(this)
@@ -124,7 +124,7 @@ macro_rules! get {
 get! { SoftObject LazyObject WeakObject }
 
 impl<I: Interface> Lent<'_, ScriptInterface<I>> {
-    /// The object, if it is there, for the rest of the running call: seen as the interface, whose functions can be called on it.
+    /// Returns the object, if it exists, for the rest of the running call, as a view with the functions of the interface.
     #[must_use]
     pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<I::View<'f>> {
         self.find(this).map(|object| I::view(InterfaceThis::new(object)))
@@ -132,26 +132,26 @@ impl<I: Interface> Lent<'_, ScriptInterface<I>> {
 }
 
 impl<'f> ObjectView<'f> {
-    /// The same object, seen as an interface whose functions can be called on it.
+    /// Returns a view of this object with the functions of the interface.
     ///
     /// # Errors
-    /// `WRONG_CLASS` when its class does not implement the interface; `STALE` when it is gone.
+    /// `WRONG_CLASS` if its class does not implement the interface; `STALE` if the object is gone.
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let object = Obj::<Object>::from_handle(self.handle());
-        // Whether it is one only the host knows; it says so when it makes a reference.
+        // Only the host knows the interfaces of a class; creating a reference checks them.
         drop(ScriptInterface::<I>::of(object)?);
         Ok(I::view(InterfaceThis::new(self.get(object)?)))
     }
 }
 
 impl<C: Class> Lent<'_, SoftObject<C>> {
-    /// The path, also while there is no such object.
+    /// Returns the path, even if no object exists there.
     #[must_use]
     pub fn path(&self) -> String {
         host::name_text(self.ptr().unwrap_or_else(|error| fail(error)).read())
     }
 
-    /// Points the reference to whatever is or will be at a path.
+    /// Sets the reference to a path; an object need not exist there.
     pub fn set_path(&self, path: &str) {
         let set = || {
             let name = host::intern(path)?;
@@ -164,7 +164,7 @@ impl<C: Class> Lent<'_, SoftObject<C>> {
 }
 
 impl<C: Class> Lent<'_, LazyObject<C>> {
-    /// The id, also while there is no such object; zero for none.
+    /// Returns the id, even if the object does not exist; zero for none.
     #[must_use]
     pub fn id(&self) -> u128 {
         let LazyRaw { high, low } = self.ptr().unwrap_or_else(|error| fail(error)).read();

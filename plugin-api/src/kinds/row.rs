@@ -1,5 +1,5 @@
-//! Rows of values in host memory: the address of each value, and how a row is copied out and lent.
-#![expect(unsafe_code, reason = "declares the traits that say how containers lie in host memory")]
+//! Buffers of containers in host memory: addresses of elements, copies, and slices.
+#![expect(unsafe_code, reason = "declares the traits that define the layout of containers in host memory")]
 
 use core::marker::PhantomData;
 use core::mem::{offset_of, size_of};
@@ -11,39 +11,36 @@ use crate::host::lending::{self, Access, Lending};
 use crate::ptr::{Ptr, PtrMut};
 use crate::{Plain, Value};
 
-/// An entry of a set or map: the key and, for a map, its value at the next offset that suits it.
+/// Entry of a set or map: the key and, for a map, its value at the next aligned offset.
 #[repr(C)]
 struct Entry<K, V> {
     key: K,
     value: V,
 }
 
-/// An array by its type: `UArray<T>` or what std has for it.
+/// Array by its type: `UArray<T>` or `Vec<T>`.
 ///
 /// # Safety
-/// For the host it is an array of `Item`.
+/// The host treats the type as an array of `Item`.
 pub(crate) unsafe trait List: Value<Raw = ArrayRaw> {
-    /// What is in it.
     type Item: Value;
 }
 
-/// A set or map by its type.
+/// Set or map by its type.
 ///
 /// # Safety
-/// For the host it is a set or map whose keys are of type `Key`, and `STRIDE` bytes lie from one entry to the next.
+/// The host treats the type as a set or map with keys of type `Key` and entries of `STRIDE` bytes.
 pub(crate) unsafe trait Keyed: Value<Raw = MapRaw> {
-    /// What entries are found by.
     type Key: Value;
     /// Bytes from one entry to the next.
     const STRIDE: usize;
 }
 
-/// A map by its type.
+/// Map by its type.
 ///
 /// # Safety
-/// For the host it is a map whose values are of type `Item`.
+/// The host treats the type as a map with values of type `Item`.
 pub(crate) unsafe trait Mapped: Keyed {
-    /// What a key leads to.
     type Item: Value;
     /// Bytes from an entry to its value.
     const VALUE: usize = offset_of!(Entry<<Self::Key as Value>::Raw, <Self::Item as Value>::Raw>, value);
@@ -64,7 +61,7 @@ lists! {
 
 macro_rules! keys {
     ($([$($params:tt)*] $set:ty: $key:ty;)*) => {$(
-        // SAFETY: the path of the type names the key, and a set has nothing but keys in its row.
+        // SAFETY: the path of the type names the key, and entries of a set consist of the key only.
         unsafe impl<$($params)*> Keyed for $set {
             type Key = $key;
             const STRIDE: usize = size_of::<<$key as Value>::Raw>();
@@ -79,7 +76,7 @@ keys! {
 
 macro_rules! entries {
     ($([$($params:tt)*] $map:ty: $key:ty => $item:ty;)*) => {$(
-        // SAFETY: the path of the type names the key, and entries lie as C lays them out.
+        // SAFETY: the path of the type names the key, and entries have the C layout of `Entry`.
         unsafe impl<$($params)*> Keyed for $map {
             type Key = $key;
             const STRIDE: usize = size_of::<Entry<<$key as Value>::Raw, <$item as Value>::Raw>>();
@@ -97,7 +94,6 @@ entries! {
 }
 
 impl<'a, A: Value> Ptr<'a, A> {
-    /// The values of an array.
     #[inline]
     pub(crate) fn row(self) -> Row<'a, A::Item>
     where
@@ -106,7 +102,6 @@ impl<'a, A: Value> Ptr<'a, A> {
         Row::of::<Items<A>>(self)
     }
 
-    /// The keys of a set or map.
     #[inline]
     pub(crate) fn keys(self) -> Row<'a, A::Key>
     where
@@ -115,7 +110,6 @@ impl<'a, A: Value> Ptr<'a, A> {
         Row::of::<Keys<A>>(self)
     }
 
-    /// The values of a map.
     #[inline]
     pub(crate) fn values(self) -> Row<'a, A::Item>
     where
@@ -124,7 +118,6 @@ impl<'a, A: Value> Ptr<'a, A> {
         Row::of::<Values<A>>(self)
     }
 
-    /// Copies of all entries.
     pub(crate) fn load_entries(self) -> Vec<(A::Key, A::Item)>
     where
         A: Mapped,
@@ -133,32 +126,30 @@ impl<'a, A: Value> Ptr<'a, A> {
     }
 }
 
-/// What lies in a container, one after the other.
+/// Elements of a container, in sequence.
 ///
 /// # Safety
-/// The host has the row of each `Whole` at `ROW`. From one entry to the next lie `STRIDE` bytes, and each has an `Item` at `OFFSET`.
+/// The host stores the buffer of each `Whole` at `ROW`. Entries have `STRIDE` bytes and an `Item` at `OFFSET`.
 pub(crate) unsafe trait Part {
-    /// The container.
     type Whole: Value;
-    /// What is in it.
     type Item: Value;
-    /// Bytes from the container to its row.
+    /// Bytes from the container to its buffer.
     const ROW: usize;
     /// Bytes from one entry to the next.
     const STRIDE: usize;
     /// Bytes from an entry to the item.
     const OFFSET: usize;
-    /// Whether the container finds its entries by it.
+    /// `true` for keys, which must not be overwritten in place.
     const IS_KEY: bool;
 
-    /// The row of a container that was read.
+    /// Returns the buffer of a container that was read.
     fn row(raw: <Self::Whole as Value>::Raw) -> ArrayRaw;
 }
 
-/// The values of an array.
+/// Elements of an array.
 pub(crate) struct Items<A>(PhantomData<A>);
 
-// SAFETY: an array is its row, in which `List` promises what is.
+// SAFETY: `List` promises an array, which consists of its buffer.
 unsafe impl<A: List> Part for Items<A> {
     type Whole = A;
     type Item = A::Item;
@@ -173,10 +164,10 @@ unsafe impl<A: List> Part for Items<A> {
     }
 }
 
-/// The keys of a set or map.
+/// Keys of a set or map.
 pub(crate) struct Keys<M>(PhantomData<M>);
 
-// SAFETY: `Keyed` promises how keys lie, of which an entry has one at its start.
+// SAFETY: `Keyed` promises the layout of keys; each entry starts with its key.
 unsafe impl<M: Keyed> Part for Keys<M> {
     type Whole = M;
     type Item = M::Key;
@@ -191,10 +182,10 @@ unsafe impl<M: Keyed> Part for Keys<M> {
     }
 }
 
-/// The values of a map.
+/// Values of a map.
 pub(crate) struct Values<M>(PhantomData<M>);
 
-// SAFETY: `Mapped` promises how values lie.
+// SAFETY: `Mapped` promises the layout of values.
 unsafe impl<M: Mapped> Part for Values<M> {
     type Whole = M;
     type Item = M::Item;
@@ -209,10 +200,9 @@ unsafe impl<M: Mapped> Part for Values<M> {
     }
 }
 
-/// A row that was read: values of type `T`, valid until the host is called.
+/// Buffer of a container, as read: values of type `T`, valid until the next call of the host.
 pub(crate) struct Row<'a, T> {
     data: *mut u8,
-    /// Values there are.
     pub(crate) len: usize,
     stride: usize,
     of: PhantomData<&'a fn() -> T>,
@@ -227,34 +217,30 @@ impl<T> Clone for Row<'_, T> {
 impl<T> Copy for Row<'_, T> {}
 
 impl<'a, T: Value> Row<'a, T> {
-    /// Reads the row of a container.
     #[inline]
     pub(crate) fn of<P: Part<Item = T>>(whole: Ptr<'a, P::Whole>) -> Self {
         let ArrayRaw { data, len, .. } = P::row(whole.read());
         Self { data: data.wrapping_add(P::OFFSET), len: len as usize, stride: P::STRIDE, of: PhantomData }
     }
 
-    /// The value at `index`, if there is one.
     #[inline]
     pub(crate) fn get(self, index: usize) -> Option<PtrMut<'a, T>> {
-        // SAFETY: `Part`, by which alone a row is made, promises that the row of a live container has more than `index` values so
-        // far apart.
+        // SAFETY: `Part`, the only source of a `Row`, promises `len` values at this stride in the buffer of a live container.
         (index < self.len).then(|| unsafe { PtrMut::new(self.data.add(index * self.stride).cast()) })
     }
 
-    /// Copies of all values.
     pub(crate) fn load(self) -> Vec<T> {
         lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
-        // Copying a value changes no row that lies anywhere else.
+        // Copying a value does not change any other buffer.
         (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
     }
 }
 
 impl<'a, A: Value> Ptr<'a, A> {
-    /// Lends the values while `code` runs.
+    /// Passes the values to `code` as a slice.
     ///
     /// # Errors
-    /// `LENT` inside of `lend_mut`.
+    /// `LENT` during `lend_mut`.
     pub(crate) fn lend<R>(self, code: impl FnOnce(&[A::Item]) -> R) -> Result<R, CallError>
     where
         A: List,
@@ -266,17 +252,17 @@ impl<'a, A: Value> Ptr<'a, A> {
         if len == 0 {
             return Ok(code(&[]));
         }
-        // SAFETY: the row has `len` values, which lie as they do in Rust by the promise of `Plain`; until `_lending` is dropped,
-        // writes are refused.
+        // SAFETY: the buffer has `len` values, whose layout is that of Rust by the promise of `Plain`; writes are
+        // rejected until `_lending` is dropped.
         Ok(code(unsafe { core::slice::from_raw_parts(data.cast(), len) }))
     }
 }
 
 impl<A: Value> PtrMut<'_, A> {
-    /// Lends the values of an array to be changed while `code` runs.
+    /// Passes the values of an array to `code` as a mutable slice.
     ///
     /// # Errors
-    /// `LENT` inside of another such closure.
+    /// `LENT` during another `lend` or `lend_mut`.
     pub(crate) fn lend_mut<R>(self, code: impl FnOnce(&mut [A::Item]) -> R) -> Result<R, CallError>
     where
         A: List,
@@ -288,8 +274,8 @@ impl<A: Value> PtrMut<'_, A> {
         if len == 0 {
             return Ok(code(&mut []));
         }
-        // SAFETY: the row has `len` values, which may be written and lie as they do in Rust by the promise of `Plain`; until
-        // `_lending` is dropped, reads and writes are refused.
+        // SAFETY: the buffer has `len` writable values, whose layout is that of Rust by the promise of `Plain`; reads
+        // and writes are rejected until `_lending` is dropped.
         Ok(code(unsafe { core::slice::from_raw_parts_mut(data.cast(), len) }))
     }
 }

@@ -1,4 +1,4 @@
-//! Sets: values, each once.
+//! Sets of distinct values.
 
 use core::hash::Hash;
 use std::collections::{BTreeSet, HashSet};
@@ -15,7 +15,7 @@ use super::verbs;
 use crate::{Kind, Lent, Value};
 
 kind! {
-    /// A set of values, in host memory. Its order is that of insertion until something is removed.
+    /// Set of values in host memory, in insertion order until a value is removed.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -30,10 +30,10 @@ kind! {
 }
 
 impl<T: Value> USet<T> {
-    /// A set of these values, which plugin code owns.
+    /// Creates an owned set of the given values.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// See [`Self::new`].
     #[track_caller]
     pub fn of(values: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(values)
@@ -41,19 +41,19 @@ impl<T: Value> USet<T> {
 }
 
 impl<'f, T: Value> Lent<'f, USet<T>> {
-    /// How many values there are.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ptr().unwrap_or_else(|error| fail(error)).keys().len
     }
 
-    /// Whether there is none.
+    /// Returns `true` if the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether a value that equals this one is there.
+    /// Returns `true` if the set contains an equal value.
     #[must_use]
     pub fn contains(&self, value: impl IntoHost<T>) -> bool {
         self.find(&value).unwrap_or_else(|error| fail(error)).is_some()
@@ -66,12 +66,12 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         })
     }
 
-    /// Adds a value: whether it was not there before.
+    /// Adds a value; returns `true` if it was not in the set.
     pub fn insert(&self, value: impl IntoHost<T>) -> bool {
         self.try_insert(value).unwrap_or_else(|error| fail(error))
     }
 
-    /// Adds a value, or says why not.
+    /// Adds a value; returns `true` if it was not in the set.
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
@@ -79,12 +79,12 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         with_ptr::<T, _, _>(&value, |key| verbs::map_insert(&self.place()?, key).map(|(_at, is_new)| is_new))
     }
 
-    /// Takes a value out: whether it was there.
+    /// Removes a value; returns `true` if it was in the set.
     pub fn remove(&self, value: impl IntoHost<T>) -> bool {
         self.try_remove(value).unwrap_or_else(|error| fail(error))
     }
 
-    /// Takes a value out, or says why not.
+    /// Removes a value; returns `true` if it was in the set.
     ///
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
@@ -94,20 +94,20 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         Ok(true)
     }
 
-    /// Takes all values out.
+    /// Removes all values.
     pub fn clear(&self) {
         self.assign([] as [T; 0]);
     }
 
-    /// Adds values: all of them, or, where one is refused, none.
+    /// Adds all values, or none if one is rejected.
     pub fn extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
 
-    /// Adds values, or says why not: the set is as it was then.
+    /// Adds all values; the set is unchanged on an error.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`; what a value is refused for.
+    /// `EXPIRED`; `DURING_REBUILD`; or the error of a rejected value.
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
@@ -115,7 +115,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         let before = self.ptr()?.keys().len;
         let insert = |value: &Temp<T>| verbs::map_insert(&set, value.ptr()).map(drop);
         values.iter().try_for_each(insert).or_else(|error| {
-            // New ones stand behind those that were there, so the last ones go.
+            // New values follow the old ones, so the last ones are removed.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&set, count(last)?)?;
             }
@@ -123,20 +123,20 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         })
     }
 
-    /// The values, to be read: to change one, take a clone of it, remove it, and insert the clone. A change of the set on the
-    /// way fails the running call.
+    /// Iterates over the values, which must not be changed: to change one, clone it, remove it, and insert the changed
+    /// clone. A change of the set during iteration fails the running call.
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, T> {
         Iter(Walk::new(self))
     }
 
-    /// Copies of all values.
+    /// Returns copies of all values.
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
         self.collect()
     }
 
-    /// Copies of all values, in a set of std.
+    /// Returns copies of all values in a [`HashSet`].
     #[must_use]
     pub fn to_hash_set(&self) -> HashSet<T>
     where
@@ -145,7 +145,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
         self.collect()
     }
 
-    /// Copies of all values, in a sorted set of std.
+    /// Returns copies of all values in a [`BTreeSet`].
     #[must_use]
     pub fn to_btree_set(&self) -> BTreeSet<T>
     where
@@ -159,7 +159,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     }
 }
 
-/// The values of a set.
+/// Iterator over the values of a set.
 pub struct Iter<'a, 'f, T: Value>(Walk<'a, 'f, USet<T>>);
 
 impl<'f, T: Value> Iterator for Iter<'_, 'f, T> {
@@ -180,7 +180,7 @@ impl<'a, 'f, T: Value> IntoIterator for &'a Lent<'f, USet<T>> {
 }
 
 impl<T: Value, G: IntoHost<T>> FromIterator<G> for USet<T> {
-    /// The running call fails where a set cannot be made.
+    /// Fails the running call if the set cannot be created.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
         let set = Self::default();

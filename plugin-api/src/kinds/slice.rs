@@ -1,5 +1,5 @@
-//! The values of an array as a slice, straight in host memory, for the length of a closure. Only for types that have the
-//! same form on both sides and own nothing; while it runs nothing else may touch what is lent.
+//! Slices of array elements in host memory, for the length of a closure. Only for types with the same layout on both
+//! sides that own no memory; no other code may access the elements during the closure.
 
 use alcedo_rt::{CallError, fail};
 
@@ -7,7 +7,7 @@ use super::UArray;
 use crate::{Lent, Plain, Value};
 
 impl<T: Value> Lent<'_, UArray<T>> {
-    /// Lends the values as a slice while `code` runs. Calls to the host and writes are refused meanwhile; logging works.
+    /// Passes the values to `code` as a slice. During `code`, calls of the host and writes are rejected; logging works.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -28,10 +28,10 @@ impl<T: Value> Lent<'_, UArray<T>> {
         self.try_with_slice(code).unwrap_or_else(|error| fail(error))
     }
 
-    /// Lends the values as a slice, or says why not.
+    /// Passes the values to `code` as a slice.
     ///
     /// # Errors
-    /// `EXPIRED`; `LENT` inside of `with_slice_mut`.
+    /// `EXPIRED`; `LENT` during `with_slice_mut`.
     pub fn try_with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> Result<R, CallError>
     where
         T: Plain,
@@ -39,8 +39,8 @@ impl<T: Value> Lent<'_, UArray<T>> {
         self.ptr()?.lend(code)
     }
 
-    /// Lends the values to be changed while `code` runs. Calls to the host and all other views are refused meanwhile;
-    /// logging works.
+    /// Passes the values to `code` as a mutable slice. During `code`, calls of the host and all other views are
+    /// rejected; logging works.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -61,10 +61,10 @@ impl<T: Value> Lent<'_, UArray<T>> {
         self.try_with_slice_mut(code).unwrap_or_else(|error| fail(error))
     }
 
-    /// Lends the values to be changed, or says why not.
+    /// Passes the values to `code` as a mutable slice.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`; `LENT` inside of another such closure.
+    /// `EXPIRED`; `DURING_REBUILD`; `LENT` during another closure with a slice.
     pub fn try_with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> Result<R, CallError>
     where
         T: Plain,

@@ -1,5 +1,5 @@
-//! Types of std as values: they travel as the host's containers and are copied in and out whole. Right for what is small
-//! or read once; a large container is better used where it lies, as `UArray`, `USet`, `UMap` or `UOptional`.
+//! Types of the standard library as values: they are passed as containers of the host and copied whole. Suited to small
+//! values or values read once; use large containers in place, as `UArray`, `USet`, `UMap` or `UOptional`.
 
 use core::hash::Hash;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

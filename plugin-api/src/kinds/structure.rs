@@ -1,5 +1,5 @@
-//! Fields of structs in host memory, by constants that know the struct, the type of the field, and where it lies. Such a
-//! constant comes of a look at the form of the struct while the plugin is compiled, so it is right, whoever makes it.
+//! Fields of structs in host memory, as constants that store the struct, the type of the field, and its offset. The
+//! compiler computes the offset from the layout of the struct, so every such constant is correct.
 
 use core::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use crate::Value;
 use crate::signature::ValueType;
 
 impl<S: Value, T: Value> Field<S, T> {
-    /// What the host is told of it: its name, what it begins as, its doc comment, and whether it is the struct that this one extends.
+    /// Describes the field for the host: its name, default and doc comment, and `true` for the base struct that this struct extends.
     #[must_use]
     pub const fn described(
         &self,
@@ -24,14 +24,14 @@ impl<S: Value, T: Value> Field<S, T> {
         FieldType { default, doc, is_base, ..FieldType::new(name, ValueType::of::<T>(), self.offset()) }
     }
 
-    /// Whether it may own memory.
+    /// Returns `true` if values of the field can own memory.
     #[must_use]
     pub const fn owns_memory(&self) -> bool {
         T::OWNS_MEMORY
     }
 }
 
-/// A field of structs of type `S`, by name, type and offset.
+/// Field of structs of type `S`: name, type and offset.
 pub struct FieldType<S> {
     pub(crate) name: &'static str,
     pub(crate) ty: ValueType,
@@ -48,7 +48,7 @@ impl<S> FieldType<S> {
     }
 }
 
-/// Sees a field.
+/// Views a field.
 #[inline]
 pub fn field<'f, K: Kind, T: Value>(of: &Lent<'f, K>, field: &Field<K, T>) -> T::Seen<'f> {
     of.field(field).unwrap_or_else(|error| alcedo_rt::fail(error))

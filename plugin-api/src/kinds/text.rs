@@ -1,4 +1,4 @@
-//! Texts in host memory. `String` as a property is copied in and out; these are used where they lie.
+//! Strings in host memory. `String` as a property is copied in and out; these types are used in place.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{LocalTextRaw, TextRaw};
@@ -12,7 +12,7 @@ use crate::host::lending::{self, Access};
 use crate::{Lent, UName, Value};
 
 kind! {
-    /// UTF-8 text in host memory: what `String` is as a property, but used where it lies.
+    /// UTF-8 string in host memory: the type of a `String` property, used in place.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -27,18 +27,18 @@ kind! {
 }
 
 kind! {
-    /// UTF-8 text, which the host's reflection tells apart from `UString`.
+    /// UTF-8 string that the host's reflection distinguishes from `UString`.
     UUtf8String<>, raw: TextRaw, kind: UTF8_STRING, path: "", literal: &'static str, pointer, plain: utf8
 }
 
 kind! {
-    /// Text of one byte a character, ISO 8859-1. Anything else is refused.
+    /// ISO 8859-1 string, one byte per character; rejects other characters.
     UAnsiString<>, raw: TextRaw, kind: ANSI_STRING, path: "", literal: &'static str, pointer, plain: latin
 }
 
 kind! {
-    /// Text for people, with the key it is translated by. `Display` writes what people see; who wants the key as well
-    /// copies the value, or asks for it.
+    /// Localized text with its translation key. `Display` formats the visible string only; a clone keeps the key, and
+    /// `namespace` and `key` return it.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -52,9 +52,8 @@ kind! {
     UText<>, raw: LocalTextRaw, kind: TEXT, path: "", literal: &'static str, pointer, plain: shown
 }
 
-/// A type that a text can be put into.
+/// A type that accepts a string.
 pub(super) trait PutText: Value {
-    /// Overwrites it.
     fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 }
 
@@ -76,11 +75,11 @@ impl PutText for UAnsiString {
     }
 }
 
-/// A text of characters that all have one byte.
+/// Encodes a string with one byte per character.
 fn to_latin(text: &str) -> Result<Vec<u8>, CallError> {
     let byte = |letter: char| {
         u8::try_from(u32::from(letter)).map_err(|_too_wide| {
-            CallError::other(format!("{letter:?} is no character of one byte: a UAnsiString cannot hold {text:?}"))
+            CallError::other(format!("{letter:?} is not a one-byte character: a UAnsiString cannot hold {text:?}"))
         })
     };
     text.chars().map(byte).collect()
@@ -97,10 +96,10 @@ impl PutText for UText {
 macro_rules! texts {
     ($($name:ident $read:ident;)*) => {$(
         impl $name {
-            /// A text, which plugin code owns.
+            /// Creates an owned value from a string.
             ///
             /// # Errors
-            /// As [`Self::new`], and `OTHER` for a character that this kind cannot hold.
+            /// See [`Self::new`]; `OTHER` for a character that this kind cannot hold.
             #[track_caller]
             pub fn of(text: &str) -> Result<Self, CallError> {
                 owned(text)
@@ -108,7 +107,7 @@ macro_rules! texts {
         }
 
         impl From<&str> for $name {
-            /// As `of`; the running call fails where that is refused.
+            /// Calls `of`; fails the running call on an error.
             #[track_caller]
             fn from(text: &str) -> Self {
                 Self::of(text).unwrap_or_else(|error| fail(error))
@@ -116,7 +115,7 @@ macro_rules! texts {
         }
 
         impl From<String> for $name {
-            /// As `of`; the running call fails where that is refused.
+            /// Calls `of`; fails the running call on an error.
             #[track_caller]
             fn from(text: String) -> Self {
                 Self::from(text.as_str())
@@ -142,13 +141,13 @@ macro_rules! texts {
         }
 
         impl Lent<'_, $name> {
-            /// A copy of the text.
+            /// Returns a copy of the string.
             #[must_use]
             pub fn text(&self) -> String {
                 self.try_text().unwrap_or_else(|error| fail(error))
             }
 
-            /// A copy of the text.
+            /// Returns a copy of the string.
             ///
             /// # Errors
             /// `EXPIRED`.
@@ -158,12 +157,12 @@ macro_rules! texts {
                 Ok(text.$read())
             }
 
-            /// Overwrites the text.
+            /// Overwrites the string.
             pub fn set(&self, text: &str) {
                 self.try_set(text).unwrap_or_else(|error| fail(error));
             }
 
-            /// Overwrites the text, or says why not.
+            /// Overwrites the string.
             ///
             /// # Errors
             /// `EXPIRED`; `DURING_REBUILD`; `OTHER` for a character that this kind cannot hold.
@@ -171,7 +170,7 @@ macro_rules! texts {
                 PutText::put_text(text, self.ptr_mut()?)
             }
 
-            /// Whether it is empty.
+            /// Returns `true` if the string is empty.
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.text().is_empty()
@@ -189,12 +188,12 @@ texts! {
 macro_rules! appends {
     ($($name:ident),*) => {$(
         impl Lent<'_, $name> {
-            /// Adds to the end of the text.
+            /// Appends a string.
             pub fn push_str(&self, more: &str) {
                 self.set(&(self.text() + more));
             }
 
-            /// Bytes of the text.
+            /// Returns the length in bytes.
             #[must_use]
             pub fn len(&self) -> usize {
                 self.ptr().unwrap_or_else(|error| fail(error)).view().len
@@ -205,19 +204,19 @@ macro_rules! appends {
 appends!(UString, UUtf8String, UAnsiString);
 
 impl Lent<'_, UText> {
-    /// Which set of texts the key belongs to; the empty name when the text is not translated.
+    /// Returns the namespace of the translation key; empty if the text is not localized.
     #[must_use]
     pub fn namespace(&self) -> UName {
         UName(self.ptr().unwrap_or_else(|error| fail(error)).read().namespace)
     }
 
-    /// What the text is looked up by in a translation; the empty name when it is not translated.
+    /// Returns the key within the namespace; empty if the text is not localized.
     #[must_use]
     pub fn key(&self) -> UName {
         UName(self.ptr().unwrap_or_else(|error| fail(error)).read().key)
     }
 
-    /// Overwrites the text and what it is translated by.
+    /// Overwrites the visible string, the namespace and the key.
     pub fn set_localized(&self, namespace: UName, key: UName, text: &str) {
         self.set(text);
         self.ptr_mut().unwrap_or_else(|error| fail(error)).write_names(namespace.0, key.0);
@@ -229,7 +228,7 @@ mod tests {
     use super::to_latin;
 
     #[test]
-    fn a_text_of_one_byte_a_character_is_told_from_others() {
+    fn strings_with_wide_characters_are_rejected_as_latin() {
         assert_eq!(to_latin("caf\u{e9}").expect("latin"), b"caf\xe9");
         assert!(to_latin("\u{20ac}").expect_err("no latin").to_string().contains("UAnsiString"));
     }

@@ -1,6 +1,5 @@
-//! The host's functions about values in forms that are safe to use: values go by pointers that carry their type. As for all
-//! functions of the host, each checks its thread itself.
-#![expect(unsafe_code, reason = "calls functions that follow addresses of values")]
+//! Safe wrappers of host functions that access values through typed pointers. Each host function checks the calling thread itself.
+#![expect(unsafe_code, reason = "calls functions that dereference addresses of values")]
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -18,10 +17,10 @@ use crate::Value;
 use crate::host::{black_in, host, site_of};
 use crate::ptr::{Ptr, PtrMut};
 
-/// The numbers that the host gave to the types of this module. It has one host in its life.
+/// Type ids that the host assigned to types of this module, which has one host in its lifetime.
 static NUMBERS: RwLock<BTreeMap<TypeId, TypeNumber>> = RwLock::new(BTreeMap::new());
 
-/// The host's number of a type; asked once.
+/// Returns the host's id of a type, cached after the first call.
 pub(crate) fn type_number<T: Value>() -> Result<TypeNumber, CallError> {
     let key = TypeId::of::<T>();
     let known = NUMBERS.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
@@ -34,22 +33,20 @@ pub(crate) fn type_number<T: Value>() -> Result<TypeNumber, CallError> {
     Ok(number)
 }
 
-/// A value of type `T` in host memory as calls name it that change it: as [`PtrMut`], with the number of its type and with the
-/// object it belongs to.
+/// Value of type `T` in host memory, for host functions that change values: a [`PtrMut`] with the type id and the owning object.
 pub(crate) struct Place<'a, T> {
     raw: ValuePlace,
     of: PhantomData<&'a mut fn() -> T>,
 }
 
 impl<T: Value> Place<'_, T> {
-    /// The value, to read.
+    /// Returns a pointer for reading the value.
     #[inline]
     pub(crate) fn ptr(&self) -> Ptr<'_, T> {
-        // SAFETY: a place is made of a `PtrMut` to a value of the type, or by the host.
+        // SAFETY: a place is made from a `PtrMut` to a value of the type, or by the host.
         unsafe { Ptr::new(self.raw.at.cast()) }
     }
 
-    /// The object it belongs to.
     pub(crate) fn owner(&self) -> ObjectHandle {
         self.raw.owner
     }
@@ -59,14 +56,13 @@ impl<T: Value> Place<'_, T> {
         &self.raw
     }
 
-    /// Returns the address of the value.
     pub(crate) fn at(&self) -> *mut T::Raw {
         self.raw.at.cast()
     }
 }
 
 impl<'a, T: Value> PtrMut<'a, T> {
-    /// The value as calls name it that change it.
+    /// Returns the place of the value.
     pub(crate) fn place(&self, owner: ObjectHandle) -> Result<Place<'_, T>, CallError> {
         self.again().into_place(owner)
     }
@@ -109,8 +105,8 @@ pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u
     }
 }
 
-/// Functions of the host that trust their callers about the values at addresses. Each takes types that carry that promise, and
-/// is `unsafe` itself where no type has it.
+/// Functions of the host that rely on valid addresses. Wrappers take types that carry this promise; a wrapper is
+/// `unsafe` if no type does.
 macro_rules! calls {
     ($(
         $(#[$attr:meta])*
@@ -132,13 +128,10 @@ calls! {
     /// Overwrites a value with another.
     copy<T: Value>(of: &Place<'_, T>, from: Ptr<'_, T>) -> () =
         "copying a value" => copy(&of.raw, from.at().cast());
-    /// Checks that two values are equal.
     equal<T: Value>(of: Ptr<'_, T>, two: Ptr<'_, T>) -> bool [ty = type_number::<T>()?] =
         "comparing values" => equal(ty, of.at().cast(), two.at().cast()), |same| same != 0;
-    /// A hash of a value.
     hash<T: Value>(of: Ptr<'_, T>) -> u64 [ty = type_number::<T>()?] =
         "hashing a value" => hash(ty, of.at().cast());
-    /// A value as text.
     print<T: Value>(of: Ptr<'_, T>) -> String [ty = type_number::<T>()?] =
         "printing a value" => print(ty, of.at().cast());
     /// Overwrites a value with one parsed from a string.
@@ -147,55 +140,53 @@ calls! {
     /// Frees what a value owns and leaves zero bytes.
     clear<T: Value>(of: &Place<'_, T>) -> () =
         "freeing a value" => clear(&of.raw);
-    /// Takes values out of an array and puts such in that zero bytes mean.
+    /// Removes elements from an array and inserts zeroed elements.
     array_splice<T: List>(of: &Place<'_, T>, at: u32, remove: u32, insert: u32) -> () =
         "changing the length of an array" => array_splice(&of.raw, at, remove, insert);
-    /// Makes room in an array.
+    /// Reserves capacity in an array.
     array_reserve<T: List>(of: &Place<'_, T>, more: u32) -> () =
         "making room in an array" => array_reserve(&of.raw, more);
-    /// Returns the index of a key in the row of a set or map.
+    /// Returns the index of a key in the buffer of a set or map.
     map_find<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> Option<u32> =
-        "looking a key up" => map_find(&of.raw, key.at().cast()), |at| (at != u32::MAX).then_some(at);
-    /// Inserts a key. Returns its index in the row, and true if the key is new.
+        "looking up a key" => map_find(&of.raw, key.at().cast()), |at| (at != u32::MAX).then_some(at);
+    /// Inserts a key. Returns its index in the buffer, and `true` if the key is new.
     map_insert<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> (u32, bool) =
         "inserting a key" => map_insert(&of.raw, key.at().cast()), |(at, is_new)| (at, is_new != 0);
-    /// Takes an entry out.
     map_remove<M: Keyed>(of: &Place<'_, M>, at: u32) -> () =
         "removing a key" => map_remove(&of.raw, at);
-    /// Points a reference to an object.
+    /// Sets a reference to an object.
     reference_assign<T: Value>(of: &Place<'_, T>, object: ObjectHandle) -> () =
         "pointing a reference" => reference_assign(&of.raw, object);
     /// Returns the object to which a reference resolves.
     reference_resolve<T: Value>(of: Ptr<'_, T>) -> ObjectHandle [ty = type_number::<T>()?] =
         "following a reference" => reference_resolve(ty, of.at().cast());
-    /// Makes a class reference name a class.
+    /// Sets the class of a class reference.
     class_assign<T: Value>(of: &Place<'_, T>, path: Name) -> () =
         "naming a class" => class_assign(&of.raw, path);
-    /// The class that a class reference names.
+    /// Returns the class to which a class reference resolves.
     class_resolve<T: Value>(of: Ptr<'_, T>) -> ClassId [ty = type_number::<T>()?] =
         "finding a class" => class_resolve(ty, of.at().cast());
-    /// Binds a delegate.
     delegate_bind<T: Value>(of: &Place<'_, T>, object: ObjectHandle, function: &str) -> () =
         "binding a delegate" => delegate_bind(&of.raw, object, function);
-    /// Takes bindings out of a delegate: how many there were.
+    /// Removes bindings from a delegate and returns their number.
     delegate_unbind<T: Value>(of: &Place<'_, T>, object: ObjectHandle, function: &str) -> u32 =
         "unbinding a delegate" => delegate_unbind(&of.raw, object, function);
-    /// Makes a field path name a property.
+    /// Sets the property of a field path.
     field_assign<T: Value>(of: &Place<'_, T>, path: &str) -> () =
         "naming a property" => field_assign(&of.raw, path);
-    /// A value for plugin code to own: a copy of another, or for none the one that zero bytes mean.
+    /// Creates an owned value: a copy of `from`, or the value of all zero bytes.
     black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>) -> BlackHandle [ty = type_number::<T>()?] =
         T::TYPE.as_str()
         => black_new(ty, from.map_or(core::ptr::null(), Ptr::at).cast(), &site_of(site));
-    /// A number for the value at a place, until the innermost call into this module has returned.
+    /// Lends a value under a number until the innermost call into this module returns.
     ///
     /// # Safety
     /// The place is a property of its owner.
     [unsafe] conjugate_lend<T: Value>(place: &Place<'_, T>) -> ConjugateHandle =
         "lending a value" => conjugate_lend(&place.raw);
-    /// Overwrites a text of one byte a character.
+    /// Overwrites a string with one byte per character.
     ansi_assign(place: &Place<'_, UAnsiString>, bytes: &[u8]) -> () =
         "writing a text" => ansi_assign(&place.raw, bytes.as_ptr(), bytes.len());
-    /// The text of the type of the property that a field path names; empty when it names none.
+    /// Returns the type of the property of a field path; empty if the property does not exist.
     field_type(path: Ptr<'_, FieldPath>) -> String = "finding a property" => field_type(path.at().cast());
 }

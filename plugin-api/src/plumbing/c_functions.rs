@@ -39,7 +39,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
         }
         at += 1;
     }
-    assert!(outs.finish() == O::FINGERPRINT.finish(), "what C may write to is what the cell says");
+    assert!(outs.finish() == O::FINGERPRINT.finish(), "the out parameters of C are those of the cell");
     let no_cwd = if manner.no_cwd { function_flags::NO_CWD } else { 0 };
     let bool8 = if manner.bool8 { function_flags::BOOL8 } else { 0 };
     let bool32 = if manner.bool32 { function_flags::BOOL32 } else { 0 };
@@ -81,7 +81,7 @@ impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
 
     fn ready(_lent: &Self, given: Vec<T>) -> Result<Self, CallError> {
         let len = given.len();
-        given.try_into().map_err(|_| CallError::other(format!("C gave {len} values back instead of {N}")))
+        given.try_into().map_err(|_| CallError::other(format!("C returned {len} values instead of {N}")))
     }
 }
 

@@ -55,7 +55,7 @@ pub const fn delegate<D: NamedDelegate>(
         0 => is_path_of(path_of::<D>(), package, name),
         _ => is_member_path(path_of::<D>(), class),
     };
-    assert!(is_known_so, "a delegate is declared under the path that it is known by");
+    assert!(is_known_so, "the path of a delegate must match its declaration");
     Declared(DelegateDesc {
         package: RStr::from_str(package),
         class: RStr::from_str(class),

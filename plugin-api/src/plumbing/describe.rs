@@ -226,7 +226,7 @@ impl<E: Export, const N: usize> Words<E, N> {
     pub(super) const fn as_str(&self) -> &str {
         match core::str::from_utf8(&self.0) {
             Ok(text) => text,
-            Err(_) => panic!("texts joined are a text"),
+            Err(_) => panic!("joined strings are valid UTF-8"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Direct trampolines, for functions of plain values that the host passes in registers. They work like the other trampolines,
 //! but with a parameter block on their own stack, which the compiler optimizes away. A trampoline exists only for a function
 //! without other values; its code is generic over the function, so a plugin has one direct trampoline per function.
-#![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
+#![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::mem::{MaybeUninit, transmute};
 

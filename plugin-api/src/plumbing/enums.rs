@@ -26,7 +26,7 @@ underlying!(u8, u16, u32, u64, i8, i16, i32, i64);
 
 /// A type whose defaults are written as strings, but whose Rust values are not strings.
 #[diagnostic::on_unimplemented(
-    message = "a `{Self}` cannot begin as a text in Rust",
+    message = "a default of `{Self}` cannot be a string in Rust",
     note = "a field of a `#[ustruct(pod)]` has a number, `true`, `false`, an entry of an enum or `(x = 1.0)` as its default"
 )]
 pub trait OfText: Value {
@@ -42,7 +42,7 @@ pub trait OfText: Value {
 pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
     let one = |part: &str| {
         let found = numbers.iter().find(|(name, _)| *name == part).map(|(_, number)| *number);
-        found.unwrap_or_else(|| panic!("`{part}` is no entry of {}", E::TYPE_PATH))
+        found.unwrap_or_else(|| panic!("`{part}` is not an entry of {}", E::TYPE_PATH))
     };
     text.split('|').map(str::trim).filter(|part| !part.is_empty()).fold(0, |all, part| all | one(part))
 }
@@ -101,7 +101,7 @@ pub fn unknown_entry<E: Value>(number: impl Display) -> CallError {
     CallError::new(
         FailureKind::SIGNATURE,
         format!(
-            "{number} is no entry of {} as this module was built for it: build it with the enum as it is declared now",
+            "{number} is not an entry of {} as this module was built: rebuild it with the current declaration of the enum",
             E::TYPE_PATH
         ),
     )

@@ -59,7 +59,7 @@ pub struct Bodies<C: 'static, I> {
 }
 
 impl<C, I: Interface> Bodies<C, I> {
-    /// Of a class that has no block for the interface.
+    /// Bodies of a class without a block for the interface.
     pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
 
     /// Creates the bodies of a block.
@@ -114,7 +114,7 @@ pub const fn interface<I: Interface>(
     functions: &'static [FunctionOf<I>],
     doc: &'static str,
 ) -> Declared<InterfaceDesc> {
-    assert!(is_path_of(I::PATH, package, name), "an interface is declared under the path that it is known by");
+    assert!(is_path_of(I::PATH, package, name), "the path of an interface must match its declaration");
     Declared(InterfaceDesc {
         package: RStr::from_str(package),
         name: RStr::from_str(name),

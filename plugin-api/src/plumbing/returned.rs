@@ -56,9 +56,9 @@ impl<T: ReturnValue, E: ErrorInWords> Returned for Result<T, E> {
 
 /// An error that a reflected function may return.
 #[diagnostic::on_unimplemented(
-    message = "the error `{Self}` cannot cross to a caller",
-    label = "implement `Display` for it: its words are what the caller gets",
-    note = "an error that borrows cannot cross either: give a `String`, or a type of your own that owns what it tells of"
+    message = "the error `{Self}` cannot be returned to a caller",
+    label = "implement `Display` for it: the caller receives the formatted string",
+    note = "a borrowing error cannot be returned either: return a `String`, or an error type that owns its data"
 )]
 pub trait ErrorInWords: Display + 'static {}
 
@@ -89,7 +89,7 @@ mod tests {
     const HERE: Place = Place { file: "src/lib.rs", line: 4, column: 8 };
 
     #[test]
-    fn an_error_of_any_type_crosses_in_its_own_words_with_the_place() {
+    fn an_error_of_any_type_keeps_its_message_and_gets_the_location() {
         assert_eq!(Ok::<_, String>(7_u32).crossing(HERE).ok(), Some(7));
         assert_eq!(7_u32.crossing(HERE).ok(), Some(7));
         let error = Err::<u32, _>(std::fmt::Error).crossing(HERE).expect_err("it is one");

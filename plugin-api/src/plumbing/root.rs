@@ -1,5 +1,5 @@
 //! The hooks of a module, as passed to `module!`, and the root module that the host loads.
-#![expect(unsafe_code, reason = "hands the table of the module to the loader")]
+#![expect(unsafe_code, reason = "passes the table of the module to the loader")]
 
 use core::fmt::Display;
 use core::marker::PhantomData;
@@ -44,7 +44,7 @@ pub trait ModuleHooks: 'static {
 /// Return type of `suspend` and `resume`: `()`, or a `Result` whose error implements `Display`.
 #[diagnostic::on_unimplemented(
     message = "`suspend` and `resume` of a module are `fn()` or `fn() -> Result<(), E>`, where `E` is `Display`",
-    label = "this gives back something else"
+    label = "this returns another type"
 )]
 pub trait Outcome {
     /// Converts into the result type of the ABI.

@@ -1,6 +1,6 @@
 //! Trampolines that the host calls. A trampoline only converts values, inside one panic guard, and calls the author's safe
 //! function through a small trait. So there is one trampoline per shape of function, not one per function.
-#![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
+#![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use alcedo_abi::abi_stable::std_types::ROption;
 use alcedo_abi::call::{Call, Failure, FailureKind, Invoke, Status};

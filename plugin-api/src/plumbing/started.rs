@@ -34,7 +34,7 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
 /// Returns the message of an error, which is never empty: that of its author, or the whole description.
 fn words(error: &CallError) -> String {
     let words = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
-    if words.is_empty() { "an error without words".to_owned() } else { words }
+    if words.is_empty() { "an error without a message".to_owned() } else { words }
 }
 
 /// Converts the result of a function that returns a value.
@@ -74,7 +74,7 @@ mod tests {
     const HERE: Place = Place { file: "src/lib.rs", line: 4, column: 8 };
 
     #[test]
-    fn an_error_has_words_whatever_it_is() {
+    fn an_error_of_any_type_has_a_message() {
         assert_eq!(error_done(Ok::<(), String>(()), HERE).0, (String::new(),));
         assert_eq!(value_or_error_done(Err::<u32, _>("no way"), HERE).0, (0, "no way".to_owned()));
         for error in [CallError::new(FailureKind::STALE, ""), CallError::returned(""), CallError::other("")] {

@@ -1,6 +1,6 @@
 //! Trampolines of protocols, resolvers, and functions returned by resolvers. A trampoline only converts values, inside one
 //! panic guard.
-#![expect(unsafe_code, reason = "turns what the host lends over the border into references and values")]
+#![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::marker::PhantomData;
 use std::rc::Rc;
@@ -83,7 +83,8 @@ pub(crate) fn add_resolver(
 }
 
 fn find<T: ?Sized + 'static>(number: u64) -> Result<Rc<T>, CallError> {
-    registered::find(number).ok_or_else(|| CallError::other(format!("nothing is registered under the number {number}")))
+    registered::find(number)
+        .ok_or_else(|| CallError::other(format!("no function is registered under the number {number}")))
 }
 
 /// # Safety

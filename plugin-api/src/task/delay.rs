@@ -16,7 +16,7 @@ use super::{Module, TaskHandle, When, Work, hand_over, once, site};
 
 /// Future of [`delay`] and [`next_tick`]: ready when its time has passed. Dropping it earlier cancels its timer.
 #[derive(Debug)]
-#[must_use = "a delay that is not awaited waits for nothing"]
+#[must_use = "a delay has no effect unless awaited"]
 pub struct Delay {
     after: Duration,
     place: &'static Location<'static>,

@@ -1,6 +1,6 @@
 //! Host interface of tasks, timers and posted closures: an address, and the two functions, shared by all jobs, that run and
 //! drop the data at that address. Also implements the waker that the host passes to tasks.
-#![expect(unsafe_code, reason = "makes addresses of jobs for the host, and jobs of addresses again")]
+#![expect(unsafe_code, reason = "converts jobs to addresses for the host, and back")]
 
 use core::future::Future;
 use core::mem::ManuallyDrop;

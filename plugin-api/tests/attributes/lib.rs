@@ -1,4 +1,4 @@
-//! An attribute as somebody else might write it, which has nothing to do with this framework.
+//! An attribute of another crate, independent of this framework.
 
 use proc_macro::TokenStream;
 

@@ -1,6 +1,6 @@
-//! A host small enough to be read at once: it fills the cells of this module, keeps objects as plain memory, and
-//! calls the module's shells just as the border prescribes, with slots that a runtime would never make. What the runtime does
-//! with values, jobs and constructions is tested with the runtime; here it is refused.
+//! A minimal host: it fills the cells of this module, keeps objects as plain memory, and calls the module's trampolines
+//! as the ABI specifies, with slots that a runtime would never create. It rejects functions for values, jobs and
+//! constructions, which are tested with the runtime.
 
 mod tables;
 
@@ -31,7 +31,7 @@ struct Object {
     part: PartPtr,
 }
 
-/// Who answers a handle.
+/// Callee of a handle.
 #[derive(Clone, Copy)]
 enum Target {
     Native(&'static str),
@@ -60,7 +60,7 @@ fn state() -> MutexGuard<'static, State> {
     STATE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The host, while one test has it for itself.
+/// The host, used by one test at a time.
 pub(crate) struct Host {
     _turn: MutexGuard<'static, ()>,
     class: &'static ClassDesc,
@@ -78,22 +78,22 @@ impl Host {
         Self { _turn: turn, class }
     }
 
-    /// What the class says of itself.
+    /// Returns the description of the class.
     pub(crate) fn class(&self) -> &'static ClassDesc {
         self.class
     }
 
-    /// Sets the mode word.
+    /// Sets the mode.
     pub(crate) fn mode(&self, mode: u32) {
         MODE.store(mode, Ordering::Relaxed);
     }
 
-    /// What was logged since the last call.
+    /// Returns the records logged since the last call.
     pub(crate) fn logs(&self) -> Vec<String> {
         std::mem::take(&mut state().logs)
     }
 
-    /// A new object with its plugin part.
+    /// Creates an object with its plugin part.
     pub(crate) fn construct(&self) -> ObjectHandle {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let object = ObjectHandle::new(NEXT.fetch_add(1, Ordering::Relaxed), 1);
@@ -107,23 +107,23 @@ impl Host {
             params: std::ptr::null_mut(),
             failure: &mut failure,
         };
-        // SAFETY: the object and its memory live, and there is no part yet.
+        // SAFETY: the object and its memory are alive, and its plugin part is created here.
         let status = unsafe { (self.class.hooks.red_constructor)(&mut call, &mut part) };
         assert_eq!(status, Status::OK, "{failure:?}");
         state().objects.get_mut(&object).expect("just made").part = part;
         object
     }
 
-    /// Ends an object: the finalizer, then the memory.
+    /// Destroys an object: calls the finalizer, then frees the memory.
     pub(crate) fn end(&self, object: ObjectHandle) -> Result<(), Failure> {
         let part = state().objects.remove(&object).expect("a living object").part;
         let mut failure = Failure::none();
-        // SAFETY: the part was made by this class's red constructor and is given up.
+        // SAFETY: the part was created by this class's red constructor and is not used afterwards.
         let status = unsafe { (self.class.hooks.finalize)(part, &mut failure) };
         if status == Status::OK { Ok(()) } else { Err(failure) }
     }
 
-    /// Runs one of the hooks that are once in a life.
+    /// Calls the class constructor.
     pub(crate) fn class_constructor(&self, object: ObjectHandle) -> Result<(), Failure> {
         let hook = self.class.hooks.class_constructor.into_option().expect("the class has one");
         let mut failure = Failure::none();
@@ -150,7 +150,7 @@ impl Host {
         }
     }
 
-    /// Calls a function that takes nothing and gives a text.
+    /// Calls a function without parameters that returns a string.
     pub(crate) fn ask(&self, object: ObjectHandle, name: &str) -> Result<String, Failure> {
         let mut text = String::new();
         let sink = TextSink { context: (&raw mut text).cast(), put };
@@ -159,7 +159,7 @@ impl Host {
         Ok(text)
     }
 
-    /// The kept fields, as names and CBOR.
+    /// Returns the kept fields as names and CBOR.
     pub(crate) fn save_kept(&self, object: ObjectHandle) -> Vec<(String, Vec<u8>)> {
         let mut kept: Vec<(String, Vec<u8>)> = Vec::new();
         let sink = KeepSink { context: (&raw mut kept).cast(), put: keep };
@@ -170,7 +170,7 @@ impl Host {
         kept
     }
 
-    /// Puts one kept field back.
+    /// Restores a kept field.
     pub(crate) fn load_kept(&self, object: ObjectHandle, name: &str, data: &[u8]) -> Result<(), Failure> {
         let mut failure = Failure::none();
         let (name, load) = (TextView::of(name), self.class.hooks.load_kept);
@@ -190,7 +190,7 @@ fn part(object: ObjectHandle) -> PartPtr {
 
 /// Fills a cell.
 fn fill(cell: &Cell, number: u64) {
-    // SAFETY: `attach` gives each property memory of its own in every object, and each function a number of its own.
+    // SAFETY: `attach` assigns each property a separate memory range of every object, and each function a unique number.
     unsafe { cell.fill(number) };
 }
 
@@ -228,7 +228,7 @@ fn attach() {
         module: 7,
         generation: 1,
         mode: &raw const MODE,
-        // Without a directory the module asks for each object, as one of a Slim would.
+        // A null directory makes the module query the host for each object, as in a Slim.
         directory: std::ptr::null(),
         slices: std::ptr::null(),
         blacks: std::ptr::null(),
@@ -320,7 +320,7 @@ fn take_result(kind: PropertyKind, at: *mut u8, slot: &mut Slot) {
         PropertyKind::I32 => (SlotType::I32, 4),
         PropertyKind::U32 => (SlotType::U32, 4),
         PropertyKind::F64 => (SlotType::F64, 8),
-        other => panic!("no test gives a {other:?}"),
+        other => panic!("no test returns a {other:?}"),
     };
     let mut bytes = [0_u8; 8];
     // SAFETY: the block has a value of `len` bytes here.
@@ -366,22 +366,22 @@ fn native(path: &str, slots: &mut [Slot], failure: &mut Failure) -> ZCallStatus 
 }
 
 /// # Safety
-/// As the sink's maker says.
+/// See the creator of the sink.
 unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
-    // SAFETY: the module lends this for the call, as the border prescribes.
+    // SAFETY: the module lends the data for the call, as the ABI specifies.
     let bytes = if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(data, len) } };
-    // SAFETY: the module lends this for the call, as the border prescribes.
+    // SAFETY: the module lends the context for the call, as the ABI specifies.
     unsafe { *context.cast::<String>() = String::from_utf8_lossy(bytes).into_owned() };
 }
 
 /// # Safety
-/// As the sink's maker says.
+/// See the creator of the sink.
 unsafe extern "C" fn keep(context: *mut (), name: TextView, data: *const u8, len: usize) {
-    // SAFETY: the module lends this for the call, as the border prescribes.
+    // SAFETY: the module lends the name for the call, as the ABI specifies.
     let name = unsafe { std::slice::from_raw_parts(name.data, name.len) };
-    // SAFETY: the module lends this for the call, as the border prescribes.
+    // SAFETY: the module lends the data for the call, as the ABI specifies.
     let data = unsafe { std::slice::from_raw_parts(data, len) };
-    // SAFETY: the module lends this for the call, as the border prescribes.
+    // SAFETY: the module lends the context for the call, as the ABI specifies.
     let kept = unsafe { &mut *context.cast::<Vec<(String, Vec<u8>)>>() };
     kept.push((String::from_utf8_lossy(name).into_owned(), data.to_vec()));
 }
@@ -398,25 +398,25 @@ fn give(sink: &TextSink, text: &str) -> Status {
     Status::OK
 }
 
-/// Overwrites a text.
+/// Overwrites a string.
 ///
 /// # Safety
-/// `target` is a live one, made here or by nobody.
+/// `target` is a live string, which is empty or was assigned here.
 unsafe fn assign(target: *mut TextRaw, bytes: &[u8]) {
     // SAFETY: promised by the caller.
     let old = unsafe { target.read() };
     if old.capacity > 0 {
-        // SAFETY: it was made below, as a vector of just this length.
+        // SAFETY: the buffer was created below, as a vector of exactly this length.
         drop(unsafe { Vec::from_raw_parts(old.data, old.len, old.capacity) });
     }
     let text = bytes.to_vec().into_boxed_slice();
     let len = text.len();
     let data = if len == 0 { std::ptr::null_mut() } else { Box::leak(text).as_mut_ptr() };
-    // SAFETY: promised by the caller; what stood there owns nothing any more.
+    // SAFETY: promised by the caller; the old value no longer owns memory.
     unsafe { target.write(TextRaw { data, len, capacity: len }) };
 }
 
-/// It answers what the tests of the shells need, and refuses the rest.
+/// Implements the functions that these tests need; all others are rejected.
 struct Toys;
 
 impl tables::values::Answers for Toys {}
@@ -458,7 +458,7 @@ impl tables::table::Answers for Toys {
     }
 
     unsafe fn zcall(handle: ZCallHandle, buffer: &mut ZCallBuffer, failure: &mut Failure) -> ZCallStatus {
-        // SAFETY: the module lends this for the call, as the border prescribes.
+        // SAFETY: the module lends the slots for the call, as the ABI specifies.
         let slots = unsafe { std::slice::from_raw_parts_mut(buffer.slots, buffer.len) };
         let target = state().targets[usize::try_from(handle.0 - 1).expect("a handle that was given out")];
         match target {
@@ -516,15 +516,15 @@ impl tables::table::Answers for Toys {
     }
 
     unsafe fn text_assign(target: *mut TextRaw, text: TextView) -> Status {
-        // SAFETY: the module lends this for the call, as the border prescribes.
+        // SAFETY: the module lends the text for the call, as the ABI specifies.
         let bytes = if text.len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(text.data, text.len) } };
-        // SAFETY: the module lends this for the call, as the border prescribes.
+        // SAFETY: the module lends the target for the call, as the ABI specifies.
         unsafe { assign(target, bytes) };
         Status::OK
     }
 
     unsafe fn name_intern(text: TextView, out: &mut Name) -> Status {
-        // SAFETY: the module lends this for the call, as the border prescribes.
+        // SAFETY: the module lends the text for the call, as the ABI specifies.
         let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
         let text = String::from_utf8_lossy(bytes).into_owned();
         let mut state = state();

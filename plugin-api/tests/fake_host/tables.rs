@@ -1,5 +1,5 @@
-//! The tables of the fake host, made from the lists: what nobody answers is refused by its name. So a function that is added to a
-//! list needs nothing here.
+//! Function tables of the fake host, generated from the lists: functions without an implementation are rejected by
+//! name, so a function added to a list needs no change here.
 
 use alcedo_abi::abi_stable::prefix_type::PrefixTypeTrait;
 use alcedo_abi::call::FailureKind;
@@ -7,7 +7,7 @@ use alcedo_abi::host::{HostTable, HostTableRef};
 use alcedo_abi::list::prelude::*;
 use alcedo_abi::values::{ValueTable, ValueTableRef};
 
-/// What a function gives that is not there.
+/// Result of a function that the fake host does not implement.
 trait Refused {
     fn refused(name: &str, failure: Option<&mut Failure>) -> Self;
 }
@@ -80,7 +80,7 @@ macro_rules! fake {
         pub(super) mod $field {
             use super::*;
 
-            /// What the fake host answers.
+            /// Functions that the fake host implements.
             #[expect(unused_variables, reason = "what is refused is not looked at")]
             pub(in crate::fake_host) trait Answers {
                 $(
@@ -102,7 +102,7 @@ macro_rules! fake {
                         $($($out: &mut $out_ty,)+)? $($sink: &TextSink,)? $($failure: &mut Failure)?
                     ) $(-> $result)? {
                         $(let _nobodys = $host;)?
-                        // SAFETY: the module lends all of this for the call, as the border prescribes.
+                        // SAFETY: the module lends all arguments for the call, as the ABI specifies.
                         unsafe {
                             A::$name($($($module,)?)? $($param,)* $($($out,)+)? $($sink,)? $($failure)?)
                         }
@@ -110,7 +110,7 @@ macro_rules! fake {
                 )*
             }
 
-            /// The table of these functions.
+            /// Returns the table of these functions.
             pub(in crate::fake_host) fn of<A: Answers>() -> $reference {
                 $table { $($name: Shells::<A>::$name),* }.leak_into_prefix()
             }

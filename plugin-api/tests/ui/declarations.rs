@@ -21,7 +21,7 @@ mod derive_above_the_attribute {
 }
 
 mod every_error_of_an_item {
-    //! All that is wrong with an item is said at once.
+    //! All errors of an item are reported together.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -105,7 +105,7 @@ mod implements_something_else {
 }
 
 mod interface_that_is_a_class {
-    //! A class is no interface, and an interface no class.
+    //! A class is not accepted as an interface, nor an interface as a class.
 
     use alcedo_plugin_api::prelude::*;
 

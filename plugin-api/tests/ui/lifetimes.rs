@@ -94,7 +94,7 @@ mod this_in_a_thread_local {
 }
 
 mod this_out_of_a_timer {
-    //! What a timer, or `with`, is given is of that one step and cannot leave it.
+    //! Arguments of the closures of a timer or `with` must not leave the call.
 
     use std::time::Duration;
 

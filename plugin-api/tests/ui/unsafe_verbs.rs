@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod hidden_verbs_of_values {
-    //! What takes a value out of a slot, stages one or fills a cell believes its caller: safe code cannot call it.
+    //! Functions that read or stage slots, or fill cells, trust their caller: safe code cannot call them.
 
     use alcedo_plugin_api::plumbing::{PropertyCell, Slot};
     use alcedo_plugin_api::prelude::*;

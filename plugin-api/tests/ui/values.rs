@@ -15,7 +15,7 @@ mod default_of_another_type {
 }
 
 mod delegate_without_a_signature {
-    //! A delegate says what it takes and gives.
+    //! A delegate type has a signature.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -27,7 +27,7 @@ mod delegate_without_a_signature {
 }
 
 mod error_without_words {
-    //! An error that no caller could read.
+    //! An error type that callers cannot read.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -52,7 +52,7 @@ mod error_without_words {
 }
 
 mod kept_without_serde {
-    //! A kept field goes through serde.
+    //! A kept field needs serde.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -67,7 +67,7 @@ mod kept_without_serde {
 }
 
 mod lent_as_a_result {
-    //! A view is no result: the value itself is.
+    //! A view cannot be a result; an owned value can.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -171,7 +171,7 @@ mod result_of_an_unknown_type {
 }
 
 mod slice_of_what_is_not_plain {
-    //! A slice is lent of values that lie in host memory as they do in Rust: `cargo check` says so where it is asked for.
+    //! Slices need elements with the same layout in Rust and in the host; `cargo check` reports it at the call.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -213,7 +213,7 @@ mod unsupported_property {
 }
 
 mod value_given_for_another {
-    //! What is given has to fit.
+    //! An argument has the type of the parameter.
 
     use alcedo_plugin_api::prelude::*;
 

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod body_of_another_class {
-    //! What one class is made of cannot be given to another, whose plugin part is another type.
+    //! A description of one class cannot be used for another, whose plugin part has another type.
 
     use alcedo_plugin_api::plumbing;
     use alcedo_plugin_api::prelude::*;
@@ -34,8 +34,8 @@ mod body_of_another_class {
 }
 
 mod borrow_by_hand {
-    //! A method that says by hand how it borrows its plugin part: that follows from its receiver alone, or a `&mut self` method could let a
-    //! `&self` method in beside it.
+    //! The borrow of a plugin part follows from the receiver alone: with a borrow chosen by hand, a `&mut self` method
+    //! could overlap with a `&self` method.
 
     use std::sync::Mutex;
 
@@ -181,7 +181,7 @@ mod hidden_patterns_by_hand {
 }
 
 mod pod_with_a_layout_of_its_own {
-    //! A struct that travels by value lies in memory as C lays it out, and has no other layout.
+    //! A struct that is passed by value has the C layout.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -193,7 +193,7 @@ mod pod_with_a_layout_of_its_own {
 }
 
 mod traits_implemented_by_hand {
-    //! What an implementation promises is believed, so each needs the word that `forbid(unsafe_code)` refuses.
+    //! Promises of these traits are trusted, so each implementation needs `unsafe`, which `forbid(unsafe_code)` rejects.
 
     use alcedo_plugin_api::plumbing::{PtrMut, Slot};
     use alcedo_plugin_api::prelude::*;

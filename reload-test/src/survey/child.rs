@@ -1,6 +1,6 @@
 //! The host of a row: reloads, calls the plugin's use of its crate, waits until the previous generation is unmapped or
 //! parked, and writes a line.
-#![expect(unsafe_code, reason = "leads threads out of their sleep by force, and closes what was left open")]
+#![expect(unsafe_code, reason = "evicts threads, and closes leftover descriptors")]
 
 use super::freed::{Freed, freed, range};
 use super::keepers::who;
@@ -148,8 +148,8 @@ impl Host<'_> {
     fn neighbor(&self, verb: &str, arguments: &[Value]) -> Result<()> {
         match self.runtime.calls().call(&format!("ex:/neighbor.{verb}"), arguments)? {
             Some(Value::Text(text)) if text == "ok" => Ok(()),
-            Some(Value::Text(text)) => bail!("the neighbor finds: {text}"),
-            other => bail!("the neighbor says {other:?}"),
+            Some(Value::Text(text)) => bail!("the neighbor found: {text}"),
+            other => bail!("the neighbor returned {other:?}"),
         }
     }
 
@@ -171,7 +171,7 @@ impl Host<'_> {
         let is_on_its_way = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
         while self.runtime.unloads().generations().iter().any(|generation| is_on_its_way(&generation.state)) {
             if Instant::now() > deadline {
-                bail!("a generation is neither gone nor given up: {:?}", self.runtime.unloads().generations());
+                bail!("a generation is neither unmapped nor parked: {:?}", self.runtime.unloads().generations());
             }
             self.runtime.safe_point();
             thread::sleep(Duration::from_millis(1));
@@ -185,7 +185,7 @@ impl Host<'_> {
         }
         let mapped = images(&mappings()?, &self.runtime.stage_dir());
         if mapped.len() > living + self.parked {
-            bail!("an image is said to be gone and is mapped, one of {mapped:?}");
+            bail!("an image is still mapped, but was reported as unmapped: one of {mapped:?}");
         }
         Ok(names)
     }

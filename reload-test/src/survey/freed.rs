@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_has_the_name_of_what_was_there() {
+    fn freed_ranges_have_the_name_of_their_former_content() {
         check(
             "7f040000-7f050000 rw-p 00000000 08:01 43   /lib/libc.so.6\n",
             &["7f000000-7f010000 surveyed.so\n", "7f020000-7f030000 memory without a name\n"],
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_again_is_left_out() {
+    fn reused_ranges_are_excluded() {
         check(
             "7f004000-7f006000 rw-p 0 0 0\n7f00f000-7f021000 rw-p 0 0 0\n7f02f000-7f050000 rw-p 0 0 0\n",
             &[

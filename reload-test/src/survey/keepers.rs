@@ -38,7 +38,7 @@ mod tests {
     use super::who;
 
     #[test]
-    fn who_keeps_an_image_is_told_without_ages() {
+    fn holders_of_an_image_are_named_without_ages() {
         let check = |line: &str, wanted: &[&str]| assert_eq!(who(line).into_iter().collect::<Vec<_>>(), wanted);
         check(
             "m of generation 3 stays mapped (m.so): kept by thread smol-1   thread smol-1, 0.1 s; thread async-io   \

@@ -55,13 +55,13 @@ impl Heard {
         // The last completed step; the error occurred after it.
         let place = match self.step {
             Step::Done => format!("after reload {reload}"),
-            Step::Away => format!("after reload {reload}, while the neighbor lived in its place or left"),
+            Step::Away => format!("after reload {reload}, while the neighbor was loaded or unloaded"),
             Step::Ended => format!("at its end, after reload {reload}"),
         };
         let broken = match end {
             End::Well => None,
-            End::Died(how) => Some(format!("it died {place}: {how}")),
-            End::Hung(seconds) => Some(format!("it hung for {seconds} s {place}")),
+            End::Died(how) => Some(format!("the host crashed {place}: {how}")),
+            End::Hung(seconds) => Some(format!("the host hung for {seconds} s {place}")),
         };
         let short = (reload != wanted).then(|| format!("{reload} of {wanted} reloads were done"));
         Outcome {
@@ -131,7 +131,7 @@ impl Outcome {
     /// Returns a holder that the row does not state.
     fn stranger(&self, row: &Row) -> Option<String> {
         let stranger = self.names.iter().find(|name| !row.kept_by.iter().any(|known| name.contains(known)))?;
-        Some(format!("it is kept by something that the row does not expect: {stranger}"))
+        Some(format!("the image is kept by something that the row does not expect: {stranger}"))
     }
 
     fn fault_of_images(&self, wanted: Fate) -> Option<String> {
@@ -142,7 +142,7 @@ impl Outcome {
                 Some(format!("only {unmapped} of {} images were unmapped: {names}", self.wanted))
             }
             Fate::Parked if self.fate() != wanted => {
-                Some(format!("{unmapped} images were unmapped: the row is better than it says"))
+                Some(format!("{unmapped} images were unmapped: the row should expect `unmapped`"))
             }
             _ => None,
         }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_worse_or_better_than_it_says_is_a_fault() {
+    fn a_row_worse_or_better_than_stated_is_a_fault() {
         let fault = |outcome: Outcome, fate| {
             let row =
                 Row { fate, kept_by: vec!["rayon".into()], ..rows(&["rand".to_owned()]).expect("a row")[0].clone() };
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(fault(outcome(8, |reload| reload > 0), Fate::Parked), "");
         let one = fault(outcome(8, |reload| reload == 3), Fate::Unmapped);
         assert_eq!(one, "only 7 of 8 images were unmapped: thread rayon");
-        assert!(fault(outcome(8, |_| false), Fate::Parked).contains("better than it says"));
+        assert!(fault(outcome(8, |_| false), Fate::Parked).contains("the row should expect `unmapped`"));
         assert_eq!(fault(outcome(5, |_| false), Fate::Unmapped), "5 of 8 reloads were done");
     }
 
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_fault_is_the_one_that_is_told() {
+    fn the_first_fault_is_reported() {
         let mut heard = heard(8, |_| false);
         for fault in ["first", "second"] {
             heard.hear(Said { fault: Some(fault.to_owned()), step: Step::Ended, ..Said::default() });
@@ -237,20 +237,20 @@ mod tests {
     }
 
     #[test]
-    fn how_a_host_died_is_told_with_what_it_had_done_last() {
+    fn a_crash_of_a_host_is_reported_with_its_last_step() {
         let check = |last: Said, end: End, expected: &str| {
             let mut heard = heard(3, |_| false);
             heard.hear(last);
             assert_eq!(heard.outcome(8, &end).fault.as_deref(), Some(expected));
         };
         let died = || End::Died("signal: 11 (SIGSEGV)".to_owned());
-        check(said(4, Step::Done, false), died(), "it died after reload 4: signal: 11 (SIGSEGV)");
+        check(said(4, Step::Done, false), died(), "the host crashed after reload 4: signal: 11 (SIGSEGV)");
         check(
             said(3, Step::Away, false),
             died(),
-            "it died after reload 3, while the neighbor lived in its place or left: signal: 11 (SIGSEGV)",
+            "the host crashed after reload 3, while the neighbor was loaded or unloaded: signal: 11 (SIGSEGV)",
         );
-        check(said(0, Step::Ended, false), died(), "it died at its end, after reload 3: signal: 11 (SIGSEGV)");
-        check(said(4, Step::Done, false), End::Hung(60), "it hung for 60 s after reload 4");
+        check(said(0, Step::Ended, false), died(), "the host crashed at its end, after reload 3: signal: 11 (SIGSEGV)");
+        check(said(4, Step::Done, false), End::Hung(60), "the host hung for 60 s after reload 4");
     }
 }

@@ -22,7 +22,7 @@ fn claims(text: &str) -> impl Iterator<Item = (&str, Fate)> {
 }
 
 #[test]
-fn each_sentence_for_authors_names_a_row_that_does_as_it_says() {
+fn each_rule_for_authors_names_a_row_with_that_outcome() {
     let page = text("plugin-api/docs/unloading.md");
     let (_, rules) = page.split_once("\n## ").expect("a heading");
     let mut count = 0;
@@ -32,7 +32,7 @@ fn each_sentence_for_authors_names_a_row_that_does_as_it_says() {
         let mut named = 0;
         for (name, fate) in claims(rule) {
             let row = all().find(|row| row.name == name);
-            let row = row.unwrap_or_else(|| panic!("there is no row `{name}`: {rule}"));
+            let row = row.unwrap_or_else(|| panic!("unknown row `{name}`: {rule}"));
             assert_eq!(row.fate, fate, "{name}: {rule}");
             named += 1;
         }
@@ -44,11 +44,11 @@ fn each_sentence_for_authors_names_a_row_that_does_as_it_says() {
     let is_free = |line: &&&str| !line.starts_with("* ") && !line.starts_with("  ") && !line.starts_with("##");
     // The first line is the rest of the first heading.
     let free: Vec<_> = outside[1..].iter().filter(is_free).collect();
-    assert!(free.is_empty(), "a sentence that is no rule: {free:?}");
+    assert!(free.is_empty(), "a sentence outside of rules: {free:?}");
 }
 
 #[test]
-fn the_page_of_the_survey_has_sound_rows_only_and_each_is_one_that_there_is() {
+fn the_page_of_the_survey_has_sound_and_known_rows_only() {
     let page = text("runtime/docs/crate-survey.md");
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let (head, _) = words.split_once("; the plugins are debug builds.").expect("a head");
@@ -60,7 +60,7 @@ fn the_page_of_the_survey_has_sound_rows_only_and_each_is_one_that_there_is() {
         let line = &line.replace("\\|", "/");
         let cells: Vec<_> = line.split('|').map(str::trim).collect();
         let row = all().find(|row| format!("`{}`", row.name) == cells[1]);
-        let row = row.unwrap_or_else(|| panic!("there is no such row any more: {line}"));
+        let row = row.unwrap_or_else(|| panic!("unknown row: {line}"));
         assert!(!line.contains("**"), "{line}");
         let fate = match cells[4] {
             image if image.starts_with("unmapped ") => row.fate == Fate::Unmapped,

@@ -238,14 +238,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_parked_is_tried_with_eviction_as_well() {
+    fn parked_rows_are_run_with_eviction_as_well() {
         assert_eq!(ways(found("rand")).collect::<Vec<_>>(), [Way::OntoItself, Way::Alternating]);
         let all = [Way::OntoItself, Way::Alternating, Way::Evicting, Way::EvictingAlternating];
         assert_eq!(ways(found("smol")).collect::<Vec<_>>(), all);
     }
 
     #[test]
-    fn what_waits_long_is_alternated_less_often() {
+    fn rows_with_long_waits_alternate_less_often() {
         let slow = Row { strikes_after_ms: Some(1000), ..found("rand").clone() };
         let check = |row: &Row, way, asked, expected| assert_eq!(reloads(row, way, asked), expected, "{way:?} {asked}");
         check(&slow, Way::OntoItself, 200, 200);

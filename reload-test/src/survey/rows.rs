@@ -109,7 +109,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
 pub(crate) fn rows(names: &[String]) -> Result<Vec<&'static Row>> {
     if let Some(unknown) = names.iter().find(|name| all().all(|row| row.name != **name)) {
         let known: Vec<_> = all().map(|row| &*row.name).collect();
-        bail!("there is no row `{unknown}`; name one of {}", known.join(", "));
+        bail!("unknown row `{unknown}`; expected one of {}", known.join(", "));
     }
     Ok(all().filter(|row| names.is_empty() || names.contains(&row.name)).collect())
 }
@@ -141,9 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_row_is_told_the_known_ones() {
+    fn an_unknown_row_gets_the_list_of_known_ones() {
         let error = rows(&["x".to_owned()]).expect_err("there is none").to_string();
-        assert!(error.starts_with("there is no row `x`; name one of bare, std, tracing"), "{error}");
+        assert!(error.starts_with("unknown row `x`; expected one of bare, std, tracing"), "{error}");
         assert_eq!(rows(&[]).expect("all").len(), all().count());
         assert_eq!(rows(&["smol".to_owned(), "rand".to_owned()]).expect("two").len(), 2);
     }

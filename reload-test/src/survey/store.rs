@@ -107,11 +107,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_down_is_found_again() {
+    fn stored_records_are_found_again() {
         let dir = tempfile::tempdir().expect("a folder");
         let store = Store::at(&dir.path().join("results"));
         assert_eq!(store.get("rand"), None);
-        for record in [record(&["it died"]), record(&[])] {
+        for record in [record(&["the host crashed"]), record(&[])] {
             store.put(&record).expect("there is room");
             assert_eq!(store.get("rand"), Some(record));
         }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_settled_by_a_sound_result_for_the_same_code_and_as_many_reloads() {
+    fn a_sound_result_of_equal_code_and_length_settles_a_row() {
         let sound = record(&[]);
         let row = rows(&["rand".to_owned()]).expect("a row")[0];
         let check = |record: Option<&Record>, key: &Key, asked, expected| {
@@ -133,7 +133,7 @@ mod tests {
         check(Some(&sound), &sound.key, 300, false);
         check(Some(&sound), &key("0.9.2", "a1"), 200, false);
         check(Some(&sound), &key("0.9.1", "a2"), 200, false);
-        check(Some(&record(&["it died"])), &sound.key, 200, false);
+        check(Some(&record(&["the host crashed"])), &sound.key, 200, false);
         check(None, &sound.key, 200, false);
     }
 }

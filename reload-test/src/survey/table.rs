@@ -132,7 +132,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
         "Written by `cargo run {profile}-p alcedo-reload-test --bin alcedo-survey -- --page \
          runtime/docs/crate-survey.md` from what it found {days}, with {reloads} reloads of each row, {rustc}, on {system} \
          with {libc}{commit}; the plugins are debug builds. `--rows` runs some of the rows and `--missing` those without a result \
-         for the code as it is; the page has all of them."
+         for the current code; the page has all of them."
     );
     let mut text = include_str!("../../survey/page.md").replace("{written}", &wrapped(&written));
     text = text.replace("{table}\n", &table(entries));
@@ -146,17 +146,17 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
         (1.., many) if many > new.len() => {
             let new = names(&new);
             format!(
-                "Found with the code as it is: {new}. All others are older than its last change, or that of a crate."
+                "Results for the current code: {new}. All others are older than the last change of the code or of a crate."
             )
         }
-        _ => format!("Found before the last change of the code, or of the crates: {}.", names(&older)),
+        _ => format!("Results from before the last change of the code, or of the crates: {}.", names(&older)),
     };
     if !age.is_empty() {
         text += &format!("\n{}\n", wrapped(&age));
     }
     let notes: Vec<_> = entries.iter().filter(|entry| !entry.row.note.is_empty()).collect();
     if !notes.is_empty() {
-        text += "\nWhat the figures say beyond themselves:\n\n";
+        text += "\nNotes on the figures:\n\n";
     }
     for Entry { row, .. } in notes {
         text += &format!("* {}\n", wrapped(&format!("`{}`: {}", row.name, row.note)).replace('\n', "\n  "));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_who_keeps_what_and_how_the_neighbor_lived() {
+    fn the_table_states_holders_of_images_and_results_of_the_neighbor() {
         let gone = || outcome(&[], None);
         let kept = || outcome(&["thread \"smol-1\""], None);
         let entries = [
@@ -261,21 +261,21 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_broke_says_so_in_the_column_where_it_broke() {
-        let broken = |way| if way { outcome(&[], Some("it died")) } else { outcome(&[], None) };
+    fn a_fault_of_a_row_is_in_the_column_of_its_mode() {
+        let broken = |way| if way { outcome(&[], Some("the host crashed")) } else { outcome(&[], None) };
         let line = |itself, alternating| {
             let outcomes = [(Way::OntoItself, broken(itself)), (Way::Alternating, broken(alternating))];
             table(&[entry("rand", &[], &outcomes)])
         };
-        assert!(line(true, false).contains("| **it died** | 4/4 |"));
-        assert!(line(false, true).contains("| unmapped 4/4 | **it died** |"));
+        assert!(line(true, false).contains("| **the host crashed** | 4/4 |"));
+        assert!(line(false, true).contains("| unmapped 4/4 | **the host crashed** |"));
         let mut unbuilt = entry("rand", &[], &[]);
         unbuilt.record.iter_mut().for_each(|record| record.faults.push("rand: no\nway".to_owned()));
         assert!(table(&[unbuilt]).contains("| **rand: no way** |"));
     }
 
     #[test]
-    fn the_page_says_when_and_with_what_it_was_made_and_which_rows_are_older() {
+    fn the_page_states_date_tools_machine_and_older_rows() {
         let [rustc, libc, system, commit] = ["rustc 1", "glibc 2", "Linux x", "a1b2"].map(str::to_owned);
         let made = Made { rustc, libc, system, commit };
         let itself = [(Way::OntoItself, outcome(&[], None))];
@@ -286,10 +286,10 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("or of the crates: `mimalloc`. "), "{text}");
-        assert!(text.contains("* `mimalloc`: It needs its feature"), "{text}");
+        assert!(text.contains("* `mimalloc`: Needs the feature"), "{text}");
         let old = |name| Entry { is_of_this_code: false, ..entry(name, &[], &itself) };
         let text = page(&[entry("rand", &[], &itself), old("smol"), old("std")], &made).replace('\n', " ");
-        assert!(text.contains("Found with the code as it is: `rand`. All others are older"), "{text}");
+        assert!(text.contains("Results for the current code: `rand`. All others are older"), "{text}");
         let mut later = entry("rand", &[], &itself);
         later.record.iter_mut().for_each(|record| record.date = "2026-11-23".to_owned());
         let text = page(&[entry("smol", &[], &itself), later], &made).replace('\n', " ");
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_as_long_as_reads_well() {
+    fn lines_are_wrapped_at_the_width() {
         let text = wrapped(&"word ".repeat(60));
         assert!(text.lines().all(|line| line.len() <= 118 && !line.ends_with(' ')), "{text}");
         assert_eq!(text.split_whitespace().count(), 60);
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_less_than_was_measured_is_nothing() {
+    fn values_below_the_precision_are_zero() {
         assert_eq!([0.0, -0.001, 0.02, 2.0, 77.4].map(number), ["0", "0", "0.02", "2.00", "77"]);
     }
 }

@@ -1,5 +1,4 @@
-//! One crate in one plugin, used the way its users use it: nothing is done for the sake of unloading. Where a crate has
-//! a way to end what it started, the row says whether it is taken.
+//! Plugin that uses one crate as its users do, without code for unloading. If a crate has a shutdown, the row states if it is called.
 
 mod local;
 
@@ -12,7 +11,7 @@ module! { name: "surveyed", main: started, exit: ended, allocator: own }
 #[cfg(feature = "port")]
 module! { name: "surveyed", main: started, exit: ended, suspend: ended, resume: started }
 
-/// Makes the module of the row that the feature names.
+/// Defines the module of the row that the feature selects.
 macro_rules! rows {
     ($($feature:literal $row:ident $path:literal)*) => {
         $(
@@ -25,7 +24,7 @@ macro_rules! rows {
     };
 }
 
-// The basics.
+// Basics.
 rows! {
     "bare" bare "rows/bare.rs"
     "std" std_row "rows/std.rs"
@@ -52,7 +51,7 @@ rows! {
     "panic-backtrace" panic_backtrace "rows/panic_backtrace.rs"
 }
 
-// Threads, rings and libraries that come along, and what only one can have.
+// Threads, rings, bundled libraries, and exclusive resources.
 rows! {
     "port" port "rows/port.rs"
     "ctrlc" ctrlc_row "rows/ctrlc.rs"
@@ -67,7 +66,7 @@ rows! {
     "cpp-tls" cpp_tls "rows/cpp.rs"
 }
 
-// Crates that people build plugins with.
+// Crates for plugins.
 rows! {
     "redb" redb_row "rows/redb.rs"
     "redb-leaked" redb_leaked_row "rows/redb.rs"
@@ -180,7 +179,7 @@ rows! {
     "wasmi" wasmi_row "rows/wasmi.rs"
 }
 
-// What POSIX has to raise signals and to call back: one file for all of them.
+// Signals and callbacks of POSIX, in one file.
 rows! {
     "posix-itimer" posix_itimer "rows/posix_signals.rs"
     "posix-itimer-ended" posix_itimer_ended "rows/posix_signals.rs"
@@ -206,7 +205,7 @@ rows! {
     "register-frame" register_frame "rows/register_frame.rs"
 }
 
-/// Which build this is, so that the host has different files to swap between.
+/// Id of the build, so that the host has different files to swap between.
 const BUILD_TAG: Option<&str> = option_env!("ALCEDO_BUILD_TAG");
 
 fn started() {
@@ -217,7 +216,7 @@ fn ended() {
     row::end();
 }
 
-/// Uses the crate once, and tells what came of it; an error is a sentence. Generations are told apart by the tag.
+/// Uses the crate once, and returns `ok` or an error. The tag identifies the generation.
 #[zcall(ex = "surveyed.work")]
 fn work() -> String {
     format!("{} {}", BUILD_TAG.unwrap_or("0"), row::work())

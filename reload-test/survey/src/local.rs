@@ -1,5 +1,4 @@
-//! What several rows need and no crate is surveyed for: a place for what a row keeps, a path of its own, a server on
-//! this machine.
+//! Shared helpers of rows: storage for values, unique paths, and a server on this machine.
 #![allow(dead_code, reason = "each build has one row, which needs some of it")]
 
 use std::fmt::Debug;
@@ -11,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Something in a static, from the beginning of a module to its end, or longer.
+/// Value in a static, for the lifetime of a module or longer.
 pub(crate) struct Kept<T>(Mutex<Option<T>>);
 
 impl<T> Kept<T> {
@@ -19,28 +18,28 @@ impl<T> Kept<T> {
         Self(Mutex::new(None))
     }
 
-    /// Keeps what was made. What could not be made is told by [`work`](Self::work), which then has nothing to use.
+    /// Stores a value. [`work`](Self::work) reports a value that could not be created.
     pub(crate) fn keep<E: Debug>(&self, made: Result<T, E>) {
         match made {
-            Ok(made) => *self.0.lock().expect("nobody panics here") = Some(made),
-            Err(error) => eprintln!("it could not be made: {error:?}"),
+            Ok(made) => *self.0.lock().expect("no thread panics while holding the lock") = Some(made),
+            Err(error) => eprintln!("the value could not be created: {error:?}"),
         }
     }
 
-    /// Uses what is kept. Says `ok` where that is right, and what came of it otherwise.
+    /// Uses the stored value. Returns `ok`, or the problem.
     pub(crate) fn work<E: Debug>(&self, use_it: impl FnOnce(&mut T) -> Result<bool, E>) -> String {
-        let mut kept = self.0.lock().expect("nobody panics here");
+        let mut kept = self.0.lock().expect("no thread panics while holding the lock");
         let Some(kept) = &mut *kept else { return "there is nothing to use".to_owned() };
         told(use_it(kept))
     }
 
-    /// Gives it back to whoever wants to end it.
+    /// Removes and returns the value, to end it.
     pub(crate) fn take(&self) -> Option<T> {
-        self.0.lock().expect("nobody panics here").take()
+        self.0.lock().expect("no thread panics while holding the lock").take()
     }
 }
 
-/// `ok`, or what is wrong.
+/// Returns `ok`, or the problem.
 pub(crate) fn told<E: Debug>(done: Result<bool, E>) -> String {
     match done {
         Ok(true) => "ok".to_owned(),
@@ -48,13 +47,13 @@ pub(crate) fn told<E: Debug>(done: Result<bool, E>) -> String {
     }
 }
 
-/// A path that no other generation has, in the folder of the run.
+/// Returns a path in the folder of the run that is unique per generation.
 pub(crate) fn path(name: &str) -> PathBuf {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     std::env::temp_dir().join(format!("alcedo-survey-{}-{now}-{name}", std::process::id()))
 }
 
-/// Lets a client talk to a server that answers every request of HTTP with `ok`, one after the other, and ends with it.
+/// Connects a client to a server that answers HTTP requests with `ok` in sequence, and ends with the client.
 pub(crate) fn with_server<T>(client: impl FnOnce(SocketAddr) -> T) -> T {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
     let address = listener.local_addr().expect("it is bound");
@@ -70,7 +69,7 @@ pub(crate) fn with_server<T>(client: impl FnOnce(SocketAddr) -> T) -> T {
         });
         let done = client(address);
         is_over.store(true, Ordering::SeqCst);
-        // It wakes the server, which then sees that it is over.
+        // Wakes the server, which then checks `is_over`.
         drop(TcpStream::connect(address));
         done
     })

@@ -39,7 +39,7 @@ fn keys_and_their_parts_cannot_be_changed_in_place() {
             .call(holder, "write_a_key", &[Value::U32(way)])
             .expect_err("a key stays as it is")
             .to_string();
-        assert!(refused.contains("in a key cannot be changed where it lies"), "{way}: {refused}");
+        assert!(refused.contains("in a key cannot be changed in place"), "{way}: {refused}");
     }
     assert_eq!(host.objects().get(holder, "keys").expect("there"), Value::Set(vec![Value::Text("one".into())]));
     assert_goes_on(&host);
@@ -117,7 +117,7 @@ fn growing_a_map_during_iteration_ends_the_iteration_with_an_error() {
 
 #[test]
 fn destroying_the_owner_ends_an_array_iteration_with_an_error() {
-    check("destroy_what_is_walked", "the life of its owner");
+    check("destroy_what_is_walked", "the lifetime of its owner");
 }
 
 /// Sets the counter close to its maximum with the benchmark API, since a test cannot make 2⁶⁴ changes.

@@ -135,7 +135,8 @@ fn a_slim_resource_that_recreates_itself_on_drop_is_reported() {
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
     let problems = ticket.report().problems;
-    let told = "the exit hook of reports left something without end: `reports::Endless`, given to `auto_dispose` at ";
+    let told =
+        "the exit hook of reports leaked a resource: each drop of `reports::Endless`, passed to `auto_dispose` at ";
     assert!(problems.len() == 1 && problems[0].starts_with(told), "{problems:?}");
 }
 

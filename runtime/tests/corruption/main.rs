@@ -337,12 +337,12 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
         );
         check(
             |facts| facts[0] = b'a',
-            "it does not start as a manifest does",
+            "it does not start with the magic of a manifest",
             |error| matches!(error, LoadError::Manifest { source: ManifestError::Magic, .. }),
         );
         check(
             |facts| facts[at::NAME] = 0xff,
-            "its content makes no sense",
+            "its content is invalid",
             |error| matches!(error, LoadError::Manifest { source: ManifestError::Content, .. }),
         );
         check(

@@ -1,22 +1,22 @@
-//! What of our environment a plugin's cargo may see.
+//! Environment of the cargo process that builds plugins.
 //!
-//! We are often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment.
-//! Handed on, that makes build scripts stale for no reason, points linkers at the host's libraries and offers a
-//! jobserver nobody serves. What the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …)
-//! stays. This file decides; `request.rs` applies it.
+//! This process is often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment.
+//! Inherited variables would make build scripts stale for no reason, point linkers at the host's libraries, and offer a
+//! jobserver that has no server. Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*,
+//! RUSTFLAGS, …) are kept. This module decides; `request.rs` applies the changes.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// One difference between our environment and that of the nested cargo.
+/// Change of a variable for the nested cargo.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Unset(OsString),
     Set(OsString, OsString),
 }
 
-/// The differences for a nested cargo. `other_toolchain` says that not the toolchain that runs us was asked for;
-/// `cwd` is the folder relative paths of the user mean, because the nested cargo runs in another.
+/// Returns the changes for a nested cargo. `other_toolchain` is `true` if a toolchain other than the running one was
+/// requested; the user's relative paths are resolved against `cwd`, because the nested cargo runs in another folder.
 pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd: &Path) -> Vec<Change> {
     let under_cargo = vars.iter().any(|(name, _)| name == "CARGO_MANIFEST_DIR");
     vars.iter()
@@ -36,7 +36,7 @@ pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd:
         .collect()
 }
 
-/// Adds `extra` to the flags the user has, in the variable cargo will listen to: the encoded one wins over the plain.
+/// Adds `extra` to the user's flags, in the variable that cargo reads: the encoded one takes precedence over the plain one.
 pub(crate) fn with_rustflags(encoded: Option<&str>, plain: Option<&str>, extra: &str) -> (&'static str, String) {
     match (encoded, plain) {
         (Some(flags), _) if !flags.is_empty() => {
@@ -48,7 +48,7 @@ pub(crate) fn with_rustflags(encoded: Option<&str>, plain: Option<&str>, extra: 
     }
 }
 
-/// Set by cargo for the program it runs, about the package that program is of.
+/// Returns `true` for variables that cargo sets for the program it runs, about the program's package.
 fn of_outer_build(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "CARGO_BIN_NAME",
@@ -69,7 +69,7 @@ fn of_outer_build(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Pins the toolchain that runs us, and so would overrule the one asked for.
+/// Returns `true` for variables that pin the running toolchain and would override the requested one.
 fn of_toolchain(name: &str) -> bool {
     matches!(name, "CARGO" | "RUSTC" | "RUSTDOC" | "RUSTUP_TOOLCHAIN" | "RUSTUP_TOOLCHAIN_SOURCE")
 }
@@ -86,7 +86,7 @@ fn users_library_path(name: &OsStr, value: &OsStr) -> Option<Change> {
     }
 }
 
-/// Cargo prepends its profile folder, what lies in it (`deps`, `build/*/out`), and the toolchain's own libraries.
+/// Returns `true` for folders that cargo prepends: its profile folder, subfolders (`deps`, `build/*/out`), and the toolchain's libraries.
 fn added_by_cargo(entry: &Path) -> bool {
     let parts: Vec<_> = entry.iter().filter_map(OsStr::to_str).collect();
     let profile = |part: &str| matches!(part, "debug" | "release");
@@ -104,7 +104,7 @@ mod tests {
     use super::{Change, changes, with_rustflags};
     use std::path::Path;
 
-    /// What becomes of `vars`: `NAME` where unset, `NAME=value` where changed.
+    /// Checks the changes of `vars`: `NAME` if unset, `NAME=value` if changed.
     fn check(other_toolchain: bool, vars: &[(&str, &str)], expected: &[&str]) {
         let vars: Vec<_> = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let found: Vec<_> = changes(&vars, other_toolchain, Path::new("/here"))
@@ -118,19 +118,19 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_said_of_the_outer_package_stays_outside() {
+    fn variables_of_the_outer_package_are_not_inherited() {
         let names = ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_MAKEFLAGS", "MAKEFLAGS", "__CARGO_X", "OUT_DIR"];
         check(false, &names.map(|name| (name, "x")), &names);
     }
 
     #[test]
-    fn what_the_user_set_goes_in() {
+    fn variables_of_the_user_are_inherited() {
         let names = ["CARGO_HOME", "CARGO_PROFILE_DEV_DEBUG", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO", "PATH"];
         check(false, &names.map(|name| (name, "x")), &[]);
     }
 
     #[test]
-    fn a_toolchain_asked_for_is_not_overruled_by_the_one_that_runs_us() {
+    fn a_requested_toolchain_is_not_overridden_by_the_running_one() {
         let vars = [("CARGO", "/c"), ("RUSTUP_TOOLCHAIN", "stable"), ("RUSTUP_HOME", "/r")];
         check(false, &vars, &[]);
         check(true, &vars, &["CARGO", "RUSTUP_TOOLCHAIN"]);

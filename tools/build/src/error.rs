@@ -1,42 +1,41 @@
-//! What can go wrong between a plugin's sources and its library, told with the way out.
-//! Fields hold the facts, so that a tool can lay them out its own way; the text is for those who just print it.
+//! Errors between a plugin's sources and its library, with fixes. Tools can format the fields themselves; `Display` is for plain output.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no library.
+/// Reason for a missing library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The compiler refused the sources. The text is the compiler's, since nobody says it better.
+    /// The compiler rejected the sources. The text is the compiler's own.
     #[error("{rendered}\n`{command}` found errors: correct them and save again")]
     DoesNotCompile {
-        /// Every diagnostic of the compiler, once each, as it rendered them.
+        /// Each diagnostic of the compiler once, as rendered by it.
         rendered: String,
-        /// The command that shows the same in a shell.
+        /// The command that reproduces the errors in a shell.
         command: String,
     },
-    /// The cargo program could not be started at all.
+    /// The cargo program could not be started.
     #[error(
         "could not start `{program}`: {source}; install Rust from https://rustup.rs, or set CARGO to a cargo program"
     )]
     CargoNotRun {
         /// The program that was tried.
         program: String,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// Cargo stopped before or beside the compiler: a manifest, a lock file, a registry, a build script.
+    /// Cargo failed outside the compiler: a manifest, a lock file, a registry, a build script.
     #[error(
         "`{command}` failed before it had a library:\n{stderr}\ncorrect what cargo names above, or run the command by hand to see more"
     )]
     CargoFailed {
-        /// The command that shows the same in a shell.
+        /// The command that reproduces the failure in a shell.
         command: String,
-        /// All that cargo wrote to its error stream.
+        /// Contents of cargo's error stream.
         stderr: String,
     },
-    /// The build went well, but made nothing that a host can load.
+    /// The build succeeded, but produced no library that a host can load.
     #[error(
         "{what} has no cdylib, so there is nothing to load: add `[lib] crate-type = [\"cdylib\"]` to its Cargo.toml"
     )]
@@ -44,7 +43,7 @@ pub enum BuildError {
         /// The package or the manifest that was built.
         what: String,
     },
-    /// The build went well, but made no program.
+    /// The build succeeded, but produced no program.
     #[error("{what} has no program to run as a host: it needs a src/main.rs, or name another package")]
     NoProgram {
         /// The package or the manifest that was built.
@@ -53,12 +52,12 @@ pub enum BuildError {
     /// Cargo could not describe the crate or workspace.
     #[error("`cargo metadata` could not read {}: {message}\nname a folder that holds a Cargo.toml", manifest.display())]
     Metadata {
-        /// The manifest that was asked about.
+        /// The manifest that cargo was to describe.
         manifest: PathBuf,
-        /// What cargo said.
+        /// Message of cargo.
         message: String,
     },
-    /// All folders could be read, yet none holds a plugin.
+    /// The folders could be read, but none contains a plugin.
     #[error(
         "no plugin in {}: a plugin is a crate with `[lib] crate-type = [\"cdylib\"]`; name its folder, or that of its workspace",
         list(dirs)
@@ -67,21 +66,21 @@ pub enum BuildError {
         /// The folders that were searched.
         dirs: Vec<PathBuf>,
     },
-    /// A host was named that is not there.
+    /// The named host does not exist.
     #[error(
-        "there is no package `{named}` to be the host, neither as a folder nor in the workspaces of {}: name a folder with a Cargo.toml, a package, or a program that is built already",
+        "the host package `{named}` does not exist, neither as a folder nor in the workspaces of {}: name a folder with a Cargo.toml, a package, or an existing program",
         list(dirs)
     )]
     NoHost {
-        /// How it was named.
+        /// The given name.
         named: String,
-        /// Where it was looked for.
+        /// The searched folders.
         dirs: Vec<PathBuf>,
     },
-    /// The build was ended on request; its target folder is fit for the next one.
+    /// The build was canceled; its target folder can be used for the next build.
     #[error("`{command}` was canceled: build again to have a library")]
     Canceled {
-        /// The command that was ended.
+        /// The canceled command.
         command: String,
     },
     /// A copy of a library was requested with a switch that its code does not read.
@@ -104,27 +103,27 @@ pub enum BuildError {
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
-/// Why sources are not watched.
+/// Reason for sources that are not watched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchError {
-    /// The system gives out no watcher.
+    /// The system provides no watcher.
     #[error("could not start watching files: {source}; raise fs.inotify.max_user_instances or close other watchers")]
     NoWatcher {
-        /// What the system said.
+        /// Error of the watcher.
         source: notify::Error,
     },
-    /// One folder cannot be watched.
+    /// A folder cannot be watched.
     #[error("could not watch {}: {source}; check that it exists, and raise fs.inotify.max_user_watches if it is large", dir.display())]
     Dir {
         /// The folder.
         dir: PathBuf,
-        /// What the system said.
+        /// Error of the watcher.
         source: notify::Error,
     },
 }

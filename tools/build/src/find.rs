@@ -1,5 +1,5 @@
-//! Which plugins there are, and what they are made of. Cargo is asked once per folder, without resolving dependencies:
-//! that needs no network and takes a few milliseconds.
+//! Finds plugins and their sources. Cargo is called once per folder, without resolving dependencies: this needs no
+//! network and takes a few milliseconds.
 
 use crate::error::BuildError;
 use crate::request::BuildRequest;
@@ -8,32 +8,32 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Target}
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A crate that builds to a library a host can load.
+/// Crate whose library a host can load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginCrate {
-    /// The package's name.
+    /// Package name.
     pub name: String,
-    /// Its `Cargo.toml`.
+    /// Path of `Cargo.toml`.
     pub manifest: PathBuf,
-    /// The folders whose change means a build: its own sources and those of path dependencies in its workspace.
+    /// Folders whose changes require a build: the crate's sources and those of path dependencies in its workspace.
     pub source_dirs: Vec<PathBuf>,
 }
 
 impl PluginCrate {
-    /// A debug build of this plugin alone.
+    /// Returns a debug build of this plugin only.
     pub fn request(&self) -> BuildRequest<'_> {
         BuildRequest::new(&self.manifest).package(&self.name)
     }
 }
 
-/// The plugins of one folder, which are built by one cargo.
+/// Plugins of one folder, built by one cargo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginFolder {
-    /// The `Cargo.toml` of the folder.
+    /// Path of the folder's `Cargo.toml`.
     pub manifest: PathBuf,
-    /// The crate in the folder; at the root of a workspace its `default-members`, or all members where none of those is a plugin.
+    /// Crate of the folder; for a workspace root its `default-members`, or all members if none of those is a plugin.
     pub plugins: Vec<PluginCrate>,
-    /// The other plugins of the workspace: built only where their own folders are named.
+    /// Other plugins of the workspace, which are built only if their own folders are named.
     pub left_out: Vec<PluginCrate>,
 }
 
@@ -60,7 +60,7 @@ impl PluginFolder {
     }
 }
 
-/// The folder `request` builds into.
+/// Returns the target folder of a request.
 pub(crate) fn target_dir(request: &BuildRequest<'_>) -> Result<PathBuf, BuildError> {
     match request.own_target_dir() {
         Some(dir) => Ok(dir),
@@ -106,7 +106,7 @@ fn plugins(metadata: &Metadata, manifest: &Path) -> (Vec<PluginCrate>, Vec<Plugi
     (crates(chosen), crates(others))
 }
 
-/// The folders of `package` and, through path dependencies, of the members it is built from.
+/// Returns the source folders of `package` and of the members that it depends on through paths.
 pub(crate) fn source_dirs(package: &Package, members: &[&Package]) -> Vec<PathBuf> {
     let mut dirs = BTreeSet::new();
     let mut reached = vec![package];
@@ -125,8 +125,8 @@ pub(crate) fn source_dirs(package: &Package, members: &[&Package]) -> Vec<PathBu
     dirs.into_iter().collect()
 }
 
-/// The folder of a target that goes into the library. A `build.rs` beside the manifest names no folder, because the
-/// manifest's folder holds `target` as well; the watch looks at that folder without going into it.
+/// Returns the source folder of a target. A `build.rs` next to the manifest has none, because the manifest's folder
+/// also contains `target`; the watch does not recurse into that folder.
 fn source_dir(package: &Package, target: &Target) -> Option<PathBuf> {
     let dir = target.src_path.parent()?;
     let library = target.is_lib() || target.is_rlib() || target.is_cdylib() || target.is_proc_macro();

@@ -1,4 +1,4 @@
-//! Which package is the host of some plugins: named by a person, or in the manifests of the plugins or their workspace.
+//! Finds the host package of plugins: named by the user, or by the manifests of the plugins or their workspace.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use crate::error::BuildError;
 use crate::find::{metadata, source_dirs};
 use crate::request::BuildRequest;
 
-/// The package of a host.
+/// Package of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostCrate {
-    /// Its `Cargo.toml`.
+    /// Path of `Cargo.toml`.
     pub manifest: PathBuf,
-    /// Its name.
+    /// Package name.
     pub package: String,
-    /// The folders whose change means a build: its own sources and those of path dependencies in its workspace.
+    /// Folders whose changes require a build: the package's sources and those of path dependencies in its workspace.
     pub source_dirs: Vec<PathBuf>,
 }
 
@@ -37,12 +37,12 @@ impl HostCrate {
     }
 }
 
-/// The host that is `named`, by a folder, a manifest, or as a package in the workspace of a folder in `dirs` or of the
-/// working folder. Without a name, what `host = "…"` in `[package.metadata.alcedo]` of a plugin or in
-/// `[workspace.metadata.alcedo]` says, by a path from there or as a package; none if nothing says anything.
+/// Finds the host `named` by a folder, a manifest, or a package in the workspace of a folder in `dirs` or of the
+/// working folder. Without a name, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or
+/// `[workspace.metadata.alcedo]`, a path relative to that manifest or a package; returns `None` if neither is set.
 ///
 /// # Errors
-/// When what is named is not there, or a manifest cannot be read.
+/// If the named host does not exist, or a manifest cannot be read.
 pub fn find_host(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<HostCrate>, BuildError> {
     if let Some(named) = named {
         let places: Vec<_> = dirs.iter().cloned().chain([PathBuf::from(".")]).collect();
@@ -57,7 +57,7 @@ pub fn find_host(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<HostCra
     Ok(None)
 }
 
-/// The host of this name, as a path from `base` or a package of the workspaces of `dirs`.
+/// Finds a host by a path relative to `base`, or by a package name in the workspaces of `dirs`.
 fn look(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, BuildError> {
     let path = base.join(named);
     let manifest = if path.is_dir() { path.join("Cargo.toml") } else { path };
@@ -69,7 +69,7 @@ fn look(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, BuildEr
         }
     }
     for dir in dirs {
-        // The working folder need not be a package at all.
+        // The working folder need not be a package.
         let Ok(described) = describe(dir) else { continue };
         if let Some(package) = described.packages.iter().find(|package| *package.name == named) {
             return Ok(HostCrate::new(package, &described));
@@ -83,7 +83,7 @@ fn describe(place: &Path) -> Result<Metadata, BuildError> {
     metadata(&BuildRequest::new(&manifest))
 }
 
-/// What the manifests say, and the folder it is said in.
+/// Returns the host from the manifests, and the folder of that manifest.
 fn said(described: &Metadata) -> Option<(String, PathBuf)> {
     let host = |metadata: &Value| metadata.get("alcedo")?.get("host")?.as_str().map(str::to_owned);
     let of_package = |package: &Package| {

@@ -1,8 +1,8 @@
-//! The one place that runs cargo for plugins: the `alcedo` tool, the stress binary and the integration tests
-//! all build, find and watch plugins through it, so that a plugin is built in one way everywhere.
+//! Runs cargo for plugins: the `alcedo` tool, the stress binary and the integration tests build, find and watch plugins
+//! through this crate, so that plugins are built the same way everywhere.
 //!
-//! Decisions (what environment a nested cargo may see, what cargo's messages amount to, when a burst of saves
-//! is over) are pure files; `running`, `find`, `variants`, `switches`, `origin` and `watch` are the thin shells that act on them.
+//! Decisions (the environment of a nested cargo, the result of cargo's messages, the end of a burst of saves) are pure
+//! functions; `running`, `find`, `variants`, `switches`, `origin` and `watch` execute them.
 
 mod cargo_env;
 mod error;

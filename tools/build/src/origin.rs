@@ -1,6 +1,5 @@
-//! Whether a library that was built is still what a build would make. A note beside it says what was asked for, in which
-//! environment, by which compiler, and has a digest of every file that it was made of: sources as cargo lists them, manifests,
-//! the lock file. What cannot be known counts as changed.
+//! Checks if a built library is up to date. A note next to it records the request, the environment and the compiler, with a digest of
+//! every source file that cargo lists, every manifest and the lock file. Unknown inputs count as changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::request::BuildRequest;
 
-/// All that decides about a build and is no source: a text, equal where builds are.
+/// Returns all inputs of a build except sources, as a string; equal strings mean equal builds.
 pub(crate) fn wish(request: &BuildRequest<'_>) -> String {
     let cargo = request.cargo();
     let mut variables: BTreeMap<OsString, OsString> = env::vars_os().collect();
@@ -26,7 +25,7 @@ pub(crate) fn wish(request: &BuildRequest<'_>) -> String {
     }
     let mut text = format!("{}\n", request.shown());
     for (name, value) in variables.iter().filter(|(name, _)| name.to_str().is_some_and(decides)) {
-        // A program that is called in the place of the compiler is what it says.
+        // A wrapper program that replaces the compiler is compared by its content.
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
         let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
     }
@@ -42,7 +41,7 @@ pub(crate) fn wish(request: &BuildRequest<'_>) -> String {
     text + &compiler(&cargo)
 }
 
-/// Whether a variable is about what a compiler makes, or is read by one.
+/// Returns `true` for variables that affect or are read by a compiler.
 fn decides(name: &str) -> bool {
     let prefixes =
         ["CARGO_BUILD_", "CARGO_ENCODED_", "CARGO_PROFILE_", "CARGO_TARGET_", "RUST", "CC", "CFLAGS", "ALCEDO_BUILD_"];
@@ -51,7 +50,7 @@ fn decides(name: &str) -> bool {
         && prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// What the cargo of a request says about itself; it goes with its compiler. Asked once in a process.
+/// Returns the version output of the request's compiler, cached per process.
 fn compiler(cargo: &Command) -> String {
     static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,13 +69,13 @@ fn compiler(cargo: &Command) -> String {
     let key = format!("{command:?}");
     let ask = || {
         let output = command.arg("-vV").output();
-        // No answer is no compiler: what was built by it is not known again.
+        // On failure, the error is recorded in place of a version, so builds by that compiler never match.
         output.map_or_else(|error| format!("{error}\n"), |output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     known.entry(key).or_insert_with(ask).clone()
 }
 
-/// The library that a note is about, if the wish is that one and every file is as it was.
+/// Returns the library of a note, if the request and all files are unchanged.
 pub(crate) fn unchanged(note: &Path, wish: &str) -> Option<PathBuf> {
     let text = fs::read_to_string(note).ok()?;
     let mut lines = text.strip_prefix(wish)?.lines();
@@ -86,7 +85,7 @@ pub(crate) fn unchanged(note: &Path, wish: &str) -> Option<PathBuf> {
     lines.all(is_as_it_was).then_some(library)
 }
 
-/// Writes down what the libraries that cargo made just now, of which `copy` is one, were made of.
+/// Records the inputs of the libraries that cargo has just built, one of which is `copy`.
 pub(crate) fn note(note: &Path, wish: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
     let mut files = BTreeSet::new();
     for library in libraries {
@@ -106,7 +105,7 @@ pub(crate) fn note(note: &Path, wish: &str, copy: &Path, libraries: &[&Path], ma
     note_files(note, wish, copy, &files)
 }
 
-/// Writes down that `copy` was made of these files.
+/// Records that `copy` was built from these files.
 pub(crate) fn note_files(note: &Path, wish: &str, copy: &Path, files: &BTreeSet<PathBuf>) -> io::Result<()> {
     let mut text = format!("{wish}library {}\n", copy.display());
     for file in files.iter().map(PathBuf::as_path).chain([copy]) {
@@ -115,7 +114,7 @@ pub(crate) fn note_files(note: &Path, wish: &str, copy: &Path, files: &BTreeSet<
     fs::write(note, text)
 }
 
-/// The sources in a list as cargo writes it, which is that of `make`: blanks in names are escaped.
+/// Returns the sources of a dependency file of cargo, in `make` format with escaped spaces.
 fn sources(list: &str) -> Vec<PathBuf> {
     let behind_colon = list.lines().filter_map(|line| line.split_once(": "));
     let names = behind_colon
@@ -123,7 +122,7 @@ fn sources(list: &str) -> Vec<PathBuf> {
     names.filter(|name| !name.is_empty()).map(|name| PathBuf::from(name.replace('\0', " "))).collect()
 }
 
-/// A file that is not there has a digest like no other's.
+/// Returns the digest of a file; a missing file has a unique digest.
 fn digest(file: &Path) -> String {
     fs::read(file).map_or_else(|_| "none".to_owned(), |bytes| format!("{:x}", xxh3_128(&bytes)))
 }
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_running_program_reads_decides_about_no_build() {
+    fn variables_for_running_programs_do_not_affect_builds() {
         assert!(
             ["RUSTFLAGS", "RUSTC_WORKSPACE_WRAPPER", "CARGO_PROFILE_DEV_DEBUG", "ALCEDO_BUILD_TAG"]
                 .iter()

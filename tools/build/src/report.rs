@@ -1,5 +1,4 @@
-//! What cargo's messages amount to: libraries, diagnostics, and a verdict. Data in, data out; `running.rs` reads the
-//! pipe.
+//! Converts cargo's messages into libraries, diagnostics and a result. Pure functions; `running.rs` reads the pipe.
 
 use crate::error::BuildError;
 use cargo_metadata::{Message, diagnostic::DiagnosticLevel};
@@ -7,29 +6,29 @@ use std::collections::HashSet;
 use std::env::consts::DLL_EXTENSION;
 use std::path::{Path, PathBuf};
 
-/// A library a host can load, or a program where programs were asked for.
+/// Library that a host can load, or program if programs were requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
-    /// The package it is of.
+    /// Package name.
     pub package: String,
-    /// The library or program, in cargo's target folder: the next build writes it anew.
+    /// Path of the library or program in cargo's target folder; the next build overwrites it.
     pub path: PathBuf,
-    /// Whether it was already there, so that nothing was compiled.
+    /// `true` if the file was up to date and nothing was compiled.
     pub fresh: bool,
 }
 
-/// A build that went well.
+/// Result of a successful build.
 #[derive(Debug, Clone)]
 pub struct BuildOutcome {
-    /// The libraries, in the order cargo finished them; at least one.
+    /// Libraries, in the order in which cargo finished them; at least one.
     pub artifacts: Vec<Artifact>,
-    /// The compiler's warnings, once each, as it rendered them.
+    /// Each warning of the compiler once, as rendered by it.
     pub warnings: String,
-    /// Time from the start of cargo to its end.
+    /// Duration of the cargo process.
     pub millis: f64,
 }
 
-/// The messages of one build so far.
+/// Messages of one build so far.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     artifacts: Vec<Artifact>,
@@ -38,7 +37,7 @@ pub(crate) struct Report {
     errors: bool,
 }
 
-/// How cargo ended.
+/// End state of cargo.
 #[derive(Debug)]
 pub(crate) struct Ending {
     pub(crate) success: bool,
@@ -76,7 +75,7 @@ impl Report {
         }
     }
 
-    /// The verdict, once cargo has ended.
+    /// Returns the result after the end of cargo.
     pub(crate) fn conclude(self, ending: Ending, what: String, command: String) -> Result<BuildOutcome, BuildError> {
         match ending {
             Ending { success: true, millis, .. } if !self.artifacts.is_empty() => {
@@ -101,21 +100,21 @@ impl Report {
     }
 }
 
-/// A count of messages rather than a message; cargo hides these as well.
+/// Returns `true` for a message that only counts other messages; cargo hides these as well.
 fn is_tally(message: &str) -> bool {
     message.starts_with("aborting due to ")
         || message.ends_with(" warning emitted")
         || message.ends_with(" warnings emitted")
 }
 
-/// Cargo lifts what was asked for into the profile's folder; the cdylib of a mere dependency stays below it.
+/// Returns `true` for a requested artifact, which cargo places in the profile's folder; cdylibs of dependencies stay in a subfolder.
 fn is_root_library(file: &Path) -> bool {
     let folder = file.parent().and_then(Path::file_name);
     file.extension().is_some_and(|extension| extension == DLL_EXTENSION)
         && folder.is_some_and(|name| name == "debug" || name == "release")
 }
 
-/// The name within a package id: `url#name@version`, `url/name#version`, or `name version (url)` before cargo 1.77.
+/// Returns the name in a package id: `url#name@version`, `url/name#version`, or `name version (url)` before cargo 1.77.
 fn package_name(id: &str) -> &str {
     let Some((url, rest)) = id.rsplit_once('#') else {
         return id.split(' ').next().unwrap_or(id);

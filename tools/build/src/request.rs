@@ -1,12 +1,11 @@
-//! What to build, and how that reads as a cargo command. A request is plain data; making it a command is the only
-//! step that looks at the environment.
+//! Build requests and their cargo commands. A request is plain data; only the conversion to a command reads the environment.
 
 use crate::cargo_env::{self, Change};
 use std::env;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 
-/// A build of some plugin crates, or of all default members of a workspace.
+/// Build of some plugin crates, or of all default members of a workspace.
 #[derive(Debug, Clone)]
 pub struct BuildRequest<'a> {
     manifest: &'a Path,
@@ -23,7 +22,7 @@ pub struct BuildRequest<'a> {
 }
 
 impl<'a> BuildRequest<'a> {
-    /// A debug build of the crate or workspace at `manifest` (its `Cargo.toml`), as its user would build it there.
+    /// Creates a debug build of the crate or workspace at `manifest` (its `Cargo.toml`), as the user would build it there.
     pub fn new(manifest: &'a Path) -> Self {
         Self {
             manifest,
@@ -40,19 +39,19 @@ impl<'a> BuildRequest<'a> {
         }
     }
 
-    /// Builds this member of the workspace only, and those that other calls name.
+    /// Builds only this member of the workspace, and members named by other calls.
     pub fn package(mut self, name: &'a str) -> Self {
         self.packages.push(name);
         self
     }
 
-    /// Builds programs and not libraries: a host, which then stands among the artifacts.
+    /// Builds programs instead of libraries, for hosts; the artifacts list the program.
     pub fn programs(mut self) -> Self {
         self.programs = true;
         self
     }
 
-    /// Turns on one more feature.
+    /// Enables a feature.
     pub fn feature(mut self, name: impl Into<String>) -> Self {
         self.features.push(name.into());
         self
@@ -64,8 +63,7 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Flags for the compiler, after those of the user's own RUSTFLAGS.
-    /// As with RUSTFLAGS, they take the place of `build.rustflags` in a cargo configuration.
+    /// Adds compiler flags after those of the user's RUSTFLAGS. Like RUSTFLAGS, they replace `build.rustflags` of a cargo configuration.
     pub fn extra_rustflags(mut self, flags: impl Into<String>) -> Self {
         self.extra_rustflags = Some(flags.into());
         self
@@ -77,13 +75,13 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Builds with this compiler, whatever the toolchain.
+    /// Builds with this compiler, for any toolchain.
     pub fn rustc(mut self, path: impl Into<PathBuf>) -> Self {
         self.rustc = Some(path.into());
         self
     }
 
-    /// Builds into this folder. Otherwise cargo decides: CARGO_TARGET_DIR, then the workspace's configuration.
+    /// Builds into this folder instead of cargo's default: CARGO_TARGET_DIR, then the workspace's configuration.
     pub fn target_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.target_dir = Some(dir.into());
         self
@@ -95,13 +93,13 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Asks for diagnostics in color.
+    /// Requests colored diagnostics.
     pub fn color(mut self, yes: bool) -> Self {
         self.color = yes;
         self
     }
 
-    /// The only package, or the manifest: the subject of errors.
+    /// Returns the only package, or the manifest, for errors.
     pub(crate) fn what(&self) -> String {
         self.package_name().map_or_else(|| self.manifest.display().to_string(), |name| format!("package `{name}`"))
     }
@@ -110,7 +108,7 @@ impl<'a> BuildRequest<'a> {
         self.programs
     }
 
-    /// The package, where exactly one was named.
+    /// Returns the package, if exactly one was named.
     pub(crate) fn package_name(&self) -> Option<&'a str> {
         if let [name] = self.packages[..] { Some(name) } else { None }
     }
@@ -123,8 +121,8 @@ impl<'a> BuildRequest<'a> {
         self.target_dir.as_deref().map(full)
     }
 
-    /// Cargo without a verb, in the environment and the folder a user would call it from: cargo looks for its
-    /// configuration from the working folder upward, not from the manifest.
+    /// Returns cargo without a subcommand, in the environment and folder of the user: cargo searches its configuration
+    /// from the working folder upward, not from the manifest.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = match (&self.toolchain, env::var_os("CARGO")) {
             (Some(toolchain), _) => {
@@ -152,7 +150,7 @@ impl<'a> BuildRequest<'a> {
             cargo.env(name, value);
         }
         if let Some(rustc) = &self.rustc {
-            // A bare name is looked up in PATH, so only a path is made whole.
+            // Bare names are looked up in PATH, so only paths are made absolute.
             let named = rustc.components().count() == 1;
             cargo.env("RUSTC", if named { rustc.clone() } else { full(rustc) });
         }
@@ -160,7 +158,7 @@ impl<'a> BuildRequest<'a> {
         cargo
     }
 
-    /// The arguments of the build.
+    /// Returns the arguments of the build.
     pub(crate) fn build_args(&self) -> Vec<String> {
         let format = if self.color { "json-diagnostic-rendered-ansi" } else { "json" };
         let mut args = vec![
@@ -183,7 +181,7 @@ impl<'a> BuildRequest<'a> {
         args
     }
 
-    /// The build as a person would type it: without what only serves us to read the answer.
+    /// Returns the command as a user would type it, without the arguments for machine-readable output.
     pub(crate) fn shown(&self) -> String {
         let mut words: Vec<String> = Vec::new();
         if let Some(flags) = &self.extra_rustflags {

@@ -1,5 +1,5 @@
-//! A cargo that runs: started, read, and waited for or ended. The dev loop ends a build as soon as the sources change
-//! again, because its library would be stale before it is loaded.
+//! Running cargo processes: start, output, end and cancellation. The dev loop cancels a build as soon as the sources
+//! change again, because the library would be stale.
 
 use crate::error::BuildError;
 use crate::report::{BuildOutcome, Ending, Report};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-/// A build under way. Dropping it cancels it: a build nobody waits for would only hold cargo's lock.
+/// Build in progress. Dropping it cancels the build, which would otherwise only hold cargo's lock.
 #[derive(Debug)]
 pub struct RunningBuild {
     cargo: Child,
@@ -27,12 +27,12 @@ pub struct RunningBuild {
     canceled: bool,
 }
 
-/// Builds, and waits for the libraries.
+/// Builds and waits for the libraries.
 pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
     spawn(request)?.wait()
 }
 
-/// Starts a build and returns at once.
+/// Starts a build without waiting for it.
 pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
     let (what, shown) = (request.what(), request.shown());
     let mut command = request.cargo();
@@ -67,19 +67,17 @@ pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
 }
 
 impl RunningBuild {
-    /// Disconnects when the build has ended, so that `select!` can wait for it and for the sources at once.
-    /// It never carries a message.
+    /// Returns a channel that disconnects at the end of the build, for `select!` together with source changes. It carries no messages.
     pub fn finished(&self) -> &Receiver<()> {
         &self.finished
     }
 
-    /// How many crates were compiled so far, for whoever waits.
+    /// Returns the number of crates compiled so far.
     pub fn compiled(&self) -> usize {
         self.compiled.load(Ordering::Relaxed)
     }
 
-    /// Waits for the end and says how it went. The libraries are sealed then, so that a host notices every bit that is
-    /// flipped in them later.
+    /// Waits for the end of the build and returns its result. Seals the libraries, so that a host detects later bit flips.
     pub fn wait(mut self) -> Result<BuildOutcome, BuildError> {
         let (report, millis) = joined(self.messages.take());
         let stderr = joined(self.stderr.take());
@@ -104,9 +102,9 @@ impl RunningBuild {
         Ok(outcome)
     }
 
-    /// Ends the build, with the compilers it has started. Does nothing when it has already ended.
+    /// Cancels the build, including the compilers it started. Has no effect after the end of the build.
     pub fn cancel(&mut self) {
-        // Until it is waited for, an ended cargo keeps its id, so the id can be of no one else.
+        // The id of an ended cargo is not reused until it is waited for.
         if matches!(self.cargo.try_wait(), Ok(None)) {
             self.canceled = true;
             end(&mut self.cargo);
@@ -121,7 +119,7 @@ impl Drop for RunningBuild {
     }
 }
 
-/// Cargo that could not be started, named as it was tried.
+/// Returns the error for a cargo that could not be started.
 pub(crate) fn not_run(command: &Command, source: io::Error) -> BuildError {
     BuildError::CargoNotRun { program: command.get_program().display().to_string(), source }
 }
@@ -136,7 +134,7 @@ fn read_messages(stdout: impl Read, compiled: &AtomicUsize) -> Report {
                 }
                 report.note(message);
             }
-            // A line that is not text: something a macro printed. Reading on keeps cargo from blocking.
+            // Skips lines that are not UTF-8, printed by macros; reading on keeps cargo from blocking.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(_) => break,
         }
@@ -156,25 +154,25 @@ fn read_stderr(stderr: impl Read) -> String {
     all
 }
 
-/// A thread that only reads and collects has nothing to panic about; if it does, that goes on here.
+/// Joins a reader thread; resumes its panic, if any.
 fn joined<T>(reader: Option<JoinHandle<T>>) -> T {
     let reader = reader.expect("`wait` consumes the build, so each reader is joined once");
     reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Cargo leads a process group of its own, so that its compilers can be ended with it.
+/// Starts cargo as the leader of a process group, so that its compilers can be killed with it.
 #[cfg(unix)]
 fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
     command.process_group(0);
 }
 
-/// Elsewhere cargo ties its compilers to itself.
+/// On other platforms cargo ties its compilers to itself.
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
 
-/// Ends the whole group: a compiler that outlives its cargo would write its stale library over that of the next
-/// build. The `kill` program stands in for the system call, which std does not offer and which would need `unsafe`.
+/// Kills the process group: a compiler that outlives its cargo would overwrite the library of the next build. Uses the
+/// `kill` program, because the standard library has no such call and the system call needs `unsafe`.
 fn end(cargo: &mut Child) {
     let group = format!("-{}", cargo.id());
     let kill = |group: &str| {

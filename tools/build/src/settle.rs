@@ -1,15 +1,15 @@
-//! When a burst of saves is over, and which files count. This file decides; `watch.rs` hears the events and the
-//! caller has the clock, so times are plain durations since any start the caller likes.
+//! Decides when a burst of saves is over, and which files count. `watch.rs` receives the events, and the caller owns
+//! the clock; times are durations since an arbitrary start.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Gathers changes until they settle.
+/// Debounces changes.
 ///
-/// Take a change out with [`take`](Settle::take) when its build *starts*: what is noted later, even while that build
-/// runs, belongs to the next one, so a second save is never lost.
+/// Call [`take`](Settle::take) when the build *starts*: changes noted later, even during that build, belong to the next
+/// build, so a second save is never lost.
 #[derive(Debug, Clone)]
 pub struct Settle {
     quiet: Duration,
@@ -17,14 +17,14 @@ pub struct Settle {
     pending: Option<Pending>,
 }
 
-/// What to do now.
+/// Next action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Due {
-    /// Nothing has changed.
+    /// No change is pending.
     Nothing,
-    /// Something has, but more may follow: ask again after this time, or at the next event.
+    /// Changes are pending, but more may follow: check again after this time, or at the next event.
     Wait(Duration),
-    /// These files have changed, in order of their names: build now.
+    /// These files have changed, sorted by name: build now.
     Ready(Vec<PathBuf>),
 }
 
@@ -36,37 +36,35 @@ struct Pending {
 }
 
 impl Default for Settle {
-    /// Quiet for 10 ms, and never longer than 200 ms.
+    /// Quiet for 10 ms, at most 200 ms.
     ///
-    /// The quiet window is paid in full on every edit, on the way from a save to the new code running, so it is only
-    /// as long as one save: an editor's write, sync and rename, or "save all" on a few files, come within a few
-    /// milliseconds of each other. A longer burst (a checkout, a formatter) is cut in two by it, which is harmless:
-    /// the second half cancels the build of the first.
+    /// Each edit pays the full quiet window between save and reload, so it covers one save only: an editor's write,
+    /// sync and rename, or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a
+    /// formatter) is split, which is harmless: the second part cancels the build of the first.
     fn default() -> Self {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
 }
 
 impl Settle {
-    /// Settles after `quiet` without an event, or `longest` after the first one: a program that writes all the time
-    /// may delay a build, not prevent it.
+    /// Settles after `quiet` without an event, or `longest` after the first event: continuous writes delay a build, but do not prevent it.
     pub fn new(quiet: Duration, longest: Duration) -> Self {
         Self { quiet, longest, pending: None }
     }
 
-    /// A change at `at`, of a file for which [`is_source`] holds or of a folder of such files. All else is passed over.
+    /// Records a change at `at` of a file for which [`is_source`] returns `true`, or of a folder with such files. Ignores other paths.
     pub fn note(&mut self, at: Duration, path: &Path) {
         if !is_source(path) && !is_source_folder(path) {
             return;
         }
         let pending = self.pending.get_or_insert_with(|| Pending { first: at, last: at, paths: BTreeSet::new() });
-        // Events come from another thread, so they may be a little out of order.
+        // Events come from another thread and may be slightly out of order.
         pending.first = pending.first.min(at);
         pending.last = pending.last.max(at);
         pending.paths.insert(path.to_owned());
     }
 
-    /// What to do at `now`.
+    /// Returns the next action at `now`.
     pub fn due(&self, now: Duration) -> Due {
         let Some(pending) = &self.pending else { return Due::Nothing };
         let deadline = (pending.last + self.quiet).min(pending.first + self.longest);
@@ -76,34 +74,35 @@ impl Settle {
         }
     }
 
-    /// Takes out all that is pending, settled or not.
+    /// Removes and returns all pending changes, settled or not.
     pub fn take(&mut self) -> Vec<PathBuf> {
         self.pending.take().map(|pending| pending.paths.into_iter().collect()).unwrap_or_default()
     }
 }
 
-/// Whether a change of this file can change a library. Cargo.lock does not count, since cargo itself writes it.
+/// Returns `true` if a change of this file can change a library. Cargo.lock does not count, because cargo itself writes it.
 pub fn is_source(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
-    // Editors' files beside the real one (`.#x.rs`, `._x.rs`) are hidden; `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's
-    // probe `4913` have none of our extensions.
+    // Temporary files of editors (`.#x.rs`, `._x.rs`) are hidden; `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's probe `4913`
+    // have other extensions.
     let hidden = name.starts_with('.');
     let extension = path.extension().and_then(OsStr::to_str);
     !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(extension)) && !is_made_by_tools(path)
 }
 
-/// Old texts have their ending in capital letters.
+/// Returns `true` for script files; old ones have an upper-case extension.
 fn is_script(extension: Option<&str>) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
 }
 
-/// Whether a folder of this name can hold sources. New folders are judged by name, before anything is in them.
+/// Returns `true` if a folder of this name can contain sources. New folders are checked by name, while they are still empty.
 pub fn is_source_folder(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     name != "target" && !name.contains(['.', '~', '#']) && name != "4913" && !is_made_by_tools(path)
 }
 
-/// Below git's or cargo's own folder. A module may be called `target` too, so cargo's is known by what it holds.
+/// Returns `true` below the folders of git or cargo. A module may be called `target` too, so cargo's folder is
+/// recognized by its content.
 fn is_made_by_tools(path: &Path) -> bool {
     let parts: Vec<_> = path.iter().filter_map(OsStr::to_str).collect();
     let of_cargo =
@@ -118,7 +117,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    /// Plays `script` on a settle of 10 and 50 ms: `3:a` is an event of `a.rs` at 3, `?4` asks at 4, `take` takes.
+    /// Runs `script` with windows of 10 and 50 ms: `3:a` is an event of `a.rs` at 3, `?4` calls `due` at 4, `take` calls `take`.
     fn check(script: &str, expected: &str) {
         let ms = |text: &str| Duration::from_millis(text.parse().unwrap());
         let names = |paths: Vec<std::path::PathBuf>| {
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_due_before_anything_changes() {
+    fn no_action_is_due_before_a_change() {
         check("?0 ?1000 take", "- - took()");
     }
 

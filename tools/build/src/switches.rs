@@ -1,5 +1,5 @@
-//! Copies of a library that differ only in bytes which its code reads at run time: switches by name, and a tag. The crate `fixture`
-//! of the example plugins has them, as text in a section of its own. A copy has another build id, as another build would.
+//! Copies of a library that differ only in bytes that its code reads at run time: switches by name, and a tag. The crate `fixture` of the
+//! example plugins defines them, as text in a separate section. A copy has another build id, as another build would.
 
 use std::ops::Range;
 use std::path::Path;

@@ -1,10 +1,9 @@
-//! A folder of prebuilt libraries, for tests and the stress binary, which load several builds of one plugin.
-//! Cargo has one place for a plugin's library whatever its features, so each build is copied away under a label. For the same
-//! reason cargo compiles anew whatever was built before the last one; so a copy is taken as it is while all that it was made
-//! of is as it was.
+//! Folder of prebuilt libraries, for tests and the stress binary, which load several builds of one plugin. Cargo has
+//! one path for a plugin's library, regardless of features, so each build is copied under a label. For the same reason
+//! cargo recompiles all builds but the last; so a copy is reused while its inputs are unchanged.
 //!
-//! Builds that differ in their features may be packages of one workspace, and are one build of cargo then: [`Variants::get_all`].
-//! Builds that differ in what their code does at run time need no build: [`Variants::switched`].
+//! Builds that differ in features may be packages of one workspace, and share one cargo build: [`Variants::get_all`].
+//! Builds that differ in run-time switches need no build: [`Variants::switched`].
 
 use crate::error::BuildError;
 use crate::find::target_dir;
@@ -18,34 +17,34 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A folder of copies, one folder per label.
+/// Folder of copies, with a subfolder per label.
 #[derive(Debug, Clone)]
 pub struct Variants {
     dir: PathBuf,
 }
 
-/// A package of a workspace, and the place of the copy of its library.
+/// Package of a workspace, with the path for the copy of its library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// The package.
+    /// Package name.
     pub package: String,
-    /// The folder of the copy.
+    /// Folder of the copy.
     pub label: String,
-    /// The file name of the copy.
+    /// File name of the copy.
     pub file: String,
 }
 
 impl Variants {
-    /// The store in `dir`, which is made when first needed.
+    /// Creates a store in `dir`; the folder is created on first use.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
 
-    /// Builds `request`, unless nothing has changed since, and keeps every library of it in `dir/label`. Returns the copy of
-    /// the package asked for, or of the first library where no package was named.
+    /// Builds `request`, unless its inputs are unchanged, and copies each library to `dir/label`. Returns the copy of
+    /// the requested package, or of the first library if no package was named.
     ///
-    /// Threads and processes that build into the same target folder take turns, or one would copy the library of
-    /// another. A copy that is already right is left alone, so that it may stay loaded and watched.
+    /// Threads and processes with the same target folder run in turn, to avoid copying each other's library. A copy
+    /// that is up to date is not touched, so that it may stay loaded and watched.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _turn = take_turn(&target_dir(request)?)?;
         let wish = origin::wish(request);
@@ -62,13 +61,13 @@ impl Variants {
         let Some(first) = first else { return Err(BuildError::NoLibrary { what: request.what() }) };
         let copy = place(&folder, first);
         let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
-        // Without a note the next one builds again, which is no harm.
+        // Without a note the next call builds again, which is harmless.
         let _ = origin::note(&self.note(label), &wish, &copy, &libraries, &request.manifest());
         Ok(copy)
     }
 
-    /// Builds those of the packages of which something has changed since, all in one build, and keeps each library at its place.
-    /// Returns the copies, in the order of `members`. `request` names no package.
+    /// Builds the packages with changed inputs in one build, and copies each library to its path. Returns the copies in
+    /// the order of `members`. `request` must not name a package.
     ///
     /// # Errors
     ///
@@ -95,8 +94,7 @@ impl Variants {
         Ok(members.iter().map(|member| self.dir.join(&member.label).join(&member.file)).collect())
     }
 
-    /// Keeps a copy of a library with other switches in `dir/label`, sealed, and returns it. A copy that is already right is
-    /// left alone.
+    /// Copies a library with other switches to `dir/label`, sealed, and returns the copy. A copy that is up to date is not touched.
     ///
     /// # Errors
     ///
@@ -118,14 +116,14 @@ impl Variants {
         self.dir.join(label).join("made-of")
     }
 
-    /// The copy under this label, if a build would make the same.
+    /// Returns the copy of this label, if its inputs are unchanged.
     fn unchanged(&self, label: &str, wish: &str) -> Option<PathBuf> {
-        // The seal is of no source, but of the host's making.
+        // A copy with an invalid seal is outdated; a copy without a seal is sealed.
         let is_sealed = |library: &PathBuf| alcedo_sys::seal_file(library).is_ok();
         origin::unchanged(&self.note(label), wish).filter(is_sealed)
     }
 
-    /// The folder of a label whose copy will be another: an old note must not vouch for it.
+    /// Returns the folder of a label and deletes its note, before the copy changes.
     fn renew(&self, label: &str) -> Result<PathBuf, BuildError> {
         let folder = self.dir.join(label);
         let _ = fs::remove_file(self.note(label));
@@ -134,8 +132,7 @@ impl Variants {
     }
 }
 
-/// The lock lies with the target folder, not with the copies: the target folder is what the builds share.
-/// Closing the file gives the lock back, also when the process dies.
+/// Locks the target folder, which the builds share, not the copies. Closing the file releases the lock, also at the end of the process.
 fn take_turn(target: &Path) -> Result<File, BuildError> {
     fs::create_dir_all(target).map_err(failed("create", target))?;
     let path = target.join(".alcedo-variants.lock");

@@ -1,5 +1,4 @@
-//! Hears when sources change. Only a shell: which files count and when a change is complete is decided in `settle.rs`,
-//! and whether anything must be compiled is decided by cargo.
+//! Reports changes of sources. `settle.rs` decides which files count and when a change is complete; cargo decides what must be compiled.
 
 use crate::error::WatchError;
 use crate::settle::{is_source, is_source_folder};
@@ -12,19 +11,19 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A change of a source file, or of all in a folder.
+/// Change of a source file, or of all files in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceEvent {
-    /// When it was heard, on the clock of [`SourceWatch::now`].
+    /// Time of the event, on the clock of [`SourceWatch::now`].
     pub at: Duration,
-    /// The file, which may be gone, or the folder, when it came as a whole or when the system lost count.
+    /// The file, which may be deleted; or the folder, if it appeared as a whole or the system dropped events.
     pub path: PathBuf,
 }
 
-/// An event as the system told it, and when.
+/// Event of the system and its time.
 type Raw = (Duration, notify::Result<Event>);
 
-/// A watch on source folders, which ends when dropped.
+/// Watch on source folders, which ends on drop.
 #[derive(Debug)]
 pub struct SourceWatch {
     receiver: Receiver<SourceEvent>,
@@ -33,8 +32,8 @@ pub struct SourceWatch {
 }
 
 impl SourceWatch {
-    /// Watches `dirs` and all below them, and, without going deeper, each folder above them that holds a `Cargo.toml`:
-    /// there lie manifests and build scripts, but also `target`, which is large and always busy.
+    /// Watches `dirs` recursively, and, without recursion, each parent folder with a `Cargo.toml`: it contains
+    /// manifests and build scripts, but also `target`, which is large and always changing.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
@@ -63,19 +62,18 @@ impl SourceWatch {
         Ok(Self { receiver, started, _watcher: watcher })
     }
 
-    /// The events, for callers that wait for other things as well. Hand each to [`Settle::note`](crate::Settle::note).
+    /// Returns the channel of events, for `select!`. Pass each event to [`Settle::note`](crate::Settle::note).
     pub fn receiver(&self) -> &Receiver<SourceEvent> {
         &self.receiver
     }
 
-    /// The time on the clock that stamps the events; what [`Settle::due`](crate::Settle::due) wants to know.
+    /// Returns the current time on the clock of the events, for [`Settle::due`](crate::Settle::due).
     pub fn now(&self) -> Duration {
         self.started.elapsed()
     }
 }
 
-/// The folders to watch in depth, and those to watch flat. None is watched twice: the second mode would replace the
-/// first.
+/// Returns the folders to watch recursively and the folders to watch flat. The sets are disjoint: the second mode would replace the first.
 fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let all: BTreeSet<_> = dirs.iter().map(|dir| dir.canonicalize().unwrap_or_else(|_| dir.clone())).collect();
     let covered = |dir: &Path, by_itself: bool| {
@@ -88,13 +86,13 @@ fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     (deep, flat)
 }
 
-/// The folders that those to watch in depth lie in, and which nobody watches: only there is it told that one returns which was removed.
+/// Returns the unwatched parents of the recursively watched folders, whose events report that a deleted folder is recreated.
 fn around(deep: &BTreeSet<PathBuf>, flat: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let is_new = |dir: &&Path| !flat.contains(*dir);
     deep.iter().filter_map(|dir| dir.parent()).filter(is_new).map(Path::to_owned).collect()
 }
 
-/// Passes on what counts, until the watch is dropped and with it the other end of `raw`.
+/// Forwards relevant events until the watch is dropped, which closes `raw`.
 fn listen(
     raw: &Receiver<Raw>,
     watcher: &Weak<Mutex<RecommendedWatcher>>,
@@ -102,7 +100,7 @@ fn listen(
     sender: &Sender<SourceEvent>,
 ) {
     for (at, event) in raw {
-        // A receiver that is gone has no use for events, so sending may fail.
+        // Sending fails after the receiver is dropped, which is expected.
         let send = |path: PathBuf| drop(sender.send(SourceEvent { at, path }));
         match event {
             Ok(event) if event.need_rescan() => {
@@ -126,32 +124,32 @@ fn listen(
     }
 }
 
-/// A folder that was removed and came back (a checkout does that) is another folder to the system.
+/// Watches a folder again that was deleted and recreated, for example by a checkout: the system treats it as a new folder.
 fn watch_again(watcher: &Weak<Mutex<RecommendedWatcher>>, dir: &Path) {
     let Some(watcher) = watcher.upgrade() else { return };
     let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = watcher.unwatch(dir); // It may have noticed the removal by itself.
     if let Err(error) = watcher.watch(dir, RecursiveMode::Recursive) {
-        tracing::warn!("{} came back but cannot be watched: {error}; start the watch anew", dir.display());
+        tracing::warn!("{} was recreated but cannot be watched: {error}; restart the watch", dir.display());
     }
 }
 
-/// Opening and reading is what compilers do; among accesses only the end of a write is a change.
+/// Returns `true` for changes. Compilers open and read files, so the only access that counts is the end of a write.
 fn is_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
 
-/// What lies beside a folder that is watched in depth is no source.
+/// Returns `true` for watched paths; siblings of a recursively watched folder are not sources.
 fn is_watched(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
     deep.iter().any(|dir| path.starts_with(dir)) || path.parent().is_some_and(|dir| flat.iter().any(|flat| flat == dir))
 }
 
-/// Only folders among sources are of interest: where we watch flat, new ones are target folders as often as not.
+/// Returns `true` for folders among sources; new folders in flatly watched folders are often target folders.
 fn is_below(path: &Path, deep: &[PathBuf]) -> bool {
     is_source_folder(path) && deep.iter().any(|dir| path.starts_with(dir))
 }
 
-/// A folder that came, came with files for which there are no events, so it counts as a whole.
+/// Returns `true` for a new or moved folder, whose files produce no events.
 fn is_arrival(kind: EventKind) -> bool {
     matches!(kind, EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_)))
 }

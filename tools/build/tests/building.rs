@@ -1,5 +1,4 @@
-//! Builds of scratch plugins with the real cargo: the messages of cargo and the layout of its target folder are what
-//! we most depend on and least control.
+//! Builds scratch plugins with the real cargo: its messages and the layout of its target folder are external dependencies.
 
 mod scratch;
 
@@ -39,7 +38,7 @@ fn a_build_under_way_counts_what_it_has_compiled() {
 }
 
 #[test]
-fn a_broken_plugin_shows_the_compilers_words_once_and_builds_again_when_mended() {
+fn compile_errors_are_shown_once_and_a_fixed_plugin_builds_again() {
     let scratch = Scratch::plugin();
     scratch.write("src/lib.rs", "pub fn f() -> u32 { \"text\" }\nfn unused() {}\n");
     match build(&scratch.request()).unwrap_err() {
@@ -59,7 +58,7 @@ fn a_broken_plugin_shows_the_compilers_words_once_and_builds_again_when_mended()
 }
 
 #[test]
-fn what_cargo_complains_of_is_in_the_error() {
+fn messages_of_cargo_are_in_the_error() {
     let scratch = Scratch::plugin();
     scratch.write("Cargo.toml", "[package]\nname = \"plug\"\nversion = nonsense\n");
     let error = build(&scratch.request()).unwrap_err();
@@ -74,7 +73,7 @@ fn what_cargo_complains_of_is_in_the_error() {
 }
 
 #[test]
-fn a_crate_without_a_cdylib_is_told_how_to_become_a_plugin() {
+fn a_crate_without_a_cdylib_gets_a_hint_to_become_a_plugin() {
     let rlib = manifest("plain", "[workspace]").replace("\"cdylib\", ", "");
     let scratch = Scratch::new(&[("Cargo.toml", &rlib), ("src/lib.rs", LIB)]);
     let error = build(&scratch.request()).unwrap_err();
@@ -143,12 +142,12 @@ fn variants_stay_when_cargo_builds_the_plugin_differently() {
 }
 
 #[test]
-fn a_variant_is_made_anew_when_something_changes_that_it_was_made_of_and_only_then() {
+fn a_variant_is_rebuilt_only_after_a_change_of_its_inputs() {
     let scratch = Scratch::plugin();
     let variants = Variants::new(scratch.path("variants"));
     let get = |request| variants.get(&request, "soft").unwrap();
     let soft = get(scratch.request());
-    // Nothing has to be built again, so nothing is.
+    // All inputs are unchanged, so no build runs.
     let is_built = |request| {
         let _ = fs::remove_dir_all(scratch.path("out"));
         assert_eq!(get(request), soft);
@@ -171,7 +170,7 @@ fn a_variant_is_made_anew_when_something_changes_that_it_was_made_of_and_only_th
 }
 
 #[test]
-fn a_variant_is_made_anew_with_another_lock_file() {
+fn a_variant_is_rebuilt_with_another_lock_file() {
     let scratch = Scratch::plugin();
     let variants = Variants::new(scratch.path("variants"));
     let soft = variants.get(&scratch.request(), "soft").unwrap();
@@ -182,7 +181,7 @@ fn a_variant_is_made_anew_with_another_lock_file() {
     assert!(scratch.path("out/debug").exists());
 }
 
-/// A workspace with the package `soft` and a package of the same sources with the feature `loud`.
+/// Creates a workspace with the package `soft` and a package of the same sources with the feature `loud`.
 fn two_members() -> (Scratch, [Member; 2]) {
     let features = "[features]\nloud = []\n";
     let loud = format!("{features}default = [\"loud\"]\n");
@@ -214,7 +213,7 @@ fn one_build_makes_all_members_and_later_only_the_changed() {
     };
     voices("soft-voice", "LOUD-VOICE");
 
-    // Cargo is not called where nothing has changed: its folder stays away.
+    // Cargo is not called without changes: its folder is not recreated.
     let compiled = || {
         let _ = fs::remove_dir_all(scratch.path("out"));
         assert_eq!(get(), libraries);
@@ -268,7 +267,7 @@ fn a_copy_with_switches_needs_no_build() {
         assert!(alcedo_sys::ImageFile::read(library).unwrap().is_sealed());
     }
 
-    // A copy that is right stays, since it may be loaded and watched.
+    // A copy that is up to date is not touched, since it may be loaded and watched.
     let written = || fs::metadata(&copy).unwrap().modified().unwrap();
     let before = written();
     assert_eq!((loud(), written()), (copy.clone(), before));
@@ -287,9 +286,9 @@ fn a_copy_with_switches_needs_no_build() {
 }
 
 #[test]
-fn a_canceled_build_says_so_and_the_next_one_is_whole() {
+fn a_canceled_build_is_reported_and_the_next_is_complete() {
     let scratch = Scratch::plugin();
-    // A build script that shows whether it lives, as a compiler would by writing its library.
+    // A build script that writes while it runs, as a compiler would write its library.
     let script = "use std::{fs, thread, time::Duration}; fn main() { for beat in 0..600 { \
                   fs::write(\"beat\", beat.to_string()).unwrap(); thread::sleep(Duration::from_millis(20)) } }";
     scratch.write("build.rs", script);
@@ -312,7 +311,7 @@ fn a_canceled_build_says_so_and_the_next_one_is_whole() {
 }
 
 #[test]
-fn a_workspace_gives_its_plugins_and_a_member_only_itself() {
+fn a_workspace_yields_its_plugins_and_a_member_only_itself() {
     let scratch = Scratch::new(&[
         ("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\", \"shared\"]\n"),
         ("one/Cargo.toml", &manifest("one", "[dependencies]\ntwo.path = \"../two\"")),
@@ -331,7 +330,7 @@ fn a_workspace_gives_its_plugins_and_a_member_only_itself() {
     assert_eq!(plugins[1].source_dirs, ["shared/src", "two/src"].map(|dir| root.join(dir)));
     assert_eq!(in_folder(&root.join("two")), plugins[1..]);
 
-    // A list of default members leaves the others out, which are found in their own folders.
+    // Other members are excluded by the list of default members, but found through their own folders.
     let members = "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\", \"shared\"]\n";
     scratch.write("Cargo.toml", &format!("{members}default-members = [\"shared\", \"two\"]\n"));
     let folder = PluginFolder::of(&root).unwrap();
@@ -341,7 +340,7 @@ fn a_workspace_gives_its_plugins_and_a_member_only_itself() {
     assert_eq!(PluginFolder::of(&root).unwrap().plugins, plugins, "no default member is a plugin");
     scratch.write("Cargo.toml", members);
 
-    // `two` is built as a dependency of `one`, cdylib and all, but was not asked for.
+    // `two` is built as a dependency of `one`, including its cdylib, but was not requested.
     let one = build(&plugins[0].request().target_dir(root.join("out"))).unwrap();
     assert_eq!(one.artifacts.iter().map(|artifact| artifact.package.as_str()).collect::<Vec<_>>(), ["one"]);
     let both = build(&scratch.request()).unwrap();

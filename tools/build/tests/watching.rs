@@ -1,5 +1,4 @@
-//! The watch with the real file system: what editors and checkouts do must come out as changes, what builds do must
-//! not.
+//! Watches the real file system: actions of editors and checkouts must be reported as changes, builds must not.
 
 mod scratch;
 
@@ -9,12 +8,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Long enough for a machine that builds elsewhere at the same time; a change that comes ends the wait.
+/// Timeout for a change, sufficient on a busy machine; a change ends the wait.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long nothing must come before we believe that nothing will.
+/// Time without events after which no further event is expected.
 const SILENCE: Duration = Duration::from_millis(400);
 
-/// Takes out a change that has settled; nothing if none has within `patience`.
+/// Returns a settled change; empty if no change settles within `patience`.
 fn settled(watch: &SourceWatch, settle: &mut Settle, patience: Duration) -> Vec<PathBuf> {
     let end = watch.now() + patience;
     loop {
@@ -31,7 +30,7 @@ fn settled(watch: &SourceWatch, settle: &mut Settle, patience: Duration) -> Vec<
     }
 }
 
-/// Does `act` and gives what changed, relative to the scratch folder.
+/// Runs `act` and checks the changed paths, relative to the scratch folder.
 fn check(scratch: &Scratch, watch: &SourceWatch, act: impl FnOnce(), expected: &[&str]) {
     let mut settle = Settle::new(Duration::from_millis(100), Duration::from_secs(2));
     act();
@@ -84,7 +83,7 @@ fn a_folder_that_is_not_there_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_folder_without_a_manifest_above_it_is_watched_on_when_it_was_deleted_and_made_anew() {
+fn a_recreated_folder_without_a_parent_manifest_is_still_watched() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     let package = root.join("Tale");
@@ -105,5 +104,5 @@ fn a_folder_without_a_manifest_above_it_is_watched_on_when_it_was_deleted_and_ma
         while !settled(SILENCE).is_empty() {}
     }
     fs::write(root.join("Beside.uc"), "class Beside extends Actor;").unwrap();
-    assert!(settled(SILENCE).is_empty(), "what lies beside it is no source of it");
+    assert!(settled(SILENCE).is_empty(), "files next to it are not its sources");
 }

@@ -1,4 +1,4 @@
-//! The source for hosts, from what a module declares.
+//! Writes the source for hosts from the declarations of a module.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,6 @@ use crate::{Glue, Origin};
 /// The indent of members.
 const INDENT: &str = "        ";
 
-/// The glue of a module.
 pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
     let own = own(glue, declared)?;
     let names = HostNames::new(&own, &glue.elsewhere, declared);
@@ -45,7 +44,7 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     Ok(text)
 }
 
-/// A delegate that functions take, in the words of its author.
+/// Writes a delegate type of function parameters.
 fn delegate(
     text: &mut String,
     names: &HostNames<'_>,
@@ -82,7 +81,7 @@ fn structure(text: &mut String, names: &HostNames<'_>, found: &DeclaredStruct, f
     let _ = writeln!(text, "    }}\n}}");
 }
 
-/// The members of a class, each sort by itself.
+/// Members of a class, grouped by kind.
 #[derive(Default)]
 struct Members {
     properties: String,
@@ -109,7 +108,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
         doc(into, INDENT, &property.doc);
         let _ = writeln!(into, "{INDENT}{line}");
     }
-    // What overrides is called through the base that declares it.
+    // Overrides are called through the base that declares the function.
     for function in found.functions.iter().filter(|function| function.overrides.is_empty()) {
         let typed = typed(names, function);
         let (into, line) = match typed {
@@ -146,7 +145,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
     let _ = writeln!(text, "}}");
 }
 
-/// It, and the classes that it extends as far as they are known.
+/// Returns the class and its known base classes.
 fn extends(names: &HostNames<'_>, found: &DeclaredClass) -> Vec<String> {
     let classes: BTreeMap<_, _> = names.declared.classes.iter().map(|class| (class.path.as_str(), class)).collect();
     let (mut chain, mut at) = (Vec::new(), found.path.as_str());
@@ -160,7 +159,7 @@ fn extends(names: &HostNames<'_>, found: &DeclaredClass) -> Vec<String> {
     chain
 }
 
-/// A function by Rust types, where all have one. What comes back is marked.
+/// Returns the signature of a function in Rust types, with out parameters marked; `None` if a type has no Rust type.
 fn typed(names: &HostNames<'_>, function: &DeclaredFunction) -> Option<String> {
     if function.params.len() > MOST_PARAMS {
         return None;

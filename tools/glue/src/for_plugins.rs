@@ -1,4 +1,4 @@
-//! The source for plugins, from declarations. Text in order of paths; nothing here depends on the machine or the moment.
+//! Writes the source for plugins from declarations, sorted by path and independent of the machine and the time.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,6 @@ pub(crate) fn packages(glue: &Glue) -> String {
     if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) }
 }
 
-/// The glue of a host or a module.
 pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
     let names = Names { own: own(glue, declared)?, elsewhere: &glue.elsewhere };
     let sort = origin.sort();
@@ -50,13 +49,13 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     Ok(text)
 }
 
-/// Checks whether a source, or a macro in it, names a type of that name without a path: its own one would be taken for it.
+/// Checks whether a source, or a macro in it, uses this name without a path: a type of that name would hide it.
 fn is_written_with(name: &str) -> bool {
     let mut types = PropertyKind::ALL.iter().filter_map(|kind| kind.plugin_type());
     ["Box", "HashMap", "HashSet", "Option", "Result", "Vec"].contains(&name) || types.any(|ty| ty == name)
 }
 
-/// The paths of the types that are written here, by their names: a source has one of each.
+/// Returns the paths of the written types by name; each name must be unique.
 pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
     let classes = declared.classes.iter().map(|found| found.path.as_str());
     let structs = declared.structs.iter().map(|found| found.path.as_str());
@@ -89,7 +88,7 @@ pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'
     }
 }
 
-/// Whether all names can stand in a source. What a library declares is read from its bytes, which may be any.
+/// Checks that all names are valid in a source. Declarations are read from the bytes of a library, which may be arbitrary.
 fn check_names(declared: &Declared) -> Result<(), GlueError> {
     let check = |owner: &str, name: &str| match is_name(name) {
         true => Ok(()),
@@ -142,17 +141,17 @@ fn check_names(declared: &Declared) -> Result<(), GlueError> {
     })
 }
 
-/// What an event is declared as: the words are those of its flags.
+/// Specifiers of events, named after their flags.
 const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
-/// A class is easier to read behind its base.
+/// Sorts classes after their bases, which is easier to read.
 pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
     let mut sorted: Vec<&DeclaredClass> = Vec::new();
     while !left.is_empty() {
         let waits = |class: &&DeclaredClass| left.iter().any(|other| other.path == class.base);
         let (waiting, ready): (Vec<_>, Vec<_>) = left.iter().copied().partition(waits);
         if ready.is_empty() {
-            // A circle of bases; loading says so.
+            // The bases form a cycle, which loading reports.
             sorted.extend(waiting);
             break;
         }
@@ -162,7 +161,7 @@ pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> 
     sorted
 }
 
-/// An enum in the words of its author; `imported` for plugins, for whom the host compares it while loading.
+/// Writes an enum; `imported` for plugins, which compare it with the host's while loading.
 pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &str) {
     let (package, name) = parts(&found.path);
     doc(text, "", &found.doc);
@@ -238,7 +237,7 @@ fn structure(
     Ok(())
 }
 
-/// Whether a struct is made of numbers, names and references only, and so travels by value.
+/// Returns `true` if a struct consists of numbers, names and references only, and is passed by value.
 fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut Vec<&'a str>) -> bool {
     if within.contains(&found.path.as_str()) {
         return false;
@@ -291,7 +290,7 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
         }
         let _ = writeln!(text, "}}");
     }
-    // What overrides is called through the base that declares it.
+    // Overrides are called through the base that declares the function.
     let own: Vec<_> = found.functions.iter().filter(|function| function.overrides.is_empty()).collect();
     if own.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The Rust types by which a host has the types of modules. Unlike a plugin it need not have one for each: what has none is a `Value`.
+//! Rust types for types of modules in a host. Unlike in a plugin, types without a Rust type are allowed and are passed as a `Value`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,34 +9,34 @@ use alcedo_runtime::{Declared, DeclaredDelegate, DeclaredProperty, DeclaredStruc
 use crate::text::{is_name, own_name, parts, word};
 use crate::types::is_number;
 
-/// How a host has a type.
+/// Representation of a type in a host.
 pub(crate) enum Form {
-    /// By a Rust type that functions may take and give, too.
+    /// A Rust type for parameters and results.
     Native(String),
-    /// By a Rust type that properties may have.
+    /// A Rust type for properties only.
     Property(String),
-    /// A delegate of these parameters and this result.
+    /// A delegate with these parameters and this result.
     Delegate(Vec<String>, String),
-    /// By values.
+    /// A `Value`.
     Value,
 }
 
-/// Where a host finds types.
+/// Rust names of types in a host.
 pub(crate) struct HostNames<'a> {
-    /// The types that are written here: their paths, by their names.
+    /// Paths of the written types, by name.
     pub(crate) own: &'a BTreeMap<&'a str, &'a str>,
     /// Rust paths of other packages.
     pub(crate) elsewhere: &'a BTreeMap<String, String>,
-    /// What is declared.
+    /// The declarations.
     pub(crate) declared: &'a Declared,
-    /// The structs that lie in memory as a `plain_struct!` does.
+    /// Structs with the layout of a `plain_struct!`.
     pub(crate) plain: BTreeSet<&'a str>,
-    /// Those, and the ones that are copied field by field.
+    /// Structs of `plain`, and structs that are copied field by field.
     structs: BTreeSet<&'a str>,
 }
 
 impl<'a> HostNames<'a> {
-    /// Of what is declared. A struct is known when the types of its fields are, so one that holds itself never is.
+    /// Collects the names from declarations. A struct is known once the types of its fields are, so recursive structs stay unknown.
     pub(crate) fn new(
         own: &'a BTreeMap<&'a str, &'a str>,
         elsewhere: &'a BTreeMap<String, String>,
@@ -62,7 +62,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// The Rust name of a class or a struct, where it has one.
+    /// Returns the Rust path of a class or struct, if it has one.
     pub(crate) fn path(&self, path: &str) -> Option<String> {
         let (package, name) = parts(path);
         if self.own.get(name) == Some(&path) {
@@ -72,7 +72,7 @@ impl<'a> HostNames<'a> {
         Some(format!("{module}::{}", word(name)))
     }
 
-    /// A class as `Obj` names it: one without a Rust type is any object.
+    /// Returns the Rust class for `Obj`; `Object` for a class without a Rust type.
     pub(crate) fn class(&self, path: &str) -> String {
         let is_own_interface = self.declared.interfaces.iter().any(|found| found.path == path);
         self.path(path).filter(|_| !is_own_interface).unwrap_or_else(|| match self.own.contains_key("Object") {
@@ -81,7 +81,7 @@ impl<'a> HostNames<'a> {
         })
     }
 
-    /// The form of a type, as signatures write it.
+    /// Returns the representation of a type in signature syntax.
     pub(crate) fn of(&self, text: &str) -> Form {
         text.parse().map_or(Form::Value, |ty| self.form(&ty))
     }
@@ -118,7 +118,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// The Rust type that functions may give, and take where it comes back.
+    /// Returns the Rust type for results and out parameters.
     pub(crate) fn result(&self, text: &str) -> Option<String> {
         self.native(&text.parse().ok()?)
     }
@@ -130,7 +130,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// The Rust type that parameters may have which do not come back.
+    /// Returns the Rust type for input parameters.
     pub(crate) fn param(&self, text: &str) -> Option<String> {
         let ty: TypeText = text.parse().ok()?;
         let TypeText::Delegate(PropertyKind::DELEGATE, path, _) = &ty else { return self.native(&ty) };
@@ -145,8 +145,8 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// A delegate that is written here by its name: what it takes, and what it gives. Those that call several are properties, and have
-    /// their signature where they are used.
+    /// Returns parameters and result of a named delegate. Multicast delegates are properties, whose signature is
+    /// written where they are used.
     pub(crate) fn delegate(&self, found: &DeclaredDelegate) -> Option<(Vec<String>, Option<String>)> {
         let place = found.path.split_once(':').map_or(Some(&*found.path), |(class, _)| self.path(class).map(|_| class));
         let is_own = self.own.get(own_name(&found.path)) == Some(&&*found.path);
@@ -162,7 +162,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// The Rust type that properties and fields may have.
+    /// Returns the Rust type for properties and fields.
     fn property(&self, ty: &TypeText) -> Option<String> {
         match self.form(ty) {
             Form::Native(ty) | Form::Property(ty) => Some(ty),
@@ -170,7 +170,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// The Rust type of a key, where such are compared and hashed.
+    /// Returns the Rust type for keys, which must be comparable and hashable.
     fn key(&self, ty: &TypeText) -> Option<String> {
         let is_key = match ty {
             TypeText::Plain(kind) => ![PropertyKind::F32, PropertyKind::F64, PropertyKind::TEXT].contains(kind),
@@ -180,11 +180,11 @@ impl<'a> HostNames<'a> {
         self.property(ty).filter(|_| is_key)
     }
 
-    /// The fields of a struct with their Rust types, those of what it extends first; none where one has no Rust type.
+    /// Returns the fields of a struct with their Rust types, fields of the base first; `None` if a field has no Rust type.
     pub(crate) fn fields(&self, found: &'a DeclaredStruct) -> Option<Vec<(&'a DeclaredProperty, String)>> {
         let mut fields = match &*found.base {
             "" => Vec::new(),
-            // That comes first here, and so is known before this is.
+            // Bases are sorted before their structs, so the base is known already.
             base => self.fields(self.structure(base).filter(|base| self.structs.contains(&*base.path))?)?,
         };
         for field in &found.fields {
@@ -201,7 +201,7 @@ impl<'a> HostNames<'a> {
         self.declared.classes.iter().any(|found| found.path == path)
     }
 
-    /// Whether a struct can be a `plain_struct!`: numbers, names, and structs of these, of which it is known already.
+    /// Returns `true` if a struct can be a `plain_struct!`: numbers, names, and known plain structs.
     fn is_plain(&self, found: &DeclaredStruct) -> bool {
         let is_plain_type = |ty: &str| match ty.parse() {
             Ok(TypeText::Plain(kind)) => is_number(kind) || kind == PropertyKind::NAME,
@@ -211,17 +211,17 @@ impl<'a> HostNames<'a> {
             }
             _ => false,
         };
-        // The names are compared as they stand in the source, where no word of the language can.
+        // Names that the source writes as raw identifiers are excluded.
         found.base.is_empty()
             && !found.fields.is_empty()
             && found.fields.iter().all(|field| is_plain_type(&field.ty) && word(&field.name) == field.name)
     }
 }
 
-/// A function of more is called with values.
+/// Functions with more parameters are called with values.
 pub(crate) const MOST_PARAMS: usize = 8;
 
-/// Types without parts.
+/// Returns the representation of a type without parameters.
 fn plain(kind: PropertyKind) -> Form {
     let name = || kind.text().unwrap_or_default().to_owned();
     match kind {

@@ -1,5 +1,5 @@
-//! Writes the Rust source by which plugins use the types of a host or of another module, and hosts those of modules. The command `alcedo glue` is a shell
-//! around this crate; a `build.rs` calls it by itself:
+//! Writes the Rust source by which plugins use types of a host or another module, and hosts use types of modules. The
+//! command `alcedo glue` wraps this crate; a `build.rs` calls it directly:
 //!
 //! ```no_run
 //! # fn host_builder() -> alcedo_runtime::Builder { alcedo_runtime::Runtime::builder() }
@@ -16,8 +16,8 @@
 //! }
 //! ```
 //!
-//! The crate itself says `include!(concat!(env!("OUT_DIR"), "/host.rs"));` then. What is written depends on the declarations only:
-//! the same ones give the same bytes, on any machine.
+//! The crate then contains `include!(concat!(env!("OUT_DIR"), "/host.rs"));`. The output depends on the declarations
+//! only: equal declarations produce equal bytes on any machine.
 
 #![forbid(unsafe_code)]
 
@@ -42,38 +42,38 @@ pub use error::GlueError;
 pub use rewrite::{describes, rewritten};
 pub use text::is_keyword;
 
-/// Who declares the types.
+/// Owner of the declared types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
     /// A host.
     Host {
-        /// The name of its program.
+        /// Name of the host program.
         name: String,
     },
     /// A module.
     Module {
-        /// Its name.
+        /// Module name.
         name: String,
-        /// Its version.
+        /// Module version.
         version: String,
     },
 }
 
 impl Origin {
-    /// A host, by the name of its program.
+    /// Returns the origin of a host, by the name of its program.
     #[must_use]
     pub fn host(name: &str) -> Self {
         Self::Host { name: name.to_owned() }
     }
 
-    /// A module, by its name and version.
+    /// Returns the origin of a module, by its name and version.
     #[must_use]
     pub fn module(name: &str, version: &str) -> Self {
         Self::Module { name: name.to_owned(), version: version.to_owned() }
     }
 
-    /// `module` or `host`.
+    /// Returns `module` or `host`.
     pub(crate) fn sort(&self) -> &'static str {
         match self {
             Self::Host { .. } => "host",
@@ -91,7 +91,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// How glue is written. The default writes all types, and knows no other glue.
+/// Options of glue. The default writes all types, and uses no other glue.
 #[derive(Clone, Debug, Default)]
 pub struct Glue {
     elsewhere: BTreeMap<String, String>,
@@ -99,51 +99,50 @@ pub struct Glue {
 }
 
 impl Glue {
-    /// The types of another package are found there.
+    /// Adds the glue of another package.
     #[must_use]
     pub fn package(mut self, elsewhere: Elsewhere) -> Self {
         self.elsewhere.insert(elsewhere.package, elsewhere.module);
         self
     }
 
-    /// Only the types of this package are written, and of others that are named so. A source has one Rust type of a name, so
-    /// packages that have types of the same name need a source each.
+    /// Writes only the types of this package and of packages named by other calls. A source has unique type names, so
+    /// packages with equal names need separate sources.
     #[must_use]
     pub fn only(mut self, package: &str) -> Self {
         self.only.insert(package.to_owned());
         self
     }
 
-    /// The source by which plugins use the types that are declared.
+    /// Returns the source by which plugins use the declared types.
     ///
     /// # Errors
-    /// When they name types of a package whose glue is not named, types that this version has no words for, or two types of one
-    /// name.
+    /// If the declarations use types of a package whose glue is unknown, types without a Rust type, or two types of the same name.
     pub fn for_plugins(&self, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
         for_plugins::source(self, origin, declared)
     }
 
-    /// The source by which a host uses the types that modules declare: see [`alcedo_runtime::host`]. What has no Rust type there is read,
-    /// written and called with values.
+    /// Returns the source by which a host uses the types of modules: see [`alcedo_runtime::host`]. Members without a
+    /// Rust type are accessed with values.
     ///
     /// # Errors
-    /// When two types have one name, or a package is to be written that declares nothing.
+    /// If two types have the same name, or a requested package has no declarations.
     pub fn for_host(&self, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
         for_host::source(self, origin, declared)
     }
 
-    /// Whether the type of that path is to be written.
+    /// Returns `true` if the type of this path is written.
     fn writes(&self, path: &str) -> bool {
         self.only.is_empty() || self.only.contains(text::parts(path).0)
     }
 }
 
-/// Where the glue of another package is: `Engine=engine_glue`.
+/// Rust path of another package's glue: `Engine=engine_glue`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elsewhere {
-    /// The package, as paths name it.
+    /// Package name, as in paths.
     package: String,
-    /// The path of the Rust module that has its types.
+    /// Path of the Rust module with the types.
     module: String,
 }
 
@@ -167,10 +166,10 @@ impl FromStr for Elsewhere {
     }
 }
 
-/// Writes a source to a file. One that has these bytes already is left alone, so that nothing is built again for it.
+/// Writes a source to a file, unless the file has these bytes already, to avoid needless builds.
 ///
 /// # Errors
-/// When the system refuses.
+/// If the file cannot be written.
 pub fn write(path: &Path, source: &str) -> io::Result<()> {
     if fs::read(path).is_ok_and(|found| found == source.as_bytes()) {
         return Ok(());
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_would_hide_one_that_glue_is_written_with_is_refused() {
+    fn a_type_that_hides_a_type_used_by_glue_is_rejected() {
         let origin = Origin::host("a host");
         for name in ["String", "Option", "UArray"] {
             let found = declared(Natives::in_package("Test").class(door(name)));
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_no_rust_is_refused_and_a_doc_comment_stays_one() {
+    fn invalid_rust_names_are_rejected_and_doc_comments_stay_comments() {
         let origin = Origin::host("a \"host\"\n");
         let mut bad = declared(Natives::in_package("Test").class(door("Door").doc("One.\rTwo.\n*/ fn evil() {}")));
         let text = Glue::default().for_plugins(&origin, &bad).unwrap();
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_that_extends_another_is_written_with_it_and_is_none_that_travels_by_value() {
+    fn a_derived_struct_is_written_with_its_base_and_not_as_pod() {
         let spot = NativeStruct::new("Test", "Spot").field("x", (PropertyKind::F64, ""));
         let place = NativeStruct::new("Test", "Place").extends("/Script/Test.Spot").field("y", (PropertyKind::F64, ""));
         let natives = Natives::in_package("Test").structure(spot).structure(place);
@@ -289,15 +288,16 @@ mod tests {
     }
 
     #[test]
-    fn an_enum_is_written_with_its_numbers_and_the_one_that_is_the_default() {
-        let mood = NativeEnum::new("Test", "Mood", PropertyKind::I16).entry("Calm", 0).entry("Angry", -300).doc("How.");
+    fn an_enum_is_written_with_its_numbers_and_its_default() {
+        let mood =
+            NativeEnum::new("Test", "Mood", PropertyKind::I16).entry("Calm", 0).entry("Angry", -300).doc("A mood.");
         let rights = NativeEnum::new("Test", "Rights", PropertyKind::U8).entry("Read", 1).entry("Write", 2).flags();
         let natives = Natives::in_package("Test").enumeration(mood).enumeration(rights);
         let text = Glue::default().for_plugins(&Origin::host("host"), &declared(natives)).expect("glue");
         let (_, enums) = text.split_once("prelude::*;\n").expect("the head");
         expect_test::expect![[r#"
 
-            /// How.
+            /// A mood.
             #[uenum(imported, package = "Test")]
             #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
             #[repr(i16)]
@@ -321,8 +321,9 @@ mod tests {
     #[test]
     fn a_delegate_is_written_by_its_name_and_where_it_is_used() {
         let bool = (PropertyKind::BOOL, "");
-        let on_opened =
-            NativeDelegate::multicast("Test", "OnOpened").param("by", (PropertyKind::NAME, "")).doc("It is.");
+        let on_opened = NativeDelegate::multicast("Test", "OnOpened")
+            .param("by", (PropertyKind::NAME, ""))
+            .doc("A door was opened.");
         let may_open = NativeDelegate::single("Test", "MayOpen").of_class("Door").result(bool);
         let door = door("Door")
             .property("on_opened", (PropertyKind::MULTICAST_DELEGATE, "/Script/Test.OnOpened(Name)"), 0, "")
@@ -336,7 +337,7 @@ mod tests {
             #[udelegate(imported, single, of = Door)]
             pub type MayOpen = fn() -> bool;
 
-            /// It is.
+            /// A door was opened.
             #[udelegate(imported, multicast, package = "Test")]
             pub type OnOpened = fn(by: UName);
 

@@ -1,4 +1,4 @@
-//! Writes a source again whose types have changed: its header names the origin and the packages, and its text the glue of other packages.
+//! Rewrites a source whose types have changed: its header names the origin and the packages, its content the glue of other packages.
 
 use alcedo_runtime::Declared;
 
@@ -41,9 +41,9 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
     }
 }
 
-/// The first line of a source.
+/// First line of a source.
 struct Header<'a> {
-    /// The packages that it names; none for all.
+    /// Packages of the source; empty for all.
     packages: Vec<&'a str>,
     is_for_host: bool,
 }
@@ -74,7 +74,7 @@ fn header<'a>(source: &'a str, origin: &Origin) -> Option<Header<'a>> {
     is_whole.then_some(Header { packages, is_for_host })
 }
 
-/// The paths of types in the bases, properties, parameters and results of what is declared.
+/// Returns the paths of types in bases, properties, parameters and results of declarations.
 fn named_types(declared: &Declared) -> impl Iterator<Item = &str> {
     let Declared { classes, delegates, structs, .. } = declared;
     let functions = classes.iter().flat_map(|class| &class.functions);

@@ -1,39 +1,39 @@
-//! What all sources are made of: names, paths, comments and heads of functions.
+//! Common parts of all sources: names, paths, comments and function heads.
 
 use std::fmt::Write as _;
 
-/// As wide as rustfmt leaves a line.
+/// Line width used for breaking, as by rustfmt.
 const WIDTH: usize = 100;
 
-/// Package and name of a path.
+/// Returns package and name of a path.
 pub(crate) fn parts(path: &str) -> (&str, &str) {
     path.strip_prefix("/Script/").unwrap_or(path).split_once('.').unwrap_or(("", path))
 }
 
-/// The name that a type has in a source: of a delegate that belongs to a class, what stands behind the class.
+/// Returns the name of a type in a source; for a delegate of a class, the part after the class.
 pub(crate) fn own_name(path: &str) -> &str {
     let (_package, name) = parts(path);
     name.split_once(':').map_or(name, |(_class, name)| name)
 }
 
-/// As errors name a member: `Game.Cube.speed`.
+/// Returns the name of a member in errors: `Game.Cube.speed`.
 pub(crate) fn member(path: &str, name: &str) -> String {
     format!("{}.{name}", path.strip_prefix("/Script/").unwrap_or(path))
 }
 
-/// A doc comment. One of a type has an empty line before it.
+/// Writes a doc comment. Doc comments of types follow an empty line.
 pub(crate) fn doc(text: &mut String, indent: &str, doc: &str) {
     if indent.is_empty() {
         text.push('\n');
     }
-    // In a comment no character is anything else, but for one that no comment may have.
+    // All characters are allowed in a comment except carriage returns.
     let doc: String = doc.chars().map(|letter| if letter == '\r' { ' ' } else { letter }).collect();
     for line in doc.lines().map(str::trim) {
         let _ = writeln!(text, "{indent}///{}{line}", if line.is_empty() { "" } else { " " });
     }
 }
 
-/// The head of a function with what stands around it, as rustfmt breaks it: on one line, or with a line a parameter.
+/// Returns the head of a function, broken as by rustfmt: on one line, or one line per parameter.
 pub(crate) fn head(indent: &str, before: &str, params: &[String], behind: &str) -> String {
     let line = format!("{indent}{before}({}){behind}", params.join(", "));
     if line.chars().count() <= WIDTH || params.is_empty() {
@@ -46,7 +46,7 @@ pub(crate) fn head(indent: &str, before: &str, params: &[String], behind: &str) 
     lines + &format!("{indent}){behind}")
 }
 
-/// Whether a text is a name that Rust can write: what stands in a source is read as nothing else then.
+/// Returns `true` if a text is a valid Rust name, which cannot be parsed as anything else.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_start = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     let never_raw = ["_", "self", "Self", "super", "crate"];
@@ -67,7 +67,7 @@ pub fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// A name that is a word of the language is written raw.
+/// Returns the name, as a raw identifier for keywords.
 pub(crate) fn word(name: &str) -> String {
     if is_keyword(name) { format!("r#{name}") } else { name.to_owned() }
 }

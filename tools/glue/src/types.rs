@@ -1,4 +1,4 @@
-//! Types as signatures write them, in the words of Rust.
+//! Rust types for types in signature syntax.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use alcedo_runtime::kinds::PropertyKind;
 use crate::error::GlueError;
 use crate::text::{is_name, own_name, parts, word};
 
-/// Where types are found: those of the module itself, those of the plugin API, and those of other glue.
+/// Rust names of types: of the module itself, the plugin API, and other glue.
 pub(crate) struct Names<'a> {
-    /// The types that are written here: their paths, by their names.
+    /// Paths of the written types, by name.
     pub(crate) own: BTreeMap<&'a str, &'a str>,
     /// Rust paths of other packages.
     pub(crate) elsewhere: &'a BTreeMap<String, String>,
 }
 
 impl Names<'_> {
-    /// The Rust type; `member` has it.
+    /// Returns the Rust type of `member`.
     pub(crate) fn of(&self, member: &str, text: &str) -> Result<String, GlueError> {
         let unknown = || GlueError::Unknown { member: member.to_owned(), text: text.to_owned() };
         self.rust(member, &text.parse().map_err(|_| unknown())?)?.ok_or_else(unknown)
@@ -49,14 +49,13 @@ impl Names<'_> {
         })
     }
 
-    /// The Rust name of a type that has a path.
     pub(crate) fn path(&self, member: &str, path: &str) -> Result<String, GlueError> {
         let ((package, _), name) = (parts(path), own_name(path));
         if self.own.get(name) == Some(&path) {
             return Ok(word(name));
         }
         if path == "/Script/Core.Object" {
-            // Another type of that name hides the one that every plugin has.
+            // A type named `Object` in this source hides the prelude's.
             let prefix = if self.own.contains_key(name) { "alcedo_plugin_api::" } else { "" };
             return Ok(format!("{prefix}{name}"));
         }

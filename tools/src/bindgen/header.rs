@@ -136,10 +136,10 @@ impl Reader {
                 let of = self.structure(&name, ty).map_err(|why| format!("it returns a `{name}`, which {why}"))?;
                 let is_pod = of.is_pod;
                 is_pod.then(|| type_name(&name)).ok_or_else(|| {
-                    format!("it returns a `{name}`, which has texts or arrays in it: take it as an out parameter")
+                    format!("it returns a `{name}`, which contains strings or arrays: use an out parameter")
                 })
             }
-            _ => Err(format!("it returns {}, and nobody says how much lies there", shown_pointer(to))),
+            _ => Err(format!("it returns {}, and the size of its target is unknown", shown_pointer(to))),
         }
     }
 
@@ -168,20 +168,18 @@ impl Reader {
                     }
                     CType::Number(number) if !to.is_const_qualified() && number != "i8" => {
                         remarks.push(format!(
-                            "`{name}` leads to one value: where it leads to more, write `&mut [{number}; N]`"
+                            "`{name}` points to one value: for several values, write `&mut [{number}; N]`"
                         ));
                         number.to_owned()
                     }
                     CType::Number("i8" | "u8") => {
                         return Err(
-                            "is a text or a row of bytes: texts are `char16_t*`, and rows have a length, `[N]`"
+                            "is a string or an array of bytes: strings are `char16_t*`, and arrays have a length, `[N]`"
                                 .to_owned(),
                         );
                     }
                     CType::Number(_) => {
-                        return Err(
-                            "leads to values, and nobody says how many: declare it with a length, `[N]`".to_owned()
-                        );
+                        return Err("points to values of unknown number: declare it with a length, `[N]`".to_owned());
                     }
                     _ => return Err(format!("is {}", shown_pointer(to))),
                 };

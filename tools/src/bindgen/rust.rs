@@ -100,7 +100,6 @@ pub(super) fn type_name(name: &str) -> String {
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("Lib{name}") } else { name }
 }
 
-/// Returns a valid Rust identifier.
 fn word(name: &str) -> String {
     if is_keyword(name) || name == "this" { format!("{name}_") } else { name.to_owned() }
 }

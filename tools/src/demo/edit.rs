@@ -18,8 +18,8 @@ pub(crate) fn apply(source: &str, edits: &[Edit]) -> Result<String, Error> {
     edits.iter().try_fold(source.to_owned(), |text, edit| match text.matches(edit.from).count() {
         1 => Ok(text.replacen(edit.from, edit.to, 1)),
         times => Err(anyhow!(
-            "the demo wants to change `{}`, which stands {times} times in the plugin's source instead of once: the example plugin and the \
-             demo do not fit each other",
+            "the demo replaces `{}`, which occurs {times} times in the plugin's source instead of once: the example plugin and \
+             the demo do not match",
             edit.from
         )),
     })

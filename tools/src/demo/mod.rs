@@ -212,7 +212,7 @@ impl Stage {
     }
 
     fn populated(&mut self) -> Result<(), Error> {
-        self.until("the birth of the cubes", BUILD, |event| match event {
+        self.until("the creation of the cubes", BUILD, |event| match event {
             Event::Populated(population) => match population.failure {
                 Some(found) => Err(unexpected(&format!("objects of {}", population.class), &found)),
                 None => Ok((population.class == CUBE).then_some(())),
@@ -224,7 +224,7 @@ impl Stage {
     fn reloaded(&mut self) -> Result<Live, Error> {
         self.until("the reload after an edit", BUILD, |event| match event {
             Event::Reloaded(live) => Ok(Some(*live)),
-            Event::Unchanged => Err(unexpected("a new library", "that of before the edit")),
+            Event::Unchanged => Err(unexpected("a new library", "the one before the edit")),
             _ => Ok(None),
         })
     }
@@ -252,7 +252,7 @@ impl Stage {
             let event = match self.session.wait(self.signals.receiver()) {
                 Step::Event(event) => event,
                 Step::Heard(_) => {
-                    bail!("interrupted: the world was ended in order, and the demo did not come to its end")
+                    bail!("interrupted: the world was shut down, and the demo did not finish")
                 }
                 Step::Tick if begun.elapsed() > patience => {
                     bail!(
@@ -293,7 +293,7 @@ impl Stage {
 
 /// Creates the error for a world that differs from the demo's expectation.
 fn unexpected(expected: &str, found: &str) -> Error {
-    anyhow!("the demo expected {expected}, but found {found}: the example plugin and the demo do not fit each other")
+    anyhow!("the demo expected {expected}, but found {found}: the example plugin and the demo do not match")
 }
 
 /// Returns the label that identifies a cube.

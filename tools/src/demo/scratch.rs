@@ -33,7 +33,7 @@ impl Scratch {
         let examples = repository.join("example-plugins");
         if !examples.join(PLUGIN).join("Cargo.toml").is_file() {
             bail!(
-                "there is no example plugin in {}: run the demo of a clone of the repository, with `cargo run --bin alcedo -- demo`",
+                "no example plugin in {}: run the demo in a clone of the repository, with `cargo run --bin alcedo -- demo`",
                 examples.display()
             );
         }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_made_for_a_crate_is_known_by_its_name() {
+    fn artifacts_of_a_crate_are_recognized_by_its_name() {
         let crates = ["magic_cube".to_owned(), "engine_glue".to_owned()];
         let check = |name: &str, expected: bool| assert_eq!(is_of(name, &crates), expected, "{name}");
         check("libmagic_cube.so", true);

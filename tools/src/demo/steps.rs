@@ -72,15 +72,15 @@ fn default(stage: &mut Stage) -> Result<(), Error> {
 
     let change = live.report.properties.iter().find(|change| change.property == "rotation_speed");
     let (followed, kept) = change.map_or((0, 0), |change| (change.followed, change.kept));
-    stage.check("the host reports who followed the default", (all - BY_HAND.len()) as u64, followed);
-    stage.check("the host reports who kept a value of its own", BY_HAND.len() as u64, kept);
+    stage.check("the host reports the cubes that followed the default", (all - BY_HAND.len()) as u64, followed);
+    stage.check("the host reports the cubes that kept their values", BY_HAND.len() as u64, kept);
     let at_default = stage.count("rotation_speed", 240.0)?;
-    stage.check("so it is: the others have the new default", all - BY_HAND.len(), at_default);
+    stage.check("the other cubes have the new default", all - BY_HAND.len(), at_default);
     let mut own = 0;
     for (cube, speed) in stage.by_hand() {
         own += usize::from(stage.float(cube, "rotation_speed")? == speed);
     }
-    stage.check("and the three have what they were given", BY_HAND.len(), own);
+    stage.check("the three cubes have their assigned values", BY_HAND.len(), own);
     let glowing = stage.count("glow", 0.5)?;
     stage.check("the new property can be read, with its default", all, glowing);
     let turned = stage.turned(stage.cubes[0])?;

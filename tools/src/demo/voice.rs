@@ -142,7 +142,7 @@ impl Voice {
 
 fn as_json(told: &Told<'_>) -> String {
     // All keys are text and no number is unbounded, so JSON can represent every event.
-    serde_json::to_string(told).expect("what is told is plain data")
+    serde_json::to_string(told).expect("the event is plain data")
 }
 
 fn text(told: &Told<'_>, paint: Paint) -> Option<String> {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_never_went_live_and_says_where_it_failed() {
+    fn a_rollback_was_never_live_and_names_the_failed_phase() {
         let live = live(rolled_back());
         let line = parsed(&Told::Reload(Reloaded(&live)));
         assert_eq!(line["outcome"], "rolled_back");
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_that_takes_long_is_told_to_go_on() {
+    fn a_long_build_is_reported_as_running() {
         let told = Told::Building { plugin: "cube", compiled: 12, seconds: 6 };
         let expected = "building cube and what it is made of: 12 crates in 6 s";
         assert_eq!(text(&told, Paint::for_tests()).unwrap(), expected);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_is_told_what_was_expected_only_if_it_was_not_found() {
+    fn the_expected_value_is_printed_only_if_a_check_fails() {
         let mut check =
             Check { name: "one is one".into(), ok: true, expected: "1".into(), found: "1".into(), routine: false };
         let say = |check: &Check| text(&Told::Check(check), Paint::for_tests());
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_is_shown_with_a_line_around_it() {
+    fn an_edit_is_printed_with_a_line_of_context() {
         let edited = Edited::new("src/lib.rs", "a\nb\nc\nd\n", "a\nb\nC\nd\n");
         assert_eq!(text(&Told::Edit(edited), Paint::for_tests()).unwrap(), "    b\n  - c\n  + C\n    d");
         let edited = parsed(&Told::Edit(Edited::new("src/lib.rs", "a\n", "b\n")));

@@ -46,14 +46,14 @@ impl Telling {
             Event::Building(_) | Event::Canceled if self.is_live => return None,
             Event::Building(changed) if changed.is_empty() => "building".to_owned(),
             Event::Building(changed) => format!("building, because {} changed", names(changed)),
-            Event::Canceled => "the sources changed again: the build that ran is canceled".to_owned(),
+            Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
             Event::Built { warnings, .. } if warnings.is_empty() => return None,
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
             Event::NotBuilt(error) => format!("{error}\n{}", paint.red(goes_on)),
-            Event::Unchanged => "saved, but the library is as it was".to_owned(),
-            Event::Noted(changed) => format!("{} changed (paused: r reloads once, a goes on)", names(changed)),
+            Event::Unchanged => "saved, but the library is unchanged".to_owned(),
+            Event::Noted(changed) => format!("{} changed (paused: r reloads once, a resumes)", names(changed)),
             Event::HostChanged(changed) => format!(
-                "the host changed ({}), and an older program of it runs · k builds it and restarts it with the world as it was saved",
+                "the host changed ({}), and an older build of it is running · k builds it and restarts it with the saved world",
                 names(changed)
             ),
             Event::GlueWritten(written) => format!("declarations have changed: glue written again, {}", names(written)),
@@ -66,13 +66,15 @@ impl Telling {
                 format!("{head}   the last build that did not crash or hang · save to build again")
             }
             Event::Restarted(None) => "no build is left that did not crash or hang · save to build again".to_owned(),
-            Event::LeftOut => "the world as it was saved is left out: the last processes ended right after it was \
+            Event::LeftOut => "the saved world is not restored: the last processes ended right after it was \
                  brought back"
                 .to_owned(),
             Event::Refused { error, lacks_type, host_is_older, runs } => {
                 let goes_on = if *runs { "the old code keeps running" } else { "nothing runs yet" };
                 let hint = match *lacks_type && self.is_sample {
-                    _ if *host_is_older => "\nthe host that runs is older than its sources: press k to build it and restart it",
+                    _ if *host_is_older => {
+                        "\nthe running host is older than its sources: press k to build it and restart it"
+                    }
                     true => {
                         "\nthis world is the sample engine's: if the plugin is made for a host of your own, name its \
                          package with --host"
@@ -88,17 +90,17 @@ impl Telling {
             Event::Reloaded(live) => self.reload(live),
             Event::Populated(population) => population.line(paint),
             Event::Hang { text, of: HangOf::Call } => format!(
-                "{} {text}\n  the world stands still · save, or press k, to end its process and go on with the last good build",
+                "{} {text}\n  the world is stopped · save, or press k, to end its process and continue with the last good build",
                 paint.red("it hangs:")
             ),
-            Event::Hang { text, of: HangOf::Work } => format!("{text} · k ends its process and begins anew"),
+            Event::Hang { text, of: HangOf::Work } => format!("{text} · k ends its process and restarts it"),
             Event::Hang { text, of: HangOf::Finalizer } => {
                 format!(
-                    "{} {text}\n  the world goes on, and no Drop of a plugin's runs any more · press k to begin anew",
+                    "{} {text}\n  the world continues, but no Drop of a plugin runs any more · press k to restart",
                     paint.red("it hangs:")
                 )
             }
-            Event::HangOver => "what hung has returned, the world goes on".to_owned(),
+            Event::HangOver => "the hanging call has returned, the world continues".to_owned(),
             Event::HangEnded => "the process that hung was ended".to_owned(),
             Event::Stopped => "the world's process was ended".to_owned(),
             Event::HostDone => "the host has ended".to_owned(),
@@ -106,7 +108,7 @@ impl Telling {
             Event::World(news) => return self.news(news),
             Event::Failed(error) => format!("{} {error}", paint.red("failed:")),
             Event::Over { failed: true } => {
-                "the host ends without plugins as well: there is nothing to go on with · a host of your own needs the line \
+                "the host ends without plugins as well: it cannot continue · a host of your own needs the line \
                  `.development()` in its builder and a loop"
                     .to_owned()
             }
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compile_error_is_shown_once_in_the_compilers_words_and_the_old_code_keeps_running() {
+    fn a_compile_error_is_shown_once_and_the_old_code_keeps_running() {
         let event = Event::NotBuilt(BuildError::DoesNotCompile {
             rendered: "error: a\n --> src/lib.rs:1:1\n".into(),
             command: "cargo build".into(),
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_told_of_builds_in_lines_and_a_terminal_in_its_status() {
+    fn builds_are_lines_on_a_pipe_and_a_status_on_a_terminal() {
         let building = Event::Building(vec![PathBuf::from("/p/src/lib.rs")]);
         let on = |is_live| Telling::new(Paint::for_tests(), is_live, true);
         assert_eq!(on(false).told(&building, true).unwrap(), "building, because lib.rs changed");
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reload_of_nothing_gives_its_reason_each_time() {
+    fn an_unchanged_reload_prints_its_reason_each_time() {
         let mut telling = Telling::new(Paint::for_tests(), false, true);
         let mut told = || telling.told(&Event::Reloaded(Box::new(unchanged())), true).unwrap();
         let first = told();
@@ -253,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_for_another_host_is_told_how_to_name_it() {
+    fn a_plugin_for_another_host_gets_a_hint_to_name_it() {
         let event = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: false, runs: false };
         let told = |is_sample| Telling::new(Paint::for_tests(), false, is_sample).told(&event, false).unwrap();
         assert!(told(true).contains("--host") && !told(false).contains("--host"));
@@ -262,6 +264,6 @@ mod tests {
         assert!(text.contains("list them in `default-members`"));
         let older = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: true, runs: false };
         let text = Telling::new(Paint::for_tests(), false, false).told(&older, false).unwrap();
-        assert!(text.contains("the host that runs is older than its sources: press k"), "{text}");
+        assert!(text.contains("the running host is older than its sources: press k"), "{text}");
     }
 }

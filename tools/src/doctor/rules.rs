@@ -263,7 +263,7 @@ mod tests {
     use super::has_module;
 
     #[test]
-    fn a_plugin_says_so_in_a_line_of_its_source() {
+    fn a_plugin_is_recognized_by_a_line_of_its_source() {
         for source in [
             "module! { name: \"cube\" }",
             "use x;\n\n  module!{\n",

@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn a_build_that_crashes_while_it_is_loaded_was_never_good_and_the_one_before_is() {
+    fn a_build_that_crashes_during_loading_is_bad_unlike_its_predecessor() {
         check(&["live 1 1", "tried 2 6", "crashed 0 7"], Again::With(1));
         check(&["live 1 1", "tried 2 6", "refused 2 7", "live 3 8", "crashed 0 9"], Again::With(1));
         check(&["tried 1 1", "crashed 0 2"], Again::Waiting);
     }
 
     #[test]
-    fn a_build_that_crashed_after_a_while_is_better_than_none_and_one_that_crashed_at_once_is_not() {
+    fn a_late_crash_keeps_a_build_usable_unlike_an_early_one() {
         check(&["live 1 1", "crashed 0 60"], Again::With(1));
         check(&["live 1 1", "crashed 0 3"], Again::Waiting);
         check(&["live 1 1", "crashed 0 11"], Again::With(1));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_world_that_somebody_ends_goes_on_with_what_ran_and_waits_if_nothing_did() {
+    fn an_ended_world_continues_with_its_last_build_or_waits() {
         check(&["live 1 1", "live 2 2", "stopped 0 3"], Again::With(2));
         check(&["live 1 1", "live 2 2", "crashed 0 3", "live 1 4", "stopped 0 5"], Again::With(1));
         check(&["live 1 1", "tried 2 2", "stopped 0 3"], Again::With(1));

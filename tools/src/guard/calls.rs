@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_authors_code_is_told_first_under_the_numbers_that_all_calls_have() {
+    fn the_authors_frames_are_listed_first_with_their_overall_numbers() {
         let cube = Some(("magic_cube", 2));
         let calls = [
             call("abort", None, Owner::Library, None),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut_in_each_part_by_itself() {
+    fn long_parts_are_truncated_separately() {
         let own = (0..40).map(|line| call("own", None, Owner::Author, Some(&format!("src/lib.rs:{line}"))));
         let others = (0..33).map(|line| call("other", None, Owner::Library, Some(&format!("/x:{line}"))));
         let calls: Vec<_> = others.chain(own).collect();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_the_authors_unless_it_was_fetched_or_is_of_the_checkout_of_alcedo() {
+    fn code_is_the_authors_unless_fetched_or_from_the_alcedo_checkout() {
         let check = |source: &str, expected: Owner| {
             let found = Owner::of("cube::turn", Some(Path::new(source)), Path::new("/home/a/alcedo"));
             assert_eq!(found, expected, "{source}");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_is_gone_is_told_with_its_generation_and_when_it_went() {
+    fn an_unmapped_image_is_reported_with_generation_and_time() {
         let gone = || vec![image("cube", 1, 0x7000..0x9000, Some(97)), image("other", 1, 0x9000..0xa000, Some(98))];
         check(gone(), 0x8fff, Some("cube, generation 1, unmapped 3 s ago"));
         check(gone(), 0x9000, Some("other, generation 1, unmapped 2 s ago"));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn where_several_were_none_is_blamed_alone() {
+    fn several_images_at_an_address_are_all_reported() {
         let cube = |generation, gone| image("cube", generation, 0x7000..0x9000, Some(gone));
         check(vec![cube(1, 90), cube(2, 95)], 0x7000, Some("cube, generation 2 or 1, the last unmapped 5 s ago"));
         let many = (1..9).map(|generation| cube(generation, 80 + generation)).collect();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_mapped_anew_and_what_is_unknown_is_said_of_nobody() {
+    fn remapped_and_unknown_addresses_are_attributed_to_no_image() {
         let cube = || vec![image("cube", 1, 0x7000..0x9000, Some(97))];
         let mut again = words(cube());
         again.taken.push(0x7000..0x8000);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_told_in_the_unit_that_fits() {
+    fn a_time_is_formatted_in_a_suitable_unit() {
         for (millis, expected) in [(0, "0 ms"), (999, "999 ms"), (1000, "1 s"), (119_999, "119 s"), (120_000, "2 min")]
         {
             assert_eq!(told(Duration::from_millis(millis)), expected);

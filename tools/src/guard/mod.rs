@@ -139,7 +139,7 @@ impl Crash {
                 }
             },
             (_, None) => {
-                text += "\n  it could not say where: it ran out of stack on a thread of a plugin's, or was ended from outside"
+                text += "\n  the location is unknown: a plugin's thread ran out of stack, or the host was killed from outside"
             }
         }
         if let Gone::Touched(sentence) = &self.gone {
@@ -158,7 +158,7 @@ fn gone(words: &Words, trace: &Trace) -> Gone {
         });
         return Gone::Ran(match through {
             Some(through) => format!("a call into {}, through {through}", was.told),
-            None => format!("code that is not there ran on, at {:#x}: {}", words.pc, was.told),
+            None => format!("the host executed unmapped code at {:#x}: {}", words.pc, was.told),
         });
     }
     let touched = gone::touched(words);
@@ -443,12 +443,12 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_that_nobody_could_tell_of_is_told_as_such() {
-        assert!(told(vec![], Gone::Nothing).contains("could not say where"));
+    fn a_crash_without_a_location_is_reported_as_such() {
+        assert!(told(vec![], Gone::Nothing).contains("the location is unknown"));
     }
 
     #[test]
-    fn a_module_whose_call_led_into_the_host_is_told_and_not_blamed() {
+    fn a_module_that_called_into_the_host_is_listed_but_not_blamed() {
         let cube = call("cube::tick", "cube.1.so", Some(("cube", 1)));
         let told_of = |inner: Call| {
             let told = told(vec![inner, cube.clone()], Gone::Nothing);
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_is_there_is_blamed_for_a_call_into_what_is_gone() {
+    fn no_mapped_module_is_blamed_for_a_call_into_unmapped_code() {
         let calls = vec![call("0x7000", "cube, generation 1", None), call("other::tick", "o.so", Some(("other", 2)))];
         let sentence = "a call into cube, generation 1, unmapped 3 s ago, through libcrypto.so.3";
         let told = told(calls, Gone::Ran(sentence.into()));

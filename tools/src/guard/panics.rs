@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_wrote_the_calls_down_is_none_of_them() {
+    fn the_recorder_is_not_in_the_backtrace() {
         let call = |function: &str| Call {
             function: function.into(),
             place: None,

@@ -221,7 +221,7 @@ mod tests {
     use super::ends_with_a_call;
 
     #[test]
-    fn a_return_address_stands_behind_a_call() {
+    fn a_return_address_follows_a_call_instruction() {
         for call in [
             &[0xe8, 1, 2, 3, 4][..],         // call 0x04030201
             &[0xff, 0xd0],                   // call *%rax

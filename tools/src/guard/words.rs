@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_what_its_lines_say_and_a_piece_of_a_line_says_nothing() {
+    fn images_are_parsed_from_whole_lines_only() {
         let notes = "forgotten 40 .\nmodule 2 cube /s/cube.1.so .\nmapped /s/cube.1.so 7000-8000 9000-9fff .\n\
                      gone 1500 /s/cube.1.so .\nmodule 2 a\\20b\\0a /s\\20x/\\c3\\bc.so .\n";
         let cube = Noted {

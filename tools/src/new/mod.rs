@@ -246,7 +246,7 @@ mod tests {
     use super::templates::{ADDED, ALONE, PLUGIN, WORKSPACE};
 
     #[test]
-    fn no_template_has_a_word_that_nothing_stands_for() {
+    fn no_template_has_an_undefined_placeholder() {
         let known = [
             "name",
             "module",

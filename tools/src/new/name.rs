@@ -33,11 +33,11 @@ impl Name {
     /// Fails for an invalid name, with a hint.
     pub(crate) fn parse(kind: &'static str, text: &str) -> Result<Self, Error> {
         if text.is_empty() {
-            bail!("the name is empty: say how it is called, as in `alcedo new workspace my-game`");
+            bail!("the name is empty: specify one, as in `alcedo new workspace my-game`");
         }
         if text.contains(['/', '\\']) || text == "." || text == ".." {
             let last = Path::new(text).file_name().map_or("NAME".into(), |last| last.to_string_lossy().into_owned());
-            bail!("`{text}` is a path: go to the folder it should be in, and say `alcedo new {kind} {last}` there");
+            bail!("`{text}` is a path: change to its parent folder, and run `alcedo new {kind} {last}` there");
         }
         if let Some(what) = offence(text) {
             let instead = nearest(text).map(|near| format!("; `{near}` would do")).unwrap_or_default();
@@ -51,7 +51,7 @@ impl Name {
         };
         match krate.as_str() {
             word if is_keyword(word) => taken("a word of the Rust language"),
-            word if OF_RUST.contains(&word) => taken("a crate that comes with Rust"),
+            word if OF_RUST.contains(&word) => taken("a crate of the Rust distribution"),
             word if OF_CARGO.contains(&word) => taken("a folder that cargo keeps its own files in"),
             word if OF_DEPENDENCIES.contains(&word) || word.starts_with("alcedo_") => {
                 taken("a crate that it would depend on")
@@ -161,13 +161,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused_with_the_way_out() {
-        check("", expect!["the name is empty: say how it is called, as in `alcedo new workspace my-game`"]);
-        check("a/b", expect!["`a/b` is a path: go to the folder it should be in, and say `alcedo new plugin b` there"]);
-        check(
-            "..",
-            expect!["`..` is a path: go to the folder it should be in, and say `alcedo new plugin NAME` there"],
-        );
+    fn invalid_names_are_rejected_with_a_hint() {
+        check("", expect!["the name is empty: specify one, as in `alcedo new workspace my-game`"]);
+        check("a/b", expect!["`a/b` is a path: change to its parent folder, and run `alcedo new plugin b` there"]);
+        check("..", expect!["`..` is a path: change to its parent folder, and run `alcedo new plugin NAME` there"]);
         check(
             "MagicCube",
             expect![
@@ -207,7 +204,7 @@ mod tests {
         check(
             "test",
             expect![
-                "`test` is a crate that comes with Rust, and a crate cannot have that name: take another one, such as `test-plugin`"
+                "`test` is a crate of the Rust distribution, and a crate cannot have that name: take another one, such as `test-plugin`"
             ],
         );
         check(

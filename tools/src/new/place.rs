@@ -114,7 +114,7 @@ impl Around {
                 .find(|package| package.manifest_path.as_std_path() == manifest || *package.name == said);
             let wrong = || {
                 anyhow!(
-                    "{} says that it is a workspace for Alcedo, but `{key} = \"{said}\"` in `[workspace.metadata.alcedo]` is no folder \
+                    "{} declares a workspace for Alcedo, but `{key} = \"{said}\"` in `[workspace.metadata.alcedo]` is not a folder \
                      of a package in it: correct the line",
                     root.join("Cargo.toml").display()
                 )
@@ -211,6 +211,9 @@ pub(crate) fn relative(from: &Path, to: &Path) -> PathBuf {
 
 fn text(path: PathBuf) -> Result<String, Error> {
     path.into_os_string().into_string().map_err(|path| {
-        anyhow!("the path {} is no UTF-8, so no Cargo.toml can name it: put the checkout elsewhere", path.display())
+        anyhow!(
+            "the path {} is not UTF-8, so a Cargo.toml cannot contain it: put the checkout elsewhere",
+            path.display()
+        )
     })
 }

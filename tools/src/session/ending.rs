@@ -96,7 +96,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_saved_world_that_ends_every_process_it_is_brought_into_is_left_out() {
+    fn a_saved_world_that_ends_every_process_is_not_restored() {
         let mut restarts = Restarts::default();
         let check = |restarts: &mut Restarts, second, expected| {
             assert_eq!(restarts.may_restore(Duration::from_secs(second)), expected, "second {second}");

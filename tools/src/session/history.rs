@@ -41,9 +41,8 @@ impl Shelf {
     fn find(&self, generation: u64) -> Result<BuildNumber, String> {
         let missing = || {
             let kept = self.builds.keys().map(u64::to_string).collect::<Vec<_>>().join(", ");
-            let kept =
-                if kept.is_empty() { "nothing has run yet".to_owned() } else { format!("kept is that of {kept}") };
-            format!("there is no code of generation {generation} to go back to: {kept}")
+            let kept = if kept.is_empty() { "nothing has run yet".to_owned() } else { format!("available are {kept}") };
+            format!("no code of generation {generation} is kept: {kept}")
         };
         self.builds.get(&generation).copied().ok_or_else(missing)
     }
@@ -162,13 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_that_is_gone_is_told_which_are_not() {
+    fn a_missing_generation_gets_the_list_of_kept_ones() {
         let mut shelf = Shelf::default();
         let text = |shelf: &Shelf, generation| shelf.find(generation).unwrap_err();
-        assert_eq!(text(&shelf, 1), "there is no code of generation 1 to go back to: nothing has run yet");
+        assert_eq!(text(&shelf, 1), "no code of generation 1 is kept: nothing has run yet");
         shelf.bind(1, BuildNumber(1), 3);
         shelf.bind(2, BuildNumber(2), 3);
-        assert_eq!(text(&shelf, 7), "there is no code of generation 7 to go back to: kept is that of 1, 2");
+        assert_eq!(text(&shelf, 7), "no code of generation 7 is kept: available are 1, 2");
         assert_eq!(shelf.find(2), Ok(BuildNumber(2)));
     }
 }

@@ -492,7 +492,8 @@ impl<W: World> Session<W> {
                 }
             }
             News::Unreadable(error) => {
-                self.events.push_back(Event::Failed(format!("the host said what this tool cannot read: {error}")));
+                self.events
+                    .push_back(Event::Failed(format!("the host sent a message that this tool cannot parse: {error}")));
                 self.kill(Killing::Unreadable);
             }
             News::Done => {

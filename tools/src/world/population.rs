@@ -32,7 +32,7 @@ mod tests {
     use crate::paint::Paint;
 
     #[test]
-    fn constructions_are_counted_and_a_failure_is_told() {
+    fn constructions_are_counted_and_failures_reported() {
         let mut born = Population { class: "/Script/Game.MagicCube".into(), count: 1000, failure: None };
         assert_eq!(born.line(Paint::for_tests()), "  1,000 objects of Game.MagicCube");
         (born.count, born.failure) = (0, Some("it panicked".into()));

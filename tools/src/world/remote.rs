@@ -243,7 +243,7 @@ impl Conversation {
         let greeting = match receive(&mut from) {
             Ok(Some(FromHost::Hello { version: VERSION, .. })) => None,
             Ok(Some(FromHost::Hello { runtime, .. })) => Some(format!("is built with alcedo-runtime {runtime}")),
-            _ => Some("says nothing that this tool understands".to_owned()),
+            _ => Some("sends messages that this tool does not support".to_owned()),
         };
         if let Some(problem) = greeting {
             let (program, ours) = (self.program.display(), env!("CARGO_PKG_VERSION"));
@@ -384,12 +384,12 @@ mod tests {
         let (_orders, asked) = unbounded();
         conversation.hold(listener, &socket, asked);
         host.join().unwrap();
-        assert!(!socket.exists(), "nobody joins after the host");
+        assert!(!socket.exists(), "the socket is closed after the host joined");
         heard.try_iter().collect()
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_and_half_a_word_is_only_an_end() {
+    fn invalid_messages_are_reported_and_truncated_ones_end_the_stream() {
         let mut half = Vec::new();
         send(&mut half, &FromHost::Started { generation: 1 }).unwrap();
         half.pop();

@@ -1,5 +1,5 @@
 //! The folder of C libraries of the sample engine, as the command line names it.
-#![expect(unsafe_code, reason = "the person at the command line vouches for the folder")]
+#![expect(unsafe_code, reason = "the user of the command line trusts the folder")]
 
 use std::path::Path;
 

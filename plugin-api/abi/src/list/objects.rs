@@ -94,7 +94,7 @@ macro_rules! host_functions {
             fn waker_drop(; waker: *const ());
             /// Reports a panic of the module on this thread, with its source location, before the stack is unwound. Any thread.
             #[sabi(last_prefix_field)]
-            bare("telling of a panic")
+            bare("reporting a panic")
             fn panicked(host; file: RStr<'_>, line: u32, column: u32);
             /// Returns the code behind a handle for calls without slots, if its signature has that fingerprint and all values are
             /// stored in slots; none for other functions. Game thread; any thread for a module that is not bound to a thread.

@@ -9,7 +9,7 @@ use crate::values::ValueTable;
 const BEFORE_THE_MARK: [usize; 2] = [crate::MARKED_HOST_FUNCTIONS, crate::MARKED_VALUE_FUNCTIONS];
 
 #[test]
-fn every_function_lies_where_the_list_has_it() {
+fn every_function_is_at_the_offset_of_the_list() {
     for forms in [HostTable::FORMS, ValueTable::FORMS, Module::FORMS] {
         for (index, (offset, form)) in forms.iter().enumerate() {
             assert_eq!(*offset, index * size_of::<usize>(), "{form}");
@@ -21,7 +21,7 @@ fn every_function_lies_where_the_list_has_it() {
 }
 
 #[test]
-fn what_stands_before_the_mark_never_changes() {
+fn entries_before_the_mark_never_change() {
     let print = |forms: &[(usize, &str)]| {
         let without_spaces = |form: &str| form.split_whitespace().collect::<String>();
         forms.iter().fold(Fingerprint::START, |print, (_, form)| print.text(&without_spaces(form))).finish()

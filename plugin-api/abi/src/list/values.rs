@@ -21,7 +21,7 @@ macro_rules! value_functions {
 
         /// Creates an owned value: a copy of that at `from`, or the value of zero bytes if `from` is null. Its address is in
         /// the `BlackDirectory`.
-        game_thread("making a black conjugate", unsafe)
+        game_thread("creating a black conjugate", unsafe)
         fn black_new(
             host, module; ty: TypeNumber, from: *const u8, site: &Site;
             gives out: BlackHandle = BlackHandle::NONE; or failure
@@ -162,11 +162,11 @@ macro_rules! value_functions {
         /// Returns the kind of the result of a call through a handle, zero without a result; for a property, its kind.
         /// `SIGNATURE` if only the callee determines the kind.
         #[sabi(last_prefix_field)]
-        game_thread("asking what a ZCall gives")
+        game_thread("asking for the result of a ZCall")
         fn zcall_result(host; handle: ZCallHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
         /// Returns the kind of the result of calling a delegate, by its conjugate; zero without a result. `EXPIRED` as for
         /// `conjugate_open`, `SIGNATURE` if the conjugate is not a delegate.
-        game_thread("asking what a delegate gives")
+        game_thread("asking for the result of a delegate")
         fn delegate_result(host; delegate: ConjugateHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
 
         /// Steps to the next parameter of a call whose function has the flag `CUSTOM_THUNK`; `frame` is the number in
@@ -191,7 +191,7 @@ macro_rules! value_functions {
         game_thread("reading a parameter as text")
         fn frame_text(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
         /// Overwrites an out parameter with a parsed string, or, if `param` is [`u32::MAX`], the result.
-        game_thread("writing what a call gives")
+        game_thread("writing the result of a call")
         fn frame_write(host; frame: u64, param: u32, text: TextView; or failure) -> Status;
     } };
 }

@@ -20,7 +20,7 @@ pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_imple
 
 /// Error for a function with both specifiers.
 pub(crate) const TWO_SORTS_OF_EVENT: &str =
-    "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: say one of them";
+    "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: use one of them";
 
 pub(super) struct Event {
     conditions: Conditions,
@@ -39,7 +39,7 @@ impl Body<'_> {
             return Err(rules::spanned(
                 "ALC0013",
                 sig,
-                "a declaration without a body is an event: say `#[ufunction(blueprint_native_event)]`",
+                "a declaration without a body is an event: write `#[ufunction(blueprint_native_event)]`",
             ));
         };
         let words = Words::of(&attr)?;
@@ -52,7 +52,7 @@ impl Body<'_> {
             let problem = if native {
                 TWO_SORTS_OF_EVENT
             } else {
-                "only an event has no body: say `blueprint_native_event`, or give the function one"
+                "only an event has no body: write `blueprint_native_event`, or add a body"
             };
             return Err(rules::at("ALC0014", words.span(), problem));
         }
@@ -62,7 +62,7 @@ impl Body<'_> {
             return Err(rules::spanned(
                 "ALC0015",
                 &sig.inputs[1],
-                "the declaration lists what a caller gives; `this` is for the `_implementation`",
+                "the declaration lists the arguments of callers; `this` is a parameter of the `_implementation`",
             ));
         }
         let conditions = Conditions::of(&attrs)?;
@@ -80,7 +80,7 @@ impl Body<'_> {
             return Err(rules::spanned(
                 "ALC0016",
                 &method.result.returned,
-                "an event without a body gives the zero value, and no error: take the plain type",
+                "an event without a body returns the zero value and no error: use the plain type",
             ));
         }
         let (class, cell) = (self.class, cell_of(method));
@@ -109,7 +109,7 @@ impl Body<'_> {
             return Err(rules::at(
                 "ALC0017",
                 method.name.span(),
-                format!("the event has no body to run where nobody overrides it: write `fn {target}(…)`"),
+                format!("the event needs a default body, which runs without an override: write `fn {target}(…)`"),
             ));
         };
         let default = Method::of(body)?;
@@ -133,7 +133,7 @@ impl Body<'_> {
 
     pub(super) fn override_of(&mut self, attr: &Attribute, signature: &Signature, attrs: &[Attribute]) -> Result<()> {
         let base: Path = attr.parse_args().map_err(|error| {
-            rules::at("ALC0018", error.span(), "the class that declares the event goes here: `#[overrides(Actor)]`")
+            rules::at("ALC0018", error.span(), "expected the class that declares the event: `#[overrides(Actor)]`")
         })?;
         let method = Method::of(signature)?;
         method.needs_self(signature, "an override")?;
@@ -171,7 +171,7 @@ impl Body<'_> {
                 #text
             )
         };
-        let doc = format!("Runs the body of `{text}` that this class overrides: the one of its base class.");
+        let doc = format!("Calls the base class's body of `{text}`, which this class overrides.");
         let callers = method.callers(&self.view, &base_name, &cell, &path, &[syn::parse_quote!(#[doc = #doc])]);
         self.beside.push(quote! {
             #declared

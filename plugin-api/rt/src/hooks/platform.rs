@@ -2,7 +2,7 @@
 //!
 //! The code here does not allocate in the module. Lookups take the loader's lock, so all lookups are made while the module is
 //! being mapped, when this thread holds the lock already; later no thread waits for another that maps a library.
-#![expect(unsafe_code, reason = "calls C functions whose addresses the loader told")]
+#![expect(unsafe_code, reason = "calls C functions at addresses from the loader")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use core::mem::{MaybeUninit, transmute};

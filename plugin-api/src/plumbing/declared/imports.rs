@@ -86,7 +86,7 @@ pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
     path: &'static str,
     cell: &'static FunctionCell<C, A, R>,
 ) -> Declared<ImportDesc> {
-    assert!(is_member_path(path, <C::Base as Class>::PATH), "what is overridden is a function of the base class");
+    assert!(is_member_path(path, <C::Base as Class>::PATH), "an overridden function is a function of the base class");
     import(ImportKind::FUNCTION_FINAL, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
 }
 

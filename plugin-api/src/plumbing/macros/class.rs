@@ -100,7 +100,7 @@ macro_rules! __alcedo_class {
 
             $(
                 // Bodies written by the author take precedence.
-                #[allow(non_camel_case_types, reason = "it has the name of the constant that it stands in for")]
+                #[allow(non_camel_case_types, reason = "the trait has the name of the constant that it replaces")]
                 trait $bodies {
                     const $bodies: $crate::plumbing::Bodies<$class, $interface> = $crate::plumbing::Bodies::NONE;
                 }

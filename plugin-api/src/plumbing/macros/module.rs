@@ -262,7 +262,7 @@ macro_rules! __alcedo_join {
         const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::plumbing::joined([$a, $b, $c]);
         const ALCEDO_TEXT: &str = match $crate::plumbing::core::str::from_utf8(&ALCEDO_BYTES) {
             $crate::plumbing::core::result::Result::Ok(text) => text,
-            $crate::plumbing::core::result::Result::Err(_) => panic!("texts joined are a text"),
+            $crate::plumbing::core::result::Result::Err(_) => panic!("joined strings are valid UTF-8"),
         };
         ALCEDO_TEXT
     }};

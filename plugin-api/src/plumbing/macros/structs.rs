@@ -86,7 +86,7 @@ macro_rules! __alcedo_pod {
                 && $crate::plumbing::core::mem::align_of::<$name>() == $crate::plumbing::core::mem::align_of::<AlcedoRaw>()
                 $(&& $crate::plumbing::core::mem::offset_of!($name, $field)
                     == $crate::plumbing::core::mem::offset_of!(AlcedoTypes, $field))*,
-            "a `#[ustruct(pod)]` struct lies in memory as C lays it out: take away its own `repr`",
+            "a `#[ustruct(pod)]` struct has the C layout: remove its own `repr`",
         );
 
         /// Implemented if each field can be borrowed.

@@ -1,16 +1,16 @@
 //! Interfaces with functions: bodies of any receiver, with and without `this`, calls through a reference and on an object.
 use alcedo_plugin_api::prelude::*;
 
-/// What can be talked to.
+/// Receiver of messages.
 #[uinterface(package = "Game")]
 pub trait Hears {
-    /// Something is said.
+    /// Receives a message.
     fn hear(&self, what: String) -> Result<u32, CallError>;
     fn hush(&self);
     fn names(&self, of: Lent<UArray<f64>>) -> Vec<String>;
 }
 
-/// The same word as a function of another one, which somebody else declares.
+/// Interface of another module.
 #[uinterface(imported, package = "Engine")]
 pub trait Shines {
     fn shine(&self, how: f64) -> bool;

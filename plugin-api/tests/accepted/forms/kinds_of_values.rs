@@ -1,4 +1,4 @@
-//! Every kind is a property, a parameter, a result, a field and an element, by whatever name it is called.
+//! Every kind is accepted as property, parameter, result, field and element, under each of its names.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -25,7 +25,7 @@ pub struct Outer {
     seen: BTreeSet<String>,
 }
 
-/// What can be lent as a slice: a struct of what can be.
+/// Struct of plain fields, which can be borrowed as a slice.
 #[ustruct(pod, package = "Game")]
 pub struct Mark {
     at: f64,

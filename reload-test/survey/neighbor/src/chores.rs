@@ -1,4 +1,4 @@
-//! What plugins do all day. Each chore ends what it began.
+//! Typical operations of plugins. Each operation releases its resources.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -6,16 +6,16 @@ use std::ptr;
 use std::slice;
 use std::thread;
 
-/// Blocks of many sizes that are kept, from an allocator that has just got memory back.
+/// Allocates blocks of many sizes, from an allocator that has just reused freed memory.
 pub(crate) fn blocks() -> Vec<Vec<u64>> {
     (1..=200).map(|length| vec![length; usize::try_from(length).unwrap_or(0)]).collect()
 }
 
-/// Whether each block is as it was.
+/// Checks that each block is unchanged.
 pub(crate) fn check_blocks(blocks: &[Vec<u64>]) -> Result<(), String> {
     match blocks.iter().find(|block| block.iter().any(|word| *word != block.len() as u64)) {
         None => Ok(()),
-        Some(block) => Err(format!("somebody wrote into its block of {} words at {:p}", block.len(), block.as_ptr())),
+        Some(block) => Err(format!("its block of {} words at {:p} was overwritten", block.len(), block.as_ptr())),
     }
 }
 
@@ -23,42 +23,42 @@ pub(crate) fn check_blocks(blocks: &[Vec<u64>]) -> Result<(), String> {
 pub(crate) fn pages() -> Result<(), String> {
     const LEN: usize = 16 * 4096;
     let (flags, access) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
-    // SAFETY: new pages, wherever there is room.
+    // SAFETY: maps new pages at an address chosen by the kernel.
     let start = unsafe { libc::mmap(ptr::null_mut(), LEN, access, flags, -1, 0) };
     if start == libc::MAP_FAILED {
         return Err("there are none".to_owned());
     }
-    // SAFETY: the call above has mapped as many bytes.
+    // SAFETY: the call above has mapped this many bytes.
     unsafe { start.cast::<u8>().write_bytes(7, LEN) };
-    // SAFETY: these pages are nobody else's.
+    // SAFETY: these pages belong to this function only.
     let locked = unsafe { libc::mprotect(start, LEN, libc::PROT_READ) };
-    // SAFETY: they are mapped, filled, and not written to any more.
+    // SAFETY: the pages are mapped, initialized, and read-only now.
     let is_whole = unsafe { slice::from_raw_parts(start.cast::<u8>(), LEN) }.iter().all(|byte| *byte == 7);
-    // SAFETY: nobody refers to them any more.
+    // SAFETY: no reference to the pages is left.
     let gone = unsafe { libc::munmap(start, LEN) };
     if (locked, is_whole, gone) == (0, true, 0) { Ok(()) } else { Err(format!("{locked}, {is_whole}, {gone}")) }
 }
 
-/// Blocks of the C library's heap, which everything in the process shares.
+/// Allocates and frees blocks of the C library's heap, which the whole process shares.
 pub(crate) fn memory_of_c() -> Result<(), String> {
     let sizes = [24, 100, 1000, 5000, 200_000];
-    // SAFETY: asks for memory.
+    // SAFETY: `malloc` has no preconditions.
     let blocks = sizes.map(|size| (unsafe { libc::malloc(size) }.cast::<u8>(), size));
     let mut is_whole = true;
     for (block, size) in blocks.iter().filter(|(block, _)| !block.is_null()) {
-        // SAFETY: the block has as many bytes and is this function's alone.
+        // SAFETY: the block has this many bytes and belongs to this function only.
         unsafe { block.write_bytes(9, *size) };
     }
     for (block, size) in blocks.into_iter().filter(|(block, _)| !block.is_null()) {
-        // SAFETY: it has as many bytes, written above.
+        // SAFETY: the block has this many bytes, written above.
         is_whole &= unsafe { slice::from_raw_parts(block, size) }.iter().all(|byte| *byte == 9);
-        // SAFETY: it is from `malloc`, and nobody refers to it any more.
+        // SAFETY: the block is from `malloc`, and no reference to it is left.
         unsafe { libc::free(block.cast()) };
     }
     if is_whole { Ok(()) } else { Err("a block has changed".to_owned()) }
 }
 
-/// Two threads, each with a thread-local that has a destructor.
+/// Runs two threads, each with a thread-local that has a destructor.
 pub(crate) fn threads() -> Result<(), String> {
     thread_local! {
         static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -72,7 +72,7 @@ pub(crate) fn threads() -> Result<(), String> {
     if sum == 42 { Ok(()) } else { Err(format!("they counted {sum}")) }
 }
 
-/// A panic that is caught: all frames on the way are looked up among those that anybody has announced.
+/// Catches a panic: the unwinder searches all registered unwind tables.
 pub(crate) fn panics() -> Result<(), String> {
     let caught = panic::catch_unwind(AssertUnwindSafe(|| panic::resume_unwind(Box::new(42_u32))));
     match caught.err().and_then(|payload| payload.downcast::<u32>().ok()) {
@@ -81,41 +81,41 @@ pub(crate) fn panics() -> Result<(), String> {
     }
 }
 
-/// Reads every variable there is.
+/// Reads all environment variables.
 pub(crate) fn environment() -> Result<(), String> {
     let bytes: usize = std::env::vars_os().map(|(name, value)| name.len() + value.len()).sum();
     if bytes > 0 { Ok(()) } else { Err("it is empty".to_owned()) }
 }
 
-/// A line through the stream of the C library, whose buffer is whose?
+/// Prints a line through the C library's standard output, whose buffer may be another module's.
 pub(crate) fn output_of_c() -> Result<(), String> {
-    // SAFETY: a text that ends with a zero.
+    // SAFETY: a string with a terminating zero.
     let written = unsafe { libc::puts(c"a line of the neighbor".as_ptr()) };
-    // SAFETY: no stream means all of them.
+    // SAFETY: a null stream flushes all streams.
     let flushed = unsafe { libc::fflush(ptr::null_mut()) };
     if written >= 0 && flushed == 0 { Ok(()) } else { Err(format!("{written}, {flushed}")) }
 }
 
-/// The generator of the C library, whose state is whose?
+/// Uses the random generator of the C library, whose state may be another module's.
 pub(crate) fn random_of_c() -> Result<(), String> {
-    // SAFETY: takes the next number.
+    // SAFETY: `rand` has no preconditions.
     let numbers = [(); 4].map(|()| unsafe { libc::rand() });
     if numbers.iter().all(|number| *number >= 0) { Ok(()) } else { Err(format!("{numbers:?}")) }
 }
 
-/// A child that ends at once: what anybody has asked to be run at a fork is run.
+/// Forks a child that exits immediately: all registered fork handlers run.
 pub(crate) fn fork() -> Result<(), String> {
-    // SAFETY: the child does nothing but end.
+    // SAFETY: the child only exits.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: ends the child without running anything of this process's end.
+        // SAFETY: exits the child without running exit handlers of this process.
         unsafe { libc::_exit(0) };
     }
     let mut status = 0;
     let waited = loop {
-        // SAFETY: waits for the child that was made above; `status` is there to be written.
+        // SAFETY: waits for the child created above; `status` is writable.
         let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
-        // A signal may come in between.
+        // A signal may interrupt the wait.
         if waited >= 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
             break waited;
         }

@@ -1,11 +1,10 @@
-//! Open files. Whoever still writes to a number that was a descriptor of the plugin before, or closes it, does that to one of
-//! these.
+//! Open files at the freed descriptors: late writes to, or closes of, former descriptors of the plugin affect these files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsRawFd as _;
 
-/// So many of each, which take the lowest numbers that are free.
+/// Number of files and of pipe ends, which get the lowest free descriptors.
 const COUNT: usize = 8;
 const TEXT: &[u8] = b"what the neighbor wrote";
 
@@ -23,8 +22,8 @@ impl Descriptors {
 
     fn try_open() -> std::io::Result<Self> {
         let (reader, writer) = std::io::pipe()?;
-        // Reading from a pipe with nothing in it must not wait.
-        // SAFETY: sets a flag of a descriptor that is open.
+        // Reads from an empty pipe must not block.
+        // SAFETY: sets a flag of an open descriptor.
         unsafe { libc::fcntl(reader.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
         let writers = (0..COUNT).map(|_| writer.try_clone()).collect::<Result<_, _>>()?;
         let path = std::env::temp_dir().join(format!("neighbor-{}", std::process::id()));
@@ -38,27 +37,27 @@ impl Descriptors {
         Ok(Self { files, reader, writers })
     }
 
-    /// Whether all are open and nobody has written to one.
+    /// Checks that all files are open and unchanged.
     pub(crate) fn check(&self) -> Result<(), String> {
         for writer in &self.writers {
-            // SAFETY: asks about a number; one that is not open is an error.
+            // SAFETY: queries a descriptor; a closed descriptor is an error.
             if unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_GETFD) } < 0 {
-                return Err(format!("somebody closed its descriptor {}", writer.as_raw_fd()));
+                return Err(format!("its descriptor was closed: {}", writer.as_raw_fd()));
             }
         }
         let mut bytes = [0; 64];
         match (&self.reader).read(&mut bytes) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             Ok(count @ 1..) => {
-                return Err(format!("somebody wrote {count} bytes into its pipe: {:?}", &bytes[..count]));
+                return Err(format!("its pipe received {count} bytes: {:?}", &bytes[..count]));
             }
-            other => return Err(format!("somebody closed its descriptor {}: {other:?}", self.reader.as_raw_fd())),
+            other => return Err(format!("its descriptor was closed: {}: {other:?}", self.reader.as_raw_fd())),
         }
         for mut file in &self.files {
             let mut content = Vec::new();
             let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut content));
             if read.is_err() || content != TEXT {
-                return Err(format!("somebody used its descriptor {}: {read:?}, {content:?}", file.as_raw_fd()));
+                return Err(format!("its descriptor was used: {}: {read:?}, {content:?}", file.as_raw_fd()));
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
-//! A plugin that comes when a surveyed one has gone. It takes the very pages that have become free and fills them with
-//! a pattern, opens files, and then works as plugins do: with memory, threads, signals, panics and files. Whatever the
-//! one before has left behind, and whatever still believes that it is there, meets this plugin instead of nobody.
+//! A plugin that is loaded after a surveyed one is unloaded. It maps exactly the freed pages and fills them with a
+//! pattern, opens files, and then works as plugins do: with memory, threads, signals, panics and files. Late effects of
+//! the unloaded plugin damage this plugin and are detected.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -16,7 +16,7 @@ use pages::Pages;
 
 module! { name: "neighbor", exit: ended }
 
-/// What it lives in between two reloads.
+/// State between two reloads.
 struct Home {
     pages: Vec<Pages>,
     blocks: Vec<Vec<u64>>,
@@ -25,7 +25,7 @@ struct Home {
 
 static HOME: Mutex<Option<Home>> = Mutex::new(None);
 
-/// Moves in. `free` has a line per range of addresses that has become free: `7f0000000000-7f0000001000 what was there`.
+/// Maps the freed pages. `free` has a line per freed address range: `7f0000000000-7f0000001000 former content`.
 #[zcall(ex = "neighbor.settle")]
 fn settle(free: String) -> String {
     let pages = pages::take(&free);
@@ -40,7 +40,7 @@ fn settle(free: String) -> String {
     }
 }
 
-/// Does a little of everything, and tells what went wrong.
+/// Performs each operation once, and returns the first error or `ok`.
 #[zcall(ex = "neighbor.work")]
 fn work() -> String {
     let chores = [
@@ -62,7 +62,7 @@ fn work() -> String {
     "ok".to_owned()
 }
 
-/// Looks whether everything is as it was left.
+/// Checks that all state is unchanged.
 #[zcall(ex = "neighbor.check")]
 fn check() -> String {
     let home = HOME.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! A signal that the neighbor sends itself: on the stack that signals have here, and on the thread's own. And a line for
-//! the system's log, which has the name that the last `openlog` gave it.
+//! Sends a signal to this thread, on the alternate signal stack and on the thread's own stack; and writes a line to the
+//! system's log, under the name of the last `openlog`.
 
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -12,7 +12,7 @@ extern "C" fn seen(_signal: libc::c_int) {
     SEEN.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Whether a signal arrives, and what was there before is put back.
+/// Checks that a signal arrives, and restores the previous action.
 pub(crate) fn arrive() -> Result<(), String> {
     for flags in [libc::SA_ONSTACK, 0] {
         SEEN.store(0, Ordering::SeqCst);
@@ -22,11 +22,11 @@ pub(crate) fn arrive() -> Result<(), String> {
         action.sa_sigaction = seen as extern "C" fn(libc::c_int) as *const () as usize;
         action.sa_flags = flags;
         let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: `seen` does what a handler may, and is taken off before this function returns.
+        // SAFETY: `seen` is async-signal-safe, and is removed before this function returns.
         let set = unsafe { libc::sigaction(libc::SIGUSR2, action, before.as_mut_ptr()) };
         // SAFETY: sends this thread a signal that has a handler.
         let sent = unsafe { libc::raise(libc::SIGUSR2) };
-        // SAFETY: puts back what the call above has found.
+        // SAFETY: restores the action that the call above returned.
         let back = unsafe { libc::sigaction(libc::SIGUSR2, before.as_ptr(), ptr::null_mut()) };
         let seen = SEEN.load(Ordering::SeqCst);
         if (set, sent, back, seen) != (0, 0, 0, 1) {
@@ -36,10 +36,10 @@ pub(crate) fn arrive() -> Result<(), String> {
     Ok(())
 }
 
-/// Says a line where no daemon listens: the C library puts the line together all the same.
+/// Writes a line to the log without a daemon: the C library formats the line all the same.
 pub(crate) fn tell_the_log() {
     if !Path::new("/dev/log").exists() {
-        // SAFETY: the format is a text that ends with a zero and asks for no argument.
+        // SAFETY: the format is a zero-terminated string without conversions.
         unsafe { libc::syslog(libc::LOG_DEBUG, c"the neighbor has moved in".as_ptr()) };
     }
 }

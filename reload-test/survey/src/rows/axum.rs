@@ -57,6 +57,6 @@ pub(crate) fn end() {
     if let Ok(Err(error)) = server.runtime.block_on(server.running) {
         eprintln!("{error}");
     }
-    // Dropping it waits for its threads.
+    // The drop waits for the runtime's threads.
     drop(server.runtime);
 }

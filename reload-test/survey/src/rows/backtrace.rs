@@ -1,4 +1,4 @@
-//! A backtrace with names, which keeps the symbols of every image it has met; the crate has a call to let them go.
+//! A backtrace with names, which caches the symbols of every image; the crate has a function to clear the cache.
 
 pub(crate) fn begin() {}
 

@@ -1,4 +1,4 @@
-//! Nothing: the row that the others are compared with.
+//! Baseline: uses no crate.
 
 pub(crate) fn begin() {}
 

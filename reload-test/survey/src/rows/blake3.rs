@@ -1,4 +1,4 @@
-//! A hash, by what the processor has for it.
+//! A hash, with the vector instructions of the processor.
 
 pub(crate) fn begin() {}
 

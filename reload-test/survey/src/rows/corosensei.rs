@@ -1,4 +1,4 @@
-//! A coroutine with a stack of its own, that panics at its second step; resumed to its end, or left asleep in a static.
+//! A coroutine on a separate stack, which panics at its second step; resumed to its end, or left suspended in a static.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ pub(crate) fn begin() {}
 pub(crate) fn work() -> String {
     let mut doubling = Coroutine::new(|yielder, first: u64| {
         let second = yielder.suspend(first * 2);
-        assert!(second != 0, "it is asked for a panic");
+        assert!(second != 0, "the row requests a panic");
         yielder.suspend(second * 2);
     });
     let first = doubling.resume(21);
@@ -31,7 +31,7 @@ pub(crate) fn work() -> String {
 
 pub(crate) fn end() {
     if cfg!(feature = "corosensei-leaked") {
-        // The stack stays where it is, whatever becomes of the thread-local.
+        // Keeps the stack at its address after the destruction of the thread-local.
         ASLEEP.with_borrow_mut(|asleep| std::mem::forget(std::mem::take(asleep)));
     }
 }

@@ -1,14 +1,14 @@
-//! C++ that is compiled into the plugin; which, says the feature.
+//! C++ that is compiled into the plugin; the feature selects the file.
 
 unsafe extern "C" {
-    /// 42, when all has gone well.
+    /// Returns 42 on success.
     fn row_work() -> std::ffi::c_int;
 }
 
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    // SAFETY: it works on its own values only, and lets nothing be thrown out.
+    // SAFETY: the function only uses its own values, and throws no exception to the caller.
     match unsafe { row_work() } {
         42 => "ok".to_owned(),
         other => other.to_string(),

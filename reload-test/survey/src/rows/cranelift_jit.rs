@@ -1,4 +1,4 @@
-//! A function made while the plugin runs; its memory is given back when the module ends, or left.
+//! A function compiled at run time; its memory is freed when the module ends, or leaked.
 #![allow(unsafe_code, reason = "calls what was made, and gives its memory back")]
 
 use std::error::Error;
@@ -9,7 +9,7 @@ use cranelift::prelude::{AbiParam, FunctionBuilder, FunctionBuilderContext, Inst
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module as _, default_libcall_names};
 
-/// What was made, and where the function is.
+/// Module and address of the function.
 static MADE: Kept<(JITModule, usize)> = Kept::new();
 
 fn make() -> Result<(JITModule, usize), Box<dyn Error + Send + Sync>> {
@@ -42,7 +42,7 @@ pub(crate) fn begin() {
 pub(crate) fn work() -> String {
     MADE.work(|(_module, function)| {
         let function = std::ptr::with_exposed_provenance::<()>(*function);
-        // SAFETY: the function was made with this signature, for the convention of this system, and its memory lives.
+        // SAFETY: the function was compiled with this signature and calling convention, and its memory is alive.
         let add = unsafe { std::mem::transmute::<*const (), extern "C" fn(i64, i64) -> i64>(function) };
         Ok::<_, ()>(add(40, 2) == 42)
     })
@@ -52,6 +52,6 @@ pub(crate) fn end() {
     let Some((module, _function)) = (if cfg!(feature = "cranelift-jit-leaked") { None } else { MADE.take() }) else {
         return;
     };
-    // SAFETY: nobody calls the function any more.
+    // SAFETY: the function is not called again.
     unsafe { module.free_memory() };
 }

@@ -21,7 +21,7 @@ pub(crate) fn work() -> String {
                 let guard = epoch::pin();
                 let old = SHARED.swap(Owned::new(vec![number; 100]), Ordering::AcqRel, &guard);
                 if !old.is_null() {
-                    // SAFETY: it was swapped out above, so no thread that pins from now on can reach it.
+                    // SAFETY: the value was swapped out above, so threads that pin from now on cannot reach it.
                     unsafe { guard.defer_destroy(old) };
                 }
                 queue.push(number);

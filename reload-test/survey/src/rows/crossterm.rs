@@ -1,5 +1,5 @@
-//! A terminal on a pty, in raw mode, with a key typed into it. The mode is put back after each call, or left; what waits
-//! for events has no end either way. Putting it back in `exit` would be wrong: the next generation has begun by then.
+//! A terminal on a pty, in raw mode, with a key typed into it. The mode is restored after each call, or left; the event source has no end
+//! in either case. Restoring the mode in `exit` would be wrong: the next generation has started by then.
 #![allow(unsafe_code, reason = "makes a pty and puts it where the terminal of a program is")]
 
 use std::fs::File;
@@ -12,20 +12,20 @@ use crate::local::Kept;
 use crossterm::event::{Event, KeyCode};
 use crossterm::{cursor, execute, terminal};
 
-/// The far end of the terminal.
+/// Far end of the terminal.
 static FAR_END: Kept<File> = Kept::new();
 
 fn open() -> io::Result<File> {
     let (mut far, mut near) = (-1, -1);
     let size = libc::winsize { ws_row: 25, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: both places are ours and live, and neither name nor mode is wanted.
+    // SAFETY: both descriptors are writable, and name and mode are not requested.
     let made = unsafe { libc::openpty(&mut far, &mut near, std::ptr::null_mut(), std::ptr::null(), &size) };
     if made != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: `openpty` made both, and nobody else has them.
+    // SAFETY: `openpty` created both descriptors, which have no other owner.
     let (far, near) = unsafe { (File::from_raw_fd(far), File::from_raw_fd(near)) };
-    // SAFETY: no pointer is handed over; the standard input is for the program to direct.
+    // SAFETY: passes no pointer; the program may redirect its standard input.
     if unsafe { libc::dup2(near.as_raw_fd(), 0) } != 0 {
         return Err(io::Error::last_os_error());
     }

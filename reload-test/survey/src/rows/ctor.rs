@@ -1,4 +1,4 @@
-//! Life before main: code that runs while the library is mapped, and uses a thread-local with a destructor there.
+//! Code before main, which runs while the library is mapped, and uses a thread-local with a destructor.
 
 use std::cell::RefCell;
 

@@ -1,5 +1,5 @@
-//! A handler for Ctrl-C, which is pressed; that of an earlier generation must be out of sight. The crate has no way to take
-//! it off again, and its thread never ends.
+//! A handler for Ctrl-C, which is simulated; handlers of earlier generations must be removed. The crate has no function
+//! to remove its handler, and its thread never ends.
 #![expect(unsafe_code, reason = "reads a disposition, and sends itself a signal")]
 
 use std::mem;
@@ -25,7 +25,7 @@ pub(crate) fn begin() {
 fn is_handled() -> bool {
     // SAFETY: all zeroes are an action.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
-    // SAFETY: nothing is set, and the action is a place for one.
+    // SAFETY: no action is set, and the pointer is writable.
     unsafe { libc::sigaction(libc::SIGINT, null(), &raw mut action) };
     ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction)
 }
@@ -35,7 +35,7 @@ pub(crate) fn work() -> String {
         return "the handler of an earlier generation is in sight".to_owned();
     }
     let before = PRESSED.load(Ordering::SeqCst);
-    // SAFETY: sends this process a signal, as the terminal does; somebody has a handler for it.
+    // SAFETY: sends this process a signal, as the terminal does; a handler is installed.
     unsafe { libc::kill(libc::getpid(), libc::SIGINT) };
     let begun = Instant::now();
     while PRESSED.load(Ordering::SeqCst) == before {

@@ -1,5 +1,5 @@
-//! A handle that asks a server on this machine, dropped when the module ends, or left in a static. libcurl is C, and
-//! its global state is never ended: the crate has no call for that.
+//! A handle that requests from a server on this machine, dropped when the module ends, or left in a static. libcurl is
+//! C, and the crate has no function to end its global state.
 
 use crate::local::{self, Kept};
 

@@ -1,4 +1,4 @@
-//! A logger of the plugin's own, used directly: `log`'s one place for a logger is the bridge to the host's.
+//! The plugin's own logger, used directly: `log`'s global logger is the bridge to the host.
 
 use log::Log as _;
 

@@ -1,4 +1,4 @@
-//! Text made small and large again.
+//! Compresses and decompresses text.
 
 use std::io::{self, Read as _, Write as _};
 

@@ -1,5 +1,5 @@
-//! A logger with a file that a thread writes, shut down when the module ends, or left in a static; and one whose thread
-//! only flushes it, which has no end.
+//! A logger with a file that a thread writes, shut down when the module ends, or left in a static; and a logger whose
+//! thread only flushes, which has no end.
 
 use std::thread;
 use std::time::Duration;
@@ -16,8 +16,8 @@ fn line(out: &mut dyn std::io::Write, _now: &mut DeferredNow, record: &log::Reco
 
 pub(crate) fn begin() {
     let spec = FileSpec::default().directory(local::path("log")).suppress_timestamp();
-    // The place of the global logger is taken by the host's, so it is made and used beside it.
-    // By itself, the mode that writes in a thread has the other thread too.
+    // The host's bridge is the global logger, so this logger is used directly. By default, the asynchronous mode also
+    // starts the thread that flushes.
     let mode = if cfg!(feature = "flexi_logger-flushed") {
         WriteMode::BufferAndFlush
     } else {
@@ -34,7 +34,7 @@ pub(crate) fn begin() {
 
 pub(crate) fn work() -> String {
     LOGGER.work(|logger| {
-        // A thread writes it, in its own time.
+        // A thread writes the line asynchronously.
         for _ in 0..1000 {
             logger.flush();
             let files = logger.existing_log_files(&flexi_logger::LogfileSelector::default())?;

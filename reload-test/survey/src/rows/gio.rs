@@ -1,5 +1,5 @@
-//! A closure that is connected to a signal of an object of the whole process, and never disconnected. Each generation emits
-//! the signal, which calls the closures of those before as well.
+//! A closure connected to a signal of an object of the whole process, never disconnected. Each generation emits the
+//! signal, which calls the closures of previous generations as well.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +27,7 @@ pub(crate) fn work() -> String {
     }))
 }
 
-/// Returns an action of the default application of the process, which is made if there is none.
+/// Returns an action of the process's default application, which is created if needed.
 fn action() -> Result<SimpleAction, String> {
     let application = Application::default().unwrap_or_else(|| {
         let application = Application::new(None, ApplicationFlags::NON_UNIQUE);

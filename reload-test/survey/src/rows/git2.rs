@@ -1,5 +1,5 @@
-//! A repository with a commit, dropped when the module ends, or left in a static. libgit2 is C, and is never told that
-//! it is over: the crate has no call for that.
+//! A repository with a commit, dropped when the module ends, or left in a static. libgit2 is C, and the crate has no
+//! function to shut it down.
 
 use crate::local::{self, Kept};
 

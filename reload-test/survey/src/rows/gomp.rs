@@ -1,4 +1,4 @@
-//! OpenMP in C: the library that runs the loop comes with the plugin, and its threads sleep in it when the loop is done.
+//! OpenMP in C: libgomp, which runs the loop, is loaded with the plugin, and its idle threads stay in libgomp.
 
 unsafe extern "C" {
     fn row_sum(count: std::ffi::c_long) -> std::ffi::c_long;
@@ -7,7 +7,7 @@ unsafe extern "C" {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    // SAFETY: it adds numbers.
+    // SAFETY: the function adds numbers.
     match unsafe { row_sum(1000) } {
         499_500 => "ok".to_owned(),
         other => other.to_string(),

@@ -1,6 +1,5 @@
-//! LMDB, a database in a mapped file; closed when the module ends, or left in a static. It is C, and has a
-//! thread-specific key of its own.
-#![allow(unsafe_code, reason = "opening it maps a file, which somebody else may write to")]
+//! LMDB, a database in a mapped file; closed when the module ends, or left in a static. LMDB is C, and has its own thread-specific key.
+#![allow(unsafe_code, reason = "opening it maps a file, which other processes may write to")]
 
 use crate::local::{self, Kept};
 
@@ -15,7 +14,7 @@ static DATABASE: Kept<Env> = Kept::new();
 fn open() -> Result<Env, Error> {
     let path = local::path("lmdb");
     std::fs::create_dir(&path)?;
-    // SAFETY: nobody else knows the folder.
+    // SAFETY: the folder is used by this environment only.
     unsafe { EnvOpenOptions::new().map_size(1 << 20).open(path) }
 }
 

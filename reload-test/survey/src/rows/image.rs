@@ -1,4 +1,4 @@
-//! A picture drawn, made small, encoded and decoded.
+//! A picture drawn, scaled down, encoded and decoded.
 
 use std::io::Cursor;
 

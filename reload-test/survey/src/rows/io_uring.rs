@@ -1,4 +1,4 @@
-//! A ring for the length of a call: it is given one request, answers it and is closed.
+//! A ring for the length of a call: it completes one request and is closed.
 
 use io_uring::{IoUring, opcode};
 
@@ -10,7 +10,7 @@ pub(crate) fn work() -> String {
 
 fn answer() -> std::io::Result<String> {
     let mut ring = IoUring::new(4)?;
-    // SAFETY: the request has neither descriptor nor memory.
+    // SAFETY: the request uses no descriptor and no memory.
     unsafe { ring.submission().push(&opcode::Nop::new().build().user_data(42)) }.map_err(std::io::Error::other)?;
     ring.submit_and_wait(1)?;
     let answer = ring.completion().next().map(|entry| entry.user_data());

@@ -1,5 +1,4 @@
-//! A ring that nobody closes, with a request for a byte that never comes: the kernel may write it into the plugin's heap at
-//! any time.
+//! A ring, never closed, with a pending read: the kernel may write to the plugin's heap at any time.
 
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::os::fd::AsRawFd as _;
@@ -17,22 +16,22 @@ struct Waiting {
 static WAITING: Mutex<Option<Waiting>> = Mutex::new(None);
 
 pub(crate) fn begin() {
-    *WAITING.lock().expect("nobody panics here") = wait().ok();
+    *WAITING.lock().expect("no thread panics while holding the lock") = wait().ok();
 }
 
 fn wait() -> std::io::Result<Waiting> {
     let (mut ring, (from, to)) = (IoUring::new(4)?, pipe()?);
     let mut place = Box::new([0; 64]);
     let read = opcode::Read::new(types::Fd(from.as_raw_fd()), place.as_mut_ptr(), 64).build();
-    // SAFETY: descriptor and memory are kept beside the ring.
+    // SAFETY: descriptor and memory are stored with the ring.
     unsafe { ring.submission().push(&read) }.map_err(std::io::Error::other)?;
     ring.submit()?;
     Ok(Waiting { ring, _place: place, _from: from, _to: to })
 }
 
 pub(crate) fn work() -> String {
-    let mut waiting = WAITING.lock().expect("nobody panics here");
-    let Some(waiting) = &mut *waiting else { return "there is no ring".to_owned() };
+    let mut waiting = WAITING.lock().expect("no thread panics while holding the lock");
+    let Some(waiting) = &mut *waiting else { return "no ring".to_owned() };
     let is_silent = waiting.ring.completion().next().is_none();
     if is_silent { "ok".to_owned() } else { "there is an answer".to_owned() }
 }

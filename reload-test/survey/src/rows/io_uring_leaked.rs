@@ -1,4 +1,4 @@
-//! A ring that nobody closes; all its requests have been answered.
+//! A ring, never closed; all its requests are completed.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use io_uring::{IoUring, opcode};
 static RING: Mutex<Option<IoUring>> = Mutex::new(None);
 
 pub(crate) fn begin() {
-    *RING.lock().expect("nobody panics here") = IoUring::new(4).ok();
+    *RING.lock().expect("no thread panics while holding the lock") = IoUring::new(4).ok();
 }
 
 pub(crate) fn work() -> String {
@@ -15,9 +15,9 @@ pub(crate) fn work() -> String {
 }
 
 fn answer() -> std::io::Result<String> {
-    let mut ring = RING.lock().expect("nobody panics here");
-    let Some(ring) = &mut *ring else { return Ok("there is no ring".to_owned()) };
-    // SAFETY: the request has neither descriptor nor memory.
+    let mut ring = RING.lock().expect("no thread panics while holding the lock");
+    let Some(ring) = &mut *ring else { return Ok("no ring".to_owned()) };
+    // SAFETY: the request uses no descriptor and no memory.
     unsafe { ring.submission().push(&opcode::Nop::new().build().user_data(42)) }.map_err(std::io::Error::other)?;
     ring.submit_and_wait(1)?;
     let answer = ring.completion().next().map(|entry| entry.user_data());

@@ -1,4 +1,4 @@
-//! A map in a static that is made when it is first used.
+//! A map in a static, initialized on first use.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ lazy_static::lazy_static! {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    let names = NAMES.lock().expect("nobody panics here");
+    let names = NAMES.lock().expect("no thread panics while holding the lock");
     names
         .get(&42)
         .map_or_else(|| "it is not there".to_owned(), |name| if name == "42" { "ok".to_owned() } else { name.clone() })

@@ -10,18 +10,18 @@ use libloading::{Error, Library, Symbol};
 static LIBRARY: Kept<Library> = Kept::new();
 
 pub(crate) fn begin() {
-    // SAFETY: what this library of the C library's does while it is loaded is sound, and it needs nothing from us.
+    // SAFETY: the initializers of this library of the C library are sound and have no preconditions.
     LIBRARY.keep(unsafe { Library::new("libresolv.so.2") });
 }
 
 pub(crate) fn work() -> String {
     LIBRARY.work(|library| {
-        // SAFETY: in <resolv.h> it has this type: a number in, a text out.
+        // SAFETY: <resolv.h> declares this type: a number as the argument, a string as the result.
         let name: Symbol<'_, unsafe extern "C" fn(c_int) -> *const std::ffi::c_char> =
             unsafe { library.get(b"__p_rcode\0") }?;
-        // SAFETY: any number may be asked for.
+        // SAFETY: the function accepts any number.
         let text = unsafe { name(0) };
-        // SAFETY: what it returns is a text with a zero behind, which lives as long as the library.
+        // SAFETY: the result is a zero-terminated string that lives as long as the library.
         Ok::<_, Error>(!unsafe { std::ffi::CStr::from_ptr(text) }.is_empty())
     })
 }

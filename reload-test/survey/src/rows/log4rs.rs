@@ -1,5 +1,5 @@
-//! A logger made of a configuration, with a file, used beside the host's; it lies in a static, as it would as the
-//! global one.
+//! A logger created from a configuration, with a file, used in addition to the host's; it is stored in a static, as a
+//! global logger would be.
 
 use crate::local::{self, Kept};
 

@@ -1,5 +1,5 @@
 //! A file and a piece of memory, mapped; unmapped when the module ends, or left in a static.
-#![allow(unsafe_code, reason = "mapping a file is unsafe, as somebody else may write to it")]
+#![allow(unsafe_code, reason = "mapping a file is unsafe, because other processes may write to it")]
 
 use std::io;
 
@@ -14,7 +14,7 @@ fn map() -> io::Result<(Mmap, MmapMut)> {
     std::fs::write(&path, vec![7; 1 << 20])?;
     let file = std::fs::File::open(&path)?;
     std::fs::remove_file(&path)?;
-    // SAFETY: nobody else knows the file, whose name is gone.
+    // SAFETY: the file is deleted, so no other code can open it.
     Ok((unsafe { Mmap::map(&file) }?, MmapMut::map_anon(1 << 20)?))
 }
 

@@ -1,4 +1,4 @@
-//! Counters that go to a recorder: one for the whole process, which has no end, or one for the length of a call.
+//! Counters of a recorder: for the whole process, which has no end, or for the length of a call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! An allocator of the plugin's own, in place of the module heap.
+//! The plugin's own allocator, in place of the module heap.
 
 use std::thread;
 

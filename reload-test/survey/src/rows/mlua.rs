@@ -1,5 +1,5 @@
-//! A state of Lua with a function of Rust in it, dropped when the module ends, or left in a thread-local that nobody
-//! clears. Lua is C, and an error in it is a long jump.
+//! A state of Lua with a function of Rust, dropped when the module ends, or left in a thread-local. Lua is C, and its
+//! errors are long jumps.
 
 use std::cell::RefCell;
 
@@ -22,7 +22,7 @@ fn state() -> Result<Lua, Error> {
 
 pub(crate) fn begin() {
     match state() {
-        // The value stays where it is, whatever becomes of the thread-local.
+        // Keeps the value alive after the destruction of the thread-local.
         Ok(lua) if cfg!(feature = "mlua-leaked") => {
             std::mem::forget(lua.clone());
             STATE.set(Some(lua));
@@ -34,7 +34,7 @@ pub(crate) fn begin() {
 
 pub(crate) fn work() -> String {
     STATE.with_borrow(|lua| {
-        let Some(lua) = lua else { return "there is no state".to_owned() };
+        let Some(lua) = lua else { return "no state".to_owned() };
         let doubled = lua.load("local t = {} for i = 1, 100 do t[i] = double(i) end return t[50]").eval::<i64>();
         let refused = lua.load("local is_done, why = pcall(refuse) return is_done").eval::<bool>();
         told(doubled.and_then(|doubled| Ok(doubled == 100 && !refused?)))

@@ -1,4 +1,4 @@
-//! A cache in a static that forgets what is old.
+//! A cache in a static that evicts old values.
 
 use std::sync::LazyLock;
 use std::thread;

@@ -1,5 +1,5 @@
-//! A watch on a folder, whose events are received; dropped when the module ends, or left in a static. Its thread ends a moment
-//! after it was dropped.
+//! A watch on a folder, whose events are received; dropped when the module ends, or left in a static. Its thread ends
+//! shortly after the drop.
 
 use std::fs;
 use std::io;

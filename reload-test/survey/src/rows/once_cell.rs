@@ -1,4 +1,4 @@
-//! A value that is made when it is first used, by whichever thread comes first.
+//! A value initialized on first use, by the first thread.
 
 use std::thread;
 

@@ -60,7 +60,7 @@ fn certificate(key: &PKey<Private>) -> Result<X509, Failure> {
     Ok(certificate.build())
 }
 
-/// Performs the handshake; the end that accepts does it in a thread.
+/// Performs the handshake; the accepting end runs in a thread.
 fn connection(acceptor: &SslAcceptor, connector: &SslConnector) -> Result<(Stream, Stream), Failure> {
     let (client, server) = UnixStream::pair()?;
     thread::scope(|scope| {
@@ -71,7 +71,7 @@ fn connection(acceptor: &SslAcceptor, connector: &SslConnector) -> Result<(Strea
     })
 }
 
-/// Sends a text from one end to the other, and back.
+/// Sends a text to the other end, and back.
 fn is_echoed((client, server): &mut (Stream, Stream)) -> io::Result<bool> {
     let mut text = [0; 5];
     client.write_all(b"hello")?;

@@ -1,4 +1,4 @@
-//! A panic that is caught, with the backtrace in words.
+//! A caught panic with a formatted backtrace.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::catch_unwind;

@@ -1,4 +1,4 @@
-//! Locks that are waited for.
+//! Contended locks.
 
 use std::thread;
 

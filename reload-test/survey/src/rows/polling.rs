@@ -1,5 +1,5 @@
-//! A poller with a socket, woken by a thread; dropped when the module ends, or left in a static. It makes its
-//! descriptors past the C library.
+//! A poller with a socket, woken by a thread; dropped when the module ends, or left in a static. The crate opens its
+//! descriptors with direct system calls.
 #![allow(unsafe_code, reason = "adding a socket is unsafe, as it must be taken away before it is closed")]
 
 use std::io;
@@ -17,7 +17,7 @@ static POLLER: Kept<(Arc<Poller>, UdpSocket)> = Kept::new();
 fn poller() -> io::Result<(Arc<Poller>, UdpSocket)> {
     let poller = Poller::new()?;
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
-    // SAFETY: `end` takes it away again before it is closed.
+    // SAFETY: `end` removes the socket before it is closed.
     unsafe { poller.add(&socket, Event::readable(7)) }?;
     Ok((Arc::new(poller), socket))
 }

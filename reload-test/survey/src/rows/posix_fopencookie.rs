@@ -1,5 +1,4 @@
-//! A stream with functions of its own that nobody closes, and with something in its buffer. The next generation flushes all
-//! streams.
+//! A stream with custom functions, never closed, and with data in its buffer. The next generation flushes all streams.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -22,10 +21,10 @@ unsafe extern "C" fn write(_cookie: *mut c_void, _bytes: *const c_char, len: usi
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    // SAFETY: all streams.
+    // SAFETY: a null stream flushes all streams.
     let refused = unsafe { libc::fflush(std::ptr::null_mut()) };
     let functions = Functions { read: None, write: Some(write), seek: None, close: None };
-    // SAFETY: the functions do not look at the cookie.
+    // SAFETY: the functions do not access the cookie.
     let stream = unsafe { fopencookie(std::ptr::null_mut(), c"w".as_ptr(), functions) };
     if stream.is_null() || refused != 0 {
         return "the streams are spoiled".to_owned();

@@ -1,4 +1,4 @@
-//! A name of its own for the system's log, under which the next generation writes first.
+//! A program name of the plugin for the system's log, under which the next generation first writes.
 
 use std::ffi::CString;
 
@@ -8,7 +8,7 @@ pub(crate) fn work() -> String {
     // SAFETY: a format without arguments.
     unsafe { libc::syslog(libc::LOG_DEBUG, c"surveyed".as_ptr()) };
     let name = CString::new("alcedo-survey").expect("no zero byte");
-    // SAFETY: the string stays where it is as long as this module does.
+    // SAFETY: the string stays at its address as long as this module does.
     unsafe { libc::openlog(name.into_raw(), 0, libc::LOG_USER) };
     "ok".to_owned()
 }

@@ -1,4 +1,4 @@
-//! A string of its own in the environment, which the next generation reads.
+//! A string of the plugin in the environment, which the next generation reads.
 
 use std::ffi::{CStr, CString};
 
@@ -7,10 +7,10 @@ pub(crate) fn begin() {}
 pub(crate) fn work() -> String {
     // SAFETY: the name is a C string.
     let before = unsafe { libc::getenv(c"ALCEDO_SURVEY".as_ptr()) };
-    // SAFETY: what the environment leads to is a C string.
+    // SAFETY: values in the environment are C strings.
     let is_sound = before.is_null() || unsafe { CStr::from_ptr(before) } == c"surveyed";
     let text = CString::new("ALCEDO_SURVEY=surveyed").expect("no zero byte");
-    // SAFETY: the string stays where it is as long as this module does.
+    // SAFETY: the string stays at its address as long as this module does.
     let refused = unsafe { libc::putenv(text.into_raw()) };
     if is_sound && refused == 0 { "ok".to_owned() } else { "the environment is spoiled".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! A buffer of its own for standard error, through which the next generation writes first.
+//! A buffer of the plugin for standard error, through which the next generation first writes.
 
 use std::ffi::c_char;
 
@@ -14,9 +14,9 @@ pub(crate) fn work() -> String {
     // SAFETY: an open stream.
     let flushed = unsafe { libc::fflush(stderr) };
     let buffer: &'static mut [c_char] = vec![0; 4096].leak();
-    // SAFETY: the buffer stays where it is as long as this module does.
+    // SAFETY: the buffer stays at its address as long as this module does.
     let refused = unsafe { libc::setvbuf(stderr, buffer.as_mut_ptr(), libc::_IOFBF, buffer.len()) };
-    // SAFETY: a C string for an open stream. It stays in the buffer.
+    // SAFETY: a C string for an open stream, which keeps it in the buffer.
     unsafe { libc::fputs(c"surveyed\n".as_ptr(), stderr) };
     if written >= 0 && flushed == 0 && refused == 0 { "ok".to_owned() } else { "the stream is spoiled".to_owned() }
 }

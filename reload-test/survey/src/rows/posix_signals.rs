@@ -1,6 +1,6 @@
-//! What POSIX has to raise signals and to call back, each left as it is or properly ended, as the feature says. One file for
-//! all of these rows: they differ in a call or two. What is left strikes while the neighbor is there, or when the next
-//! generation begins, which triggers it: by then its handlers and functions are unmapped.
+//! Signals and callbacks of POSIX, left running or properly ended, as the feature selects. One file for all of these
+//! rows, which differ in a few calls. Late effects occur while the neighbor is loaded, or when the next generation
+//! starts and triggers them: the handlers and functions are unmapped by then.
 #![expect(unsafe_code, reason = "calls C functions, as crates do that wrap them")]
 #![allow(dead_code, reason = "each row uses its own part")]
 
@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 use std::time::{Duration, Instant};
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
-/// What `end` is to end: a timer, a descriptor.
+/// Object for `end` to close: a timer or a descriptor.
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 static QUEUE: AtomicI32 = AtomicI32::new(-1);
 
-/// Names the descriptor that a generation has left for the next one to make it strike.
+/// Environment variable with the descriptor that a generation left for the next one to trigger.
 const LEFT_FD: &str = "ALCEDO_SURVEY_LEFT_FD";
 
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
@@ -29,10 +29,10 @@ pub(crate) fn begin() {
     }
     let Some(left) = std::env::var(LEFT_FD).ok().and_then(|left| left.parse().ok()) else { return };
     if cfg!(feature = "posix-sigio") {
-        // SAFETY: the byte is there; the socket is still open.
+        // SAFETY: the byte is readable; the socket is still open.
         unsafe { libc::write(left, b"x".as_ptr().cast(), 1) };
     } else if cfg!(feature = "posix-mq-notify") {
-        // SAFETY: the queue is open and the event a whole one.
+        // SAFETY: the queue is open and the event initialized.
         let is_taken = is_alone() && unsafe { mq_notify(left, &CALL) } != 0;
         IS_TAKEN.store(is_taken, Ordering::SeqCst);
         send_and_receive(left);
@@ -46,7 +46,7 @@ fn leave(fd: c_int) {
     unsafe { std::env::set_var(LEFT_FD, fd.to_string()) };
 }
 
-/// Checks that the generation before is not there any more.
+/// Checks that the previous generation is unmapped.
 fn is_alone() -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let images =
@@ -54,14 +54,14 @@ fn is_alone() -> bool {
     images.collect::<BTreeSet<_>>().len() == 1
 }
 
-/// Checks for a process that has ended and still waits for its status to be read, and leaves it as it is.
+/// Checks for a zombie process without reaping it.
 fn is_waited_for() -> bool {
     // SAFETY: all zeroes are a record.
     let mut record: libc::siginfo_t = unsafe { mem::zeroed() };
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: the record is a place for one.
+    // SAFETY: the record is writable.
     let found = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut record, options) };
-    // SAFETY: the record is of a process, or all zeroes.
+    // SAFETY: the record is that of a process, or all zeroes.
     found == 0 && unsafe { record.si_pid() } != 0
 }
 
@@ -77,12 +77,12 @@ pub(crate) fn work() -> String {
     let begun = Instant::now();
     while is_called && CALLS.load(Ordering::SeqCst) == before {
         if begun.elapsed() > Duration::from_secs(20) {
-            return "nobody was called".to_owned();
+            return "the callback was not called".to_owned();
         }
         std::thread::yield_now();
     }
     if cfg!(feature = "posix-mq-notify") {
-        // SAFETY: the queue is open and the event a whole one.
+        // SAFETY: the queue is open and the event initialized.
         unsafe { mq_notify(QUEUE.load(Ordering::SeqCst), &CALL) };
     }
     "ok".to_owned()
@@ -92,11 +92,11 @@ extern "C" fn count(_signal: c_int) {
     CALLS.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Is called with the descriptor to close, or zero.
+/// Callback with the descriptor to close, or zero.
 extern "C" fn hear(value: usize) {
     CALLS.fetch_add(1, Ordering::SeqCst);
     if value > 0 {
-        // SAFETY: it was opened for the request that is done now.
+        // SAFETY: the descriptor was opened for the completed request.
         unsafe { libc::close(value as c_int) };
     }
 }
@@ -106,7 +106,7 @@ fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) {
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = handler as *const () as libc::sighandler_t;
     action.sa_flags = flags;
-    // SAFETY: the handlers do only what handlers may.
+    // SAFETY: the handlers are async-signal-safe.
     unsafe { libc::sigaction(signal, &raw const action, null_mut()) };
 }
 
@@ -131,24 +131,24 @@ const NEVER: libc::timeval = libc::timeval { tv_sec: 0, tv_usec: 0 };
 
 fn interval(which: c_int, tick: libc::timeval) {
     let timer = libc::itimerval { it_interval: tick, it_value: tick };
-    // SAFETY: the timer is a whole one.
+    // SAFETY: the timer is initialized.
     unsafe { setitimer(which, &timer, null_mut()) };
 }
 
 fn timer(event: &Event) {
     let mut timer = 0;
-    // SAFETY: the event is a whole one, and `timer` a place for a timer.
+    // SAFETY: the event is initialized, and `timer` is writable.
     unsafe { timer_create(libc::CLOCK_MONOTONIC, event, &raw mut timer) };
     let tick = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     let often = libc::itimerspec { it_interval: tick, it_value: tick };
-    // SAFETY: the timer was made just now.
+    // SAFETY: the timer was created just now.
     unsafe { timer_settime(timer, 0, &often, null_mut()) };
     LEFT.store(timer, Ordering::SeqCst);
 }
 
 extern "C" fn spacious(_signal: c_int) {
     let mut space = [0_u8; 8 * 1024];
-    // SAFETY: the byte is there.
+    // SAFETY: the byte is readable.
     unsafe { (&raw mut space[17]).write_volatile(1) };
     std::hint::black_box(&mut space);
     CALLS.fetch_add(1, Ordering::SeqCst);
@@ -163,7 +163,7 @@ struct Stack(*mut c_void);
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: mapped with this length.
+        // SAFETY: the memory was mapped with this length.
         unsafe { libc::munmap(self.0, 65536) };
     }
 }
@@ -171,10 +171,10 @@ impl Drop for Stack {
 thread_local! {
     static STACK: Stack = {
         let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a fresh mapping wherever there is room.
+        // SAFETY: a new mapping at an address chosen by the kernel.
         let memory = unsafe { libc::mmap(null_mut(), 65536, protection, flags, -1, 0) };
         let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: 65536 };
-        // SAFETY: the memory is there until this thread's locals end.
+        // SAFETY: the memory stays mapped until this thread's locals are destroyed.
         unsafe { libc::sigaltstack(&raw const stack, null_mut()) };
         Stack(memory)
     };
@@ -184,18 +184,18 @@ static mut BACK: [u128; 32] = [0; 32];
 
 extern "C" fn leap(_signal: c_int) {
     CALLS.fetch_add(1, Ordering::SeqCst);
-    // SAFETY: the buffer was filled in a frame that is still there.
+    // SAFETY: the buffer was filled in a frame that still exists.
     unsafe { siglongjmp((&raw mut BACK).cast(), 1) };
 }
 
 fn socket_that_tells() {
     handle(libc::SIGIO, count, libc::SA_RESTART);
     let mut pair = [0; 2];
-    // SAFETY: `pair` is a place for two.
+    // SAFETY: `pair` has space for two descriptors.
     unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, pair.as_mut_ptr()) };
-    // SAFETY: asks for a number.
+    // SAFETY: `getpid` has no preconditions.
     let own = unsafe { libc::getpid() };
-    // SAFETY: 8 is `F_SETOWN`; the descriptor was made just now.
+    // SAFETY: 8 is `F_SETOWN`; the descriptor was created just now.
     unsafe { libc::fcntl(pair[0], 8, own) };
     // SAFETY: as above.
     unsafe { libc::fcntl(pair[0], libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) };
@@ -204,16 +204,16 @@ fn socket_that_tells() {
     leave(pair[1]);
 }
 
-/// Sends a message, which the queue notifies somebody of, and takes it out again.
+/// Sends a message, which triggers the notification of the queue, and receives it again.
 fn send_and_receive(queue: c_int) {
     // SAFETY: the message is a byte.
     unsafe { libc::mq_send(queue, b"x".as_ptr().cast(), 1, 0) };
     let mut byte = 0;
-    // SAFETY: messages of the queue have one byte, for which there is room.
+    // SAFETY: messages of the queue have one byte, and the buffer has space for it.
     unsafe { libc::mq_receive(queue, &raw mut byte, 1, null_mut()) };
 }
 
-/// Returns the queue that the generation before has left, or a new one.
+/// Returns the queue of the previous generation, or a new one.
 fn queue() -> c_int {
     let left = QUEUE.load(Ordering::SeqCst);
     if left >= 0 && cfg!(feature = "posix-mq-notify") {
@@ -223,25 +223,25 @@ fn queue() -> c_int {
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK;
     // SAFETY: all zeroes are attributes.
     let mut attributes: libc::mq_attr = unsafe { mem::zeroed() };
-    // A user may have 800 KiB in queues, which is no more than nine of the usual size.
+    // A user may have 800 KiB in queues, which is at most nine of the default size.
     (attributes.mq_maxmsg, attributes.mq_msgsize) = (1, 1);
-    // SAFETY: the name is a C string, and the attributes are whole.
+    // SAFETY: the name is a C string, and the attributes are initialized.
     let queue = unsafe { mq_open(name.as_ptr(), flags, 0o600, &raw const attributes) };
-    // SAFETY: the name is a C string; the queue goes with its last descriptor.
+    // SAFETY: the name is a C string; the queue is deleted with its last descriptor.
     unsafe { libc::mq_unlink(name.as_ptr()) };
     queue
 }
 
 fn queue_that_tells() {
     let queue = queue();
-    // SAFETY: the queue is open and the event a whole one.
+    // SAFETY: the queue is open and the event initialized.
     unsafe { mq_notify(queue, &CALL) };
     send_and_receive(queue);
     QUEUE.store(queue, Ordering::SeqCst);
     leave(queue);
 }
 
-/// Reads from a descriptor, which is closed then.
+/// Reads from a descriptor and closes it after completion.
 fn read_that_tells(fd: c_int) {
     let file = Box::leak(Box::new([0_u8; 16]));
     // SAFETY: all zeroes are a block.
@@ -250,34 +250,34 @@ fn read_that_tells(fd: c_int) {
     block.aio_buf = file.as_mut_ptr().cast();
     block.aio_nbytes = file.len();
     let place = (&raw mut block.aio_sigevent).cast::<Event>();
-    // SAFETY: the two are of one form.
+    // SAFETY: `Event` has the layout of `sigevent`.
     unsafe { place.write(Event { value: fd as usize, ..CALL }) };
     // SAFETY: the block and its buffer are never freed.
     unsafe { libc::aio_read(block) };
 }
 
-/// A descriptor that has something to read a tenth of a second from now.
+/// Returns a descriptor that becomes readable in a tenth of a second.
 fn late() -> c_int {
-    // SAFETY: makes a timer.
+    // SAFETY: creates a timer.
     let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
     let once = libc::itimerspec {
         it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
         it_value: libc::timespec { tv_sec: 0, tv_nsec: 100_000_000 },
     };
-    // SAFETY: the time is a whole one.
+    // SAFETY: the time is initialized.
     unsafe { libc::timerfd_settime(fd, 0, &raw const once, null_mut()) };
     fd
 }
 
-/// The end of a pipe that has something to read when somebody writes into the other, which is left open.
+/// Returns the reading end of a pipe, whose writing end is left open.
 fn silent() -> c_int {
     let mut pair = [0; 2];
-    // SAFETY: `pair` is a place for two.
+    // SAFETY: `pair` has space for two descriptors.
     unsafe { libc::pipe2(pair.as_mut_ptr(), libc::O_CLOEXEC) };
     pair[0]
 }
 
-/// Does what the row is about; whether somebody will be called then.
+/// Starts the row's operation; returns `true` if a callback will follow.
 fn set_going() -> bool {
     if cfg!(any(feature = "posix-itimer", feature = "posix-itimer-ended")) {
         handle(libc::SIGALRM, count, libc::SA_RESTART);
@@ -285,7 +285,7 @@ fn set_going() -> bool {
         true
     } else if cfg!(feature = "posix-alarm") {
         handle(libc::SIGALRM, count, libc::SA_RESTART);
-        // SAFETY: any number will do.
+        // SAFETY: `alarm` accepts any number.
         unsafe { libc::alarm(1) };
         false
     } else if cfg!(any(feature = "posix-timer", feature = "posix-timer-ended")) {
@@ -310,7 +310,7 @@ fn set_going() -> bool {
         false
     } else if cfg!(feature = "posix-siglongjmp") {
         handle(libc::SIGUSR2, leap, 0);
-        // SAFETY: the second return is into this frame, which holds nothing that could have changed.
+        // SAFETY: the second return is into this frame, which has no changed locals.
         if unsafe { sigsetjmp((&raw mut BACK).cast(), 1) } == 0 {
             raise(libc::SIGUSR2);
         }
@@ -334,10 +334,10 @@ pub(crate) fn end() {
     if cfg!(feature = "posix-itimer-ended") {
         interval(libc::ITIMER_REAL, NEVER);
     } else if cfg!(any(feature = "posix-timer-ended", feature = "posix-timer-thread-ended")) {
-        // SAFETY: it was made and not deleted.
+        // SAFETY: the timer was created and not deleted.
         unsafe { timer_delete(LEFT.load(Ordering::SeqCst)) };
     } else if cfg!(feature = "posix-mq-notify-ended") {
-        // SAFETY: it was opened and not closed.
+        // SAFETY: the queue was opened and not closed.
         unsafe { mq_close(QUEUE.load(Ordering::SeqCst)) };
     } else if cfg!(feature = "posix-aio") {
         read_that_tells(late());

@@ -17,7 +17,7 @@ pub(crate) fn work() -> String {
     GUARD.work(|guard| {
         let begin = Instant::now();
         let mut sum = 0_u64;
-        // The timer counts the time of the processor, of which others may have most.
+        // The timer counts processor time, of which other processes may use most.
         while begin.elapsed() < Duration::from_secs(10) {
             let slice = Instant::now();
             while slice.elapsed() < Duration::from_millis(50) {

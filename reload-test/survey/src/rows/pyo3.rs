@@ -1,5 +1,4 @@
-//! A function and a class that Python keeps in a module of its own. Each generation calls those of the one before, replaces
-//! them, and collects garbage.
+//! A function and a class in a Python module. Each generation calls those of the previous one, replaces them, and collects garbage.
 
 use crate::local::told;
 
@@ -42,7 +41,7 @@ pub(crate) fn work() -> String {
     }))
 }
 
-/// Calls what a generation has left in its module.
+/// Calls the function and class that a generation left in its module.
 fn is_right(module: &Bound<'_, PyAny>) -> PyResult<bool> {
     let number: u32 = module.getattr("doubled")?.call1((21,))?.extract()?;
     let count: u32 = module.getattr("counter")?.call_method0("next")?.extract()?;

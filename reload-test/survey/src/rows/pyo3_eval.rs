@@ -1,4 +1,4 @@
-//! Python that evaluates an expression, and is handed nothing to keep.
+//! Python evaluates an expression, without keeping references to the plugin.
 
 use crate::local::told;
 

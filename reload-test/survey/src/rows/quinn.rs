@@ -73,7 +73,7 @@ pub(crate) fn end() {
         client.wait_idle().await;
         server.wait_idle().await;
     });
-    // Dropping it waits for its threads.
+    // The drop waits for the runtime's threads.
     drop((client, server));
     drop(runtime);
 }

@@ -1,6 +1,5 @@
-//! A pool of connections with threads that look after them; dropped when the module ends, or left in a static. By itself
-//! it lets its threads wait for what they are to do next, which may be half a minute; with threads of its maker's they
-//! end at once.
+//! A pool of connections with maintenance threads; dropped when the module ends, or left in a static. By default the
+//! threads wait for their next task for up to half a minute; with a custom scheduler they end immediately.
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The pool that rayon makes by itself and that has no end.
+//! The default pool of rayon, which has no end.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A database in a file, dropped when the module ends, or left in a static. Each generation has a file of its own.
+//! A database in a file, dropped when the module ends, or left in a static. Each generation has a separate file.
 
 use crate::local::{self, Kept};
 
@@ -10,7 +10,7 @@ const NUMBERS: TableDefinition<'_, u64, u64> = TableDefinition::new("numbers");
 pub(crate) fn begin() {
     let path = local::path("redb");
     DATABASE.keep(Database::create(&path));
-    // The file goes with the last descriptor.
+    // The file is deleted with the last descriptor.
     let _absent = std::fs::remove_file(path);
 }
 

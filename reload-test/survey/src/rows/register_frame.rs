@@ -1,5 +1,5 @@
-//! An unwind table, as code that makes code gives it to the unwinder, that nobody takes back. The next generation panics, and
-//! the unwinder looks through all tables.
+//! An unwind table, registered as by a JIT compiler and never deregistered. The next generation panics, and the
+//! unwinder searches all tables.
 
 use std::ffi::c_void;
 
@@ -13,17 +13,17 @@ pub(crate) fn work() -> String {
     std::panic::set_hook(Box::new(|_| {}));
     let caught = std::panic::catch_unwind(|| panic!("on purpose")).is_err();
     let mut bytes = Vec::new();
-    // How all functions are unwound: version 1, no augmentation, alignments 1 and -8, the return address in column 16.
+    // Common information entry: version 1, no augmentation, alignments 1 and -8, the return address in column 16.
     bytes.extend_from_slice(&12u32.to_ne_bytes());
     bytes.extend_from_slice(&0u32.to_ne_bytes());
     bytes.extend_from_slice(&[1, 0, 1, 0x78, 16, 0, 0, 0]);
-    // One function: where the first part is, where the code is, how long.
+    // Frame description entry: offset of the common entry, address and length of the code.
     bytes.extend_from_slice(&20u32.to_ne_bytes());
     bytes.extend_from_slice(&20u32.to_ne_bytes());
     bytes.extend_from_slice(&0x1000u64.to_ne_bytes());
     bytes.extend_from_slice(&16u64.to_ne_bytes());
     bytes.extend_from_slice(&0u32.to_ne_bytes());
-    // SAFETY: a whole table, which stays where it is as long as this module does.
+    // SAFETY: a complete table, which stays at its address as long as this module does.
     unsafe { __register_frame(bytes.leak().as_ptr().cast()) };
     if caught { "ok".to_owned() } else { "the panic was not caught".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! A script with a function of Rust in it, and one that fails.
+//! A script with a function of Rust, and a script that fails.
 
 use crate::local::told;
 

@@ -1,4 +1,4 @@
-//! A key, a signature, and what they are checked with; the random numbers come from the system.
+//! A key, a signature and its verification; the random numbers come from the system.
 
 use crate::local::told;
 

@@ -1,4 +1,4 @@
-//! A database in memory and one in a file, the connections in a static that nobody closes. SQLite is C.
+//! A database in memory and a database in a file, with connections in a static, never closed. SQLite is C.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -13,8 +13,8 @@ pub(crate) fn begin() {
 }
 
 pub(crate) fn work() -> String {
-    let Some(open) = OPEN.get() else { return "there is no connection".to_owned() };
-    let open = open.lock().expect("nobody panics here");
+    let Some(open) = OPEN.get() else { return "no connection".to_owned() };
+    let open = open.lock().expect("no thread panics while holding the lock");
     let sum = |connection: &Connection| {
         connection.execute("create table if not exists numbers (number integer)", [])?;
         connection.execute("delete from numbers", [])?;

@@ -1,4 +1,4 @@
-//! A handler that nobody takes off again.
+//! A handler, never removed.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ pub(crate) fn begin() {
 }
 
 pub(crate) fn work() -> String {
-    let Some(seen) = SEEN.get() else { return "there is no handler".to_owned() };
+    let Some(seen) = SEEN.get() else { return "no handler".to_owned() };
     seen.store(false, Ordering::SeqCst);
     match signal_hook::low_level::raise(signal_hook::consts::SIGUSR1) {
         Ok(()) if seen.load(Ordering::SeqCst) => "ok".to_owned(),

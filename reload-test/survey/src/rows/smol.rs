@@ -1,4 +1,4 @@
-//! The executor that smol starts by itself and that has no end.
+//! The default executor of smol, which has no end.
 
 use std::time::Duration;
 

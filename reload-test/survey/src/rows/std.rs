@@ -14,7 +14,7 @@ static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 pub(crate) fn begin() {
     MEGABYTE.get_or_init(|| vec![1; 1 << 20]);
     let finished = thread::spawn(|| LINES.with_borrow_mut(|lines| lines.push("a thread".to_owned())));
-    *FINISHED.lock().expect("nobody panics here") = Some(finished);
+    *FINISHED.lock().expect("no thread panics while holding the lock") = Some(finished);
 }
 
 pub(crate) fn work() -> String {

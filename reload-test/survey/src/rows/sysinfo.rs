@@ -1,4 +1,4 @@
-//! What the system tells of itself and of this process.
+//! Information about the system and this process.
 
 use std::error::Error;
 

@@ -8,7 +8,7 @@ use time::{Duration, OffsetDateTime, UtcOffset};
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    // Where other threads run it refuses to look, which is an answer too.
+    // The function may fail if other threads run.
     let _refused = UtcOffset::current_local_offset();
     let then = OffsetDateTime::UNIX_EPOCH + Duration::days(20_000);
     told(then.format(&Rfc3339).map(|text| text == "2024-10-04T00:00:00Z" && OffsetDateTime::now_utc() > then))

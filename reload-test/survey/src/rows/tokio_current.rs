@@ -6,7 +6,7 @@ pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let Ok(runtime) = runtime else { return "there is no runtime".to_owned() };
+    let Ok(runtime) = runtime else { return "no runtime".to_owned() };
     let sum = runtime.block_on(async {
         let task = tokio::spawn(async { 40 });
         tokio::time::sleep(Duration::from_millis(1)).await;

@@ -1,4 +1,4 @@
-//! A runtime with threads that nobody shuts down.
+//! A runtime with threads, never shut down.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ pub(crate) fn begin() {
 }
 
 pub(crate) fn work() -> String {
-    let Some(Some(runtime)) = RUNTIME.get() else { return "there is no runtime".to_owned() };
+    let Some(Some(runtime)) = RUNTIME.get() else { return "no runtime".to_owned() };
     let sum = runtime.block_on(async { tokio::spawn(async { 42 }).await.unwrap_or(0) });
     if sum == 42 { "ok".to_owned() } else { format!("{sum}") }
 }

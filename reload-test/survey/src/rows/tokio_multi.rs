@@ -9,12 +9,12 @@ static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
 
 pub(crate) fn begin() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    *RUNTIME.lock().expect("nobody panics here") = runtime.ok();
+    *RUNTIME.lock().expect("no thread panics while holding the lock") = runtime.ok();
 }
 
 pub(crate) fn work() -> String {
-    let runtime = RUNTIME.lock().expect("nobody panics here");
-    let Some(runtime) = &*runtime else { return "there is no runtime".to_owned() };
+    let runtime = RUNTIME.lock().expect("no thread panics while holding the lock");
+    let Some(runtime) = &*runtime else { return "no runtime".to_owned() };
     let sum = runtime.block_on(async {
         let tasks: Vec<_> = (0..4).map(|number| tokio::spawn(async move { number })).collect();
         let blocking = tokio::task::spawn_blocking(|| 36);
@@ -29,6 +29,6 @@ pub(crate) fn work() -> String {
 }
 
 pub(crate) fn end() {
-    // Dropping it waits for its threads.
-    RUNTIME.lock().expect("nobody panics here").take();
+    // The drop waits for the runtime's threads.
+    RUNTIME.lock().expect("no thread panics while holding the lock").take();
 }

@@ -1,4 +1,4 @@
-//! A signal awaited on a runtime, which is shut down when the module ends; the handler stays, as it has no end.
+//! A signal awaited on a runtime, which is shut down when the module ends; the handler has no end and stays.
 #![allow(unsafe_code, reason = "raises the signal")]
 
 use std::io;
@@ -19,7 +19,7 @@ pub(crate) fn work() -> String {
     RUNTIME.work(|runtime| {
         runtime.block_on(async {
             let mut signals = signal(SignalKind::user_defined2())?;
-            // SAFETY: no pointer is handed over, and the handler is there.
+            // SAFETY: passes no pointer, and the handler is installed.
             unsafe { libc::raise(libc::SIGUSR2) };
             let seen = tokio::time::timeout(Duration::from_secs(5), signals.recv()).await;
             Ok::<_, io::Error>(matches!(seen, Ok(Some(()))))

@@ -1,4 +1,4 @@
-//! A subscriber of the plugin's own, beside the bridge to the host's.
+//! The plugin's own subscriber, in addition to the bridge to the host.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Identifiers, by chance and by the clock.
+//! Random and time-based identifiers.
 
 use crate::local::told;
 

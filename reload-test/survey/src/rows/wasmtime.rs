@@ -1,6 +1,6 @@
-//! A module compiled and called, with calls that trap where the row says so; the engine and the instance are dropped
-//! when the module ends, or left in a static. Handlers for traps are for the process: one row takes them off again.
-#![allow(unsafe_code, reason = "taking the handlers off is unsafe, as somebody else may need them")]
+//! A module compiled and called, with calls that trap in one row; the engine and the instance are dropped when the
+//! module ends, or left in a static. Handlers for traps are process-wide: one row removes them.
+#![allow(unsafe_code, reason = "removing the handlers is unsafe, because other engines may need them")]
 
 use crate::local::Kept;
 
@@ -46,7 +46,7 @@ pub(crate) fn end() {
     let engine = store.engine().clone();
     drop((store, instance));
     if cfg!(feature = "wasmtime") {
-        // SAFETY: this is the only engine of this copy of the crate, and nothing of it runs any more.
+        // SAFETY: this is the only engine of this copy of the crate, and none of its code is running.
         unsafe { engine.unload_process_handlers() };
     }
 }

@@ -1,5 +1,4 @@
-//! A plugin crate to throw away, with a target folder of its own: no dependencies, so no network and little to wait
-//! for.
+//! A temporary plugin crate with a separate target folder, without dependencies, so that builds are short and need no network.
 
 use alcedo_build::BuildRequest;
 use std::fs;
@@ -12,7 +11,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// An empty folder; `files` are pairs of path and text.
+    /// Creates a folder with `files`, which are pairs of path and text.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let scratch = Self { manifest: dir.path().join("Cargo.toml"), dir };

@@ -362,7 +362,7 @@ impl Holder {
         }
         assert!(refused.pop().is_some_and(|told| told.contains("cannot be lent")), "a key has no number");
         for (at, told) in refused.iter().enumerate() {
-            assert!(told.contains("in a key cannot be changed where it lies"), "{at}: {told}");
+            assert!(told.contains("in a key cannot be changed in place"), "{at}: {told}");
         }
         assert_eq!((labels.to_string(), map.to_string(), this.keys().to_string()), before);
         for value in map.values() {

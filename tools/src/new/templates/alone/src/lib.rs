@@ -68,7 +68,7 @@ mod tests {
     use super::{CEILING, risen};
 
     #[test]
-    fn it_rises_to_the_ceiling_and_begins_anew() {
+    fn a_flight_rises_to_the_ceiling_and_restarts() {
         assert_eq!(risen(1.0, 0.5), 1.5);
         assert_eq!(risen(CEILING, 0.5), 0.0);
     }

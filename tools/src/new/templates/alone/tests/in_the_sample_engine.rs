@@ -29,6 +29,6 @@ fn a_reload_keeps_actors_and_their_values() {
     assert!(runtime.objects().is_alive(actor));
     assert_eq!(runtime.objects().get(actor, "turning").unwrap(), Value::F64(5.0));
     assert_eq!(runtime.objects().call(actor, "flight_count", &[]).unwrap(), Some(Value::U32(1)), "it is kept");
-    assert_eq!(runtime.objects().call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is built anew");
+    assert_eq!(runtime.objects().call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is rebuilt");
     runtime.shutdown().into_result().unwrap();
 }

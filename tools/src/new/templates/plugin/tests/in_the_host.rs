@@ -41,6 +41,6 @@ fn a_reload_keeps_robots_and_their_values() {
     assert!(runtime.objects().is_alive(robot));
     assert_eq!(runtime.objects().get(robot, "position").unwrap(), Value::F64(10.5));
     assert_eq!(runtime.objects().call(robot, "turn_count", &[]).unwrap(), Some(Value::U32(1)), "it is kept");
-    assert_eq!(runtime.objects().call(robot, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is built anew");
+    assert_eq!(runtime.objects().call(robot, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is rebuilt");
     runtime.shutdown().into_result().unwrap();
 }
