@@ -15,8 +15,8 @@ use crate::object::storage::View;
 use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::fate::Fate;
-use crate::reload::goals::Goals;
+use crate::reload::class_mapping::ClassMapping;
+use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Action, ClassPlan, OwnReference, PropertyDefault, is_subobject, is_transient};
 use crate::reload::references;
 
@@ -27,13 +27,13 @@ pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
 pub(super) struct Surroundings<'a> {
     pub(super) core: &'a Core,
     /// Class mapping of the other objects, some of which already have their new bodies.
-    pub(super) goals: &'a Goals,
+    pub(super) mapping: &'a ClassMapping,
 }
 
 impl Surroundings<'_> {
     /// Checks if all objects in the value will have classes that the property accepts.
     fn suits(self, property: &Property, value: &Value) -> bool {
-        let class_of = |object| self.goals.class_after(self.core, object);
+        let class_of = |object| self.mapping.class_after(self.core, object);
         self.core.world.check_objects_as(&property.ty, value, String::new, &class_of).is_ok()
     }
 }
@@ -215,7 +215,7 @@ fn keep_removed(
         }
     }
     // An awakened class may lack properties that its objects had before they became dormant.
-    let asleep = sources.dormant.filter(|_| !matches!(plan.fate, Fate::Asleep { .. }));
+    let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
     for (name, value) in asleep.map(|dormant| &dormant.values[..]).unwrap_or_default() {
         if !plan.takes(name) {
             let change = PropertyChange::line(changes, &plan.label, name, REMOVED);

@@ -15,7 +15,7 @@ use crate::object::convert::convert_in_part;
 use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
-use crate::reload::goals::class_awake;
+use crate::reload::class_mapping::class_awake;
 use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
 
 /// Report text for a property whose referenced objects have other classes than before.

@@ -24,7 +24,7 @@ use crate::object::construction::destroy;
 use crate::object::lazy;
 use crate::object::mode::ComingUp;
 use crate::reload::changes::Phase;
-use crate::reload::goals::{self, Goals};
+use crate::reload::class_mapping::{self, ClassMapping};
 use crate::reload::journal::Journal;
 use crate::reload::migrate::{self, Migration};
 use crate::reload::references;
@@ -146,11 +146,11 @@ impl Run<'_> {
     fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
         let staged = self.phase(Phase::Stage, |run| run.stage(paths));
         let Some(classes) = self.without_canary(staged)? else { return Ok(None) };
-        let (living, goals, kept) = self.phase(Phase::Quiesce, Self::quiesce)?;
+        let (living, mapping, kept) = self.phase(Phase::Quiesce, Self::quiesce)?;
         self.phase(Phase::Start, Self::start)?;
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
         let (migration, kept) = self.phase(Phase::Migrate, |run| {
-            migrate::migrate(run.core, &living, (goals, kept), &mut run.journal.changes)
+            migrate::migrate(run.core, &living, (mapping, kept), &mut run.journal.changes)
         })?;
         self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
         self.phase(Phase::Commit, |run| {
@@ -214,7 +214,7 @@ impl Run<'_> {
     }
 
     /// Sets the old generation aside without dropping it. Its conjugates are stale from here on.
-    fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, Goals, KeptFields), LoadError> {
+    fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
         self.tell_unloading()?;
         // All changes from here on can be undone by the rollback.
@@ -224,8 +224,8 @@ impl Run<'_> {
         core.world.mode.set(mode::STAGING);
         faults::at(ReloadStep::Callbacks)?;
         let replaced = master::ids(&self.replaced).collect();
-        let living = goals::living_of(core, &replaced);
-        let goals = goals::decide(core, &living);
+        let living = class_mapping::living_of(core, &replaced);
+        let mapping = class_mapping::decide(core, &living);
         faults::at(ReloadStep::Survivors)?;
         let mut kept = KeptFields::default();
         for object in &living {
@@ -243,7 +243,7 @@ impl Run<'_> {
             self.loads.raise(&MasterEvent::Kept(self.generation, self.journal.kept_modules.clone()));
         }
         faults::at(ReloadStep::ShutGates)?;
-        Ok((living, goals, kept))
+        Ok((living, mapping, kept))
     }
 
     /// Calls the unloading listeners while the old generation is alive: they use the old types, created objects persist, and no

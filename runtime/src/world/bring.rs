@@ -22,7 +22,7 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::fate::Fate;
+use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::shown::line;
 use crate::world::error::WorldError;
@@ -110,7 +110,7 @@ impl<'a> Bringing<'a> {
     pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         for (object, record, plan) in self.all() {
-            if !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_part() {
+            if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
                 if !record.kept.is_empty() {
                     kept.insert(object, record.kept.iter().map(kept_field).collect());
@@ -190,7 +190,7 @@ impl<'a> Bringing<'a> {
 
     /// Writes the defaults and then the saved values. A reconstructed object receives its values after the reconstruction.
     fn fill(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
-        if matches!(plan.fate, Fate::Reborn { .. }) {
+        if matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
         }
         faults::at(ReloadStep::CarryObject)?;
@@ -212,7 +212,7 @@ impl<'a> Bringing<'a> {
             objects.write_unasked(object, &property.text, &value)?;
         }
         aside.into_iter().try_for_each(|(name, value)| objects.put_aside(object, &name, value))?;
-        if let Fate::Asleep { .. } = plan.fate {
+        if let ObjectPlan::Dormant { .. } = plan.object_plan {
             let class = &self.file.classes[record.class as usize];
             let dormant = Dormant {
                 class: class.path.as_str().into(),
@@ -294,7 +294,7 @@ impl<'a> Bringing<'a> {
 
     /// Reconstructs an object whose class has another native base class now, and then writes its values.
     fn bear_anew(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
-        if !matches!(plan.fate, Fate::Reborn { .. }) {
+        if !matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
         }
         let (own, _, aside) = self.saved(record, plan);
@@ -314,7 +314,7 @@ impl<'a> Bringing<'a> {
         let objects = &self.core.world.objects;
         let chain = plan.class.chain();
         let declared: Vec<&Subobject> = chain.iter().flat_map(|class| &class.subobjects).collect();
-        let is_asleep = matches!(plan.fate, Fate::Asleep { .. });
+        let is_asleep = matches!(plan.object_plan, ObjectPlan::Dormant { .. });
         for (name, child) in objects.parts(object) {
             let wanted = declared.iter().find(|subobject| subobject.name == name);
             let is_right = wanted.is_some_and(|subobject| {
