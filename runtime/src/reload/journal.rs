@@ -65,7 +65,7 @@ impl Journal {
         self.modules = names(&brought_up.new);
         let kept =
             |module: &Rc<MasterModule>| format!("{} of generation {}", module.name(), module.gate().tag().generation);
-        self.kept_modules = brought_up.staying.iter().map(kept).collect();
+        self.kept_modules = brought_up.kept.iter().map(kept).collect();
         self.replaced_because = brought_up.why.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn reload(
         }
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
-            run.tell_what_stays();
+            run.report_warnings();
             // The new generation is live even if unloading the old one fails.
             if let Err(error) = caught(|| {
                 run.unload_old(committed);
@@ -184,8 +184,8 @@ impl Run<'_> {
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
         let brought_up = master::bring_up(core, self.loads, paths, self.generation, keep)
             .inspect_err(|_| self.loads.give_back(self.generation))?;
-        let stays = |module: &Rc<MasterModule>| brought_up.staying.iter().any(|other| Rc::ptr_eq(other, module));
-        self.replaced.retain(|module| !stays(module));
+        let is_kept = |module: &Rc<MasterModule>| brought_up.kept.iter().any(|other| Rc::ptr_eq(other, module));
+        self.replaced.retain(|module| !is_kept(module));
         self.journal.tell_scope(&brought_up);
         if brought_up.new.is_empty() && self.replaced.is_empty() {
             self.loads.never_was(self.generation);
@@ -205,7 +205,7 @@ impl Run<'_> {
     }
 
     /// Reports warnings about the new generation's files that no earlier report contains.
-    fn tell_what_stays(&mut self) {
+    fn report_warnings(&mut self) {
         let Some(master) = self.loads.master() else { return };
         for info in master.modules.iter().map(|module| module.info()) {
             let news = self.loads.told.news(&info.name, info.warnings());

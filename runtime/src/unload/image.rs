@@ -9,7 +9,7 @@ use alcedo_sys::{EndPolicy, EndReport, EndState, Ending, Holder, HolderKind, Ima
 
 use crate::lease::Blocker;
 use crate::unload::blockers::told;
-use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
+use crate::unload::job::{CodeStep, CodeUnload, ParkedCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, OpenFile, UnwaitedProcess};
 
@@ -42,7 +42,7 @@ pub(crate) struct ImageUnload {
 enum Stage {
     Mapped(Box<Image>),
     /// The image stays mapped, and its module is detached from the host.
-    Staying(Box<Image>, String),
+    WillPark(Box<Image>, String),
     Ending(Box<Ending>),
     Over,
 }
@@ -95,7 +95,7 @@ impl CodeUnload for ImageUnload {
         match &self.stage {
             Stage::Mapped(_) => told(self.own_holders()),
             Stage::Ending(ending) => told(ending.holders()),
-            Stage::Staying(..) | Stage::Over => Vec::new(),
+            Stage::WillPark(..) | Stage::Over => Vec::new(),
         }
     }
 
@@ -114,7 +114,7 @@ impl CodeUnload for ImageUnload {
         let Stage::Mapped(image) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
         self.let_go_of_host();
         self.stage = match self.will_park.take() {
-            Some(reason) => Stage::Staying(image, reason),
+            Some(reason) => Stage::WillPark(image, reason),
             None => {
                 // SAFETY: the leases are sealed and none is held, and the caller of `new` promised that no other code called by
                 // the host uses anything of the image; what the image does by itself is in its ledger.
@@ -134,36 +134,36 @@ impl CodeUnload for ImageUnload {
                 }
                 EndState::Parked { path, reason, .. } => {
                     self.stage = Stage::Over;
-                    CodeStep::Stays(staying(&path, reason))
+                    CodeStep::Parked(parked_code(&path, reason))
                 }
             },
             // Calls are still active, or the image is parked or gone.
-            Stage::Mapped(_) | Stage::Staying(..) | Stage::Over => {
-                self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Stays)
+            Stage::Mapped(_) | Stage::WillPark(..) | Stage::Over => {
+                self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Parked)
             }
         }
     }
 
-    fn park(&mut self) -> Option<StayingCode> {
+    fn park(&mut self) -> Option<ParkedCode> {
         let (unmapped, because) = match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Mapped(image) => (image.park(), None),
-            Stage::Staying(image, reason) => (image.park(), Some(reason)),
+            Stage::WillPark(image, reason) => (image.park(), Some(reason)),
             Stage::Ending(ending) => match ending.park() {
-                EndState::Parked { path, reason, .. } => return Some(staying(&path, reason)),
+                EndState::Parked { path, reason, .. } => return Some(parked_code(&path, reason)),
                 EndState::Waiting(_) | EndState::Gone(_) => return None,
             },
             Stage::Over => return None,
         };
         match unmapped {
-            Unmapped::Parked { path, reason } => Some(staying(&path, because.unwrap_or(reason))),
+            Unmapped::Parked { path, reason } => Some(parked_code(&path, because.unwrap_or(reason))),
             Unmapped::Gone => None,
         }
     }
 }
 
-fn staying(path: &Path, reason: String) -> StayingCode {
+fn parked_code(path: &Path, reason: String) -> ParkedCode {
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    StayingCode { file, reason }
+    ParkedCode { file, reason }
 }
 
 fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {

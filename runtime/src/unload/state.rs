@@ -40,7 +40,7 @@ pub enum StateChange {
     /// The image is verified to be unmapped.
     ImageGone,
     /// The image is still mapped after unmapping.
-    ImageStays,
+    ImageRemains,
     /// The host stops trying to unmap the image.
     Park,
 }
@@ -63,11 +63,11 @@ impl ContextState {
     pub fn step(self, event: StateChange) -> Result<Self, ContextStateError> {
         match (self, event) {
             (Self::Alive, StateChange::BeginUnload) => Ok(Self::Unloading),
-            (Self::Unloading, StateChange::LeasesRemain | StateChange::ImageStays) => Ok(Self::Blocked),
+            (Self::Unloading, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
             // The last lease has ended: continue or start unmapping.
             (Self::Unloading | Self::Blocked, StateChange::LeasesGone) => Ok(Self::Unloading),
             // A blocked context is polled repeatedly, usually without a change.
-            (Self::Blocked, StateChange::LeasesRemain | StateChange::ImageStays) => Ok(Self::Blocked),
+            (Self::Blocked, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
             (Self::Unloading | Self::Blocked, StateChange::ImageGone) => Ok(Self::Dead),
             (Self::Blocked, StateChange::Park) => Ok(Self::Parked),
             (state, event) => Err(ContextStateError { state, event }),
@@ -104,7 +104,7 @@ impl std::fmt::Display for StateChange {
             Self::LeasesRemain => "be held by leases",
             Self::LeasesGone => "lose its last lease",
             Self::ImageGone => "lose its image",
-            Self::ImageStays => "be held by its image",
+            Self::ImageRemains => "be held by its image",
             Self::Park => "be parked",
         })
     }
@@ -121,7 +121,7 @@ mod tests {
         StateChange::LeasesRemain,
         StateChange::LeasesGone,
         StateChange::ImageGone,
-        StateChange::ImageStays,
+        StateChange::ImageRemains,
         StateChange::Park,
     ];
 

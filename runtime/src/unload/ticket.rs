@@ -318,7 +318,7 @@ impl UnloadTicket {
             told.drained = true;
             told.blockers.clear();
         } else {
-            self.step(&mut told, StateChange::ImageStays);
+            self.step(&mut told, StateChange::ImageRemains);
             self.step(&mut told, StateChange::Park);
         }
         told.took = Some(self.age());

@@ -146,9 +146,9 @@ fn a_module_end_releases_its_values_and_records_late_drops() {
     let blacks = Blacks::default();
     let (old, new) = (Module::admit(&blacks, 1), Module::admit(&blacks, 2));
     let [finalized, forgotten] = [(); 2].map(|()| old.make(&blacks, &text()));
-    let stays = new.make(&blacks, &text());
+    let kept = new.make(&blacks, &text());
     assert_eq!(old.end(&blacks), 2);
-    assert_eq!([finalized, forgotten, stays].map(|black| lives(&blacks, black)), [false, false, true]);
+    assert_eq!([finalized, forgotten, kept].map(|black| lives(&blacks, black)), [false, false, true]);
     assert_eq!(old.end(&blacks), 0, "once is enough");
     let undropped = |count| vec![BlackCount { count, ..count_of(1, "String") }];
     assert_eq!(blacks.report().undropped, undropped(2));
@@ -158,7 +158,7 @@ fn a_module_end_releases_its_values_and_records_late_drops() {
     blacks.forget(&[old.id]);
     assert_eq!((blacks.report().undropped, blacks.left()), (Vec::new(), undropped(1)));
     blacks.dispose(forgotten);
-    assert!(lives(&blacks, stays));
+    assert!(lives(&blacks, kept));
     assert_eq!((old.leases.count(), new.leases.count()), (0, 1));
 }
 

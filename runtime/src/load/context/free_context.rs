@@ -72,12 +72,12 @@ impl FreeContext {
 
     /// Checks if only permanent images are left of the context once `ended` has ended.
     pub(super) fn is_over(&self, ended: &Arc<FreeGeneration>) -> bool {
-        let stays = |generation: &FreeGeneration| {
+        let is_parked = |generation: &FreeGeneration| {
             generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)
         };
         let life = self.life();
         life.unload.is_some()
-            && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || stays(generation))
+            && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || is_parked(generation))
     }
 
     /// Returns the handles that keep the context from unloading.

@@ -34,7 +34,7 @@ pub(super) fn function(
         function: format!("{type_path}:{method}"),
         offered,
     };
-    let name = TypeName::read(type_path).map_err(|flaw| no_such(flaw.to_string()))?;
+    let name = TypeName::read(type_path).map_err(|error| no_such(error.to_string()))?;
     let mut offered = Vec::new();
     let is_meant = |export: &FreeExport| *export.name == *method && name.is(&export.type_path);
     let mut found = first(generation, &registry, &name, |step, held| {
@@ -198,10 +198,10 @@ fn first<T>(
 }
 
 fn read<'a>(path: &'a str, context: impl FnOnce() -> String) -> Result<TypeName<'a>, ContextError> {
-    TypeName::read(path).map_err(|flaw| ContextError::NoSuchType {
+    TypeName::read(path).map_err(|error| ContextError::NoSuchType {
         context: context(),
         path: path.to_owned(),
-        known: flaw.to_string(),
+        known: error.to_string(),
     })
 }
 

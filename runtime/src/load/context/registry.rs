@@ -26,7 +26,7 @@ use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
 use crate::load::module::info::ModuleInfo;
-use crate::load::stays::Told;
+use crate::load::park_reason::Told;
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
 use crate::unload::policy::UnloadPolicy;

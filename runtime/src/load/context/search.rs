@@ -192,8 +192,8 @@ fn refuse_collectible(
     found: &ModuleSummary,
 ) -> Result<(), ContextError> {
     // A missing context was collectible.
-    let stays = registry.generation(found.context).is_some_and(|home| !home.kind.is_collectible());
-    if generation.kind.is_collectible() || stays {
+    let is_permanent = registry.generation(found.context).is_some_and(|home| !home.kind.is_collectible());
+    if generation.kind.is_collectible() || is_permanent {
         return Ok(());
     }
     Err(ContextError::PinnedDependsOnCollectible {

@@ -26,8 +26,8 @@ use crate::load::hooks::Attachment;
 use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
+use crate::load::park_reason::ParkReason;
 use crate::load::static_tls;
-use crate::load::stays::Stays;
 use crate::logs::Logs;
 use crate::unload::image::{ImageFacts, ImageUnload};
 use crate::unload::job::CodeUnload;
@@ -199,7 +199,7 @@ impl LibraryCode {
             ledger: image.ledger().cloned(),
             image: Mutex::new(Some(image)),
             module: info.name.clone(),
-            will_park: info.stays.as_ref().map(Stays::briefly),
+            will_park: info.park_reason.as_ref().map(ParkReason::briefly),
             gives_blocks_away: info.gives_blocks_away.clone(),
         })
     }

@@ -15,7 +15,7 @@ use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
 use crate::logs::Logs;
-use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
+use crate::unload::job::{CodeStep, CodeUnload, ParkedCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::ModuleEnd;
 
@@ -133,8 +133,8 @@ impl CodeUnload for LastPage {
         CodeStep::Gone(Box::new(ModuleEnd { module: "tale".into(), ..ModuleEnd::default() }))
     }
 
-    fn park(&mut self) -> Option<StayingCode> {
-        Some(StayingCode { file: "tale.txt".into(), reason: "it is kept".into() })
+    fn park(&mut self) -> Option<ParkedCode> {
+        Some(ParkedCode { file: "tale.txt".into(), reason: "it is kept".into() })
     }
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
         api: (0, 0),
         types: vec!["/Script/Tale.Speaker".into()],
         classes: Vec::new(),
-        stays: None,
+        park_reason: None,
         unhooked: Vec::new(),
         gives_blocks_away: None,
     };

@@ -47,7 +47,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         api: (API_OLDEST, API_CURRENT),
         types: package.outline.types.clone(),
         classes: package.outline.classes.clone(),
-        stays: None,
+        park_reason: None,
         unhooked: Vec::new(),
         gives_blocks_away: None,
     }

@@ -13,16 +13,16 @@ use super::hooks;
 const MOST: usize = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stays {
+pub(crate) struct ParkReason {
     /// Reasons, one part per cause.
     pub why: String,
     /// Help, one part per cause.
-    pub way_out: String,
+    pub help: String,
 }
 
-impl Stays {
+impl ParkReason {
     pub(crate) fn told(&self) -> String {
-        format!("{}: {}", self.why, self.way_out)
+        format!("{}: {}", self.why, self.help)
     }
 
     /// Formats the reasons only, for an image whose help was reported before.
@@ -57,7 +57,7 @@ struct Facts<'a> {
 }
 
 /// Returns the reasons why the image of a file must stay mapped, if any.
-pub(crate) fn of(image: &ImageFile) -> Option<Stays> {
+pub(crate) fn of(image: &ImageFile) -> Option<ParkReason> {
     let has_no_hooks = hooks::has_none(image);
     let bypasses = if has_no_hooks { Vec::new() } else { hooks::bypasses(image) };
     let with_library = bypasses.into_iter().map(|name| {
@@ -74,24 +74,24 @@ pub(crate) fn of(image: &ImageFile) -> Option<Stays> {
     })
 }
 
-fn judge(facts: &Facts<'_>) -> Option<Stays> {
+fn judge(facts: &Facts<'_>) -> Option<ParkReason> {
     let mut parts = Vec::new();
     if facts.has_no_hooks {
-        let way = "build it with `module!`, for a platform that has hooks";
-        parts.push(("it was built without any hooks".to_owned(), way.to_owned()));
+        let help = "build it with `module!`, for a platform that has hooks";
+        parts.push(("it was built without any hooks".to_owned(), help.to_owned()));
     }
     parts.extend(of_bypasses(facts));
     if facts.is_marked {
-        let way = "take that out of its build script, `.cargo/config.toml` or `RUSTFLAGS`";
-        parts.push(("it was linked with `-z nodelete`".to_owned(), way.to_owned()));
+        let help = "take that out of its build script, `.cargo/config.toml` or `RUSTFLAGS`";
+        parts.push(("it was linked with `-z nodelete`".to_owned(), help.to_owned()));
     }
     if !facts.unique.is_empty() {
         let why =
             format!("it defines what a process has only once ({})", listed(facts.unique.iter().map(String::as_str)));
         parts.push((why, "compile its C++ code with `-fno-gnu-unique`, or hide those symbols".to_owned()));
     }
-    let (why, ways): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    (!why.is_empty()).then(|| Stays { why: why.join("; and "), way_out: ways.join("; and ") })
+    let (why, hints): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    (!why.is_empty()).then(|| ParkReason { why: why.join("; and "), help: hints.join("; and ") })
 }
 
 /// Returns one part per library whose functions bypass the hooks.
@@ -115,16 +115,16 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
                 .to_owned(),
         ),
         (Some(library), _) if !hooks::is_platform(library) => {
-            (format!("it bypasses {symbols} of {library}"), way_without(library, facts.names))
+            (format!("it bypasses {symbols} of {library}"), help_without(library, facts.names))
         }
         (None, [_, ..]) => {
-            let ways: Vec<_> = others.iter().map(|library| way_without(library, facts.names)).collect();
+            let hints: Vec<_> = others.iter().map(|library| help_without(library, facts.names)).collect();
             let of = if others.len() == 1 { String::new() } else { "one of these: ".to_owned() };
-            (format!("it bypasses {symbols}, of {of}{}", others.join(", ")), ways.join("; or "))
+            (format!("it bypasses {symbols}, of {of}{}", others.join(", ")), hints.join("; or "))
         }
         _ => {
-            let ways: BTreeSet<_> = names.iter().map(|name| advice::on_function(name)).collect();
-            (format!("it bypasses {symbols}"), Vec::from_iter(ways).join("; and "))
+            let hints: BTreeSet<_> = names.iter().map(|name| advice::on_function(name)).collect();
+            (format!("it bypasses {symbols}"), Vec::from_iter(hints).join("; and "))
         }
     }
 }
@@ -140,14 +140,14 @@ fn why_of_cpp(names: &[&str]) -> &'static str {
 }
 
 /// Returns the help on how a plugin avoids a shared library.
-fn way_without(library: &str, names: &[u8]) -> String {
+fn help_without(library: &str, names: &[u8]) -> String {
     if advice::forgets_nothing(library) {
         return format!("{library} keeps what it was handed: let the host or a process of its own call it");
     }
     if let Some(advice) = advice::on(library).find(|advice| has_code_of(names, advice.package)) {
-        return format!("link {library} into the plugin: {}, of the crate {}", advice.way, advice.package);
+        return format!("link {library} into the plugin: {}, of the crate {}", advice.help, advice.package);
     }
-    let perhaps = |advice: &Advice| format!("if the crate {} brings it: {}", advice.package, advice.way);
+    let perhaps = |advice: &Advice| format!("if the crate {} brings it: {}", advice.package, advice.help);
     let perhaps: Vec<_> = advice::on(library).map(perhaps).collect();
     match perhaps.is_empty() {
         true => format!("link {library} into the plugin, or leave it to the host"),
@@ -226,8 +226,9 @@ mod tests {
              openssl-sys brings it: feature `vendored`, which the crate openssl has as well)",
         );
         let own = [("leave_address", Some("libown.so.1"))];
-        let way = "it bypasses leave_address of libown.so.1: link libown.so.1 into the plugin, or leave it to the host";
-        expect(&told(&own, &["libown.so.1"], "_11openssl_sys"), way);
+        let expected =
+            "it bypasses leave_address of libown.so.1: link libown.so.1 into the plugin, or leave it to the host";
+        expect(&told(&own, &["libown.so.1"], "_11openssl_sys"), expected);
     }
 
     #[test]
@@ -305,10 +306,10 @@ mod tests {
         }
         let unique = owned(&["_ZZ7countervE3one", "_ZN6HolderIiE5valueE", "_Zc", "_Zd", "_Ze"]);
         let facts = Facts { unique: &unique, is_marked: true, has_no_hooks: true, ..Facts::default() };
-        let stays = judge(&facts).unwrap();
+        let reason = judge(&facts).unwrap();
         let why = "it was built without any hooks; and it was linked with `-z nodelete`; and it defines what a process has \
                    only once (counter()::one, Holder<int>::value, _Zc and 2 more)";
-        assert_eq!(stays.why, why);
+        assert_eq!(reason.why, why);
         assert_eq!(judge(&Facts::default()), None);
     }
 
