@@ -38,7 +38,7 @@ impl Stores<'_> {
     /// Returns the plugin part of an object for a class, as each call into a module finds it.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: u32) -> Option<*mut ()> {
-        Some(self.0.pairs.look(&self.0.world.objects, object, ClassId(class))?.0)
+        Some(self.0.pairs.find_part(&self.0.world.objects, object, ClassId(class))?.0)
     }
 
     /// Runs a full mark and returns the unreachable objects.

@@ -110,12 +110,12 @@ pub(crate) struct Calling {
 
 /// An admitted call. Ends when dropped, on the same thread.
 pub(crate) struct Inside<'a> {
-    way: Way,
+    admission: Admission,
     /// Ties the call to the lifetime of the gate and to its thread.
     gate: PhantomData<(&'a EntryGate, *const ())>,
 }
 
-enum Way {
+enum Admission {
     /// Index of the slot in the thread's record.
     Slot(usize),
     /// Slow path: the record is full, the thread is ending, or a coroutine calls.
@@ -148,11 +148,11 @@ impl EntryGate {
             Some(at)
         });
         let inside = match placed {
-            Ok(Some(at)) => Inside { way: Way::Slot(at), gate: PhantomData },
+            Ok(Some(at)) => Inside { admission: Admission::Slot(at), gate: PhantomData },
             _ => {
                 let lease = self.leases.take_at(LeaseKind::Call, name(), calling.from.map(place_of)).ok()?;
                 let _ending = OWN.try_with(|own| own.leases.set(own.leases.get() + 1));
-                Inside { way: Way::Lease(Some(lease)), gate: PhantomData }
+                Inside { admission: Admission::Lease(Some(lease)), gate: PhantomData }
             }
         };
         // Checked after the slot is written: an unload that shuts the gate after this load finds the slot.
@@ -197,8 +197,8 @@ impl EntryGate {
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        match &mut self.way {
-            Way::Slot(at) => {
+        match &mut self.admission {
+            Admission::Slot(at) => {
                 let at = *at;
                 // The thread-local existed when the call began, and calls end before their thread does.
                 let _gone = OWN.try_with(|own| {
@@ -207,7 +207,7 @@ impl Drop for Inside<'_> {
                     own.depth.set(at);
                 });
             }
-            Way::Lease(lease) => {
+            Admission::Lease(lease) => {
                 drop(lease.take());
                 let _ending = OWN.try_with(|own| own.leases.set(own.leases.get().saturating_sub(1)));
             }

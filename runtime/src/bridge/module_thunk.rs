@@ -80,7 +80,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         (std::ptr::null_mut(), std::ptr::null_mut())
     } else {
         let stale = || CallError::Stale { handle: object };
-        let look = || core.pairs.look(&core.world.objects, object, function_of(frame).owner);
+        let look = || core.pairs.find_part(&core.world.objects, object, function_of(frame).owner);
         let part = match look() {
             None => {
                 core.pairs.late(object)?;

@@ -55,7 +55,7 @@ pub(crate) struct Opened {
 impl Opened {
     /// Returns the number of lent values when the frame was opened.
     #[inline]
-    pub(crate) fn lent(self) -> usize {
+    pub(crate) fn lent_height(self) -> usize {
         self.height & !HotFrames::WAITS
     }
 }

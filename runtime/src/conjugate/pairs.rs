@@ -224,7 +224,7 @@ impl Pairs {
     /// Returns the part for `class` of a living object's conjugate. The part of the most-derived class is read from the object
     /// directly. The caller's gate, not this function, checks if the conjugate has expired.
     #[inline]
-    pub(crate) fn look(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
+    pub(crate) fn find_part(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
         match objects.part(object, class) {
             Some(part) => Some(PartPtr(part)),
             None => self.part_of(objects, object, class).map(|part| part.ptr),

@@ -186,12 +186,12 @@ fn origins<'r, 'a: 'r>(old: &[&'r str], new: &[&'a str], redirects: &'r [(String
             origins.insert(name, at);
         }
     }
-    let mut ways = Ways { redirects: HashMap::new(), in_use: &in_use, known: HashMap::new() };
+    let mut targets = RedirectTargets { redirects: HashMap::new(), in_use: &in_use, known: HashMap::new() };
     for (from, to) in redirects {
-        ways.redirects.entry(from).or_insert(to);
+        targets.redirects.entry(from).or_insert(to);
     }
     for (at, name) in old.iter().enumerate().filter(|(_, name)| !in_use.contains_key(*name)) {
-        if let Some(name) = ways.led_to(name) {
+        if let Some(name) = targets.target_of(name) {
             origins.entry(name).or_insert(at);
         }
     }
@@ -199,15 +199,15 @@ fn origins<'r, 'a: 'r>(old: &[&'r str], new: &[&'a str], redirects: &'r [(String
 }
 
 /// Targets of redirects, with a cache so that shared tails of chains are followed once.
-struct Ways<'r, 'a> {
+struct RedirectTargets<'r, 'a> {
     redirects: HashMap<&'r str, &'r str>,
     in_use: &'r HashMap<&'r str, &'a str>,
     known: HashMap<&'r str, Option<&'a str>>,
 }
 
-impl<'r, 'a> Ways<'r, 'a> {
+impl<'r, 'a> RedirectTargets<'r, 'a> {
     /// Returns the first name in use at the end of a chain of redirects; `None` if the chain ends before or is a cycle.
-    fn led_to(&mut self, name: &'r str) -> Option<&'a str> {
+    fn target_of(&mut self, name: &'r str) -> Option<&'a str> {
         let mut walked = Vec::new();
         let mut at = name;
         let found = loop {

@@ -19,7 +19,7 @@ use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
 use crate::bridge::black_direct::{failed, given, guarded};
 use crate::bridge::dynamic_call::{self, Effect};
-use crate::bridge::ways::Ways;
+use crate::bridge::fast_paths::FastPaths;
 use crate::callback::{Registered, Site};
 use crate::error::Error;
 use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams, signature_of};
@@ -158,8 +158,8 @@ impl Calls<'_> {
             let message = format!("`ex:/{name}` ({signature}): a type of it declares another kind than it is read as");
             return Err(CallError::other(message).into());
         }
-        let ways = (*self.0.core().ways).clone();
-        let function = Rc::new(Typed { ways, body: KeptBody::new(body), place: Location::caller() });
+        let fast_paths = (*self.0.core().fast_paths).clone();
+        let function = Rc::new(Typed { fast_paths, body: KeptBody::new(body), place: Location::caller() });
         let (path, mode) = (format!("ex:/{name}"), self.0.core().world.mode.clone());
         let call = {
             let function = Rc::clone(&function);
@@ -220,7 +220,7 @@ type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
 /// A registered function; its body is taken when the host ends.
 struct Typed<B> {
     /// Call cache that direct calls check.
-    ways: Ways,
+    fast_paths: FastPaths,
     body: KeptBody<B>,
     /// Registration site, used as the location of errors that the function returns.
     place: &'static Location<'static>,
@@ -381,7 +381,7 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
         // it exists.
         let function = unsafe { &*context.cast::<Typed<B>>() };
         // Outside a red frame the host could end during the call.
-        if !function.ways.in_a_frame() {
+        if !function.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
         // SAFETY: a body is taken out when the host ends, which is delayed until the outermost red frame has closed.

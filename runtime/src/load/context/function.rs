@@ -14,7 +14,7 @@ use arc_swap::ArcSwapOption;
 
 use crate::border::CallError;
 use crate::bridge::dynamic_call;
-use crate::bridge::ways::HotShell;
+use crate::bridge::fast_paths::HotTrampoline;
 use crate::entry_gate::Calling;
 use crate::lease::{Lease, LeaseKind, Leases, Sealed, place_of};
 use crate::load::context::free_context::FreeContext;
@@ -323,8 +323,8 @@ impl TableModule {
         let registry = || Ok(Arc::clone(&self.registry));
         let bound = Bound::find(registry, &self.generation, &type_path, entry, &signature)?;
         let no_code = || CallError::other(format!("`{}` has no code for direct calls", bound.export.full));
-        let shell = bound.export.direct.ok_or_else(no_code)?;
-        Ok(TableEntry { bound: Arc::new(bound), shell, count: A::COUNT })
+        let trampoline = bound.export.direct.ok_or_else(no_code)?;
+        Ok(TableEntry { bound: Arc::new(bound), trampoline, count: A::COUNT })
     }
 }
 
@@ -332,7 +332,7 @@ impl TableModule {
 #[derive(Clone)]
 pub(crate) struct TableEntry {
     bound: Arc<Bound>,
-    shell: DirectShell,
+    trampoline: DirectShell,
     /// Number of parameters.
     count: usize,
 }
@@ -344,7 +344,7 @@ impl TableEntry {
     pub(crate) fn within<T>(
         &self,
         from: &'static Location<'static>,
-        code: impl FnOnce(&HotShell<'_>) -> T,
+        code: impl FnOnce(&HotTrampoline<'_>) -> T,
     ) -> Result<T, ContextError> {
         let calling = Calling { function: self.bound.place, from: Some(from) };
         let Some(_inside) = self.bound.gate.enter(calling, || Arc::clone(&self.bound.export.full)) else {
@@ -352,7 +352,7 @@ impl TableEntry {
         };
         // SAFETY: this thread is inside the gate of the generation that owns the image, so it stays mapped until `code` has
         // returned. The trampoline is that of the export, whose signature has this number of parameters.
-        Ok(code(&unsafe { HotShell::new(self.shell, self.count) }))
+        Ok(code(&unsafe { HotTrampoline::new(self.trampoline, self.count) }))
     }
 
     #[cold]
