@@ -16,7 +16,7 @@ use alcedo_abi::list::prelude::*;
 use crate::border::CallError;
 use crate::bridge::conjugates;
 use crate::bridge::core::Core;
-use crate::bridge::module_protocols::Lent;
+use crate::bridge::module_protocols::BorrowedDesc;
 use crate::bridge::tasks::{Code, waking};
 use crate::conjugate::blacks::Opened;
 use crate::object::property::PropertyType;
@@ -322,17 +322,17 @@ impl<'c, Host> Given<Host, OwnedJob<'c>> for &'c Job<'c> {
     }
 }
 
-macro_rules! lent {
+macro_rules! borrowed_desc {
     ($($description:ident),*) => {$(
-        impl<'c, 'd, Host> Given<Host, Lent<'c, $description<'d>>> for &'c $description<'d> {
-            unsafe fn given(self, _host: Host) -> Lent<'c, $description<'d>> {
+        impl<'c, 'd, Host> Given<Host, BorrowedDesc<'c, $description<'d>>> for &'c $description<'d> {
+            unsafe fn given(self, _host: Host) -> BorrowedDesc<'c, $description<'d>> {
                 // SAFETY: the list demands functions of the module that accept the number as their types state.
-                unsafe { Lent::new(self) }
+                unsafe { BorrowedDesc::new(self) }
             }
         }
     )*};
 }
-lent!(ProtocolDesc, ResolverDesc);
+borrowed_desc!(ProtocolDesc, ResolverDesc);
 
 /// A waker that a module borrows or holds.
 pub(super) struct LentWaker(ManuallyDrop<Arc<waking::Waking>>);

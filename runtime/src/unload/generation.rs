@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
+use crate::unload::in_progress;
 use crate::unload::naps::Naps;
 use crate::unload::steps::{LATER, UnloadStep};
 use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
-use crate::unload::under_way;
 
 /// Unloads a generation as far as possible within a short time. `own` is called in every step for the caller's part.
 pub(crate) fn unload<M: UnloadModule>(
@@ -26,7 +26,7 @@ pub(crate) fn unload<M: UnloadModule>(
     }
     // The caller is at a safe point. Destroyed objects hold their class, which may hold a C library.
     core.world.objects.free_graveyard();
-    under_way::hand_over(core, host, unload, &LATER, begun)
+    in_progress::hand_over(core, host, unload, &LATER, begun)
 }
 
 fn step_now<M: UnloadModule>(
@@ -76,7 +76,7 @@ fn step_now<M: UnloadModule>(
         }
         // Performed by the caller.
         UnloadStep::EndObjects | UnloadStep::Resume => {}
-        // Performed later, by `under_way.rs` and the ticket.
+        // Performed later, by `in_progress.rs` and the ticket.
         UnloadStep::EndBlacks | UnloadStep::EndTypeNumbers | UnloadStep::EndImages => {}
     }
 }

@@ -93,14 +93,14 @@ impl ModuleUnload {
         match self.stage {
             Stage::Used => {
                 let held = self.job.leases.report().into_iter().chain(self.job.code.holders());
-                held.chain((self.job.calls != 0).then(|| self.call_under_way())).collect()
+                held.chain((self.job.calls != 0).then(|| self.active_call())).collect()
             }
             Stage::Ending => self.job.code.holders(),
             Stage::Over => Vec::new(),
         }
     }
 
-    fn call_under_way(&self) -> Blocker {
+    fn active_call(&self) -> Blocker {
         let owner = format!("into {}, in which the host ended", self.job.name);
         let thread = self.begun_on.clone();
         Blocker { kind: LeaseKind::Call, owner, thread, age: self.begun.elapsed(), place: None }

@@ -4,6 +4,7 @@
 pub(crate) mod blockers;
 pub(crate) mod generation;
 pub(crate) mod image;
+pub(crate) mod in_progress;
 pub(crate) mod job;
 pub(crate) mod modules;
 pub(crate) mod naps;
@@ -14,6 +15,5 @@ pub(crate) mod state;
 pub(crate) mod steps;
 pub(crate) mod subject;
 pub(crate) mod ticket;
-pub(crate) mod under_way;
 pub(crate) mod unloads;
 pub(crate) mod work;

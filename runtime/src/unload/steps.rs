@@ -1,4 +1,4 @@
-//! Order of the unload steps, per cause. `generation.rs`, `under_way.rs` and, for Slims, `load/context/unloading.rs` perform
+//! Order of the unload steps, per cause. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs` perform
 //! the steps. No code of a module may run after something that it may access is gone, so steps that run module code precede
 //! steps that destroy what it accesses.
 

@@ -45,7 +45,7 @@ enum GenerationState {
 pub(crate) struct Unloads {
     pub policy: UnloadPolicy,
     lives: RefCell<BTreeMap<Generation, GenerationState>>,
-    pub(super) under_way: RefCell<Vec<Rc<OneUnload>>>,
+    pub(super) in_progress: RefCell<Vec<Rc<OneUnload>>>,
     pub(crate) callbacks: Callbacks<UnloadingCallback>,
     /// Problems noted before the generation had a ticket.
     problems: RefCell<BTreeMap<Generation, Vec<String>>>,
@@ -158,6 +158,6 @@ impl Unloads {
     }
 
     pub(crate) fn is_busy(&self) -> bool {
-        !self.under_way.borrow().is_empty()
+        !self.in_progress.borrow().is_empty()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::callback::Callbacks;
-use crate::load::context::home::Home;
+use crate::load::context::owner::Owner;
 use crate::load::context_id::{ContextId, ContextKind, title};
 
 /// Event of a load context: a Slim, a pinned one, the Default or the Master.
@@ -18,7 +18,7 @@ pub struct ContextEvent {
     pub name: String,
     /// Kind of the event.
     pub event: ContextEventKind,
-    pub(super) home: Home,
+    pub(super) owner: Owner,
 }
 
 /// Kinds of events of a load context. The names match [`MasterEvent`](crate::MasterEvent), which reports the same events to
@@ -121,7 +121,7 @@ mod tests {
 
     use super::{ContextEvent, ContextEventKind, Listener, Listeners, tell};
     use crate::callback::{Registered, Site};
-    use crate::load::context::home::Home;
+    use crate::load::context::owner::Owner;
     use crate::load::context_id::{ContextId, ContextKind};
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             kind: ContextKind::Default,
             name: "Default".into(),
             event: ContextEventKind::Unloading,
-            home: Home::default(),
+            owner: Owner::default(),
         };
         let problems = tell(&listeners, &event);
         assert_eq!(*heard.lock().expect("no panic while it is held"), ["first", "five", "five again"]);

@@ -162,8 +162,8 @@ impl NamedFunction {
             let calling = |function| Calling { function, from: Some(from) };
             let name = || Arc::clone(&bound.export.full);
             // A generation keeps a borrowed module, also while its owner is unloading.
-            let lent = || bound.lent.and_then(|place| generation.gate.enter(calling(place), name));
-            let Some(_inside) = bound.gate.enter(calling(bound.place), name).or_else(lent) else {
+            let borrowed = || bound.borrowed_slot.and_then(|slot| generation.gate.enter(calling(slot), name));
+            let Some(_inside) = bound.gate.enter(calling(bound.slot), name).or_else(borrowed) else {
                 self.look_again(generation)?;
                 continue;
             };
@@ -190,15 +190,15 @@ impl NamedFunction {
                 let bound = self.bind(&generation)?;
                 let take =
                     |leases: &Arc<Leases>| leases.take_at(LeaseKind::Borrow, owner(&bound), Some(place_of(from)));
-                let lent = |sealed| bound.lent.map_or(Err(sealed), |_| take(&generation.leases));
-                match take(&bound.leases).or_else(lent) {
+                let borrowed = |sealed| bound.borrowed_slot.map_or(Err(sealed), |_| take(&generation.leases));
+                match take(&bound.leases).or_else(borrowed) {
                     Ok(lease) => break (bound, lease),
                     Err(_sealed) => self.look_again(&generation)?,
                 }
             },
         };
         let (export, signature) = (bound.export.clone(), self.signature.clone());
-        Ok(FunctionPointer { export, signature, context: bound.home, _lease: lease })
+        Ok(FunctionPointer { export, signature, context: bound.owner, _lease: lease })
     }
 
     /// Returns the generation of this context whose scope the thread has entered, and the lease of the scope.
@@ -346,7 +346,7 @@ impl TableEntry {
         from: &'static Location<'static>,
         code: impl FnOnce(&HotTrampoline<'_>) -> T,
     ) -> Result<T, ContextError> {
-        let calling = Calling { function: self.bound.place, from: Some(from) };
+        let calling = Calling { function: self.bound.slot, from: Some(from) };
         let Some(_inside) = self.bound.gate.enter(calling, || Arc::clone(&self.bound.export.full)) else {
             return Err(self.gone());
         };
@@ -367,6 +367,6 @@ impl TableEntry {
 
 impl fmt::Debug for TableEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of context {}", self.bound.export.full, self.bound.home)
+        write!(f, "{} of context {}", self.bound.export.full, self.bound.owner)
     }
 }

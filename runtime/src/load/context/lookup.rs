@@ -40,10 +40,10 @@ pub(super) fn function(
     let mut found = first(generation, &registry, &name, |step, held| {
         let mut found = Vec::new();
         let mut full = Vec::new();
-        for (module, home) in held {
+        for (module, owner) in held {
             for (at, export) in module.exports().iter().enumerate() {
                 if is_meant(export) {
-                    found.push((Arc::clone(module), *home, at));
+                    found.push((Arc::clone(module), *owner, at));
                 }
                 full.push(&*export.full);
             }
@@ -52,7 +52,7 @@ pub(super) fn function(
         found
     })?;
     let full = |(module, _, at): &(Arc<FreeModule>, ContextId, usize)| module.exports()[*at].full.to_string();
-    let (module, home, at) = match found.len() {
+    let (module, owner, at) = match found.len() {
         1 => found.remove(0),
         0 => return Err(no_such(offered.join("; "))),
         _ => {
@@ -60,12 +60,12 @@ pub(super) fn function(
             return Err(no_such(format!("name one of {}, as `module::Type`", full.join(", "))));
         }
     };
-    let home = match home == generation.id {
+    let owner = match owner == generation.id {
         true => Arc::clone(generation),
         // A dependency keeps its generation alive.
-        false => registry()?.generation(home).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
+        false => registry()?.generation(owner).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
-    generation.target(&home, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
+    generation.target(&owner, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
 }
 
 /// Finds a type for `generation`. Returns an error if no module or more than one has the type, the named module is not found,
@@ -120,7 +120,7 @@ pub(super) fn type_in_picture(
 }
 
 /// Module of the Default that a module of the Master depends on.
-pub(crate) struct Lent {
+pub(crate) struct BorrowedModule {
     pub name: String,
     pub leases: Arc<Leases>,
 }
@@ -128,16 +128,16 @@ pub(crate) struct Lent {
 /// Returns a module of the Default for a module of the Master, after the Master's own modules were searched. Returns an error
 /// with the ordered trace if the Default does not find the module; also if the version differs, or the Default's resolver
 /// fails.
-pub(crate) fn lend_to_master(
+pub(crate) fn borrow_for_master(
     registry: &ContextRegistry,
     needed_by: &str,
     name: &str,
     range: &VersionReq,
     own: String,
-) -> Result<Lent, LoadError> {
+) -> Result<BorrowedModule, LoadError> {
     let request = ModuleRequest { range: range.clone(), ..request(registry, "Master", name, Some(needed_by)) };
     let module = from_default(registry, &request, own).map_err(|error| LoadError::Dependency(Box::new(error)))?;
-    Ok(Lent { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
+    Ok(BorrowedModule { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
 }
 
 /// Creates a request of a context of which only a snapshot exists; the Default performs the search.
@@ -147,7 +147,7 @@ fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Opt
         range: VersionReq::STAR,
         needed_by: needed_by.map(str::to_owned),
         context: context.to_owned(),
-        home: registry.default_generation().resolvers.home.clone(),
+        owner: registry.default_generation().resolvers.owner.clone(),
     }
 }
 
@@ -175,8 +175,8 @@ fn first<T>(
             Some(held) => held,
             None => {
                 let module = loading::load_name(&*registry()?, generation, module, &VersionReq::STAR)?;
-                let home = module.summary().context;
-                (module, home)
+                let owner = module.summary().context;
+                (module, owner)
             }
         };
         return Ok(pick(Step::Own, &[held]));

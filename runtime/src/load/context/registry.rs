@@ -18,10 +18,10 @@ use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tel
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::home::{Above, Home};
 use crate::load::context::host_functions::HostFunctions;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::native_libs::RetainedNative;
+use crate::load::context::owner::{Above, Owner};
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
@@ -267,10 +267,10 @@ impl ContextRegistry {
 
     /// Calls every listener for an event of a generation of the Master. Game thread only.
     pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextEventKind) {
-        let home = Home { registry: self.weak(), ..Home::default() };
+        let owner = Owner { registry: self.weak(), ..Owner::default() };
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
         // The problems were logged.
-        let _problems = tell(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, home });
+        let _problems = tell(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, owner });
     }
 
     pub(super) fn policy(&self) -> UnloadPolicy {

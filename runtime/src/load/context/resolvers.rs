@@ -9,8 +9,8 @@ use semver::VersionReq;
 
 use crate::callback::{Registered, Share, Site, drop_caught};
 use crate::load::canary::Canary;
-use crate::load::context::home::Home;
 use crate::load::context::info::ModuleSummary;
+use crate::load::context::owner::Owner;
 use crate::load::error::context::ContextError;
 use crate::trap;
 
@@ -25,7 +25,7 @@ pub struct ModuleRequest {
     pub needed_by: Option<String>,
     /// Name of the requesting context.
     pub context: String,
-    pub(super) home: Home,
+    pub(super) owner: Owner,
 }
 
 impl fmt::Display for ModuleRequest {
@@ -66,7 +66,7 @@ pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailur
 /// Resolvers, handlers and canary setting of a context.
 #[derive(Default)]
 pub(super) struct Resolvers {
-    pub(super) home: Home,
+    pub(super) owner: Owner,
     told: Mutex<Told>,
 }
 
@@ -93,8 +93,8 @@ struct Told {
 }
 
 impl Resolvers {
-    pub(super) fn new(home: Home) -> Self {
-        Self { home, told: Mutex::default() }
+    pub(super) fn new(owner: Owner) -> Self {
+        Self { owner, told: Mutex::default() }
     }
 
     pub(super) fn take(&self) -> (Vec<Known<ModuleResolver>>, Vec<Known<NativeResolver>>) {

@@ -1,4 +1,4 @@
-//! Loads in progress per thread, and waits between threads. Decides only; `under_way.rs` blocks.
+//! Loads in progress per thread, and waits between threads. Decides only; `in_progress.rs` blocks.
 //!
 //! Steps of a thread nest: a resolver called during a load may itself load. Only one kind of step excludes other threads: a
 //! load that has gathered its dependencies *claims* the names of all modules it will start, atomically. Another thread that
@@ -18,13 +18,13 @@ pub(super) const DEEPEST: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Work {
     /// Number of the context or generation, unique in this process.
-    place: u64,
+    scope: u64,
     step: LoadStep,
 }
 
 impl Work {
-    pub(super) fn new(place: u64, context: String, wanted: Wanted) -> Self {
-        Self { place, step: LoadStep { context, wanted } }
+    pub(super) fn new(scope: u64, context: String, wanted: Wanted) -> Self {
+        Self { scope, step: LoadStep { context, wanted } }
     }
 
     /// Returns the step for errors.
@@ -35,7 +35,7 @@ impl Work {
 
 impl PartialEq for Work {
     fn eq(&self, other: &Self) -> bool {
-        (self.place, &self.step.wanted) == (other.place, &other.step.wanted)
+        (self.scope, &self.step.wanted) == (other.scope, &other.step.wanted)
     }
 }
 

@@ -14,10 +14,10 @@ use crate::load::canary::{Canary, Rehearsal};
 use crate::load::master::{self, Loads};
 use crate::load::module::master::MasterModule;
 use crate::unload::generation;
+use crate::unload::in_progress;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadCause;
 use crate::unload::subject::GenerationUnload;
-use crate::unload::under_way;
 
 /// Runs a Master with this module only, from declaration to unload.
 #[test]
@@ -53,7 +53,7 @@ fn a_non_library_module_loads_and_unloads_in_the_master() {
     assert!(module.leases().take(LeaseKind::Borrow, "too late").is_err());
 
     drop(lease);
-    under_way::tend_all(&core, &loads);
+    in_progress::tend_all(&core, &loads);
     assert_eq!(heard.all()[4..], ["lets go of its host", "gone"]);
     assert_eq!(ticket.end_report().expect("it is gone").modules[0].module, "tale");
     assert_eq!(loads.unloads.states(), []);

@@ -4,8 +4,8 @@ use super::{DEEPEST, LoadStep, Never, Sort, Table, Wanted, Work};
 
 /// `a`, or `a@2` for a name in another context than the first.
 fn work(text: &str) -> Work {
-    let (name, place) = text.split_once('@').unwrap_or((text, "1"));
-    Work::new(place.parse().expect("a number"), format!("#{place}"), Wanted::Module(name.to_owned()))
+    let (name, scope) = text.split_once('@').unwrap_or((text, "1"));
+    Work::new(scope.parse().expect("a number"), format!("#{scope}"), Wanted::Module(name.to_owned()))
 }
 
 fn told(chain: &[LoadStep]) -> String {

@@ -68,7 +68,7 @@ pub(super) fn hand_over<M: UnloadModule>(
         core.meanwhile();
         naps.sleep();
     }
-    unloads.under_way.borrow_mut().push(unload);
+    unloads.in_progress.borrow_mut().push(unload);
     ticket
 }
 
@@ -79,17 +79,17 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
         return;
     }
     // A listener may access the list while it is called.
-    let under_way = unloads.under_way.borrow().clone();
-    for unload in under_way {
+    let in_progress = unloads.in_progress.borrow().clone();
+    for unload in in_progress {
         if !tend(core, host, &unload) && unloads.policy.gives_up(unload.ticket.age()) {
             give_up(core, host, &unload);
         }
     }
-    unloads.under_way.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
+    unloads.in_progress.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
 }
 
 /// Waits until all generations are unloaded or `deadline` has passed; returns true if all are. Posted closures still run.
-pub(crate) fn settle(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
+pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
     let until = crate::deadline::after(deadline);
     let mut naps = Naps::default();
     loop {
@@ -107,10 +107,10 @@ pub(crate) fn settle(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> 
 
 /// Parks one generation, or all unloading ones. Returns their number.
 pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>) -> usize {
-    let under_way = host.unloads().under_way.borrow().clone();
+    let in_progress = host.unloads().in_progress.borrow().clone();
     let meant = |unload: &&Rc<OneUnload>| only.is_none_or(|generation| unload.generation == generation);
-    let parked = under_way.iter().filter(meant).map(|unload| give_up(core, host, unload)).count();
-    host.unloads().under_way.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
+    let parked = in_progress.iter().filter(meant).map(|unload| give_up(core, host, unload)).count();
+    host.unloads().in_progress.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
     parked
 }
 
