@@ -9,7 +9,7 @@ use alcedo_abi::call::Failure;
 use alcedo_abi::direct::DirectStatus;
 use alcedo_abi::zcall::{Slot, SlotValue};
 
-use super::given::Given;
+use super::arguments::IntoArgument;
 use crate::border::CallError;
 use crate::bridge::black_direct::take_failure;
 use crate::bridge::core::Core;
@@ -30,8 +30,8 @@ pub(super) struct EachMut<'c> {
     failed: unsafe extern "C" fn(*mut (), usize, &Failure),
 }
 
-impl<'c, Host> Given<Host, EachMut<'c>> for &'c mut EachCall {
-    unsafe fn given(self, _host: Host) -> EachMut<'c> {
+impl<'c, Host> IntoArgument<Host, EachMut<'c>> for &'c mut EachCall {
+    unsafe fn into_argument(self, _host: Host) -> EachMut<'c> {
         let EachCall { objects, count, slots, len, results, told, failed } = *self;
         // SAFETY: the caller promises that the module provides this number of objects, results and slots, unshared during the call.
         unsafe {
