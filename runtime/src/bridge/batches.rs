@@ -135,7 +135,7 @@ impl Groups {
             (called, before == core.fast_paths.population())
         };
         for group in &self.groups {
-            let mut given =
+            let mut answers =
                 results.as_ref().map(|_| vec![DirectAnswer::without(DirectStatus::NOT_DONE); group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
@@ -149,7 +149,7 @@ impl Groups {
                 let to = if group.is_whole { None } else { group.items[at..].iter().position(without) };
                 let to = to.map_or(group.items.len(), |more| at + more);
                 let clean_up = |height| core.red.clean_up(height);
-                let out = given.as_deref_mut().map(|given| &mut given[..to]);
+                let out = answers.as_deref_mut().map(|answers| &mut answers[..to]);
                 // SAFETY: the items were found by class and part at the recorded population; the holder of cached groups has
                 // compared it (`is_right`), or the items were found just now. Only batches have run since, each in a red frame
                 // and so without a safe point, and slow calls that changed nothing. The condition is a `bool` property of the
@@ -180,8 +180,9 @@ impl Groups {
                     done.failed.push((group.indexes[last], group.items[last].object, error));
                 }
             }
-            if let (Some(given), Some(results)) = (given, results.as_deref_mut()) {
-                let called = given.iter().zip(&group.indexes).filter(|(answer, _)| answer.status == DirectStatus::DONE);
+            if let (Some(answers), Some(results)) = (answers, results.as_deref_mut()) {
+                let called =
+                    answers.iter().zip(&group.indexes).filter(|(answer, _)| answer.status == DirectStatus::DONE);
                 called.for_each(|(answer, index)| results[*index as usize] = Some(answer.bits));
             }
         }

@@ -72,7 +72,7 @@ impl CallCache {
     ) -> Result<R, CallError> {
         let mut slots = arguments.into_slots();
         let slots = slots.as_mut();
-        let given = match self.call(fast_paths, world, object, &slots[..A::COUNT], clean_up) {
+        let slot = match self.call(fast_paths, world, object, &slots[..A::COUNT], clean_up) {
             Some(Ok(bits)) => result_slot::<R>(bits),
             Some(Err(error)) => return Err(*error),
             None => {
@@ -81,7 +81,7 @@ impl CallCache {
                 slots.last().copied().unwrap_or(Slot::EMPTY)
             }
         };
-        R::from_slot(given).ok_or_else(other_result)
+        R::from_slot(slot).ok_or_else(other_result)
     }
 
     /// Calls the method on an object, if its target is cached. The words are those of the slots. `clean_up` is called if work is

@@ -49,7 +49,7 @@ pub(crate) enum GateState {
 
 /// Invalid event for the color and state of a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("a {color} conjugate that is {life} cannot be {event}: {}", life.way_out(*color, *gate))]
+#[error("a {color} conjugate that is {life} cannot be {event}: {}", life.help(*color, *gate))]
 pub(crate) struct LifeError {
     /// Unchanged state.
     pub life: Life,
@@ -87,7 +87,7 @@ impl Life {
         }
     }
 
-    fn way_out(self, color: Color, gate: GateState) -> &'static str {
+    fn help(self, color: Color, gate: GateState) -> &'static str {
         match (self, color) {
             (Self::Unbuilt, _) if gate == GateState::Shut => "its module takes no calls",
             (Self::Unbuilt, _) => "it has to be built first",

@@ -297,9 +297,9 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let handle = self.handle.borrow().as_ref().map(KeptHandle::handle).unwrap_or_default();
         let (params, result) = self.types(&runtime)?;
         let arguments = arguments.into_values(&params)?;
-        let given = dynamic_call::call(core, handle, &arguments)?;
+        let returned = dynamic_call::call(core, handle, &arguments)?;
         // An enum value without an entry is an error of this call.
-        Ok(failing(|| R::from_value(given, result.as_ref()))?)
+        Ok(failing(|| R::from_value(returned, result.as_ref()))?)
     }
 
     /// Slow path for calls in slots: a function of the host, or a call without cache.

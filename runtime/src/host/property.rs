@@ -25,7 +25,7 @@ pub struct TypedProperty<T: HostValue> {
     class: String,
     key: PropertyRef,
     fast_paths: Rc<FastPaths>,
-    places: WordPlaces,
+    locations: WordPlaces,
     of: PhantomData<fn(T) -> T>,
 }
 
@@ -84,7 +84,7 @@ impl Runtime {
             class: class.to_owned(),
             key: PropertyRef::new(text),
             fast_paths: Rc::clone(&self.core().fast_paths),
-            places: WordPlaces::new(),
+            locations: WordPlaces::new(),
             of: PhantomData,
         })
     }
@@ -104,8 +104,8 @@ impl<T: HostValue> TypedProperty<T> {
     /// [`CallError::Unavailable`] when the runtime has ended.
     #[inline]
     pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
-        if self.fast_paths.may_read(self.places.looked())
-            && let Some(value) = self.places.read(self.fast_paths.columns(), object)
+        if self.fast_paths.may_read(self.locations.looked())
+            && let Some(value) = self.locations.read(self.fast_paths.columns(), object)
         {
             return Ok(failing(|| Ok(T::from_raw(value)))?);
         }
@@ -120,10 +120,10 @@ impl<T: HostValue> TypedProperty<T> {
     pub fn set(&self, object: ObjectHandle, value: T) -> Result<(), Error> {
         // Converted before any look-up, because the conversion may be user code.
         let value = value.into_raw();
-        if !self.fast_paths.are_open(self.places.looked()) {
+        if !self.fast_paths.are_open(self.locations.looked()) {
             return self.set_slow(object, value);
         }
-        match self.places.write(self.fast_paths.columns(), object, value) {
+        match self.locations.write(self.fast_paths.columns(), object, value) {
             Ok(()) => Ok(()),
             Err(value) => self.set_slow(object, value),
         }
@@ -137,7 +137,7 @@ impl<T: HostValue> TypedProperty<T> {
         let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         is_meant(&core.world, object, &class, &self.class)?;
         if let Some(property) = (&self.key).find(&class) {
-            self.places.note::<T::Raw>(core.zcalls.stamp().count(), &class, property);
+            self.locations.note::<T::Raw>(core.zcalls.stamp().count(), &class, property);
         }
         Ok(runtime)
     }

@@ -229,12 +229,12 @@ mod tests {
 
     #[test]
     fn a_cycle_is_printed_from_its_first_member() {
-        let way_out = "; take out one of these dependencies";
-        check("a 1.0.0: b *; b 1.0.0: a *", &format!("modules need each other: a → b → a{way_out}"));
-        check("a 1.0.0: a *", &format!("modules need each other: a → a{way_out}"));
+        let help = "; take out one of these dependencies";
+        check("a 1.0.0: b *; b 1.0.0: a *", &format!("modules need each other: a → b → a{help}"));
+        check("a 1.0.0: a *", &format!("modules need each other: a → a{help}"));
         check(
             "x 1.0.0: c *; ok 1.0.0; a 1.0.0: b *; b 1.0.0: ok *, c *; c 1.0.0: a *",
-            &format!("modules need each other: a → b → c → a{way_out}"),
+            &format!("modules need each other: a → b → c → a{help}"),
         );
     }
 

@@ -17,14 +17,14 @@ const MOST_NAMED: usize = 3;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     taken: StaticTls,
-    way_out: &'static str,
+    help: &'static str,
 }
 
 impl Part {
     /// Returns `None` for a file that takes nothing.
     pub(crate) fn of(image: &ImageFile) -> Option<Box<Self>> {
-        let way_out = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
-        StaticTls::of(image.bytes()).map(|taken| Box::new(Self { taken, way_out: way_out() }))
+        let help = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
+        StaticTls::of(image.bytes()).map(|taken| Box::new(Self { taken, help: help() }))
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn reason(module: &str, said: &str, library: Option<&Path>, own: Opti
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let libraries = process::static_tls().into_iter().map(|(path, taken)| Consumer {
         name: name(&path),
-        part: Part { taken, way_out: "let the host open this library before any plugin, at its start" },
+        part: Part { taken, help: "let the host open this library before any plugin, at its start" },
         copies: 1,
     });
     let modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -78,7 +78,7 @@ fn in_words(module: &str, said: &str, library: Option<&str>, own: Option<&Part>,
     let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.taken.bytes));
     let others = taken.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
     match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {
-        Some((name, part, _)) => words + &format!("; of {name}: {}", part.way_out),
+        Some((name, part, _)) => words + &format!("; of {name}: {}", part.help),
         None => words + "; link that library into the plugin, or let the host open it at its start",
     }
 }
@@ -114,10 +114,10 @@ mod tests {
 
     use super::{Consumer, Part, in_words};
 
-    fn part(bytes: u64, variables: &[&str], way_out: &'static str) -> Part {
+    fn part(bytes: u64, variables: &[&str], help: &'static str) -> Part {
         let mut taken = StaticTls::default();
         (taken.bytes, taken.variables) = (bytes, variables.iter().map(|name| (*name).to_owned()).collect());
-        Part { taken, way_out }
+        Part { taken, help }
     }
 
     fn consumer(name: &str, copies: u64, part: Part) -> Consumer {

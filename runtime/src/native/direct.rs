@@ -14,7 +14,7 @@ use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
-use crate::bridge::black_direct::{attempted, beside_failure, failed, given, guarded};
+use crate::bridge::black_direct::{attempted, beside_failure, failed, guarded, to_answer};
 use crate::bridge::callees::{Callee, Callees, DirectMaker, clean_up, enter_on};
 use crate::bridge::core::Core;
 use crate::bridge::fast_paths::FastPaths;
@@ -214,7 +214,7 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
     let part = unsafe { part.as_ref() };
     let this = This::<M::Class>::new(&context.core().world, object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| match args.take() {
-        Some(args) => guarded(|| given(M::run(part, this, args.into()).crossing(|| M::PLACE.into()))),
+        Some(args) => guarded(|| to_answer(M::run(part, this, args.into()).crossing(|| M::PLACE.into()))),
         None => DirectAnswer::without(DirectStatus::NOT_DONE),
     });
     match called {
@@ -261,7 +261,7 @@ impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticCode<M> {
     #[inline]
     unsafe fn run(_context: *const (), _object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         guarded(|| match M::Args::of_bits(bits) {
-            Some(args) => given(M::run(args.into()).crossing(|| M::PLACE.into())),
+            Some(args) => to_answer(M::run(args.into()).crossing(|| M::PLACE.into())),
             None => failed(in_no_slot()),
         })
     }

@@ -279,8 +279,8 @@ fn decide<'p>(
     let (own, default, change, lost, is_same) = match action {
         Action::Carry { names, from, was, default, change } => {
             let earlier = take(removed, names);
-            let is_looked_at = is_looked_at(property);
-            if !is_looked_at && (earlier.is_none() || is_subobject(property)) {
+            let is_checked = is_checked(property);
+            if !is_checked && (earlier.is_none() || is_subobject(property)) {
                 earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
                 if has_default(sources, from, was.as_ref())? {
                     count(*change, |change| &mut change.followed);
@@ -296,7 +296,7 @@ fn decide<'p>(
                 count(*change, |change| &mut change.kept);
                 return keep(sources, property, (from, default), removed);
             }
-            (own, default, *change, is_looked_at.then_some(references::MOVED), true)
+            (own, default, *change, is_checked.then_some(references::MOVED), true)
         }
         Action::Convert { names, from, was, default, change, is_same } => {
             // Value of an earlier type, which the current type may accept again.
@@ -348,7 +348,7 @@ fn decide<'p>(
 
 /// Checks if a value may become invalid although the type of the property is unchanged: referenced objects may have another
 /// class, and the length of a fixed array is not part of a type.
-fn is_looked_at(property: &Property) -> bool {
+fn is_checked(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
 

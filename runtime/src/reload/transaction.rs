@@ -289,7 +289,7 @@ impl Run<'_> {
         let bodies = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
         if migration.have_moved {
-            self.journal.changes.structure.extend(references::look_again(core));
+            self.journal.changes.structure.extend(references::check_all(core));
         }
         core.world.mode.set(mode::NORMAL);
         core.tasks.commit_staged();

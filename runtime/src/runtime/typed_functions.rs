@@ -17,7 +17,7 @@ use super::in_frames::{KeptBody, runtime_in_a_frame};
 use super::protocols::{HostCode, TakeBody};
 use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
-use crate::bridge::black_direct::{failed, given, guarded};
+use crate::bridge::black_direct::{failed, guarded, to_answer};
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::fast_paths::FastPaths;
 use crate::callback::{Registered, Site};
@@ -184,8 +184,8 @@ fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
 ) -> Result<(), CallError> {
     let result = R::VALUE.is_some();
     buffer.expect_len(A::COUNT + usize::from(result))?;
-    let given = body(A::from_slots(buffer.slots()).ok_or_else(|| other_arguments(path))?)?;
-    if result { buffer.put(A::COUNT, given.into_slot()) } else { Ok(()) }
+    let returned = body(A::from_slots(buffer.slots()).ok_or_else(|| other_arguments(path))?)?;
+    if result { buffer.put(A::COUNT, returned.into_slot()) } else { Ok(()) }
 }
 
 /// Returns whether a result is an object, whose class a slot does not specify.
@@ -385,13 +385,13 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
         // SAFETY: a body is taken out when the host ends, which is delayed until the outermost red frame has closed.
-        let Some(body) = (unsafe { function.body.look() }) else {
+        let Some(body) = (unsafe { function.body.borrow() }) else {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         };
         guarded(|| match B::Args::of_bits(bits) {
             // SAFETY: a red frame is open.
             Some(args) => match unsafe { body.run_in_a_frame(args) } {
-                Some(returned) => given(returned.crossing(|| function.source())),
+                Some(returned) => to_answer(returned.crossing(|| function.source())),
                 None => DirectAnswer::without(DirectStatus::NOT_DONE),
             },
             None => failed(in_no_slot()),
@@ -419,7 +419,7 @@ where
             // a `Copy` value, so a value exists.
             let body = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
             match A::of_bits(bits) {
-                Some(args) => given(Ok(body(args))),
+                Some(args) => to_answer(Ok(body(args))),
                 None => failed(in_no_slot()),
             }
         })

@@ -33,7 +33,7 @@ fn blocker(holder: Holder) -> Blocker {
 /// Formats the blockers of an image that stays mapped as its reason.
 pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
     let words = blockers.iter().map(|blocker| format!("{} {}", blocker.kind, blocker.tail()));
-    let words: Vec<_> = words.chain(ways_out(blockers).into_iter().map(str::to_owned)).collect();
+    let words: Vec<_> = words.chain(hints(blockers).into_iter().map(str::to_owned)).collect();
     format!("kept by {}", words.join("; "))
 }
 
@@ -45,11 +45,11 @@ const THREADS_OF_CRATES: [(&str, &str); 3] = [
 ];
 
 /// Returns the help for threads of crates that end only on request.
-pub(super) fn ways_out(blockers: &[Blocker]) -> Vec<&'static str> {
+pub(super) fn hints(blockers: &[Blocker]) -> Vec<&'static str> {
     let has = |start: &str| {
         blockers.iter().any(|blocker| blocker.kind == LeaseKind::Thread && blocker.owner.starts_with(start))
     };
-    THREADS_OF_CRATES.iter().filter(|(start, _)| has(start)).map(|(_, way)| *way).collect()
+    THREADS_OF_CRATES.iter().filter(|(start, _)| has(start)).map(|(_, help)| *help).collect()
 }
 
 #[cfg(test)]

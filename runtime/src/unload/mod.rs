@@ -1,6 +1,7 @@
 //! Unload of a generation and its images, for an unload, a reload, a rollback or a shutdown: steps in order, the host's ticket,
 //! the jobs of the modules, and the report. Independent of loading.
 
+pub(crate) mod background;
 pub(crate) mod blockers;
 pub(crate) mod generation;
 pub(crate) mod image;
@@ -9,7 +10,6 @@ pub(crate) mod job;
 pub(crate) mod modules;
 pub(crate) mod naps;
 pub(crate) mod policy;
-pub(crate) mod reaper;
 pub(crate) mod report;
 pub(crate) mod state;
 pub(crate) mod steps;

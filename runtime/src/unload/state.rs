@@ -47,7 +47,7 @@ pub enum StateChange {
 
 /// Event that is invalid in the current state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the context is {state} and cannot {event}: {}", state.way_out())]
+#[error("the context is {state} and cannot {event}: {}", state.help())]
 pub struct ContextStateError {
     /// Unchanged state.
     pub state: ContextState,
@@ -74,7 +74,7 @@ impl ContextState {
         }
     }
 
-    fn way_out(self) -> &'static str {
+    fn help(self) -> &'static str {
         match self {
             Self::Alive => "it has to begin its unload first",
             Self::Unloading => "it is unloading; wait on its ticket",

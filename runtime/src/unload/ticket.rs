@@ -18,10 +18,10 @@ use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 /// Maximum sleep of a waiter before it polls again, since an ending thread signals no condition.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Reports name the driving thread if polling takes longer: an exit hook, a destructor or a listener does not return.
-const LONG_LOOK: Duration = Duration::from_millis(100);
+const LONG_POLL: Duration = Duration::from_millis(100);
 
 /// Maximum time that a park waits for another driving thread.
 const PARK_WAIT: Duration = Duration::from_secs(1);
@@ -85,7 +85,7 @@ impl Driver {
 
 /// Poll in progress. Returns the work to the ticket on drop, also if module code panics; otherwise waiting threads would block
 /// permanently.
-struct Look<'a> {
+struct Poll<'a> {
     ticket: &'a UnloadTicket,
     work: Option<Box<dyn UnloadWork>>,
 }
@@ -145,9 +145,9 @@ impl UnloadTicket {
     /// Destructors of a module's thread-locals on the calling thread, its exit handlers and its finalizers may run inside this
     /// call.
     pub fn poll(&self) -> ContextState {
-        let Some(mut look) = self.take_work() else { return self.state() };
+        let Some(mut poll) = self.take_work() else { return self.state() };
         // No lock is held here: module code runs, and a listener of its events may poll this ticket.
-        match look.work().advance() {
+        match poll.work().advance() {
             Progress::Waiting { blockers, drained } => {
                 let mut told = self.told();
                 told.drained |= drained;
@@ -156,17 +156,17 @@ impl UnloadTicket {
                 }
                 told.blockers = blockers;
                 drop(told);
-                drop(look);
+                drop(poll);
                 // Checked after the work was returned: an earlier park request is stored in the flag, and a later one takes the
                 // work itself.
                 if self.shared.is_to_be_parked.load(Ordering::Acquire)
-                    && let Some(look) = self.take_work()
+                    && let Some(poll) = self.take_work()
                 {
-                    self.give_up(look);
+                    self.give_up(poll);
                 }
             }
             Progress::Ended(unloaded) => {
-                look.end();
+                poll.end();
                 self.end(unloaded);
             }
         }
@@ -192,7 +192,7 @@ impl UnloadTicket {
             let told = self.told();
             // A different thread may have completed the unload since the poll.
             if !matches!(told.state, ContextState::Dead | ContextState::Parked) {
-                let nap = left.min(LOOK_AGAIN);
+                let nap = left.min(POLL_INTERVAL);
                 drop(self.shared.changed.wait_timeout(told, nap).unwrap_or_else(PoisonError::into_inner));
             }
         }
@@ -202,7 +202,7 @@ impl UnloadTicket {
     #[must_use]
     pub fn report(&self) -> BlockerReport {
         // Excludes this thread: module code may request the report inside a poll.
-        let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_LOOK);
+        let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_POLL);
         let told = self.told();
         let mut blockers = told.blockers.clone();
         blockers.extend(driver.as_ref().map(Driver::blocker));
@@ -256,8 +256,8 @@ impl UnloadTicket {
     pub(crate) fn park_within(&self, wait: Duration) {
         let until = Instant::now() + wait;
         loop {
-            if let Some(look) = self.take_work() {
-                return self.give_up(look);
+            if let Some(poll) = self.take_work() {
+                return self.give_up(poll);
             }
             let is_late = match &*self.work() {
                 Work::Driven(driver) => driver.is_here() || Instant::now() >= until,
@@ -267,9 +267,9 @@ impl UnloadTicket {
             if is_late {
                 self.shared.is_to_be_parked.store(true, Ordering::Release);
                 // The poll may have ended before the flag was set.
-                return self.take_work().map_or((), |look| self.give_up(look));
+                return self.take_work().map_or((), |poll| self.give_up(poll));
             }
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -281,10 +281,10 @@ impl UnloadTicket {
     }
 
     /// Takes the remaining work to drive it on this thread. `None` during another poll and after completion.
-    fn take_work(&self) -> Option<Look<'_>> {
+    fn take_work(&self) -> Option<Poll<'_>> {
         let mut work = self.work();
         match std::mem::replace(&mut *work, Work::Driven(Driver::this())) {
-            Work::Here(work) => Some(Look { ticket: self, work: Some(work) }),
+            Work::Here(work) => Some(Poll { ticket: self, work: Some(work) }),
             other => {
                 *work = other;
                 None
@@ -292,9 +292,9 @@ impl UnloadTicket {
         }
     }
 
-    fn give_up(&self, mut look: Look<'_>) {
-        let unloaded = look.work().park();
-        look.end();
+    fn give_up(&self, mut poll: Poll<'_>) {
+        let unloaded = poll.work().park();
+        poll.end();
         {
             let mut told = self.told();
             self.step(&mut told, StateChange::LeasesRemain);
@@ -341,7 +341,7 @@ impl UnloadTicket {
     }
 }
 
-impl Look<'_> {
+impl Poll<'_> {
     fn work(&mut self) -> &mut dyn UnloadWork {
         &mut **self.work.as_mut().expect("it is taken only by `end`, which ends the poll")
     }
@@ -351,7 +351,7 @@ impl Look<'_> {
     }
 }
 
-impl Drop for Look<'_> {
+impl Drop for Poll<'_> {
     fn drop(&mut self) {
         *self.ticket.work() = self.work.take().map_or(Work::Gone, Work::Here);
     }

@@ -39,7 +39,7 @@ impl Judge {
     ///
     /// Reports the innermost activity that takes too long, because the outer ones only wait for it. An activity that began before an
     /// already reported one is not reported: it was waiting and does not hang itself.
-    pub(super) fn look(&mut self, now: Duration, activity: &[u64]) -> Verdict {
+    pub(super) fn check(&mut self, now: Duration, activity: &[u64]) -> Verdict {
         let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);
         self.seen.extend(activity[same..].iter().map(|id| (*id, now)));
@@ -67,10 +67,10 @@ mod tests {
     use std::time::Duration;
 
     /// Checks once a second with a limit of three seconds, and compares the verdicts.
-    fn check(looks: &[(&[u64], Verdict)]) {
+    fn check(rounds: &[(&[u64], Verdict)]) {
         let mut judge = Judge::new(Duration::from_secs(3));
-        for (second, (activity, expected)) in looks.iter().enumerate() {
-            assert_eq!(judge.look(Duration::from_secs(second as u64), activity), *expected, "second {second}");
+        for (second, (activity, expected)) in rounds.iter().enumerate() {
+            assert_eq!(judge.check(Duration::from_secs(second as u64), activity), *expected, "second {second}");
         }
     }
 

@@ -121,8 +121,8 @@ impl Gathering<'_> {
         let name = world.objects.name(object).map(|name| world.names.text(name).to_string()).unwrap_or_default();
         let failed = |error| WorldError::Object { object: name.clone(), error };
         let notes = self.notes(object).map_err(failed)?;
-        let looked = world.objects.with_body(object, |body| self.values(object, body, &notes)).map_err(failed)?;
-        let (values, asleep) = looked.map_err(failed)?;
+        let read = world.objects.with_body(object, |body| self.values(object, body, &notes)).map_err(failed)?;
+        let (values, asleep) = read.map_err(failed)?;
         let outer = world.objects.outer(object).filter(|outer| self.places.places.contains_key(outer));
         let part = outer.and_then(|outer| {
             let parts = world.objects.parts(outer);

@@ -271,12 +271,12 @@ fn drive(seed: u64, operations: usize, last_serial: u32) {
     let mut next = 2;
     let mut module = Module::admit(&blacks, 1);
     let (mut held, mut stale, mut sent) = (Vec::new(), Vec::new(), Vec::new());
-    let mut given = HashSet::new();
+    let mut assigned = HashSet::new();
     for at in 0..operations {
         match random.below(1000) {
             0..500 => {
                 let black = module.make(&blacks, &types[random.below(types.len())]);
-                assert!(given.insert(black), "seed {seed}, operation {at}: {black:?} was given before");
+                assert!(assigned.insert(black), "seed {seed}, operation {at}: {black:?} was given before");
                 held.push(black);
             }
             500..800 if !held.is_empty() => {
@@ -325,7 +325,7 @@ fn drive(seed: u64, operations: usize, last_serial: u32) {
     module.end(&blacks);
     assert_eq!((blacks.report().count(), blacks.report().queued), (0, 0));
     assert_eq!(blacks.report().made, blacks.report().released);
-    assert!(given.iter().all(|black| !lives(&blacks, *black)), "seed {seed}: a stale handle leads somewhere");
+    assert!(assigned.iter().all(|black| !lives(&blacks, *black)), "seed {seed}: a stale handle leads somewhere");
     assert_eq!(module.leases.count(), 0);
 }
 

@@ -164,7 +164,7 @@ impl NamedFunction {
             // A generation keeps a borrowed module, also while its owner is unloading.
             let borrowed = || bound.borrowed_slot.and_then(|slot| generation.gate.enter(calling(slot), name));
             let Some(_inside) = bound.gate.enter(calling(bound.slot), name).or_else(borrowed) else {
-                self.look_again(generation)?;
+                self.check_replaced(generation)?;
                 continue;
             };
             let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
@@ -193,7 +193,7 @@ impl NamedFunction {
                 let borrowed = |sealed| bound.borrowed_slot.map_or(Err(sealed), |_| take(&generation.leases));
                 match take(&bound.leases).or_else(borrowed) {
                     Ok(lease) => break (bound, lease),
-                    Err(_sealed) => self.look_again(&generation)?,
+                    Err(_sealed) => self.check_replaced(&generation)?,
                 }
             },
         };
@@ -208,7 +208,7 @@ impl NamedFunction {
     }
 
     /// Checks that a newer generation exists after the bound one was sealed.
-    fn look_again(&self, asked: &Arc<FreeGeneration>) -> Result<(), ContextError> {
+    fn check_replaced(&self, asked: &Arc<FreeGeneration>) -> Result<(), ContextError> {
         match &*self.line.load_current() {
             Some(current) if !Arc::ptr_eq(current, asked) => Ok(()),
             _ => Err(self.line.unloading(self.action())),

@@ -202,8 +202,8 @@ impl Bound {
             Self::Host(function) => (&function.full, function.fingerprint, &function.signature),
         };
         if wanted == 0 {
-            let way_out = "call it with values whose types are its own, as `zcall` does";
-            return Err(CallError::other(format!("`{full}`: no values of any type go to it here; {way_out}")));
+            let help = "call it with values whose types are its own, as `zcall` does";
+            return Err(CallError::other(format!("`{full}`: no values of any type go to it here; {help}")));
         }
         if wanted != fingerprint {
             return Err(CallError::Signature {

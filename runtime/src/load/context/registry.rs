@@ -29,8 +29,8 @@ use crate::load::module::info::ModuleInfo;
 use crate::load::park_reason::Told;
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
+use crate::unload::background::BackgroundUnloader;
 use crate::unload::policy::UnloadPolicy;
-use crate::unload::reaper::Reaper;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
@@ -60,7 +60,7 @@ pub(crate) struct ContextRegistry {
     /// Host functions that modules of these contexts call.
     pub(crate) functions: HostFunctions,
     pub(crate) tables: HostTables,
-    pub(super) reaper: Arc<Reaper>,
+    pub(super) unloader: Arc<BackgroundUnloader>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
     default: Arc<FreeContext>,
@@ -141,7 +141,7 @@ impl ContextRegistry {
             listeners: Listeners::default(),
             functions: HostFunctions::default(),
             tables: HostTables::default(),
-            reaper: Arc::default(),
+            unloader: Arc::default(),
             policy: Mutex::default(),
             last_module: Arc::clone(last_module),
             default: FreeContext::new(
@@ -178,11 +178,11 @@ impl ContextRegistry {
         }
         let mut slims = self.slims();
         if let Some(living) = slims.lines.values().find(|line| *line.name == *name && line.has_name()) {
-            let way_out = match living.state() {
+            let help = match living.state() {
                 ContextState::Alive => "take another, or `replace` what is in it",
                 _ => "take another, wait on its ticket (`Contexts::unloads_of`), or park it (`Contexts::park`)",
             };
-            return Err(refuse(format!("one is {} under this name: {way_out}", living.state())));
+            return Err(refuse(format!("one is {} under this name: {help}", living.state())));
         }
         slims.last += 1;
         let line = FreeContext::new(self.weak(), slims.last, kind, name);
@@ -292,7 +292,7 @@ impl ContextRegistry {
             matches!(state, ContextState::Dead | ContextState::Parked)
         });
         if !is_over {
-            self.reaper.watch(ticket);
+            self.unloader.watch(ticket);
         }
     }
 

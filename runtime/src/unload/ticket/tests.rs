@@ -151,8 +151,8 @@ impl UnloadWork for Panics {
 fn a_panicking_step_leaves_the_rest_to_the_next() {
     for next in [UnloadTicket::park, |ticket: &UnloadTicket| assert_eq!(ticket.poll(), ContextState::Dead)] {
         let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Panics(false)));
-        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ticket.poll()));
-        assert!(looked.is_err());
+        let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ticket.poll()));
+        assert!(polled.is_err());
         std::thread::scope(|scope| scope.spawn(|| next(&ticket)).join().expect("it does not wait"));
         assert_ne!(ticket.state(), ContextState::Unloading);
     }

@@ -299,7 +299,7 @@ impl Contexts {
     /// Sets the time after which unloading Slims are parked: their images stay mapped. `None`, the default, waits without
     /// limit.
     pub fn park_after(&self, after: Option<Duration>) {
-        self.registry.reaper.set_park_after(after);
+        self.registry.unloader.set_park_after(after);
     }
 
     /// Returns the generation whose scope this thread has entered, if it belongs to these contexts; else that of the Default.
