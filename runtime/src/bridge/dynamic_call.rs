@@ -79,8 +79,8 @@ pub(crate) fn call_with_outs(
             let message = format!("`{name}` ({words}): argument {at} is {found}, it must be {expected}");
             return Err(CallError::Buffer { message });
         }
-        let place = || format!("`{name}` ({words}): argument {at}");
-        put(core, &mut buffer, at, argument, expected, &mut values, place)?;
+        let location = || format!("`{name}` ({words}): argument {at}");
+        put(core, &mut buffer, at, argument, expected, &mut values, location)?;
     }
     let out_params = out_params.into_iter().zip(arguments.len()..);
     let out_params = out_params.map(|(word, at)| Ok((at, word, await_result(core, &mut buffer, at, word)?)));
@@ -148,8 +148,8 @@ fn property(
         [Value::Object(object), value] if value.kind() == word.kind() => {
             buffer.set(0, *object)?;
             buffer.set(1, WRITE)?;
-            let place = || format!("`{}`", callee.name());
-            put(core, &mut buffer, 2, value, word, &mut values, place)?;
+            let location = || format!("`{}`", callee.name());
+            put(core, &mut buffer, 2, value, word, &mut values, location)?;
         }
         _ => {
             let message = format!("`{}` takes the object, and to write also a {word}", callee.name().protocol());
@@ -241,19 +241,19 @@ fn put<'a>(
     value: &'a Value,
     word: &TypeText,
     values: &mut Vec<OwnedValue>,
-    place: impl FnOnce() -> String,
+    location: impl FnOnce() -> String,
 ) -> Result<(), CallError> {
     match value {
         Value::Text(text) => buffer.text_in(at, text),
         // The receiver has no class in the signature; the callee's thunk checks it.
         Value::Object(object) if !object.is_none() && !word.path().is_empty() => {
-            core.world.check_objects(&type_of(core, word)?, value, place)?;
+            core.world.check_objects(&type_of(core, word)?, value, location)?;
             set_plain(buffer, at, value)
         }
         plain if plain.kind().fits_slot() => set_plain(buffer, at, plain),
         value => {
             let ty = type_of(core, word)?;
-            core.world.check_objects(&ty, value, place)?;
+            core.world.check_objects(&ty, value, location)?;
             let mut own = OwnedValue::initial(ty);
             own.write(value).map_err(|error| CallError::other(error.to_string()))?;
             slots::lend(buffer, at, &own)?;

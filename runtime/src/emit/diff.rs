@@ -159,17 +159,17 @@ fn subobject_diffs(
     redirects: &[(String, String)],
 ) -> (Vec<KeptSubobject>, Subobjects, Subobjects) {
     let origins = origins(&names(old, |(name, _)| name), &names(new, |(name, _)| name), redirects);
-    let (mut kept, mut added, mut kept_places) = (Vec::new(), Vec::new(), HashSet::new());
+    let (mut kept, mut added, mut kept_indexes) = (Vec::new(), Vec::new(), HashSet::new());
     for (name, class) in new {
         match origins.get(name.as_str()) {
             Some(&at) if old[at].1 == *class => {
-                kept_places.insert(at);
+                kept_indexes.insert(at);
                 kept.push(KeptSubobject { from: old[at].0.clone(), name: name.clone() });
             }
             _ => added.push((name.clone(), class.clone())),
         }
     }
-    let removed = old.iter().enumerate().filter(|(at, _)| !kept_places.contains(at));
+    let removed = old.iter().enumerate().filter(|(at, _)| !kept_indexes.contains(at));
     (kept, added, removed.map(|(_, subobject)| subobject.clone()).collect())
 }
 

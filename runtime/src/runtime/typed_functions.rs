@@ -159,7 +159,7 @@ impl Calls<'_> {
             return Err(CallError::other(message).into());
         }
         let fast_paths = (*self.0.core().fast_paths).clone();
-        let function = Rc::new(Typed { fast_paths, body: KeptBody::new(body), place: Location::caller() });
+        let function = Rc::new(Typed { fast_paths, body: KeptBody::new(body), location: Location::caller() });
         let (path, mode) = (format!("ex:/{name}"), self.0.core().world.mode.clone());
         let call = {
             let function = Rc::clone(&function);
@@ -223,7 +223,7 @@ struct Typed<B> {
     fast_paths: FastPaths,
     body: KeptBody<B>,
     /// Registration site, used as the location of errors that the function returns.
-    place: &'static Location<'static>,
+    location: &'static Location<'static>,
 }
 
 impl<B: Body> Typed<B> {
@@ -235,7 +235,11 @@ impl<B: Body> Typed<B> {
 
     #[cold]
     fn source(&self) -> SourcePlace {
-        SourcePlace { file: self.place.file().to_owned(), line: self.place.line(), column: self.place.column() }
+        SourcePlace {
+            file: self.location.file().to_owned(),
+            line: self.location.line(),
+            column: self.location.column(),
+        }
     }
 }
 

@@ -61,11 +61,11 @@ pub(crate) fn read(package: &str, text: &str) -> Result<Manifest, String> {
 }
 
 fn told(package: &str, text: &str, span: Option<Range<usize>>, message: &str) -> String {
-    let place = match span.and_then(|span| text.get(..span.start)) {
+    let location = match span.and_then(|span| text.get(..span.start)) {
         Some(before) => format!("{package}/{FILE}:{}", before.matches('\n').count() + 1),
         None => format!("{package}/{FILE}"),
     };
-    format!("{place}: {}", message.trim_end())
+    format!("{location}: {}", message.trim_end())
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl FromFile for References<'_> {
     fn object(&mut self, reference: &FileReference) -> ObjectHandle {
         match reference {
             FileReference::None => ObjectHandle::NONE,
-            FileReference::In(place) => self.objects.get(*place as usize).copied().unwrap_or_default(),
+            FileReference::In(index) => self.objects.get(*index as usize).copied().unwrap_or_default(),
             FileReference::Path(path) => {
                 // Only objects that belong to the code are not in the file; other objects of the old world will be destroyed.
                 let world = &self.core.world;
@@ -156,11 +156,11 @@ impl<'a> Bringing<'a> {
         let (core, file, plans) = (self.core, self.file, self.plans);
         let (objects, names) = (&core.world.objects, &core.world.names);
         let mut later = Vec::new();
-        for (record, place) in file.objects.iter().zip(0..) {
+        for (record, index) in file.objects.iter().zip(0..) {
             let class = &plans[record.class as usize].class;
             let outer = record.outer.and_then(|outer| self.objects.get(outer as usize).copied());
             if outer.is_none() && record.outer.is_some() {
-                later.push(place);
+                later.push(index);
             }
             let flags = if record.part.is_some() { object_flags::SUBOBJECT } else { 0 };
             let name = Some(names.intern(&record.name));
@@ -172,11 +172,11 @@ impl<'a> Bringing<'a> {
             }
         }
         // Objects that were moved into a younger object.
-        for place in later {
-            let record = &file.objects[place];
+        for index in later {
+            let record = &file.objects[index];
             let outer = record.outer.map(|outer| self.objects[outer as usize]).unwrap_or_default();
             objects
-                .move_to(self.objects[place], outer)
+                .move_to(self.objects[index], outer)
                 .map_err(|error| failed(record, CallError::other(error.to_string())))?;
         }
         for (object, record, _) in self.all() {
@@ -233,15 +233,15 @@ impl<'a> Bringing<'a> {
         let mut references = References { core: self.core, objects: &self.objects, lost: Vec::new() };
         let (mut own, mut asleep, mut aside) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_default = vec![true; plan.targets.len()];
-        for (place, saved) in &record.values {
-            let place = *place as usize;
-            is_default[place] = false;
+        for (index, saved) in &record.values {
+            let index = *index as usize;
+            is_default[index] = false;
             let value = saved.value(names, &mut references);
-            let name = &class.properties[place].name;
+            let name = &class.properties[index].name;
             for path in references.lost.drain(..) {
                 self.report.unresolved.push(format!("{}.{name}: nothing is at {path}", record.name));
             }
-            match &plan.targets[place] {
+            match &plan.targets[index] {
                 Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
                 Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
                 Target::Property { to, change } => {
@@ -279,9 +279,9 @@ impl<'a> Bringing<'a> {
             }
         }
         // Properties that had their default when they were saved.
-        for place in (0..plan.targets.len()).filter(|place| is_default[*place]) {
-            match &plan.targets[place] {
-                Target::Sleep => asleep.push((class.properties[place].name.as_str().into(), KeptValue::Default)),
+        for index in (0..plan.targets.len()).filter(|index| is_default[*index]) {
+            match &plan.targets[index] {
+                Target::Sleep => asleep.push((class.properties[index].name.as_str().into(), KeptValue::Default)),
                 Target::Property { change: Some(change), .. } => self.report.properties[*change].followed += 1,
                 Target::Property { change: None, .. } | Target::Nowhere { .. } => {}
             }

@@ -91,8 +91,8 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
         if !known.insert(*property) {
             return wrong(format!("has two values for its property {}", described.name));
         }
-        if let Some(place) = value.object_beyond(objects) {
-            return wrong(format!("refers to object {place}, and there are {objects}"));
+        if let Some(index) = value.object_beyond(objects) {
+            return wrong(format!("refers to object {index}, and there are {objects}"));
         }
         if let Some(name) = bad_field(value) {
             return wrong(format!(

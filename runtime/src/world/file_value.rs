@@ -264,7 +264,7 @@ impl FileBinding {
 impl FileReference {
     fn beyond(&self, objects: usize) -> Option<u32> {
         match self {
-            Self::In(place) => Some(*place).filter(|place| *place as usize >= objects),
+            Self::In(index) => Some(*index).filter(|index| *index as usize >= objects),
             Self::None | Self::Path(_) => None,
         }
     }

@@ -12,7 +12,7 @@ use crate::lease::LeaseKind;
 use crate::load::context::event::ContextEventKind;
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::{FreeGeneration, dependent};
-use crate::load::context::free_module::{FreeModule, ModulePlace};
+use crate::load::context::free_module::{FreeModule, ModuleHost};
 use crate::load::context::in_progress;
 use crate::load::context::module_calls::ModuleCalls;
 use crate::load::context::peek;
@@ -335,7 +335,7 @@ fn bring_up(
         };
         staged.push((*at, open::copy(&registry.stage_dir, image, info, symbols.as_deref())?));
     }
-    let (places, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
+    let (indexes, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
     staged.iter().for_each(|staged| registry.announce(&staged.info));
     // Mapping in this process starts after the canary.
     let rehearsal = registry.rehearsal.with(generation.resolvers.canary());
@@ -343,7 +343,7 @@ fn bring_up(
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     let mut asked_for = None;
-    for (at, staged) in places.into_iter().zip(staged) {
+    for (at, staged) in indexes.into_iter().zip(staged) {
         match open_one(registry, generation, staged, &present) {
             Ok(module) => {
                 if at == 0 {
@@ -420,14 +420,14 @@ fn open_one(
     }
     let calls = ModuleCalls::new(generation, registry);
     let host_context = registry.host_context.with_calls(calls.clone());
-    let place = ModulePlace {
+    let host = ModuleHost {
         id: registry.next_module(),
         context: generation.id,
         host_context: &host_context,
         logs: &registry.logs,
         tables: &registry.tables,
     };
-    let module = FreeModule::open(staged, needs, place)?;
+    let module = FreeModule::open(staged, needs, host)?;
     calls.set_caller(&module, needed);
     Ok(module)
 }
