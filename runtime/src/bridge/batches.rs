@@ -154,7 +154,7 @@ impl Groups {
                 // compared it (`is_right`), or the items were found just now. Only batches have run since, each in a red frame
                 // and so without a safe point, and slow calls that changed nothing. The condition is a `bool` property of the
                 // class.
-                let went = unsafe {
+                let outcome = unsafe {
                     core.fast_paths.call_batch(
                         &fast_path,
                         &group.items[..to],
@@ -164,18 +164,18 @@ impl Groups {
                         clean_up,
                     )
                 };
-                let Some(went) = went else {
+                let Some(outcome) = outcome else {
                     // The fast path was closed by a change.
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;
                     continue;
                 };
                 done.crossings += 1;
-                done.ended += went.ended;
-                done.unmet += went.unmet;
-                done.called += went.at - at - went.ended - went.unmet;
-                at = went.at;
-                if let Some(error) = went.failed {
+                done.ended += outcome.ended;
+                done.unmet += outcome.unmet;
+                done.called += outcome.at - at - outcome.ended - outcome.unmet;
+                at = outcome.at;
+                if let Some(error) = outcome.failed {
                     let last = at - 1;
                     done.failed.push((group.indexes[last], group.items[last].object, error));
                 }

@@ -142,10 +142,10 @@ pub(super) fn plan_class(
     let redirects = core.world.types.member_redirects(new);
     let old_names = OldNames::new(&redirects);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
-    let is_asleep = matches!(object_plan, ObjectPlan::Dormant { .. });
+    let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
     // Dormant objects change to the class of a base: only their values are compared, not the structure of the two classes.
-    let is_news = !is_asleep && !was_dormant;
-    let short = path::short(waits_for.unwrap_or(if is_asleep { &old.path } else { &new.path }));
+    let is_news = !is_dormant && !was_dormant;
+    let short = path::short(waits_for.unwrap_or(if is_dormant { &old.path } else { &new.path }));
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
         let (class, property) = (short.to_owned(), property.to_owned());
         changes.push(PropertyChange { class, property, change, ..PropertyChange::default() });
@@ -197,12 +197,12 @@ pub(super) fn plan_class(
     for name in &difference.removed {
         let is_part = difference.removed_subobjects.iter().any(|(subobject, _)| subobject == name);
         match old.find_property(name) {
-            Some(property) if is_asleep && !is_part => {
+            Some(property) if is_dormant && !is_part => {
                 let before = default_of(core, old, property)?;
                 let change = note(name, String::new(), notes.changes);
                 left.push((Rc::clone(property), PropertyDefault::of(core, old, &before), change));
             }
-            Some(property) if !is_asleep && !is_part => {
+            Some(property) if !is_dormant && !is_part => {
                 let before = default_of(core, old, property)?;
                 let change = note(name, "removed".into(), notes.changes);
                 removed.push((Rc::clone(property), PropertyDefault::of(core, old, &before), change));
@@ -218,7 +218,7 @@ pub(super) fn plan_class(
     let is_added = |subobject: &Subobject| added.contains(&*subobject.name);
     let added_subobjects = new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
     // A dormant object keeps its subobjects, as they are separate objects.
-    let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_asleep);
+    let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant);
     Ok(ClassPlan {
         old: Rc::clone(old),
         new: Rc::clone(new),

@@ -81,8 +81,8 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     // A listener may access the list while it is called.
     let in_progress = unloads.in_progress.borrow().clone();
     for unload in in_progress {
-        if !tend(core, host, &unload) && unloads.policy.gives_up(unload.ticket.age()) {
-            give_up(core, host, &unload);
+        if !tend(core, host, &unload) && unloads.policy.should_park(unload.ticket.age()) {
+            park_one(core, host, &unload);
         }
     }
     unloads.in_progress.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
@@ -109,16 +109,16 @@ pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duratio
 pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>) -> usize {
     let in_progress = host.unloads().in_progress.borrow().clone();
     let meant = |unload: &&Rc<OneUnload>| only.is_none_or(|generation| unload.generation == generation);
-    let parked = in_progress.iter().filter(meant).map(|unload| give_up(core, host, unload)).count();
+    let parked = in_progress.iter().filter(meant).map(|unload| park_one(core, host, unload)).count();
     host.unloads().in_progress.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
     parked
 }
 
-fn give_up(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
+fn park_one(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
     end_values(core, unload);
     // Precedes giving up the finalizers, so that the report names the running one.
     unload.ticket.park();
-    core.finalizer.give_up(&unload.modules);
+    core.finalizer.abandon(&unload.modules);
     tend(core, host, unload);
 }
 

@@ -162,7 +162,7 @@ impl UnloadTicket {
                 if self.shared.is_to_be_parked.load(Ordering::Acquire)
                     && let Some(poll) = self.take_work()
                 {
-                    self.give_up(poll);
+                    self.park_work(poll);
                 }
             }
             Progress::Ended(unloaded) => {
@@ -257,7 +257,7 @@ impl UnloadTicket {
         let until = Instant::now() + wait;
         loop {
             if let Some(poll) = self.take_work() {
-                return self.give_up(poll);
+                return self.park_work(poll);
             }
             let is_late = match &*self.work() {
                 Work::Driven(driver) => driver.is_here() || Instant::now() >= until,
@@ -267,7 +267,7 @@ impl UnloadTicket {
             if is_late {
                 self.shared.is_to_be_parked.store(true, Ordering::Release);
                 // The poll may have ended before the flag was set.
-                return self.take_work().map_or((), |poll| self.give_up(poll));
+                return self.take_work().map_or((), |poll| self.park_work(poll));
             }
             thread::sleep(POLL_INTERVAL);
         }
@@ -292,7 +292,7 @@ impl UnloadTicket {
         }
     }
 
-    fn give_up(&self, mut poll: Poll<'_>) {
+    fn park_work(&self, mut poll: Poll<'_>) {
         let unloaded = poll.work().park();
         poll.end();
         {

@@ -50,8 +50,8 @@ impl Judge {
             *going_on = false;
             return Verdict::Over { after: now.saturating_sub(*since) };
         }
-        let standing = |(_, since): &(u64, Duration)| now.saturating_sub(*since) >= self.limit;
-        let Some(at) = self.seen.iter().rposition(standing) else { return Verdict::Fine };
+        let is_overdue = |(_, since): &(u64, Duration)| now.saturating_sub(*since) >= self.limit;
+        let Some(at) = self.seen.iter().rposition(is_overdue) else { return Verdict::Fine };
         let (id, since) = self.seen[at];
         if self.told.is_some_and(|(told, ..)| id <= told) {
             return Verdict::Fine;

@@ -314,7 +314,7 @@ impl<'a> Bringing<'a> {
         let objects = &self.core.world.objects;
         let chain = plan.class.chain();
         let declared: Vec<&Subobject> = chain.iter().flat_map(|class| &class.subobjects).collect();
-        let is_asleep = matches!(plan.object_plan, ObjectPlan::Dormant { .. });
+        let is_dormant = matches!(plan.object_plan, ObjectPlan::Dormant { .. });
         for (name, child) in objects.parts(object) {
             let wanted = declared.iter().find(|subobject| subobject.name == name);
             let is_right = wanted.is_some_and(|subobject| {
@@ -327,7 +327,7 @@ impl<'a> Bringing<'a> {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }
                 // A dormant object keeps its subobjects, because its class may need them when it returns.
-                None if is_asleep => {}
+                None if is_dormant => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());
                     self.tell(words);
@@ -335,7 +335,7 @@ impl<'a> Bringing<'a> {
                 }
             }
         }
-        if is_asleep || self.doomed.contains(&object) {
+        if is_dormant || self.doomed.contains(&object) {
             return Ok(());
         }
         for subobject in declared {

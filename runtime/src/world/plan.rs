@@ -97,8 +97,8 @@ pub(super) fn plan_class(core: &Core, record: &ClassRecord, report: &mut WorldLo
     let class = types.class_by_path(path).ok_or_else(no_native)?;
     make_cdo(&core.world, &core.plugins(), &class)?;
     let redirects = types.member_redirects(&class);
-    let is_asleep = matches!(object_plan, ObjectPlan::Dormant { .. });
-    let (targets, added) = targets(core, record, &class, &redirects, is_asleep, report);
+    let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
+    let (targets, added) = targets(core, record, &class, &redirects, is_dormant, report);
     let defaults = defaults(core, &class);
     let part_names = part_names(&class, &redirects);
     Ok(ClassPlan { class, object_plan, targets, defaults, added, part_names })
@@ -109,7 +109,7 @@ fn targets(
     record: &ClassRecord,
     class: &Rc<Class>,
     redirects: &[(String, String)],
-    is_asleep: bool,
+    is_dormant: bool,
     report: &mut WorldLoad,
 ) -> (Vec<Target>, Vec<usize>) {
     let is_saved = |property: &&Rc<Property>| !is_transient(property) && !is_subobject(property);
@@ -133,7 +133,7 @@ fn targets(
     for (property, diff) in properties.iter().zip(&difference.properties) {
         let (from, change) = match diff {
             PropertyDiff::Added => {
-                if !is_asleep {
+                if !is_dormant {
                     added.push(note(&property.text, added_words(core, class, property)));
                 }
                 continue;
@@ -151,7 +151,7 @@ fn targets(
             targets[at] = Target::Property { to: Rc::clone(property), change };
         }
     }
-    if !is_asleep {
+    if !is_dormant {
         for name in &difference.removed {
             let change = note(name, "removed".into());
             if let Some(at) = record.properties.iter().position(|saved| saved.name == *name) {

@@ -10,7 +10,7 @@ use alcedo_abi::host::Directory;
 use super::{FastPaths, MethodFastPath, failed};
 use crate::border::CallError;
 
-pub(crate) struct Went {
+pub(crate) struct BatchOutcome {
     /// Error of the object at `at`; `None` if all objects are done.
     pub(crate) failed: Option<CallError>,
     /// Index at which to continue.
@@ -36,7 +36,7 @@ impl FastPaths {
         (words, results): (&[u64], Option<&mut [DirectAnswer]>),
         (condition, ends): (Option<usize>, u64),
         clean_up: impl FnOnce(usize),
-    ) -> Option<Went> {
+    ) -> Option<BatchOutcome> {
         let has_room = results.as_ref().is_none_or(|results| results.len() >= items.len());
         if !self.are_open(fast_path.resolved_at) || words.len() != fast_path.count || !has_room {
             return None;
@@ -66,6 +66,6 @@ impl FastPaths {
             clean_up(opened.lent_height());
         }
         let Batch { at, ended, unmet, .. } = batch;
-        Some(Went { failed, at, ended, unmet })
+        Some(BatchOutcome { failed, at, ended, unmet })
     }
 }

@@ -165,7 +165,7 @@ impl FreeGeneration {
         let mut table = self.table();
         if table.is_closed {
             let names: Vec<_> = modules.iter().map(|module| module.name()).collect();
-            return Err(self.given_up(format!("loading {}", names.join(", "))));
+            return Err(self.unloading_error(format!("loading {}", names.join(", "))));
         }
         table.modules.extend(modules.iter().cloned());
         Ok(())
@@ -181,12 +181,12 @@ impl FreeGeneration {
     /// Returns an error if the generation was parked, so that loaded modules cannot be added.
     pub(super) fn expect_open(&self, action: &str) -> Result<(), ContextError> {
         let is_closed = self.table().is_closed;
-        if is_closed { Err(self.given_up(action.to_owned())) } else { Ok(()) }
+        if is_closed { Err(self.unloading_error(action.to_owned())) } else { Ok(()) }
     }
 
     /// Returns an error if the unload has begun.
     pub(super) fn expect_unsealed(&self, action: impl FnOnce() -> String) -> Result<(), ContextError> {
-        self.ticket.get().map_or(Ok(()), |_| Err(self.given_up(action())))
+        self.ticket.get().map_or(Ok(()), |_| Err(self.unloading_error(action())))
     }
 
     /// Borrows a module that a resolver has found in another context, until this generation is unloading and no call is active.
@@ -200,7 +200,7 @@ impl FreeGeneration {
         let foreign = Foreign { module: Arc::clone(module), owner, _need: need };
         let mut table = self.table();
         if table.is_closed {
-            return Err(self.given_up(format!("borrowing {name}")));
+            return Err(self.unloading_error(format!("borrowing {name}")));
         }
         table.foreign.push(foreign);
         Ok(())
@@ -273,7 +273,7 @@ impl FreeGeneration {
         (ticket.clone(), is_first)
     }
 
-    fn given_up(&self, action: String) -> ContextError {
+    fn unloading_error(&self, action: String) -> ContextError {
         let since = self.ticket.get().map_or(Duration::ZERO, UnloadTicket::age);
         ContextError::ContextUnloading { context: self.title(), since, action }
     }

@@ -49,7 +49,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         classes: package.outline.classes.clone(),
         park_reason: None,
         unhooked: Vec::new(),
-        gives_blocks_away: None,
+        blocks_freed_elsewhere: None,
     }
 }
 
