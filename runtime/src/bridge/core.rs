@@ -236,17 +236,17 @@ impl Core {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
         }
-        let title = self.world.objects.shown(object);
+        let shown = self.world.objects.shown(object);
         if self.world.objects.is_template(object) {
             return Err(CallError::other(format!(
-                "{title} is a class default object, or a part of one, and is destroyed with its class: destroy an object of the class"
+                "{shown} is a class default object, or a part of one, and is destroyed with its class: destroy an object of the class"
             )));
         }
         if self.world.objects.predates_shadow(object) {
-            return Err(CallError::DuringRebuild { action: format!("destroying {title}") });
+            return Err(CallError::DuringRebuild { action: format!("destroying {shown}") });
         }
-        self.world.slices.allow_change(&format_args!("destroying {title}"))?;
-        let _end = self.world.stack.enter_end(&format_args!("destroying {title}"))?;
+        self.world.slices.allow_change(&format_args!("destroying {shown}"))?;
+        let _end = self.world.stack.enter_end(&format_args!("destroying {shown}"))?;
         self.tell_before_end(object);
         destroy(&self.world, &self.plugins(), object);
         Ok(())

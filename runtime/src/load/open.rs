@@ -80,7 +80,7 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
         types: types.iter().map(|(_kind, path)| (*path).to_owned()).collect(),
         park_reason: park_reason::of(image),
         unhooked: hooks::unhooked(image),
-        blocks_freed_elsewhere: hooks::blocks_freed_elsewhere(image),
+        c_heap_shared: hooks::c_heap_shared(image),
     })
 }
 

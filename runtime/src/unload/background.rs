@@ -12,7 +12,7 @@ use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
 /// Initial and maximum sleep.
-const SLEEPS: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
+const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
 
 /// Maximum time to poll all tickets, after which another thread polls.
 const LONGEST_POLL: Duration = Duration::from_millis(250);
@@ -54,7 +54,7 @@ impl BackgroundUnloader {
     }
 
     fn run(&self) {
-        let (shortest, longest) = SLEEPS;
+        let (shortest, longest) = SLEEP_RANGE;
         let mut sleep = shortest;
         let mut known = 0;
         let mut poller = None;

@@ -192,8 +192,8 @@ impl UnloadTicket {
             let told = self.told();
             // A different thread may have completed the unload since the poll.
             if !matches!(told.state, ContextState::Dead | ContextState::Parked) {
-                let nap = left.min(POLL_INTERVAL);
-                drop(self.shared.changed.wait_timeout(told, nap).unwrap_or_else(PoisonError::into_inner));
+                let timeout = left.min(POLL_INTERVAL);
+                drop(self.shared.changed.wait_timeout(told, timeout).unwrap_or_else(PoisonError::into_inner));
             }
         }
     }

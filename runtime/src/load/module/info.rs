@@ -29,7 +29,7 @@ pub(crate) struct ModuleInfo {
     /// C functions that the module defines itself, and whose hooks are omitted.
     pub unhooked: Vec<String>,
     /// Reason why other code may free the module's C heap blocks, so that the host must not.
-    pub blocks_freed_elsewhere: Option<String>,
+    pub c_heap_shared: Option<String>,
 }
 
 impl ModuleInfo {

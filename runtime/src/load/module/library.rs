@@ -186,7 +186,7 @@ struct LibraryCode {
     module: String,
     /// Short reason why the image must stay mapped, if any.
     will_park: Option<String>,
-    blocks_freed_elsewhere: Option<String>,
+    c_heap_shared: Option<String>,
 }
 
 impl LibraryCode {
@@ -200,7 +200,7 @@ impl LibraryCode {
             image: Mutex::new(Some(image)),
             module: info.name.clone(),
             will_park: info.park_reason.as_ref().map(ParkReason::briefly),
-            blocks_freed_elsewhere: info.blocks_freed_elsewhere.clone(),
+            c_heap_shared: info.c_heap_shared.clone(),
         })
     }
 
@@ -277,7 +277,7 @@ impl ModuleCode for LibraryCode {
             detach: self.root.detach(),
             heap_bytes: self.root.heap_bytes(),
             will_park: self.will_park.clone(),
-            blocks_freed_elsewhere: self.blocks_freed_elsewhere.clone(),
+            c_heap_shared: self.c_heap_shared.clone(),
         };
         // SAFETY: the caller promises that nothing of the code is used once its unload begins.
         Some(Box::new(unsafe { ImageUnload::new(image, facts, policy) }))

@@ -155,7 +155,7 @@ pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
         classes: Vec::new(),
         park_reason: None,
         unhooked: Vec::new(),
-        blocks_freed_elsewhere: None,
+        c_heap_shared: None,
     };
     let code = Box::new(Tale { heard: heard.clone(), is_there: Mutex::new(true) });
     (Module::new(info, tag, code, Leases::new("tale"), logs, None), heard)

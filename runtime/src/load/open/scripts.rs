@@ -49,7 +49,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         classes: package.outline.classes.clone(),
         park_reason: None,
         unhooked: Vec::new(),
-        blocks_freed_elsewhere: None,
+        c_heap_shared: None,
     }
 }
 
