@@ -80,7 +80,7 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
         types: types.iter().map(|(_kind, path)| (*path).to_owned()).collect(),
         stays: stays::of(image),
         unhooked: hooks::unhooked(image),
-        gives_blocks_away: hooks::gives_blocks_away(image),
+        c_heap_shared: hooks::c_heap_shared(image),
     })
 }
 

@@ -11,7 +11,7 @@ use crate::conjugate::BlackCount;
 use crate::error::Error;
 use crate::lease::Blocker;
 use crate::load::master;
-use crate::unload::naps::Naps;
+use crate::unload::backoff::Backoff;
 
 /// Progress of the finalizer thread during a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl Inner {
         let dropped = core.finalizer.dropped();
         core.finalizer.release();
         let mark = core.finalizer.mark();
-        let mut naps = Naps::default();
+        let mut backoff = Backoff::default();
         let is_complete = loop {
             if mark.is_passed() {
                 break true;
@@ -150,7 +150,7 @@ impl Inner {
                 break false;
             }
             core.meanwhile();
-            naps.sleep();
+            backoff.sleep();
         };
         // Releases the blacks that finalizers have dropped.
         core.blacks.flush_all();

@@ -23,7 +23,7 @@ pub(crate) struct ImageFacts {
     /// Reason why the image must stay mapped, if any.
     pub will_park: Option<String>,
     /// Reason why other code may free the module's C heap blocks, so that the host must not.
-    pub gives_blocks_away: Option<String>,
+    pub c_heap_shared: Option<String>,
 }
 
 pub(crate) struct ImageUnload {
@@ -54,7 +54,7 @@ impl ImageUnload {
     /// After the last lease of the module has ended and the finalizers queued before have run, no code that the host has called
     /// uses anything of the image: no plugin part, conjugate, thunk or record.
     pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
-        let ImageFacts { module, detach, heap_bytes, will_park, gives_blocks_away } = facts;
+        let ImageFacts { module, detach, heap_bytes, will_park, c_heap_shared } = facts;
         let policy_of_image = policy.of_an_image();
         Self {
             module,
@@ -64,10 +64,10 @@ impl ImageUnload {
             evict_after: policy.evict_after,
             policy: EndPolicy {
                 live_heap: heap_bytes,
-                free_c_heap: policy_of_image.free_c_heap && gives_blocks_away.is_none(),
+                free_c_heap: policy_of_image.free_c_heap && c_heap_shared.is_none(),
                 ..policy_of_image
             },
-            blocks_kept_for: match gives_blocks_away {
+            blocks_kept_for: match c_heap_shared {
                 _ if !policy_of_image.free_c_heap => "the host frees none".to_owned(),
                 Some(reason) => reason,
                 None => "a library still refers to them".to_owned(),

@@ -12,7 +12,7 @@ use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
 /// Initial and maximum sleep.
-const NAPS: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
+const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
 
 /// Maximum time to poll all tickets, after which another thread polls.
 const LONGEST_LOOK: Duration = Duration::from_millis(250);
@@ -54,8 +54,8 @@ impl Reaper {
     }
 
     fn run(&self) {
-        let (shortest, longest) = NAPS;
-        let mut nap = shortest;
+        let (shortest, longest) = SLEEP_RANGE;
+        let mut sleep = shortest;
         let mut known = 0;
         let mut looker = None;
         loop {
@@ -67,7 +67,7 @@ impl Reaper {
                     return;
                 }
                 if kept.tickets.len() > known {
-                    nap = shortest;
+                    sleep = shortest;
                 }
                 known = kept.tickets.len();
                 (kept.tickets.clone(), kept.park_after)
@@ -80,8 +80,8 @@ impl Reaper {
                 }
             };
             let kept = self.lock();
-            drop(self.more.wait_timeout(kept, nap).unwrap_or_else(PoisonError::into_inner));
-            nap = longest.min(nap * 2);
+            drop(self.more.wait_timeout(kept, sleep).unwrap_or_else(PoisonError::into_inner));
+            sleep = longest.min(sleep * 2);
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) struct ModuleInfo {
     /// C functions that the module defines itself, and whose hooks are omitted.
     pub unhooked: Vec<String>,
     /// Reason why other code may free the module's C heap blocks, so that the host must not.
-    pub gives_blocks_away: Option<String>,
+    pub c_heap_shared: Option<String>,
 }
 
 impl ModuleInfo {
@@ -40,7 +40,7 @@ impl ModuleInfo {
 
     /// Returns the reason why the image must stay mapped, if any.
     pub(crate) fn will_park(&self) -> Option<String> {
-        self.stays.as_ref().map(Stays::told)
+        self.stays.as_ref().map(Stays::message)
     }
 
     /// Returns the warnings about the file, phrased to follow the module's name.

@@ -186,7 +186,7 @@ struct LibraryCode {
     module: String,
     /// Short reason why the image must stay mapped, if any.
     will_park: Option<String>,
-    gives_blocks_away: Option<String>,
+    c_heap_shared: Option<String>,
 }
 
 impl LibraryCode {
@@ -200,7 +200,7 @@ impl LibraryCode {
             image: Mutex::new(Some(image)),
             module: info.name.clone(),
             will_park: info.stays.as_ref().map(Stays::briefly),
-            gives_blocks_away: info.gives_blocks_away.clone(),
+            c_heap_shared: info.c_heap_shared.clone(),
         })
     }
 
@@ -277,7 +277,7 @@ impl ModuleCode for LibraryCode {
             detach: self.root.detach(),
             heap_bytes: self.root.heap_bytes(),
             will_park: self.will_park.clone(),
-            gives_blocks_away: self.gives_blocks_away.clone(),
+            c_heap_shared: self.c_heap_shared.clone(),
         };
         // SAFETY: the caller promises that nothing of the code is used once its unload begins.
         Some(Box::new(unsafe { ImageUnload::new(image, facts, policy) }))

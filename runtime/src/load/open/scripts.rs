@@ -49,7 +49,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         classes: package.outline.classes.clone(),
         stays: None,
         unhooked: Vec::new(),
-        gives_blocks_away: None,
+        c_heap_shared: None,
     }
 }
 
