@@ -18,7 +18,7 @@ mod logging;
 mod objects;
 mod plain;
 mod shells;
-mod texts;
+mod strings;
 
 pub(crate) use host_context::{HostContext, LastingContext, SharedHostContext};
 use shells::{table, values};

@@ -186,7 +186,7 @@ impl Run<'_> {
             .inspect_err(|_| self.loads.give_back(self.generation))?;
         let stays = |module: &Rc<MasterModule>| brought_up.staying.iter().any(|other| Rc::ptr_eq(other, module));
         self.replaced.retain(|module| !stays(module));
-        self.journal.tell_scope(&brought_up);
+        self.journal.record_scope(&brought_up);
         if brought_up.new.is_empty() && self.replaced.is_empty() {
             self.loads.never_was(self.generation);
             self.loads.give_back(self.generation);

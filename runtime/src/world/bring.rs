@@ -330,7 +330,7 @@ impl<'a> Bringing<'a> {
                 None if is_asleep => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());
-                    self.tell(words);
+                    self.note_structure(words);
                     self.doomed.insert(child);
                 }
             }
@@ -346,12 +346,12 @@ impl<'a> Bringing<'a> {
             let made = add_subobject(&self.core.world, &self.core.plugins(), object, subobject);
             made.map_err(|error| CallError::other(error.to_string()))?;
             faults::at(ReloadStep::AddSubobject)?;
-            self.tell(format!("{}.{}: every object gets one", plan.class.short_path(), subobject.name));
+            self.note_structure(format!("{}.{}: every object gets one", plan.class.short_path(), subobject.name));
         }
         Ok(())
     }
 
-    fn tell(&mut self, line: String) {
+    fn note_structure(&mut self, line: String) {
         if !self.report.structure.contains(&line) {
             self.report.structure.push(line);
         }

@@ -13,7 +13,7 @@ use alcedo_sys::{Demands, StageDir, crash};
 use crate::bridge::core::Core;
 use crate::callback::Callbacks;
 use crate::cells::RefCell;
-use crate::emit::texts;
+use crate::emit::strings;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
 use crate::load::canary::Rehearsal;
@@ -189,7 +189,7 @@ impl Loads {
         let summary = |module: &Rc<MasterModule>| {
             let summary = ModuleSummary::new(module.info(), context, module.code().path().to_owned());
             // Published before its types are declared, so its strings are not yet checked.
-            let summary = match texts::check(module.name(), module.described()) {
+            let summary = match strings::check(module.name(), module.described()) {
                 Ok(()) => summary.offering(module.described().exports.iter().map(|export| export.type_path.as_str())),
                 Err(_) => summary,
             };
