@@ -244,8 +244,8 @@ fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Dif
     is_same.then(|| format!("{short}.{from} is removed and {to} of its type is added; if that is a new name, write `was = \"{from}\"` on {to}"))
 }
 
-fn report_structure(short: &str, difference: &diff::Difference, is_recreated: bool, structure: &mut Vec<String>) {
-    if !is_recreated {
+fn report_structure(short: &str, difference: &diff::Difference, is_reconstructed: bool, structure: &mut Vec<String>) {
+    if !is_reconstructed {
         for base in &difference.inserted_bases {
             let line = format!("{short} has a new base {base}: its class constructor does not run on the living");
             structure.push(line);

@@ -77,7 +77,7 @@ pub(crate) fn reload(
         }
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
-            run.report_pins();
+            run.report_warnings();
             // The new generation is live even if unloading the old one fails.
             if let Err(error) = caught(|| {
                 run.unload_old(committed);
@@ -205,7 +205,7 @@ impl Run<'_> {
     }
 
     /// Reports warnings about the new generation's files that no earlier report contains.
-    fn report_pins(&mut self) {
+    fn report_warnings(&mut self) {
         let Some(master) = self.loads.master() else { return };
         for info in master.modules.iter().map(|module| module.info()) {
             let warnings = self.loads.reported_warnings.unreported(&info.name, info.warnings());

@@ -94,7 +94,7 @@ impl<'a> Bringing<'a> {
     pub(super) fn make(&mut self) -> Result<(), WorldError> {
         self.allocate()?;
         self.each(Self::fill)?;
-        self.each(Self::bear_anew)?;
+        self.each(Self::reconstruct_object)?;
         self.each(Self::gather_parts)?;
         for own in std::mem::take(&mut self.to_own) {
             let written = refer_to_own(self.core, &own);
@@ -293,7 +293,12 @@ impl<'a> Bringing<'a> {
     }
 
     /// Reconstructs an object whose class has another native base class now, and then writes its values.
-    fn bear_anew(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
+    fn reconstruct_object(
+        &mut self,
+        object: ObjectHandle,
+        record: &ObjectRecord,
+        plan: &ClassPlan,
+    ) -> Result<(), CallError> {
         if !matches!(plan.fate, Fate::Reborn { .. }) {
             return Ok(());
         }
