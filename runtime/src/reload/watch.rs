@@ -102,8 +102,8 @@ impl FileWatch {
             let mut select = Select::new();
             select.recv(&self.events);
             let stops = select.recv(stop);
-            let nap = if self.settling.last.is_some() { QUIET } else { LOOK };
-            let ready = select.ready_timeout(nap).ok();
+            let timeout = if self.settling.last.is_some() { QUIET } else { LOOK };
+            let ready = select.ready_timeout(timeout).ok();
             if ready == Some(stops) || is_over() {
                 return false;
             }

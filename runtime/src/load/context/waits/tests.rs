@@ -177,7 +177,8 @@ proptest! {
                             }
                             Err(never) => {
                                 let Never::Cycle(chain) = never else { panic!("{never:?}") };
-                                prop_assert!(chain.len() > 1 && chain.first() == chain.last(), "{}", format_chain(&chain));
+                                let is_cycle = chain.len() > 1 && chain.first() == chain.last();
+                                prop_assert!(is_cycle, "{}", format_chain(&chain));
                                 // The error ends all steps of the thread.
                                 table.end(thread, 0);
                                 programs[at].pop();
