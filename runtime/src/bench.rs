@@ -43,17 +43,17 @@ impl Stores<'_> {
 
     /// Runs a full mark and returns the unreachable objects.
     pub fn mark(&self) -> Vec<ObjectHandle> {
-        unreachable(&self.0.world, &nobody()).expect("no native class adds references")
+        unreachable(&self.0.world, &no_roots()).expect("no native class adds references")
     }
 
     /// Begins a mark in slices; from now on, writes pass the write barrier.
     pub fn begin_mark(&self) {
-        begin(&self.0.world, &nobody());
+        begin(&self.0.world, &no_roots());
     }
 
     /// Continues the mark while `has_time` returns true. Returns whether the mark is done.
     pub fn go_on_mark(&self, has_time: &mut dyn FnMut() -> bool) -> bool {
-        go_on(&self.0.world, &nobody(), has_time) != Ok(Progress::More)
+        go_on(&self.0.world, &no_roots(), has_time) != Ok(Progress::More)
     }
 
     /// Aborts the mark.
@@ -85,6 +85,6 @@ pub fn open_borrows() -> u32 {
     crate::cells::open_borrows()
 }
 
-fn nobody() -> impl RootSource {
+fn no_roots() -> impl RootSource {
     |_: &mut dyn FnMut(ObjectHandle)| ()
 }

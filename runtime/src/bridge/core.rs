@@ -247,13 +247,13 @@ impl Core {
         }
         self.world.slices.allow_change(&format_args!("destroying {shown}"))?;
         let _end = self.world.stack.enter_end(&format_args!("destroying {shown}"))?;
-        self.tell_before_end(object);
+        self.call_before_end(object);
         destroy(&self.world, &self.plugins(), object);
         Ok(())
     }
 
     /// Calls the listeners of an object that is about to be destroyed explicitly.
-    pub(crate) fn tell_before_end(&self, object: ObjectHandle) {
+    pub(crate) fn call_before_end(&self, object: ObjectHandle) {
         if let Some(before_end) = self.before_end.get() {
             before_end(object);
         }

@@ -156,7 +156,7 @@ mod tests {
     const ARRAY: PropertyKind = PropertyKind::ARRAY;
 
     #[test]
-    fn a_stale_number_still_tells_kind_and_age() {
+    fn a_stale_number_still_has_its_kind_and_age() {
         let (begun, second) = (Instant::now(), Duration::from_secs(1));
         let mut serials = Serials::new(0, u32::MAX);
         let first = serials.insert(ARRAY, begun, 'a');

@@ -273,15 +273,15 @@ fn set_aside_a_black_has_expired_and_taken_back_it_has_not() {
     let host = Host::new();
     let black = host.make("Set(Name)", std::ptr::null()).expect("a set");
     let state = |expired| Ok((color::BLACK, expired, PropertyKind::SET));
-    let told = || host.state(black.into()).map(|state| (state.color, state.expired, state.kind));
-    assert_eq!(told(), state(0));
+    let observed = || host.state(black.into()).map(|state| (state.color, state.expired, state.kind));
+    assert_eq!(observed(), state(0));
     host.gate.close();
-    assert_eq!(told(), state(1));
+    assert_eq!(observed(), state(1));
     assert_eq!(failed(host.open(black.into())).held, "black Set");
     host.gate.reopen();
-    assert_eq!(told(), state(0));
+    assert_eq!(observed(), state(0));
     host.core.blacks.end_modules(&BTreeSet::from([MODULE]));
-    assert_eq!(told(), state(1));
+    assert_eq!(observed(), state(1));
     host.drop_black(black);
     assert_eq!(failed(host.make("Set(Name)", std::ptr::null())).kind, FailureKind::UNAVAILABLE);
 }

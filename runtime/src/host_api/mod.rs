@@ -17,7 +17,7 @@ mod links;
 mod logging;
 mod objects;
 mod plain;
-mod texts;
+mod strings;
 mod trampolines;
 
 pub(crate) use host_context::{HostContext, LastingContext, SharedHostContext};

@@ -23,7 +23,7 @@ use crate::handles::ModuleId;
 mod bodies {
     pub(super) use super::super::{
         blacks::*, calls::*, conjugates::*, containers::*, delegates::*, each::*, frames::*, jobs::*, links::*,
-        logging::*, objects::*, plain::*, texts::*,
+        logging::*, objects::*, plain::*, strings::*,
     };
 }
 

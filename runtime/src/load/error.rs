@@ -373,8 +373,8 @@ fn logger(error: &CallError) -> &'static str {
         "SetLoggerError(",
         "SetGlobalDefaultError",
     ];
-    let said = error.to_string();
-    if !WORDS.iter().any(|words| said.contains(words)) {
+    let text = error.to_string();
+    if !WORDS.iter().any(|words| text.contains(words)) {
         return "";
     }
     "; the host sets the loggers of a module before its main, unless `module!` has `logger: own` or the names in the file show \

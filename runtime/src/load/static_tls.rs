@@ -48,7 +48,7 @@ pub(crate) fn is_taken(module: &str, part: Part) {
 
 /// Returns the message of the linker, with all consumers and the help. `library` is the rejected dependency of the module, if
 /// the linker has not rejected the module itself.
-pub(crate) fn reason(module: &str, said: &str, library: Option<&Path>, own: Option<&Part>) -> String {
+pub(crate) fn reason(module: &str, message: &str, library: Option<&Path>, own: Option<&Part>) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let libraries = process::static_tls().into_iter().map(|(path, taken)| Consumer {
         name: name(&path),
@@ -57,11 +57,17 @@ pub(crate) fn reason(module: &str, said: &str, library: Option<&Path>, own: Opti
     });
     let modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let modules = modules.into_iter().map(|(name, (part, copies))| Consumer { name, part, copies });
-    in_words(module, said, library.map(name).as_deref(), own, libraries.chain(modules).collect())
+    in_words(module, message, library.map(name).as_deref(), own, libraries.chain(modules).collect())
 }
 
-fn in_words(module: &str, said: &str, library: Option<&str>, own: Option<&Part>, mut taken: Vec<Consumer>) -> String {
-    let mut words = said.to_owned();
+fn in_words(
+    module: &str,
+    message: &str,
+    library: Option<&str>,
+    own: Option<&Part>,
+    mut taken: Vec<Consumer>,
+) -> String {
+    let mut words = message.to_owned();
     match (library, own) {
         (Some(library), _) => words += &format!(", for {library}, which {module} needs"),
         (None, Some(part)) => words += &format!(": each copy of {module} takes {}", part.taken_in_words()),

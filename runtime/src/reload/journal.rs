@@ -61,7 +61,7 @@ impl Journal {
     }
 
     /// Records which modules are replaced, and why.
-    pub(crate) fn tell_scope(&mut self, brought_up: &BroughtUp) {
+    pub(crate) fn record_scope(&mut self, brought_up: &BroughtUp) {
         self.modules = names(&brought_up.new);
         let kept =
             |module: &Rc<MasterModule>| format!("{} of generation {}", module.name(), module.gate().tag().generation);

@@ -48,7 +48,7 @@ struct Walk<'a> {
     doomed: HashSet<ObjectHandle>,
     growing: Vec<Growing>,
     /// Objects to construct again, with the values they keep.
-    reborn: Vec<(ObjectHandle, OwnValues)>,
+    reconstructed: Vec<(ObjectHandle, OwnValues)>,
     /// Objects without a plugin part from now on.
     sleeping: HashSet<ObjectHandle>,
     to_own: Vec<OwnReference>,
@@ -73,7 +73,7 @@ pub(crate) fn migrate(
         plans: HashMap::new(),
         doomed: HashSet::new(),
         growing: Vec::new(),
-        reborn: Vec::new(),
+        reconstructed: Vec::new(),
         sleeping: HashSet::new(),
         to_own: Vec::new(),
         removed_subobjects: Vec::new(),
@@ -86,7 +86,7 @@ pub(crate) fn migrate(
         }
     }
     walk.grow()?;
-    walk.bear_anew()?;
+    walk.reconstruct_all()?;
     for own in std::mem::take(&mut walk.to_own) {
         refer_to_own(core, &own)?;
     }
@@ -154,7 +154,7 @@ impl Walk<'_> {
                 let mut body = Body::new(&plan.new);
                 body.removed = removed;
                 objects.stage(object, body)?;
-                self.reborn.push((object, values));
+                self.reconstructed.push((object, values));
             }
         }
         if let Some(target) = self.mapping.0.get_mut(&key) {
@@ -270,9 +270,9 @@ impl Walk<'_> {
     }
 
     /// Constructs objects again, owners before their subobjects.
-    fn bear_anew(&mut self) -> Result<(), LoadError> {
+    fn reconstruct_all(&mut self) -> Result<(), LoadError> {
         let core = self.core;
-        for (object, values) in std::mem::take(&mut self.reborn) {
+        for (object, values) in std::mem::take(&mut self.reconstructed) {
             if self.doomed.contains(&object) {
                 continue;
             }

@@ -144,7 +144,7 @@ pub(super) fn plan_class(
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
     let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
     // Dormant objects change to the class of a base: only their values are compared, not the structure of the two classes.
-    let is_news = !is_dormant && !was_dormant;
+    let should_report = !is_dormant && !was_dormant;
     let short = path::short(waits_for.unwrap_or(if is_dormant { &old.path } else { &new.path }));
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
         let (class, property) = (short.to_owned(), property.to_owned());
@@ -167,7 +167,7 @@ pub(super) fn plan_class(
             }
             PropertyDiff::Carried { from } | PropertyDiff::Renamed { from } | PropertyDiff::Retyped { from } => {
                 let Some(source) = old.find_property(from).cloned() else { continue };
-                if is_news && matches!(diff, PropertyDiff::Renamed { .. }) {
+                if should_report && matches!(diff, PropertyDiff::Renamed { .. }) {
                     notes.structure.push(format!("{short}.{from} is now called {}", property.text));
                 }
                 let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
@@ -182,7 +182,7 @@ pub(super) fn plan_class(
                     Action::Convert { names, from: source, was, default, change, is_same }
                 } else {
                     // References differ between any two class default objects; this is not a change of the declaration.
-                    let is_change = is_news && before != after && !refers(&after);
+                    let is_change = should_report && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };
                     let change = note(&property.text, words, notes.changes);
@@ -210,9 +210,9 @@ pub(super) fn plan_class(
             _ => {}
         }
     }
-    if is_news {
+    if should_report {
         notes.structure.extend(rename_hint(short, (old, new), &difference));
-        tell_structure(short, &difference, matches!(object_plan, ObjectPlan::Reconstructed { .. }), notes.structure);
+        report_structure(short, &difference, matches!(object_plan, ObjectPlan::Reconstructed { .. }), notes.structure);
     }
     let added: HashSet<&str> = difference.added_subobjects.iter().map(|(name, _)| &**name).collect();
     let is_added = |subobject: &Subobject| added.contains(&*subobject.name);
@@ -244,7 +244,7 @@ fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Dif
     is_same.then(|| format!("{short}.{from} is removed and {to} of its type is added; if that is a new name, write `was = \"{from}\"` on {to}"))
 }
 
-fn tell_structure(short: &str, difference: &diff::Difference, is_reconstructed: bool, structure: &mut Vec<String>) {
+fn report_structure(short: &str, difference: &diff::Difference, is_reconstructed: bool, structure: &mut Vec<String>) {
     if !is_reconstructed {
         for base in &difference.inserted_bases {
             let line = format!("{short} has a new base {base}: its class constructor does not run on the living");

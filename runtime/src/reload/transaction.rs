@@ -186,7 +186,7 @@ impl Run<'_> {
             .inspect_err(|_| self.loads.give_back(self.generation))?;
         let is_kept = |module: &Rc<MasterModule>| brought_up.kept.iter().any(|other| Rc::ptr_eq(other, module));
         self.replaced.retain(|module| !is_kept(module));
-        self.journal.tell_scope(&brought_up);
+        self.journal.record_scope(&brought_up);
         if brought_up.new.is_empty() && self.replaced.is_empty() {
             self.loads.never_was(self.generation);
             self.loads.give_back(self.generation);
@@ -208,15 +208,15 @@ impl Run<'_> {
     fn report_warnings(&mut self) {
         let Some(master) = self.loads.master() else { return };
         for info in master.modules.iter().map(|module| module.info()) {
-            let news = self.loads.told.news(&info.name, info.warnings());
-            self.journal.warnings.extend(news.into_iter().map(|warning| format!("{} {warning}", info.name)));
+            let warnings = self.loads.reported_warnings.unreported(&info.name, info.warnings());
+            self.journal.warnings.extend(warnings.into_iter().map(|warning| format!("{} {warning}", info.name)));
         }
     }
 
     /// Sets the old generation aside without dropping it. Its conjugates are stale from here on.
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
-        self.tell_unloading()?;
+        self.notify_unloading()?;
         // All changes from here on can be undone by the rollback.
         self.before.lazy = core.world.lazy.snapshot();
         self.before.roots = core.world.objects.root_set();
@@ -248,14 +248,14 @@ impl Run<'_> {
 
     /// Calls the unloading listeners while the old generation is alive: they use the old types, created objects persist, and no
     /// call reaches the new modules. Suspends the old modules last, since any listener may call them.
-    fn tell_unloading(&mut self) -> Result<(), LoadError> {
+    fn notify_unloading(&mut self) -> Result<(), LoadError> {
         let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
         let _lowered = core.world.types.lower_shadow();
         core.set_aside(master::ids(new));
         new.iter().for_each(|module| module.gate().close());
         core.take_back(master::ids(&self.replaced));
         self.replaced.iter().for_each(|module| module.leases().seal());
-        self.loads.tell_unloading(self.old.generation);
+        self.loads.notify_unloading(self.old.generation);
         let (suspended, result) = master::suspend(core, self.loads, &self.replaced);
         self.suspended = suspended;
         core.set_aside(master::ids(&self.replaced));

@@ -104,7 +104,7 @@ impl Runtime {
         core.tasks.end_expired(&core.world, &core.red);
         core.pump_posted();
         core.finalizer.release();
-        self.inner.hear_finalizers();
+        self.inner.note_finalizer_failures();
         self.tend_unloads();
         if let Some(agent) = self.inner.agent.get() {
             agent.attend(self);

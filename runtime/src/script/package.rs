@@ -287,8 +287,8 @@ mod tests {
         assert_eq!(with.manifest.version.to_string(), "1.2.0");
         assert_ne!(with.digest, without.digest);
         fs::write(folder.join("package.toml"), "version = 1").expect("written");
-        let told = read().expect_err("no version").to_string();
-        assert!(told.contains("Tale/package.toml:1: ") && told.contains("[dependencies]"), "{told}");
+        let error = read().expect_err("no version").to_string();
+        assert!(error.contains("Tale/package.toml:1: ") && error.contains("[dependencies]"), "{error}");
     }
 
     #[cfg(unix)]

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
+use crate::unload::backoff::Backoff;
 use crate::unload::in_progress;
-use crate::unload::naps::Naps;
 use crate::unload::steps::{LATER, UnloadStep};
 use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
@@ -39,7 +39,7 @@ fn step_now<M: UnloadModule>(
     let GenerationUnload { generation, modules, .. } = *unload;
     match step {
         UnloadStep::Seal => modules.iter().for_each(|module| module.leases().seal()),
-        UnloadStep::Tell => host.tell_unloading(generation),
+        UnloadStep::Notify => host.notify_unloading(generation),
         UnloadStep::ShutGates => {
             for module in modules {
                 module.shut();
@@ -113,9 +113,9 @@ fn await_finalizers(core: &Core, grace: Duration, begun: Instant) {
         return;
     }
     let mark = core.finalizer.mark();
-    let mut naps = Naps::default();
+    let mut backoff = Backoff::default();
     while !mark.is_passed() && begun.elapsed() < grace {
         core.meanwhile();
-        naps.sleep();
+        backoff.sleep();
     }
 }

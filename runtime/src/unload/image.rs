@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use alcedo_sys::{EndPolicy, EndReport, EndState, Ending, Holder, HolderKind, Image, Ledger, Unmapped};
 
 use crate::lease::Blocker;
-use crate::unload::blockers::told;
+use crate::unload::blockers::blockers_of;
 use crate::unload::job::{CodeStep, CodeUnload, ParkedCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, OpenFile, UnwaitedProcess};
@@ -93,8 +93,8 @@ impl ImageUnload {
 impl CodeUnload for ImageUnload {
     fn holders(&self) -> Vec<Blocker> {
         match &self.stage {
-            Stage::Mapped(_) => told(self.own_holders()),
-            Stage::Ending(ending) => told(ending.holders()),
+            Stage::Mapped(_) => blockers_of(self.own_holders()),
+            Stage::Ending(ending) => blockers_of(ending.holders()),
             Stage::WillPark(..) | Stage::Over => Vec::new(),
         }
     }
@@ -127,7 +127,7 @@ impl CodeUnload for ImageUnload {
     fn advance(&mut self) -> CodeStep {
         match &mut self.stage {
             Stage::Ending(ending) => match ending.poll() {
-                EndState::Waiting(holders) => CodeStep::Waiting(told(holders)),
+                EndState::Waiting(holders) => CodeStep::Waiting(blockers_of(holders)),
                 EndState::Gone(report) => {
                     self.stage = Stage::Over;
                     CodeStep::Gone(Box::new(end_of(&self.module, report, &self.blocks_kept_for)))

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
 use crate::handles::{Generation, ModuleId};
+use crate::unload::backoff::Backoff;
 use crate::unload::job::ModuleUnload;
 use crate::unload::modules::ModuleUnloads;
-use crate::unload::naps::Naps;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
 use crate::unload::subject::{GenerationUnload, MasterEvent, UnloadHost, UnloadModule};
@@ -50,13 +50,13 @@ pub(super) fn hand_over<M: UnloadModule>(
         ticket: ticket.clone(),
         left: Cell::new(left),
         is_known,
-        said_unloaded: Cell::new(false),
-        said_blocked: Cell::new(false),
+        raised_unloaded: Cell::new(false),
+        raised_blocked: Cell::new(false),
         logged_blocked: Cell::new(false),
-        said_over: Cell::new(false),
+        raised_end: Cell::new(false),
     };
     let unload = Rc::new(unload);
-    let mut naps = Naps::default();
+    let mut backoff = Backoff::default();
     loop {
         let is_last = begun.elapsed() >= unloads.policy.grace;
         if tend(core, host, &unload) {
@@ -66,7 +66,7 @@ pub(super) fn hand_over<M: UnloadModule>(
             break;
         }
         core.meanwhile();
-        naps.sleep();
+        backoff.sleep();
     }
     unloads.in_progress.borrow_mut().push(unload);
     ticket
@@ -91,7 +91,7 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
 /// Waits until all generations are unloaded or `deadline` has passed; returns true if all are. Posted closures still run.
 pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
     let until = crate::deadline::after(deadline);
-    let mut naps = Naps::default();
+    let mut backoff = Backoff::default();
     loop {
         tend_all(core, host);
         if !host.unloads().is_busy() {
@@ -101,7 +101,7 @@ pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duratio
             return false;
         }
         core.meanwhile();
-        naps.sleep();
+        backoff.sleep();
     }
 }
 
@@ -134,11 +134,11 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     if ticket.is_drained() {
         end_values(core, unload);
     }
-    if ticket.is_drained() && !unload.said_unloaded.replace(true) {
+    if ticket.is_drained() && !unload.raised_unloaded.replace(true) {
         raise(host, unload, MasterEvent::Unloaded);
         state = ticket.poll();
     }
-    if is_over(state) && unload.said_over.replace(true) {
+    if is_over(state) && unload.raised_end.replace(true) {
         return true;
     }
     match state {
@@ -163,7 +163,7 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
             if report.is_late() && !unload.logged_blocked.replace(true) {
                 tracing::warn!(%generation, "{report}");
             }
-            if !unload.said_blocked.replace(true) {
+            if !unload.raised_blocked.replace(true) {
                 let lines = report.blockers.iter().map(ToString::to_string).collect();
                 raise(host, unload, |generation| MasterEvent::Blocked(generation, lines));
             }
@@ -192,7 +192,7 @@ fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
         // Performed by the ticket, without the game thread.
         UnloadStep::EndImages => {}
         UnloadStep::Seal
-        | UnloadStep::Tell
+        | UnloadStep::Notify
         | UnloadStep::ShutGates
         | UnloadStep::DropJobs
         | UnloadStep::EndObjects

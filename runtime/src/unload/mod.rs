@@ -2,13 +2,13 @@
 //! the jobs of the modules, and the report. Independent of loading.
 
 pub(crate) mod background;
+pub(crate) mod backoff;
 pub(crate) mod blockers;
 pub(crate) mod generation;
 pub(crate) mod image;
 pub(crate) mod in_progress;
 pub(crate) mod job;
 pub(crate) mod modules;
-pub(crate) mod naps;
 pub(crate) mod policy;
 pub(crate) mod report;
 pub(crate) mod state;

@@ -26,7 +26,7 @@ const LONG_POLL: Duration = Duration::from_millis(100);
 /// Maximum time that a park waits for another driving thread.
 const PARK_WAIT: Duration = Duration::from_secs(1);
 
-struct Told {
+struct Status {
     state: ContextState,
     blockers: Vec<Blocker>,
     drained: bool,
@@ -41,7 +41,7 @@ struct Shared {
     begun: Instant,
     /// Time during which the unload is not reported as blocked.
     patience: Duration,
-    told: Mutex<Told>,
+    status: Mutex<Status>,
     changed: Condvar,
     work: Mutex<Work>,
     /// Request to park the unload after the current poll.
@@ -101,7 +101,7 @@ pub struct UnloadTicket {
 impl UnloadTicket {
     /// Creates a ticket for `work`, starting now. The unload counts as unloading until `patience` has passed, then as blocked.
     pub(crate) fn new(subject: impl Into<String>, patience: Duration, work: Box<dyn UnloadWork>) -> Self {
-        let told = Told {
+        let status = Status {
             state: ContextState::Unloading,
             blockers: Vec::new(),
             drained: false,
@@ -114,7 +114,7 @@ impl UnloadTicket {
             subject: subject.into(),
             begun: Instant::now(),
             patience,
-            told: Mutex::new(told),
+            status: Mutex::new(status),
             changed: Condvar::new(),
             work: Mutex::new(Work::Here(work)),
             is_to_be_parked: AtomicBool::new(false),
@@ -131,7 +131,7 @@ impl UnloadTicket {
     /// Returns the state as of the last poll.
     #[must_use]
     pub fn state(&self) -> ContextState {
-        self.told().state
+        self.status().state
     }
 
     /// Returns the time since the unload began.
@@ -149,13 +149,13 @@ impl UnloadTicket {
         // No lock is held here: module code runs, and a listener of its events may poll this ticket.
         match poll.work().advance() {
             Progress::Waiting { blockers, drained } => {
-                let mut told = self.told();
-                told.drained |= drained;
+                let mut status = self.status();
+                status.drained |= drained;
                 if self.age() >= self.shared.patience && !blockers.is_empty() {
-                    self.step(&mut told, StateChange::LeasesRemain);
+                    self.step(&mut status, StateChange::LeasesRemain);
                 }
-                told.blockers = blockers;
-                drop(told);
+                status.blockers = blockers;
+                drop(status);
                 drop(poll);
                 // Checked after the work was returned: an earlier park request is stored in the flag, and a later one takes the
                 // work itself.
@@ -189,11 +189,11 @@ impl UnloadTicket {
             if matches!(state, ContextState::Dead | ContextState::Parked) || left.is_zero() {
                 return self.end_report().ok_or_else(|| self.report());
             }
-            let told = self.told();
+            let status = self.status();
             // A different thread may have completed the unload since the poll.
-            if !matches!(told.state, ContextState::Dead | ContextState::Parked) {
+            if !matches!(status.state, ContextState::Dead | ContextState::Parked) {
                 let timeout = left.min(POLL_INTERVAL);
-                drop(self.shared.changed.wait_timeout(told, timeout).unwrap_or_else(PoisonError::into_inner));
+                drop(self.shared.changed.wait_timeout(status, timeout).unwrap_or_else(PoisonError::into_inner));
             }
         }
     }
@@ -203,46 +203,46 @@ impl UnloadTicket {
     pub fn report(&self) -> BlockerReport {
         // Excludes this thread: module code may request the report inside a poll.
         let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_POLL);
-        let told = self.told();
-        let mut blockers = told.blockers.clone();
+        let status = self.status();
+        let mut blockers = status.blockers.clone();
         blockers.extend(driver.as_ref().map(Driver::blocker));
         BlockerReport {
             subject: self.shared.subject.clone(),
-            state: told.state,
-            since: told.took.unwrap_or_else(|| self.age()),
+            state: status.state,
+            since: status.took.unwrap_or_else(|| self.age()),
             blockers,
-            parked: told.unloaded.parked.clone(),
-            problems: told.problems.clone(),
-            jobs: told.jobs.clone(),
+            parked: status.unloaded.parked.clone(),
+            problems: status.problems.clone(),
+            jobs: status.jobs.clone(),
         }
     }
 
     /// Returns the resources that the modules had left, once the context is dead.
     #[must_use]
     pub fn end_report(&self) -> Option<UnloadReport> {
-        let told = self.told();
-        (told.state == ContextState::Dead).then(|| UnloadReport {
+        let status = self.status();
+        (status.state == ContextState::Dead).then(|| UnloadReport {
             subject: self.shared.subject.clone(),
-            modules: told.unloaded.modules.clone(),
-            problems: told.problems.clone(),
-            jobs: told.jobs.clone(),
-            took: told.took.unwrap_or_default(),
+            modules: status.unloaded.modules.clone(),
+            problems: status.problems.clone(),
+            jobs: status.jobs.clone(),
+            took: status.took.unwrap_or_default(),
         })
     }
 
     /// Checks if every finalizer has run.
     pub(crate) fn is_drained(&self) -> bool {
-        self.told().drained
+        self.status().drained
     }
 
     /// Adds a non-fatal problem.
     pub(crate) fn note(&self, problem: String) {
-        self.told().problems.push(problem);
+        self.status().problems.push(problem);
     }
 
     /// Adds the dropped jobs.
     pub(crate) fn note_jobs(&self, ended: Vec<JobCount>) {
-        self.told().jobs.extend(ended);
+        self.status().jobs.extend(ended);
     }
 
     /// Parks the unload: remaining images stay mapped, with their blockers as reason. No effect on a completed unload. Waits
@@ -296,38 +296,38 @@ impl UnloadTicket {
         let unloaded = poll.work().park();
         poll.end();
         {
-            let mut told = self.told();
-            self.step(&mut told, StateChange::LeasesRemain);
+            let mut status = self.status();
+            self.step(&mut status, StateChange::LeasesRemain);
         }
         self.end(unloaded);
         self.shared.changed.notify_all();
     }
 
     pub(crate) fn parked_lines(&self) -> Vec<String> {
-        let told = self.told();
-        told.unloaded.parked.iter().map(|image| image.line(&self.shared.subject)).collect()
+        let status = self.status();
+        status.unloaded.parked.iter().map(|image| image.line(&self.shared.subject)).collect()
     }
 
     fn end(&self, unloaded: Unloaded) {
-        let mut told = self.told();
-        if told.state == ContextState::Blocked && unloaded.parked.is_empty() {
-            self.step(&mut told, StateChange::LeasesGone);
+        let mut status = self.status();
+        if status.state == ContextState::Blocked && unloaded.parked.is_empty() {
+            self.step(&mut status, StateChange::LeasesGone);
         }
         if unloaded.parked.is_empty() {
-            self.step(&mut told, StateChange::ImageGone);
-            told.drained = true;
-            told.blockers.clear();
+            self.step(&mut status, StateChange::ImageGone);
+            status.drained = true;
+            status.blockers.clear();
         } else {
-            self.step(&mut told, StateChange::ImageRemains);
-            self.step(&mut told, StateChange::Park);
+            self.step(&mut status, StateChange::ImageRemains);
+            self.step(&mut status, StateChange::Park);
         }
-        told.took = Some(self.age());
-        told.unloaded = unloaded;
+        status.took = Some(self.age());
+        status.unloaded = unloaded;
     }
 
-    fn step(&self, told: &mut Told, event: StateChange) {
-        match told.state.step(event) {
-            Ok(state) => told.state = state,
+    fn step(&self, status: &mut Status, event: StateChange) {
+        match status.state.step(event) {
+            Ok(state) => status.state = state,
             Err(error) => tracing::error!(subject = self.shared.subject, %error, "an unload is out of order"),
         }
     }
@@ -336,8 +336,8 @@ impl UnloadTicket {
         self.shared.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn status(&self) -> MutexGuard<'_, Status> {
+        self.shared.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -26,13 +26,13 @@ pub(super) struct Judge {
     /// Activities of the last check with the time of their first observation, outermost first.
     seen: Vec<(u64, Duration)>,
     /// Last reported activity, the time of its first observation, and whether it is still open.
-    told: Option<(u64, Duration, bool)>,
+    reported: Option<(u64, Duration, bool)>,
 }
 
 impl Judge {
     /// Creates a judge that reports activities longer than `limit`.
     pub(super) fn new(limit: Duration) -> Self {
-        Self { limit, seen: Vec::new(), told: None }
+        Self { limit, seen: Vec::new(), reported: None }
     }
 
     /// Checks the thread's activities at `now`, outermost first.
@@ -43,7 +43,7 @@ impl Judge {
         let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);
         self.seen.extend(activity[same..].iter().map(|id| (*id, now)));
-        if let Some((id, since, going_on)) = &mut self.told
+        if let Some((id, since, going_on)) = &mut self.reported
             && *going_on
             && !activity.contains(id)
         {
@@ -53,10 +53,10 @@ impl Judge {
         let is_overdue = |(_, since): &(u64, Duration)| now.saturating_sub(*since) >= self.limit;
         let Some(at) = self.seen.iter().rposition(is_overdue) else { return Verdict::Fine };
         let (id, since) = self.seen[at];
-        if self.told.is_some_and(|(told, ..)| id <= told) {
+        if self.reported.is_some_and(|(reported, ..)| id <= reported) {
             return Verdict::Fine;
         }
-        self.told = Some((id, since, true));
+        self.reported = Some((id, since, true));
         Verdict::Stuck { at, since: now.saturating_sub(since) }
     }
 }

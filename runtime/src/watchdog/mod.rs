@@ -114,13 +114,13 @@ fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, s
                 Verdict::Over { after } => {
                     tracing::info!(thread = source.thread, seconds = after.as_secs_f64(), "what hung has returned");
                 }
-                Verdict::Stuck { at, since } => tell(&hang(source.thread, &activity, at, since), listeners),
+                Verdict::Stuck { at, since } => report(&hang(source.thread, &activity, at, since), listeners),
             }
         }
     }
 }
 
-fn tell(hang: &Hang, listeners: &Callbacks<Listener>) {
+fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
     tracing::error!(module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
     listeners.each(|_priority, listener| {
         // A panic of a listener must not end the watchdog.

@@ -94,7 +94,7 @@ impl<'a> Bringing<'a> {
     pub(super) fn make(&mut self) -> Result<(), WorldError> {
         self.allocate()?;
         self.each(Self::fill)?;
-        self.each(Self::bear_anew)?;
+        self.each(Self::reconstruct_object)?;
         self.each(Self::gather_parts)?;
         for own in std::mem::take(&mut self.to_own) {
             let written = refer_to_own(self.core, &own);
@@ -293,7 +293,12 @@ impl<'a> Bringing<'a> {
     }
 
     /// Reconstructs an object whose class has another native base class now, and then writes its values.
-    fn bear_anew(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
+    fn reconstruct_object(
+        &mut self,
+        object: ObjectHandle,
+        record: &ObjectRecord,
+        plan: &ClassPlan,
+    ) -> Result<(), CallError> {
         if !matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
         }
@@ -330,7 +335,7 @@ impl<'a> Bringing<'a> {
                 None if is_dormant => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());
-                    self.tell(words);
+                    self.note_structure(words);
                     self.doomed.insert(child);
                 }
             }
@@ -346,12 +351,12 @@ impl<'a> Bringing<'a> {
             let made = add_subobject(&self.core.world, &self.core.plugins(), object, subobject);
             made.map_err(|error| CallError::other(error.to_string()))?;
             faults::at(ReloadStep::AddSubobject)?;
-            self.tell(format!("{}.{}: every object gets one", plan.class.short_path(), subobject.name));
+            self.note_structure(format!("{}.{}: every object gets one", plan.class.short_path(), subobject.name));
         }
         Ok(())
     }
 
-    fn tell(&mut self, line: String) {
+    fn note_structure(&mut self, line: String) {
         if !self.report.structure.contains(&line) {
             self.report.structure.push(line);
         }

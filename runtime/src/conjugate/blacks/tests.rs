@@ -9,8 +9,8 @@ use alcedo_abi::handles::{BlackHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 
 use super::Blacks;
-use crate::conjugate::census::{BlackCount, SiteCount};
 use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::conjugate::statistics::{BlackCount, SiteCount};
 use crate::handles::{Generation, ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
 use crate::object::decl::PropertyDecl;

@@ -9,7 +9,7 @@ use semver::VersionReq;
 
 use crate::entry_gate::EntryGate;
 use crate::lease::{Blocker, Leases};
-use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tell};
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::in_progress;
 use crate::load::context::info::ContextInfo;
@@ -38,7 +38,7 @@ pub(super) struct FreeGeneration {
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
     /// Set once the unloading listeners are being called, so that they are called once.
-    pub is_told: AtomicBool,
+    pub is_notified: AtomicBool,
     /// Set once every unloading listener was called, so that the images may be unmapped.
     pub announced: AtomicBool,
 }
@@ -87,7 +87,7 @@ impl FreeGeneration {
             scope: in_progress::next_scope(),
             table: Mutex::default(),
             ticket: OnceLock::new(),
-            is_told: AtomicBool::new(false),
+            is_notified: AtomicBool::new(false),
             announced: AtomicBool::new(false),
         })
     }
@@ -279,9 +279,9 @@ impl FreeGeneration {
     }
 
     /// Calls listeners for an event of the generation. Failures are logged and noted on the ticket, if one exists.
-    pub(super) fn tell(&self, listeners: &Listeners, event: ContextEventKind) {
+    pub(super) fn notify(&self, listeners: &Listeners, event: ContextEventKind) {
         let (name, owner) = (self.name.to_string(), self.resolvers.owner.clone());
-        for problem in tell(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, owner }) {
+        for problem in notify(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, owner }) {
             self.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
         }
     }

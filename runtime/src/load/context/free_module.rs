@@ -13,7 +13,7 @@ use alcedo_sys::crash;
 use crate::border::{CallError, from_module};
 use crate::bridge::exports::export_name;
 use crate::conjugate::gate::ModuleTag;
-use crate::emit::texts;
+use crate::emit::strings;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::SharedHostContext;
 use crate::lease::{LeaseKind, Leases, Sealed};
@@ -82,7 +82,7 @@ impl FreeModule {
             core
         };
         let ready = |core: &Module| {
-            texts::check(core.name(), core.described())?;
+            strings::check(core.name(), core.described())?;
             Ok(host.tables.check(core.name(), core.described().tables)?)
         };
         let core = library.attach(codeless, whole, |core| core, ready, |core| host.logs.forget(core.tag()))?;

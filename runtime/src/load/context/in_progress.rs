@@ -37,7 +37,7 @@ pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextErro
         match table.begin(here, sort, works) {
             Ok(true) => return Ok(StepGuard { depth, not_send: PhantomData }),
             Ok(false) => table = ENDED.wait(table).unwrap_or_else(PoisonError::into_inner),
-            Err(Never::Ring(chain)) => return Err(ContextError::LoadRing { chain }),
+            Err(Never::Cycle(chain)) => return Err(ContextError::LoadRing { chain }),
             Err(Never::TooDeep) => {
                 let wanted = works.iter().map(|work| work.step().to_string()).collect::<Vec<_>>().join(", ");
                 return Err(ContextError::LoadTooDeep { wanted, limit: DEEPEST });
@@ -80,8 +80,8 @@ mod tests {
                 let (works, inside) = (&works, &inside);
                 scope.spawn(move || {
                     for _ in 0..200 {
-                        let _asking = begin(Sort::Asking, &works[at % 2..][..1]).expect("no ring");
-                        let _claimed = begin(Sort::Claiming, works).expect("no ring");
+                        let _asking = begin(Sort::Asking, &works[at % 2..][..1]).expect("no cycle");
+                        let _claimed = begin(Sort::Claiming, works).expect("no cycle");
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                         assert_eq!(inside.fetch_sub(1, Ordering::SeqCst), 1);
                     }

@@ -115,7 +115,7 @@ pub(super) fn load(
     let (opened, asked_for) = bring_up(registry, generation, plan, &row, old)?;
     drop((claimed, loading));
     for module in &opened {
-        generation.tell(&registry.listeners, ContextEventKind::Loaded(module.name().to_owned()));
+        generation.notify(&registry.listeners, ContextEventKind::Loaded(module.name().to_owned()));
     }
     Ok(asked_for)
 }

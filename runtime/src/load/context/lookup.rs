@@ -48,7 +48,7 @@ pub(super) fn function(
                 full.push(&*export.full);
             }
         }
-        offered.extend(told(&name, step, "offers", &full));
+        offered.extend(describe_available(&name, step, "offers", &full));
         found
     })?;
     let full = |(module, _, at): &(Arc<FreeModule>, ContextId, usize)| module.exports()[*at].full.to_string();
@@ -218,12 +218,12 @@ fn types_in(
         found.extend(meant.map(|declared| (declared.clone(), module.clone())));
     }
     let all: Vec<_> = held.iter().flat_map(|module| &module.types).map(String::as_str).collect();
-    known.extend(told(name, step, "has", &all));
+    known.extend(describe_available(name, step, "has", &all));
     found
 }
 
 /// Describes the available names of a step. Omits a Default without modules.
-fn told(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
+fn describe_available(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
     let who = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
     match (all.is_empty(), name.module, step) {
         (false, ..) => Some(format!("{who} {has} {}", all.join(", "))),

@@ -14,7 +14,7 @@ use crate::callback::{HostId, let_go};
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::SharedHostContext;
 use crate::load::canary::Rehearsal;
-use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tell};
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
@@ -26,7 +26,7 @@ use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
 use crate::load::module::info::ModuleInfo;
-use crate::load::park_reason::Told;
+use crate::load::park_reason::ReportedWarnings;
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
 use crate::unload::background::BackgroundUnloader;
@@ -70,7 +70,7 @@ pub(crate) struct ContextRegistry {
     /// Parked images, one line each.
     parked: Mutex<Vec<String>>,
     /// Warnings that were logged for images that stay mapped.
-    told: Told,
+    reported_warnings: ReportedWarnings,
     /// Set once the runtime has ended, so that a second close does not wait.
     pub(super) has_closed: AtomicBool,
 }
@@ -154,14 +154,14 @@ impl ContextRegistry {
             master: Mutex::default(),
             retained: Mutex::default(),
             parked: Mutex::default(),
-            told: Told::default(),
+            reported_warnings: ReportedWarnings::default(),
             has_closed: AtomicBool::new(false),
         })
     }
 
     /// Logs the warnings of a module that is about to be mapped, unless they were logged before.
     pub(crate) fn announce(&self, info: &ModuleInfo) {
-        for warning in self.told.news(&info.name, info.warnings()) {
+        for warning in self.reported_warnings.unreported(&info.name, info.warnings()) {
             tracing::warn!("{} {warning}", info.name);
         }
     }
@@ -266,11 +266,11 @@ impl ContextRegistry {
     }
 
     /// Calls every listener for an event of a generation of the Master. Game thread only.
-    pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextEventKind) {
+    pub(crate) fn raise_master_event(&self, generation: Generation, event: ContextEventKind) {
         let owner = Owner { registry: self.weak(), ..Owner::default() };
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
         // The problems were logged.
-        let _problems = tell(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, owner });
+        let _problems = notify(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, owner });
     }
 
     pub(super) fn policy(&self) -> UnloadPolicy {
@@ -321,7 +321,7 @@ impl ContextRegistry {
         }
         let line = line.filter(|line| line.is_over(generation));
         let event = if parked.is_empty() { ContextEventKind::Dead } else { ContextEventKind::Parked(parked) };
-        generation.tell(&self.listeners, event);
+        generation.notify(&self.listeners, event);
         // Callbacks that own a handle to the context would keep it in memory permanently.
         line.iter().for_each(|line| line.let_go(self.id()));
     }

@@ -120,12 +120,12 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassI
 /// Destroys objects created since the shadow of the object store began, and drops the shadow. Returns the number of objects by
 /// the path of their class.
 pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
-    let (_staged, born) = core.world.objects.drop_shadow();
+    let (_staged, created) = core.world.objects.drop_shadow();
     let mut constructions = BTreeMap::new();
-    for class in born.iter().filter_map(|object| core.world.objects.class(*object)) {
+    for class in created.iter().filter_map(|object| core.world.objects.class(*object)) {
         *constructions.entry(class.path.to_string()).or_default() += 1;
     }
-    for object in born.into_iter().rev() {
+    for object in created.into_iter().rev() {
         destroy(&core.world, &core.plugins(), object);
     }
     constructions

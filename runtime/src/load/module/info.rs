@@ -40,7 +40,7 @@ impl ModuleInfo {
 
     /// Returns the reason why the image must stay mapped, if any.
     pub(crate) fn will_park(&self) -> Option<String> {
-        self.park_reason.as_ref().map(ParkReason::told)
+        self.park_reason.as_ref().map(ParkReason::message)
     }
 
     /// Returns the warnings about the file, phrased to follow the module's name.

@@ -178,7 +178,7 @@ impl Contexts {
     /// # Errors
     /// [`ContextError::System`] if the platform has no such handlers, or registers no more.
     pub fn tell_at_exit(&self) -> Result<(), ContextError> {
-        at_exit::tell(&self.registry)
+        at_exit::enable(&self.registry)
     }
 
     /// Returns a function of a living Slim or a pinned context, by name, type and method, with its signature such as `i32,
