@@ -38,22 +38,22 @@ impl Stores<'_> {
     /// Returns the plugin part of an object for a class, as each call into a module finds it.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: u32) -> Option<*mut ()> {
-        Some(self.0.pairs.look(&self.0.world.objects, object, ClassId(class))?.0)
+        Some(self.0.pairs.find_part(&self.0.world.objects, object, ClassId(class))?.0)
     }
 
     /// Runs a full mark and returns the unreachable objects.
     pub fn mark(&self) -> Vec<ObjectHandle> {
-        unreachable(&self.0.world, &nobody()).expect("no native class adds references")
+        unreachable(&self.0.world, &no_roots()).expect("no native class adds references")
     }
 
     /// Begins a mark in slices; from now on, writes pass the write barrier.
     pub fn begin_mark(&self) {
-        begin(&self.0.world, &nobody());
+        begin(&self.0.world, &no_roots());
     }
 
     /// Continues the mark while `has_time` returns true. Returns whether the mark is done.
     pub fn go_on_mark(&self, has_time: &mut dyn FnMut() -> bool) -> bool {
-        go_on(&self.0.world, &nobody(), has_time) != Ok(Progress::More)
+        go_on(&self.0.world, &no_roots(), has_time) != Ok(Progress::More)
     }
 
     /// Aborts the mark.
@@ -85,6 +85,6 @@ pub fn open_borrows() -> u32 {
     crate::cells::open_borrows()
 }
 
-fn nobody() -> impl RootSource {
+fn no_roots() -> impl RootSource {
     |_: &mut dyn FnMut(ObjectHandle)| ()
 }

@@ -24,7 +24,7 @@ pub(crate) struct Site {
     number: u64,
     kind: &'static str,
     name: Option<&'static str>,
-    place: &'static Location<'static>,
+    location: &'static Location<'static>,
     owns: bool,
 }
 
@@ -34,7 +34,7 @@ impl Site {
     pub(crate) fn new<C>(kind: &'static str, callback: &C) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        Self { number, kind, name: None, place: Location::caller(), owns: size_of_val(callback) != 0 }
+        Self { number, kind, name: None, location: Location::caller(), owns: size_of_val(callback) != 0 }
     }
 
     pub(crate) fn name_newest<'a>(sites: impl Iterator<Item = &'a mut Self>, name: &'static str) {
@@ -57,9 +57,9 @@ impl Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, place, .. } = self;
+        let Self { kind, location, .. } = self;
         self.name.iter().try_for_each(|name| write!(f, "`{name}`, a "))?;
-        write!(f, "{kind} from {}:{}", place.file(), place.line())
+        write!(f, "{kind} from {}:{}", location.file(), location.line())
     }
 }
 

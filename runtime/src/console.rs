@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_host_has_nothing_to_tell() {
+    fn an_idle_host_reports_nothing() {
         let runtime = runtime();
         assert_eq!(runtime.console("leases"), "no leases");
         assert_eq!(runtime.console("unloads"), "no unloads");

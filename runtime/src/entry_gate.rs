@@ -20,7 +20,7 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError, thread_local};
 use crate::thread_stack;
 
 /// Maximum number of open calls of one thread on the fast path.
-const PLACES: usize = 16;
+const SLOTS: usize = 16;
 
 const EMPTY: u64 = 0;
 
@@ -33,13 +33,13 @@ struct CallerSlot {
     /// Nanoseconds of [`coarse_clock`].
     since: AtomicU64,
     /// Call site in the host; none for a call by a module.
-    from: Place,
+    from: CallSite,
 }
 
 struct Row {
     thread: Thread,
     number: Option<i32>,
-    places: [CallerSlot; PLACES],
+    slots: [CallerSlot; SLOTS],
 }
 
 /// Records of all running threads that have called into a context.
@@ -61,16 +61,16 @@ thread_local! {
 
 impl Own {
     fn enlist() -> Self {
-        let place = || CallerSlot {
+        let slot = || CallerSlot {
             gate: AtomicU64::new(EMPTY),
             function: AtomicU64::new(0),
             since: AtomicU64::new(0),
-            from: Place::default(),
+            from: CallSite::default(),
         };
         let row = Arc::new(Row {
             thread: thread::current(),
             number: thread_number(),
-            places: std::array::from_fn(|_| place()),
+            slots: std::array::from_fn(|_| slot()),
         });
         rows().push(Arc::clone(&row));
         Self { row, depth: Cell::new(0), leases: Cell::new(0), stack: thread_stack::span() }
@@ -110,12 +110,12 @@ pub(crate) struct Calling {
 
 /// An admitted call. Ends when dropped, on the same thread.
 pub(crate) struct Inside<'a> {
-    way: Way,
+    admission: Admission,
     /// Ties the call to the lifetime of the gate and to its thread.
     gate: PhantomData<(&'a EntryGate, *const ())>,
 }
 
-enum Way {
+enum Admission {
     /// Index of the slot in the thread's record.
     Slot(usize),
     /// Slow path: the record is full, the thread is ending, or a coroutine calls.
@@ -136,23 +136,23 @@ impl EntryGate {
 
     /// Admits a call of the current thread, unless the gate is shut. `name` is called only on the slow path.
     pub(crate) fn enter(&self, calling: Calling, name: impl FnOnce() -> Arc<str>) -> Option<Inside<'_>> {
-        let placed = OWN.try_with(|own| {
+        let taken = OWN.try_with(|own| {
             let at = own.depth.get();
-            let place = own.row.places.get(at).filter(|_| own.stack.is_here())?;
+            let slot = own.row.slots.get(at).filter(|_| own.stack.is_here())?;
             let since = u64::try_from(coarse_clock().as_nanos()).unwrap_or(u64::MAX);
-            place.function.store(calling.function, Ordering::Relaxed);
-            place.since.store(since, Ordering::Relaxed);
-            place.from.set(calling.from);
-            place.gate.store(self.number, Ordering::SeqCst);
+            slot.function.store(calling.function, Ordering::Relaxed);
+            slot.since.store(since, Ordering::Relaxed);
+            slot.from.set(calling.from);
+            slot.gate.store(self.number, Ordering::SeqCst);
             own.depth.set(at + 1);
             Some(at)
         });
-        let inside = match placed {
-            Ok(Some(at)) => Inside { way: Way::Slot(at), gate: PhantomData },
+        let inside = match taken {
+            Ok(Some(at)) => Inside { admission: Admission::Slot(at), gate: PhantomData },
             _ => {
                 let lease = self.leases.take_at(LeaseKind::Call, name(), calling.from.map(place_of)).ok()?;
                 let _ending = OWN.try_with(|own| own.leases.set(own.leases.get() + 1));
-                Inside { way: Way::Lease(Some(lease)), gate: PhantomData }
+                Inside { admission: Admission::Lease(Some(lease)), gate: PhantomData }
             }
         };
         // Checked after the slot is written: an unload that shuts the gate after this load finds the slot.
@@ -171,16 +171,16 @@ impl EntryGate {
         let rows: Vec<_> = rows().clone();
         let mut blockers = Vec::new();
         for row in rows {
-            for place in &row.places {
-                if place.gate.load(Ordering::SeqCst) != self.number {
+            for slot in &row.slots {
+                if slot.gate.load(Ordering::SeqCst) != self.number {
                     continue;
                 }
                 blockers.push(Blocker {
                     kind: LeaseKind::Call,
-                    owner: name(place.function.load(Ordering::Relaxed)).to_string(),
+                    owner: name(slot.function.load(Ordering::Relaxed)).to_string(),
                     thread: thread_in_words(row.thread.name(), row.number),
-                    age: now.saturating_sub(Duration::from_nanos(place.since.load(Ordering::Relaxed))),
-                    place: place.from.get().map(|from| place_of(from).to_string()),
+                    age: now.saturating_sub(Duration::from_nanos(slot.since.load(Ordering::Relaxed))),
+                    place: slot.from.get().map(|from| place_of(from).to_string()),
                 });
             }
         }
@@ -190,24 +190,24 @@ impl EntryGate {
 
     #[cfg(test)]
     fn is_empty(&self) -> bool {
-        let is_here = |row: &Arc<Row>| row.places.iter().any(|place| place.gate.load(Ordering::SeqCst) == self.number);
+        let is_here = |row: &Arc<Row>| row.slots.iter().any(|slot| slot.gate.load(Ordering::SeqCst) == self.number);
         !rows().iter().any(is_here)
     }
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        match &mut self.way {
-            Way::Slot(at) => {
+        match &mut self.admission {
+            Admission::Slot(at) => {
                 let at = *at;
                 // The thread-local existed when the call began, and calls end before their thread does.
                 let _gone = OWN.try_with(|own| {
                     // A thread that reads the empty slot sees all writes of the call.
-                    own.row.places[at].gate.store(EMPTY, Ordering::Release);
+                    own.row.slots[at].gate.store(EMPTY, Ordering::Release);
                     own.depth.set(at);
                 });
             }
-            Way::Lease(lease) => {
+            Admission::Lease(lease) => {
                 drop(lease.take());
                 let _ending = OWN.try_with(|own| own.leases.set(own.leases.get().saturating_sub(1)));
             }
@@ -215,7 +215,7 @@ impl Drop for Inside<'_> {
     }
 }
 
-mod place {
+mod call_site {
     //! Pointer to a source location in a slot.
     #![expect(unsafe_code, reason = "a row holds the address of a source location")]
 
@@ -224,17 +224,17 @@ mod place {
 
     use crate::sync::atomic::{AtomicPtr, Ordering};
 
-    pub(super) struct Place(AtomicPtr<Location<'static>>);
+    pub(super) struct CallSite(AtomicPtr<Location<'static>>);
 
-    impl Default for Place {
+    impl Default for CallSite {
         fn default() -> Self {
             Self(AtomicPtr::new(ptr::null_mut()))
         }
     }
 
-    impl Place {
-        pub(super) fn set(&self, place: Option<&'static Location<'static>>) {
-            self.0.store(place.map_or(ptr::null(), ptr::from_ref).cast_mut(), Ordering::Relaxed);
+    impl CallSite {
+        pub(super) fn set(&self, location: Option<&'static Location<'static>>) {
+            self.0.store(location.map_or(ptr::null(), ptr::from_ref).cast_mut(), Ordering::Relaxed);
         }
 
         pub(super) fn get(&self) -> Option<&'static Location<'static>> {
@@ -244,7 +244,7 @@ mod place {
     }
 }
 
-use place::Place;
+use call_site::CallSite;
 
 #[cfg(test)]
 mod tests {
@@ -253,7 +253,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::sync::mpsc::channel;
 
-    use super::{Calling, EntryGate, PLACES};
+    use super::{Calling, EntryGate, SLOTS};
     use crate::lease::Leases;
 
     #[track_caller]
@@ -305,8 +305,8 @@ mod tests {
     fn calls_deeper_than_the_table_are_leases() {
         let leases = Leases::new("m");
         let gate = EntryGate::new(Arc::clone(&leases));
-        let mut open: Vec<_> = (0..PLACES as u64 + 2).map(|at| gate.enter(calling(at), || name(at))).collect();
-        assert_eq!((gate.inside(name).len(), leases.count()), (PLACES, 2));
+        let mut open: Vec<_> = (0..SLOTS as u64 + 2).map(|at| gate.enter(calling(at), || name(at))).collect();
+        assert_eq!((gate.inside(name).len(), leases.count()), (SLOTS, 2));
         while open.pop().is_some() {}
         assert!(gate.is_empty() && leases.count() == 0);
     }

@@ -127,7 +127,7 @@ impl Runtime {
             return;
         }
         if let Some(agent) = self.inner.agent.get() {
-            agent.tell_end(Vec::new());
+            agent.send_end(Vec::new());
         }
         if self.inner.loads.master().is_some() {
             tracing::debug!("the runtime is dropped with a living Master: unloading it");
@@ -233,13 +233,13 @@ impl Runtime {
         };
         let runtime = Self { inner: Rc::new(inner) };
         let weak = runtime.downgrade();
-        let tell = move |object| {
+        let notify = move |object| {
             if let Some(runtime) = weak.upgrade() {
                 runtime.inner.before_destroy.each(|_priority, hook| (hook.code)(&runtime, object));
             }
         };
         // The core is new and used only by this runtime, so the cell is empty.
-        let _first = runtime.inner.core.before_end.set(Box::new(tell));
+        let _first = runtime.inner.core.before_end.set(Box::new(notify));
         let weak = runtime.downgrade();
         let run = move |job: HostJob| {
             if let Some(runtime) = weak.upgrade() {

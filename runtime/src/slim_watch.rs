@@ -38,7 +38,7 @@ impl SlimWatch {
     pub fn start(
         slim: &LoadContext,
         path: impl Into<PathBuf>,
-        told: impl Fn(Result<UnloadTicket, ContextError>) + Send + 'static,
+        callback: impl Fn(Result<UnloadTicket, ContextError>) + Send + 'static,
     ) -> Result<Self, Error> {
         if slim.kind() != ContextKind::Slim {
             return Err(ContextError::NotCollectible { context: slim.to_string() }.into());
@@ -49,7 +49,7 @@ impl SlimWatch {
         let (stop, stopped) = bounded(0);
         let (title, slim) = (slim.to_string(), slim.clone());
         let watching = Watching { slim, path, watch, stopped };
-        let thread = thread::Builder::new().name("alcedo-slim-watch".into()).spawn(move || watching.run(&told));
+        let thread = thread::Builder::new().name("alcedo-slim-watch".into()).spawn(move || watching.run(&callback));
         let failed = |source| Error::System { doing: format!("starting the thread that watches {title}"), source };
         let thread = thread.map_err(failed)?;
         Ok(Self { stop: Some(stop), thread: Some(thread), title })
@@ -64,11 +64,11 @@ struct Watching {
 }
 
 impl Watching {
-    fn run(mut self, told: &dyn Fn(Result<UnloadTicket, ContextError>)) {
+    fn run(mut self, callback: &dyn Fn(Result<UnloadTicket, ContextError>)) {
         while self.watch.wait(&self.stopped, || self.slim.state() != ContextState::Alive) {
             let replaced = self.slim.replace(&self.path);
             let is_over = matches!(replaced, Err(ContextError::ContextUnloading { .. }));
-            if let Err(message) = trap::caught(|| told(replaced)) {
+            if let Err(message) = trap::caught(|| callback(replaced)) {
                 tracing::error!(slim = %self.slim, message, "the callback of the watch panicked; the watch continues");
             }
             if is_over {

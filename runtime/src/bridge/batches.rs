@@ -10,7 +10,7 @@ use alcedo_abi::zcall::Slot;
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
-use crate::bridge::ways::MethodWay;
+use crate::bridge::fast_paths::MethodFastPath;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::word_place::WordPlace;
@@ -18,19 +18,19 @@ use crate::object::word_place::WordPlace;
 /// Objects of one class, in the given order, ready to be called.
 struct Group {
     class: ClassId,
-    way: Option<MethodWay>,
+    fast_path: Option<MethodFastPath>,
     condition: Option<WordPlace<bool>>,
     items: Vec<BatchItem>,
     /// Set if every object has a plugin part.
     is_whole: bool,
     /// Index of each object in the given objects.
-    places: Vec<u32>,
+    indexes: Vec<u32>,
 }
 
 /// Grouped objects, with the counters at the time of grouping. Valid while neither counter has changed.
 pub(crate) struct Groups {
     population: u64,
-    looked: u64,
+    resolved_at: u64,
     /// Counter of destroyed objects at which all grouped objects were alive.
     ends: u64,
     groups: Vec<Group>,
@@ -66,13 +66,13 @@ impl Groups {
         objects: &[ObjectHandle],
         terms: &Terms<'_>,
     ) -> Result<Self, CallError> {
-        let (population, looked) = (core.ways.population(), core.zcalls.stamp().count());
-        let ends = core.ways.columns().ends();
-        let mut made = Self { population, looked, ends, groups: Vec::new(), ended: 0, passed: 0 };
+        let (population, resolved_at) = (core.fast_paths.population(), core.zcalls.stamp().count());
+        let ends = core.fast_paths.columns().ends();
+        let mut made = Self { population, resolved_at, ends, groups: Vec::new(), ended: 0, passed: 0 };
         let mut skipped: Vec<ClassId> = Vec::new();
         let mut last = 0;
-        for (object, place) in objects.iter().zip(0..) {
-            let Some(entry) = core.ways.columns().find(*object) else {
+        for (object, index) in objects.iter().zip(0..) {
+            let Some(entry) = core.fast_paths.columns().find(*object) else {
                 made.ended += 1;
                 continue;
             };
@@ -98,12 +98,14 @@ impl Groups {
                 };
             }
             let group = &mut made.groups[last];
-            let part = group.way.and_then(|way| core.pairs.look(&core.world.objects, *object, way.owner()));
+            let part = group
+                .fast_path
+                .and_then(|fast_path| core.pairs.find_part(&core.world.objects, *object, fast_path.owner()));
             // Objects without a plugin part take the slow path, which reports the reason.
             let part = part.map_or(std::ptr::null_mut(), |part| part.0);
             group.is_whole &= !part.is_null();
             group.items.push(BatchItem { object: *object, memory: entry.memory, part });
-            group.places.push(place);
+            group.indexes.push(index);
         }
         Ok(made)
     }
@@ -111,76 +113,77 @@ impl Groups {
     /// Checks if nothing has changed since the grouping.
     #[inline]
     pub(crate) fn is_right(&self, core: &Core) -> bool {
-        self.population == core.ways.population() && self.looked == core.zcalls.stamp().get()
+        self.population == core.fast_paths.population() && self.resolved_at == core.zcalls.stamp().get()
     }
 
-    /// Calls the method on all objects. A failure affects its object only. `long` calls one object on the slow path; `results`,
+    /// Calls the method on all objects. A failure affects its object only. `slow` calls one object on the slow path; `results`,
     /// if any, receives a word at each object's index.
     pub(crate) fn call(
         &self,
         core: &Core,
         words: &[u64],
         mut results: Option<&mut [Option<u64>]>,
-        long: &mut dyn FnMut(ObjectHandle) -> Result<Slot, CallError>,
+        slow: &mut dyn FnMut(ObjectHandle) -> Result<Slot, CallError>,
     ) -> Done {
         let mut done = Done { ended: self.ended, passed: self.passed, ..Done::default() };
         // The slow path may run host code without an open red frame, which may reach a safe point or reload. Grouped entries
         // are not used after such a change.
         let mut is_right = true;
-        let mut long = |object: ObjectHandle| {
-            let before = core.ways.population();
-            let called = long(object);
-            (called, before == core.ways.population())
+        let mut slow = |object: ObjectHandle| {
+            let before = core.fast_paths.population();
+            let called = slow(object);
+            (called, before == core.fast_paths.population())
         };
         for group in &self.groups {
-            let mut given =
+            let mut answers =
                 results.as_ref().map(|_| vec![DirectAnswer::without(DirectStatus::NOT_DONE); group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
                 // The slow path handles a missing plugin part.
-                let Some(way) = group.way.filter(|_| is_right && !group.items[at].part.is_null()) else {
-                    is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut long);
+                let Some(fast_path) = group.fast_path.filter(|_| is_right && !group.items[at].part.is_null()) else {
+                    is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;
                     continue;
                 };
                 let without = |item: &BatchItem| item.part.is_null();
                 let to = if group.is_whole { None } else { group.items[at..].iter().position(without) };
                 let to = to.map_or(group.items.len(), |more| at + more);
-                let settle = |lent| core.red.settle(lent);
-                let out = given.as_deref_mut().map(|given| &mut given[..to]);
+                let clean_up = |height| core.red.clean_up(height);
+                let out = answers.as_deref_mut().map(|answers| &mut answers[..to]);
                 // SAFETY: the items were found by class and part at the recorded population; the holder of cached groups has
                 // compared it (`is_right`), or the items were found just now. Only batches have run since, each in a red frame
                 // and so without a safe point, and slow calls that changed nothing. The condition is a `bool` property of the
                 // class.
-                let went = unsafe {
-                    core.ways.call_batch(
-                        &way,
+                let outcome = unsafe {
+                    core.fast_paths.call_batch(
+                        &fast_path,
                         &group.items[..to],
                         at,
                         (words, out),
                         (group.offset(), self.ends),
-                        settle,
+                        clean_up,
                     )
                 };
-                let Some(went) = went else {
+                let Some(outcome) = outcome else {
                     // The fast path was closed by a change.
-                    is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut long);
+                    is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;
                     continue;
                 };
                 done.crossings += 1;
-                done.ended += went.ended;
-                done.unmet += went.unmet;
-                done.called += went.at - at - went.ended - went.unmet;
-                at = went.at;
-                if let Some(error) = went.failed {
+                done.ended += outcome.ended;
+                done.unmet += outcome.unmet;
+                done.called += outcome.at - at - outcome.ended - outcome.unmet;
+                at = outcome.at;
+                if let Some(error) = outcome.failed {
                     let last = at - 1;
-                    done.failed.push((group.places[last], group.items[last].object, error));
+                    done.failed.push((group.indexes[last], group.items[last].object, error));
                 }
             }
-            if let (Some(given), Some(results)) = (given, results.as_deref_mut()) {
-                let called = given.iter().zip(&group.places).filter(|(answer, _)| answer.status == DirectStatus::DONE);
-                called.for_each(|(answer, place)| results[*place as usize] = Some(answer.bits));
+            if let (Some(answers), Some(results)) = (answers, results.as_deref_mut()) {
+                let called =
+                    answers.iter().zip(&group.indexes).filter(|(answer, _)| answer.status == DirectStatus::DONE);
+                called.for_each(|(answer, index)| results[*index as usize] = Some(answer.bits));
             }
         }
         done
@@ -189,7 +192,7 @@ impl Groups {
 
 impl Group {
     fn offset(&self) -> Option<usize> {
-        self.condition.map(|place| place.offset())
+        self.condition.map(|condition| condition.offset())
     }
 
     fn of(
@@ -202,9 +205,9 @@ impl Group {
         if terms.only_overrides && Rc::ptr_eq(&method.answers(&class), method.function()) {
             return Ok(None);
         }
-        let way = method.way(core, object);
+        let fast_path = method.fast_path(core, object);
         let condition = terms.condition.map(|name| condition(&class, name)).transpose()?;
-        Ok(Some(Self { class: class.id, way, condition, items: Vec::new(), is_whole: true, places: Vec::new() }))
+        Ok(Some(Self { class: class.id, fast_path, condition, items: Vec::new(), is_whole: true, indexes: Vec::new() }))
     }
 
     /// Calls one object on the slow path. Returns true if nothing has changed during the call.
@@ -214,26 +217,29 @@ impl Group {
         at: usize,
         done: &mut Done,
         results: Option<&mut [Option<u64>]>,
-        long: &mut dyn FnMut(ObjectHandle) -> (Result<Slot, CallError>, bool),
+        slow: &mut dyn FnMut(ObjectHandle) -> (Result<Slot, CallError>, bool),
     ) -> bool {
-        let (object, place) = (self.items[at].object, self.places[at]);
-        if core.ways.columns().find(object).is_none() {
+        let (object, index) = (self.items[at].object, self.indexes[at]);
+        if core.fast_paths.columns().find(object).is_none() {
             done.ended += 1;
             return true;
         }
-        if self.condition.is_some_and(|place| core.ways.columns().read_word(object, &place) == Some(false)) {
+        if self
+            .condition
+            .is_some_and(|condition| core.fast_paths.columns().read_word(object, &condition) == Some(false))
+        {
             done.unmet += 1;
             return true;
         }
         done.called += 1;
-        let (called, is_right) = long(object);
+        let (called, is_right) = slow(object);
         match called {
             Ok(slot) => {
                 if let Some(results) = results {
-                    results[place as usize] = Some(slot.bits());
+                    results[index as usize] = Some(slot.bits());
                 }
             }
-            Err(error) => done.failed.push((place, object, error)),
+            Err(error) => done.failed.push((index, object, error)),
         }
         is_right
     }

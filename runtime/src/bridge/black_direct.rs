@@ -44,9 +44,9 @@ fn thrown(payload: Box<dyn Any + Send>) -> DirectAnswer {
 
 /// Converts a result to an answer.
 #[inline]
-pub(crate) fn given<R: NativeResult>(given: Result<R, CallError>) -> DirectAnswer {
-    match given {
-        Ok(result) => DirectAnswer::done(result.into_slot().bits()),
+pub(crate) fn to_answer<R: NativeResult>(result: Result<R, CallError>) -> DirectAnswer {
+    match result {
+        Ok(value) => DirectAnswer::done(value.into_slot().bits()),
         Err(error) => failed(error),
     }
 }

@@ -15,7 +15,7 @@ use crate::bridge::black_direct::failed_with;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
-use crate::bridge::ways::{Called, MethodWay, Ways, Words};
+use crate::bridge::fast_paths::{Called, FastPaths, MethodFastPath, Words};
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::function::Function;
@@ -28,7 +28,7 @@ use crate::zcall::black_code::BlackCode;
 #[derive(Clone, Copy)]
 pub(crate) enum Callee {
     Itself,
-    Module(MethodWay),
+    Module(MethodFastPath),
     /// Target called with slots, such as an override in a script.
     WithSlots,
 }
@@ -62,25 +62,25 @@ impl KnownCallees {
     /// Returns the cached target of a class, if present.
     #[inline(always)]
     fn of(&self, class: ClassId) -> Option<Known> {
-        self.0.get(self.place(class)).filter(|known| known.class == class)
+        self.0.get(self.index(class)).filter(|known| known.class == class)
     }
 
     /// Returns the index of a class; out of range while the cache is empty.
     #[inline(always)]
-    fn place(&self, class: ClassId) -> u32 {
+    fn index(&self, class: ClassId) -> u32 {
         class.0 & self.0.count().wrapping_sub(1)
     }
 
     fn keep(&self, found: Known) {
         let is_taken = |known: Known| known.version == found.version && known.class != found.class;
-        let more = match self.0.get(self.place(found.class)) {
+        let more = match self.0.get(self.index(found.class)) {
             None => FEW,
             // Entries whose index changes are resolved again.
             Some(known) if is_taken(known) && self.0.count() < MANY => self.0.count(),
             Some(_) => 0,
         };
         (0..more).for_each(|_| self.0.push());
-        self.0.set(self.place(found.class), found);
+        self.0.set(self.index(found.class), found);
     }
 }
 
@@ -117,28 +117,28 @@ impl Callees {
 
     /// Returns the cached target for a class, if valid.
     #[inline(always)]
-    pub(crate) fn known(&self, ways: &Ways, class: ClassId) -> Option<Callee> {
+    pub(crate) fn known(&self, fast_paths: &FastPaths, class: ClassId) -> Option<Callee> {
         let known = self.known.of(class)?;
-        ways.is_version(known.version).then_some(known.callee)
+        fast_paths.is_version(known.version).then_some(known.callee)
     }
 
     /// Resolves the target for an object and caches it. `None` if the object is destroyed or dormant, or direct calls are
     /// currently not allowed.
     #[cold]
-    pub(crate) fn look(&self, core: &Core, object: ObjectHandle) -> Option<Callee> {
-        let (class, version) = (core.world.objects.class(object)?, core.ways.version()?);
+    pub(crate) fn resolve(&self, core: &Core, object: ObjectHandle) -> Option<Callee> {
+        let (class, version) = (core.world.objects.class(object)?, core.fast_paths.version()?);
         let callee = if self.is_native && Rc::ptr_eq(class.dispatch(&self.function), &self.function) {
             Callee::Itself
         } else {
-            core.ways.version_of_ways()?;
+            core.fast_paths.module_version()?;
             // Awake objects of the same class may still have a fast path.
             if core.world.objects.waits_for(object).is_some() {
                 return None;
             }
-            let way = self.call.as_ref().and_then(|call| call.way(core, object));
+            let fast_path = self.call.as_ref().and_then(|call| call.fast_path(core, object));
             // The caller passes the arguments of this function, so an override must have equally many.
-            let way = way.filter(|way| way.takes(self.function.arguments().len()));
-            way.map_or(Callee::WithSlots, Callee::Module)
+            let fast_path = fast_path.filter(|fast_path| fast_path.takes(self.function.arguments().len()));
+            fast_path.map_or(Callee::WithSlots, Callee::Module)
         };
         self.known.keep(Known { version, class: class.id, callee });
         Some(callee)
@@ -180,21 +180,21 @@ pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Disp
     Some((maker.make)(core, Callees::of_event(function, dispatch)))
 }
 
-/// Calls a module's function on an object with this entry. `settle` is called if work is left when the frame closes.
+/// Calls a module's function on an object with this entry. `clean_up` is called if work is left when the frame closes.
 ///
 /// # Safety
-/// `way` was resolved for the class of the entry, and nothing has changed since; the entry is that of the object, resolved just
+/// `fast_path` was resolved for the class of the entry, and nothing has changed since; the entry is that of the object, resolved just
 /// now; the number of words matches the resolved function.
 #[inline(always)]
 pub(crate) unsafe fn enter_on(
-    ways: &Ways,
-    way: MethodWay,
+    fast_paths: &FastPaths,
+    fast_path: MethodFastPath,
     (object, entry): (ObjectHandle, DirectoryEntry),
     words: impl Words,
-    settle: impl FnOnce(usize),
+    clean_up: impl FnOnce(usize),
 ) -> DirectAnswer {
     // SAFETY: promised by the caller.
-    answer_of(unsafe { ways.enter_on(way, (object, entry.memory), words, settle) })
+    answer_of(unsafe { fast_paths.enter_on(fast_path, (object, entry.memory), words, clean_up) })
 }
 
 #[inline(always)]
@@ -210,8 +210,8 @@ pub(super) fn answer_of(called: Called) -> DirectAnswer {
 /// of it.
 #[cold]
 #[inline(never)]
-pub(crate) fn settle(core: &Core, lent: usize) {
-    if let Err(message) = caught(|| core.red.settle(lent)) {
+pub(crate) fn clean_up(core: &Core, height: usize) {
+    if let Err(message) = caught(|| core.red.clean_up(height)) {
         tracing::error!(message, "work queued until the end of a plugin call panicked");
     }
 }

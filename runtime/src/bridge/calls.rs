@@ -135,6 +135,6 @@ pub(crate) fn call_with_outs(
         }
     }
     invoke(world, &function, object, &mut block)?;
-    let outs = function.outs().map(|param| block.view().read(param)).collect::<Result<_, _>>()?;
-    Ok((block.result(), outs))
+    let out_values = function.outs().map(|param| block.view().read(param)).collect::<Result<_, _>>()?;
+    Ok((block.result(), out_values))
 }

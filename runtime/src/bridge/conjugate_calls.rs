@@ -119,12 +119,12 @@ mod tests {
     fn check(signature: &str, slots: usize, expected: Option<&str>) {
         let signature_text = signature.parse().expect("a signature");
         let plan = plan_function(slots, &signature_text);
-        let told = plan.map(|Plan { arguments, result }| {
+        let formatted = plan.map(|Plan { arguments, result }| {
             let slot = |(at, word): &(usize, &_)| format!("{at}: {word}");
             let arguments: Vec<_> = arguments.iter().map(slot).collect();
             format!("{} -> {}", arguments.join(", "), result.iter().map(slot).collect::<String>())
         });
-        assert_eq!(told.as_deref(), expected, "{signature} in {slots} slots");
+        assert_eq!(formatted.as_deref(), expected, "{signature} in {slots} slots");
     }
 
     #[test]

@@ -76,11 +76,11 @@ pub(crate) unsafe fn lend(core: &Core, value: Opened, now: Instant) -> Result<Co
     let owner = value.owner;
     if !owner.is_none() {
         let offset = |memory: *mut u8| value.at.addr().wrapping_sub(memory.addr());
-        let lies = |body: &Body| {
+        let contains_value = |body: &Body| {
             let properties = body.class().properties.iter().map(Rc::as_ref);
-            lies_at(properties, offset(body.memory()), &value.ty)
+            has_value_at(properties, offset(body.memory()), &value.ty)
         };
-        if !core.world.objects.with_body(owner, lies)? {
+        if !core.world.objects.with_body(owner, contains_value)? {
             let message =
                 format!("{} is not a property of {owner} at that address: lend a property, or a clone", value.ty);
             return Err(CallError::NotFound { message });
@@ -185,14 +185,14 @@ fn with_value<T>(
 
 /// Checks if a value of the type begins at this offset in memory with these properties: a property, or a field of a struct in
 /// one.
-fn lies_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty: &PropertyType) -> bool {
+fn has_value_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty: &PropertyType) -> bool {
     let mut properties = properties;
     properties.any(|property| {
         let Some(inside) = offset.checked_sub(property.offset as usize) else { return false };
         match &property.ty {
             here if inside == 0 && here == ty => true,
             PropertyType::Struct(of) if inside == 0 && extends(of, ty) => true,
-            PropertyType::Struct(of) if inside < of.size() => lies_at(of.fields().iter(), inside, ty),
+            PropertyType::Struct(of) if inside < of.size() => has_value_at(of.fields().iter(), inside, ty),
             _ => false,
         }
     })

@@ -12,10 +12,10 @@ use crate::border::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
 use crate::bridge::exports::Exports;
+use crate::bridge::fast_paths::FastPaths;
 use crate::bridge::frames::OpenFrames;
 use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
-use crate::bridge::ways::Ways;
 use crate::callback::Callbacks;
 use crate::cells::RefCell;
 use crate::conjugate::blacks::Blacks;
@@ -41,7 +41,7 @@ pub(crate) struct Core {
     pub game_thread: GameThreadId,
     pub world: World,
     /// Call caches, which do not require the whole `Core`.
-    pub ways: Rc<Ways>,
+    pub fast_paths: Rc<FastPaths>,
     /// Objects and their plugin parts.
     pub pairs: Rc<Pairs>,
     /// Values owned by plugin code.
@@ -90,7 +90,7 @@ pub(crate) struct Core {
 
 /// Access to the host for hooks of native classes, which receive the world only.
 pub(crate) struct HostOfWorld {
-    ways: Rc<Ways>,
+    fast_paths: Rc<FastPaths>,
     core: Weak<Core>,
 }
 
@@ -101,8 +101,8 @@ impl HostOfWorld {
     }
 
     #[inline]
-    pub(crate) fn ways(&self) -> &Ways {
-        &self.ways
+    pub(crate) fn fast_paths(&self) -> &FastPaths {
+        &self.fast_paths
     }
 
     pub(crate) fn core(&self) -> Option<Rc<Core>> {
@@ -126,11 +126,11 @@ impl Core {
         let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
         world.stack.keep_free(HotFrames::RESERVE, red.hot().stack());
         let pairs = Rc::new(Pairs::default());
-        let ways = Rc::new(Ways::new(&red, &pairs, &world));
+        let fast_paths = Rc::new(FastPaths::new(&red, &pairs, &world));
         let core = Rc::new(Self {
             game_thread: GameThreadId::here(),
             world,
-            ways,
+            fast_paths,
             pairs,
             blacks: Blacks::default(),
             red,
@@ -158,7 +158,7 @@ impl Core {
             #[cfg(feature = "dll-bind")]
             user_code: OnceCell::new(),
         });
-        let host = HostOfWorld { ways: Rc::clone(&core.ways), core: Rc::downgrade(&core) };
+        let host = HostOfWorld { fast_paths: Rc::clone(&core.fast_paths), core: Rc::downgrade(&core) };
         let _first = core.world.host.set(Rc::new(host));
         let mode = core.world.mode.clone();
         core.zcalls.stamp().on_change(move |is_observed| mode.follow(is_observed));
@@ -247,13 +247,13 @@ impl Core {
         }
         self.world.slices.allow_change(&format_args!("destroying {shown}"))?;
         let _end = self.world.stack.enter_end(&format_args!("destroying {shown}"))?;
-        self.tell_before_end(object);
+        self.call_before_end(object);
         destroy(&self.world, &self.plugins(), object);
         Ok(())
     }
 
     /// Calls the listeners of an object that is about to be destroyed explicitly.
-    pub(crate) fn tell_before_end(&self, object: ObjectHandle) {
+    pub(crate) fn call_before_end(&self, object: ObjectHandle) {
         if let Some(before_end) = self.before_end.get() {
             before_end(object);
         }

@@ -142,14 +142,14 @@ pub(crate) fn with(delegate: Value, added: Binding) -> Value {
     }
 }
 
-/// Removes bindings that `stays` rejects. Returns the delegate and the number of removed bindings.
-pub(crate) fn keep(delegate: Value, stays: impl Fn(&Binding) -> bool) -> (Value, u32) {
+/// Removes bindings that `is_kept` rejects. Returns the delegate and the number of removed bindings.
+pub(crate) fn keep(delegate: Value, is_kept: impl Fn(&Binding) -> bool) -> (Value, u32) {
     let before = bindings(&delegate).len();
     let left = match delegate {
-        Value::Delegate(binding) if stays(&binding) => Value::Delegate(binding),
+        Value::Delegate(binding) if is_kept(&binding) => Value::Delegate(binding),
         Value::Delegate(_) => Value::Delegate(Binding::default()),
-        Value::Multicast(all) => Value::Multicast(all.into_iter().filter(stays).collect()),
-        Value::Sparse(all) => Value::Sparse(all.into_iter().filter(stays).collect()),
+        Value::Multicast(all) => Value::Multicast(all.into_iter().filter(is_kept).collect()),
+        Value::Sparse(all) => Value::Sparse(all.into_iter().filter(is_kept).collect()),
         other => other,
     };
     let removed = before - bindings(&left).len();

@@ -1,5 +1,5 @@
 //! Resolution of fast paths: from the target of a name to the direct trampoline of the function, if it has one.
-#![expect(unsafe_code, reason = "vouches for the shells that it finds")]
+#![expect(unsafe_code, reason = "vouches for the trampolines that it finds")]
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use alcedo_abi::direct::DirectMethod;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
 use crate::bridge::exports::Export;
-use crate::bridge::ways::{MethodWay, StaticWay};
+use crate::bridge::fast_paths::{MethodFastPath, StaticFastPath};
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::function::Function;
@@ -22,7 +22,7 @@ pub(crate) struct MethodCall {
 }
 
 /// Returns the fast path into a static function of a module's class, if there is one.
-pub(super) fn class_way(core: &Core, function: &Function) -> Option<StaticWay> {
+pub(super) fn class_fast_path(core: &Core, function: &Function) -> Option<StaticFastPath> {
     if core.world.mode.is_before_commit() || !calls::is_static(function) {
         return None;
     }
@@ -30,10 +30,10 @@ pub(super) fn class_way(core: &Core, function: &Function) -> Option<StaticWay> {
     let hooks = hooks.get(function.owner).filter(|hooks| hooks.gate.is_open())?;
     let (what, direct) = hooks.direct.get(&*function.text)?;
     let frame = core.red.hot().number(hooks.gate.tag().id, what);
-    let (looked, count) = (core.zcalls.stamp().count(), function.arguments().len());
+    let (resolved_at, count) = (core.zcalls.stamp().count(), function.arguments().len());
     // SAFETY: the trampoline is that of the function, stored by `emit` with the hooks of its class, and a function has the
     // parameters of its description; the gate is open.
-    Some(unsafe { StaticWay::new(looked, direct.call, count, frame) })
+    Some(unsafe { StaticFastPath::new(resolved_at, direct.call, count, frame) })
 }
 
 pub(super) fn parameters(export: &Export) -> Option<usize> {
@@ -41,14 +41,14 @@ pub(super) fn parameters(export: &Export) -> Option<usize> {
 }
 
 /// Returns the fast path into a static function. `what` is its name in red frames.
-pub(super) fn export_way(core: &Core, export: &Export, what: &Rc<str>) -> Option<StaticWay> {
-    let (shell, gate, count) = (export.direct?, &export.gate, parameters(export)?);
+pub(super) fn export_fast_path(core: &Core, export: &Export, what: &Rc<str>) -> Option<StaticFastPath> {
+    let (trampoline, gate, count) = (export.direct?, &export.gate, parameters(export)?);
     if core.world.mode.is_before_commit() || !gate.is_open() {
         return None;
     }
     let frame = core.red.hot().number(gate.tag().id, what);
     // SAFETY: the trampoline is that of the export, whose signature contains the number of parameters; its gate is open.
-    Some(unsafe { StaticWay::new(core.zcalls.stamp().count(), shell, count, frame) })
+    Some(unsafe { StaticFastPath::new(core.zcalls.stamp().count(), trampoline, count, frame) })
 }
 
 impl MethodCall {
@@ -58,7 +58,7 @@ impl MethodCall {
 
     /// Returns the fast path into the target of a call on that object, if there is one. It is valid for all objects of the same
     /// class.
-    pub(crate) fn way(&self, core: &Core, object: ObjectHandle) -> Option<MethodWay> {
+    pub(crate) fn fast_path(&self, core: &Core, object: ObjectHandle) -> Option<MethodFastPath> {
         let function = self.target(core, object)?;
         let class = core.world.objects.class(object)?;
         if core.world.mode.is_before_commit() || core.world.objects.waits_for(object).is_some() {
@@ -69,14 +69,16 @@ impl MethodCall {
         let (what, DirectMethod { call, batch }) = hooks.direct.get(&*function.text)?;
         let batch = batch.into_option()?;
         let frame = core.red.hot().number(hooks.gate.tag().id, what);
-        let (looked, count) = (core.zcalls.stamp().count(), function.arguments().len());
+        let (resolved_at, count) = (core.zcalls.stamp().count(), function.arguments().len());
         // Objects have a plugin part for each dynamic class in their chain, base first.
         let mut of_modules = class.lineage().filter(|class| class.origin == Origin::Dynamic);
-        let place = of_modules.position(|class| class.id == function.owner)?;
+        let part_index = of_modules.position(|class| class.id == function.owner)?;
         // SAFETY: the trampolines are those of the function, stored by `emit` with the hooks of its class, and a function has
         // the parameters of its description; the gate is open. The function is the target for all objects of this object's
         // class.
-        Some(unsafe { MethodWay::new(looked, (*call, batch), count, frame, (class.id, function.owner, place)) })
+        Some(unsafe {
+            MethodFastPath::new(resolved_at, (*call, batch), count, frame, (class.id, function.owner, part_index))
+        })
     }
 
     pub(super) fn target(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Function>> {

@@ -70,8 +70,8 @@ pub(crate) fn call_with_outs(
     }
     let expected: Vec<_> = std::iter::repeat_n(&RECEIVER, receivers).chain(&signature.0.arguments).collect();
     let mut values = Vec::new();
-    let outs: Vec<_> = signature.0.outs.iter().map(|at| &signature.0.arguments[*at]).collect();
-    let last = arguments.len() + outs.len();
+    let out_params: Vec<_> = signature.0.outs.iter().map(|at| &signature.0.arguments[*at]).collect();
+    let last = arguments.len() + out_params.len();
     let mut buffer = DynBuffer::with_len(last + usize::from(signature.0.result.is_some()));
     for (at, (argument, expected)) in arguments.iter().zip(expected).enumerate() {
         if argument.kind() != expected.kind() {
@@ -79,19 +79,19 @@ pub(crate) fn call_with_outs(
             let message = format!("`{name}` ({words}): argument {at} is {found}, it must be {expected}");
             return Err(CallError::Buffer { message });
         }
-        let place = || format!("`{name}` ({words}): argument {at}");
-        put(core, &mut buffer, at, argument, expected, &mut values, place)?;
+        let location = || format!("`{name}` ({words}): argument {at}");
+        put(core, &mut buffer, at, argument, expected, &mut values, location)?;
     }
-    let outs = outs.into_iter().zip(arguments.len()..);
-    let outs = outs.map(|(word, at)| Ok((at, word, await_result(core, &mut buffer, at, word)?)));
-    let outs = outs.collect::<Result<Vec<_>, CallError>>()?;
+    let out_params = out_params.into_iter().zip(arguments.len()..);
+    let out_params = out_params.map(|(word, at)| Ok((at, word, await_result(core, &mut buffer, at, word)?)));
+    let out_params = out_params.collect::<Result<Vec<_>, CallError>>()?;
     let result = signature.0.result.as_deref();
     let awaited = result.map(|word| await_result(core, &mut buffer, last, word)).transpose()?.flatten();
     let (_status, outcome) = core.zcalls.dispatch(core.here(), handle, buffer.lend());
     outcome?;
-    let outs = outs.into_iter().map(|(at, word, awaited)| take(&mut buffer, at, word, awaited));
-    let outs = outs.collect::<Result<_, _>>()?;
-    Ok((result.map(|word| take(&mut buffer, last, word, awaited)).transpose()?, outs))
+    let out_params = out_params.into_iter().map(|(at, word, awaited)| take(&mut buffer, at, word, awaited));
+    let out_params = out_params.collect::<Result<_, _>>()?;
+    Ok((result.map(|word| take(&mut buffer, last, word, awaited)).transpose()?, out_params))
 }
 
 /// Calls a delegate value with the signature of its bound function.
@@ -148,8 +148,8 @@ fn property(
         [Value::Object(object), value] if value.kind() == word.kind() => {
             buffer.set(0, *object)?;
             buffer.set(1, WRITE)?;
-            let place = || format!("`{}`", callee.name());
-            put(core, &mut buffer, 2, value, word, &mut values, place)?;
+            let location = || format!("`{}`", callee.name());
+            put(core, &mut buffer, 2, value, word, &mut values, location)?;
         }
         _ => {
             let message = format!("`{}` takes the object, and to write also a {word}", callee.name().protocol());
@@ -241,19 +241,19 @@ fn put<'a>(
     value: &'a Value,
     word: &TypeText,
     values: &mut Vec<OwnedValue>,
-    place: impl FnOnce() -> String,
+    location: impl FnOnce() -> String,
 ) -> Result<(), CallError> {
     match value {
         Value::Text(text) => buffer.text_in(at, text),
         // The receiver has no class in the signature; the callee's thunk checks it.
         Value::Object(object) if !object.is_none() && !word.path().is_empty() => {
-            core.world.check_objects(&type_of(core, word)?, value, place)?;
+            core.world.check_objects(&type_of(core, word)?, value, location)?;
             set_plain(buffer, at, value)
         }
         plain if plain.kind().fits_slot() => set_plain(buffer, at, plain),
         value => {
             let ty = type_of(core, word)?;
-            core.world.check_objects(&ty, value, place)?;
+            core.world.check_objects(&ty, value, location)?;
             let mut own = OwnedValue::initial(ty);
             own.write(value).map_err(|error| CallError::other(error.to_string()))?;
             slots::lend(buffer, at, &own)?;
@@ -449,9 +449,9 @@ pub(crate) fn plain_body(
                 Travel::Text | Travel::Address => read_argument(buffer, at, &PropertyType::Text)?,
             });
         }
-        let given = body(&values)?;
-        check_kind(&words, result.map(TypeText::kind), given.as_ref())?;
-        match given {
+        let returned = body(&values)?;
+        check_kind(&words, result.map(TypeText::kind), returned.as_ref())?;
+        match returned {
             None => Ok(()),
             Some(Value::Text(text)) => slots::give_text(buffer, arguments.len(), &text),
             Some(plain) => set_plain(buffer, arguments.len(), &plain),
@@ -565,8 +565,8 @@ mod tests {
         let text: String = words.iter().map(|word| word.to_uppercase().repeat(times(word) as usize)).collect();
         let of = words.iter().map(|word| Value::U32(times(word))).collect();
         assert_eq!(label.print(&world.names), r#"(text="x", of=(1, 2))"#);
-        let given = Value::Struct(vec![("text".into(), Value::Text(text)), ("of".into(), Value::Array(of))]);
-        frame.give_value(&Value::Optional((!words.is_empty()).then(|| Box::new(given))))
+        let value = Value::Struct(vec![("text".into(), Value::Text(text)), ("of".into(), Value::Array(of))]);
+        frame.give_value(&Value::Optional((!words.is_empty()).then(|| Box::new(value))))
     }
 
     fn value(core: &Core, ty: &str, text: &str) -> Value {

@@ -84,7 +84,7 @@ impl OpenFrames {
     }
 
     /// Reads a parameter, or the part of it selected by `path`.
-    pub(crate) fn look<R>(
+    pub(crate) fn read<R>(
         &self,
         number: u64,
         param: u32,

@@ -3,6 +3,7 @@
 
 pub(crate) mod batches;
 pub(crate) mod black_direct;
+pub(crate) mod call_cache;
 pub(crate) mod callees;
 pub(crate) mod calls;
 pub(crate) mod collection;
@@ -13,8 +14,8 @@ pub(crate) mod delegates;
 pub(crate) mod direct;
 pub(crate) mod dynamic_call;
 pub(crate) mod exports;
+pub(crate) mod fast_paths;
 pub(crate) mod frames;
-pub(crate) mod method_ways;
 pub(crate) mod module_code;
 pub(crate) mod module_protocols;
 pub(crate) mod module_thunk;
@@ -31,4 +32,3 @@ pub(crate) mod uf;
 pub(crate) mod unbinding;
 mod up;
 pub(crate) mod value_types;
-pub(crate) mod ways;

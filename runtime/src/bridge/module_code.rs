@@ -11,18 +11,18 @@ use std::rc::Rc;
 use alcedo_abi::black_direct::{DirectBits, DirectBody};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 
-use crate::bridge::callees::{Callee, Callees, answer_of, enter_on, settle};
+use crate::bridge::callees::{Callee, Callees, answer_of, clean_up, enter_on};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
-use crate::bridge::direct::{export_way, parameters};
+use crate::bridge::direct::{export_fast_path, parameters};
 use crate::bridge::exports::Export;
-use crate::bridge::ways::{StaticWay, Ways, Words};
+use crate::bridge::fast_paths::{FastPaths, StaticFastPath, Words};
 use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
 
 struct Context<T> {
-    ways: Ways,
+    fast_paths: FastPaths,
     core: NonNull<Core>,
     target: T,
 }
@@ -35,13 +35,13 @@ trait Target: Sized {
     /// The number of words must match the function.
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer>;
 
-    fn look(found: &Context<Self>, object: ObjectHandle);
+    fn resolve(found: &Context<Self>, object: ObjectHandle);
 }
 
 struct StaticTarget {
     /// Version at which the target was resolved.
     version: Cell<u64>,
-    way: Cell<Option<StaticWay>>,
+    fast_path: Cell<Option<StaticFastPath>>,
     export: Export,
     what: Rc<str>,
     /// Number of words passed by callers.
@@ -51,7 +51,7 @@ struct StaticTarget {
 struct CodeOf<T>(PhantomData<T>);
 
 /// Code of functions whose target must be resolved.
-struct LookFor<T>(PhantomData<T>);
+struct Unresolved<T>(PhantomData<T>);
 
 /// Answer of a call that must use slots.
 const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
@@ -62,24 +62,24 @@ impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
         // SAFETY: `code_of` has stored this context with the code, and the caller promises that the runtime exists, whose table
         // owns it; neither ends while a red frame is open, which is required below.
         let found = unsafe { &*context.cast::<Context<T>>() };
-        if !found.ways.in_a_frame() {
+        if !found.fast_paths.in_a_frame() {
             return NOT_DONE;
         }
         // SAFETY: callers pass as many words as the function takes.
         match unsafe { T::enter(found, object, bits.words()) } {
             Some(answer) => answer,
             // SAFETY: as for this function.
-            None => unsafe { bits.apart::<LookFor<T>>(context, object) },
+            None => unsafe { bits.apart::<Unresolved<T>>(context, object) },
         }
     }
 }
 
-impl<Bits: DirectBits, T: Target> DirectBody<Bits> for LookFor<T> {
+impl<Bits: DirectBits, T: Target> DirectBody<Bits> for Unresolved<T> {
     #[cold]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
         // SAFETY: as in `CodeOf::run`.
         let found = unsafe { &*context.cast::<Context<T>>() };
-        T::look(found, object);
+        T::resolve(found, object);
         // SAFETY: as in `CodeOf::run`.
         unsafe { T::enter(found, object, bits.words()) }.unwrap_or(NOT_DONE)
     }
@@ -95,34 +95,39 @@ impl<T> Context<T> {
 impl Target for Callees {
     #[inline(always)]
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer> {
-        let entry = found.ways.columns().find(object)?;
-        match found.target.known(&found.ways, entry.class)? {
-            Callee::Module(way) => {
+        let entry = found.fast_paths.columns().find(object)?;
+        match found.target.known(&found.fast_paths, entry.class)? {
+            Callee::Module(fast_path) => {
                 // SAFETY: the target was resolved for this class at the current version; the entry is that of the object; the
                 // words are promised by the caller.
-                Some(unsafe { enter_on(&found.ways, way, (object, entry), words, |lent| settle(found.core(), lent)) })
+                Some(unsafe {
+                    enter_on(&found.fast_paths, fast_path, (object, entry), words, |height| {
+                        clean_up(found.core(), height)
+                    })
+                })
             }
             Callee::Itself | Callee::WithSlots => Some(NOT_DONE),
         }
     }
 
-    fn look(found: &Context<Self>, object: ObjectHandle) {
-        let _kept = found.target.look(found.core(), object);
+    fn resolve(found: &Context<Self>, object: ObjectHandle) {
+        let _kept = found.target.resolve(found.core(), object);
     }
 }
 
 impl Target for StaticTarget {
     #[inline(always)]
     unsafe fn enter(found: &Context<Self>, _object: ObjectHandle, words: impl Words) -> Option<DirectAnswer> {
-        let way = found.target.way.get().filter(|_| found.ways.is_version(found.target.version.get()))?;
+        let fast_path =
+            found.target.fast_path.get().filter(|_| found.fast_paths.is_version(found.target.version.get()))?;
         // SAFETY: the target was resolved at the current version, and takes as many words as the callers pass.
-        Some(answer_of(unsafe { found.ways.enter(&way, words, |lent| settle(found.core(), lent)) }))
+        Some(answer_of(unsafe { found.fast_paths.enter(&fast_path, words, |height| clean_up(found.core(), height)) }))
     }
 
-    fn look(found: &Context<Self>, _object: ObjectHandle) {
-        let (target, version) = (&found.target, found.ways.version_of_ways());
-        let way = version.and_then(|_| export_way(found.core(), &target.export, &target.what));
-        target.way.set(way.filter(|way| way.takes(target.count)));
+    fn resolve(found: &Context<Self>, _object: ObjectHandle) {
+        let (target, version) = (&found.target, found.fast_paths.module_version());
+        let fast_path = version.and_then(|_| export_fast_path(found.core(), &target.export, &target.what));
+        target.fast_path.set(fast_path.filter(|fast_path| fast_path.takes(target.count)));
         target.version.set(version.unwrap_or(u64::MAX));
     }
 }
@@ -152,7 +157,7 @@ where
 
 fn code_of<T: Target + 'static>(core: &Rc<Core>, count: usize, target: T) -> Option<BlackCode> {
     let code = code::<CodeOf<T>>(count)?;
-    let context = Context { ways: (*core.ways).clone(), core: NonNull::from(&**core), target };
+    let context = Context { fast_paths: (*core.fast_paths).clone(), core: NonNull::from(&**core), target };
     // SAFETY: the code has the form for this number of arguments, which fit in slots like the result: `Callees::of_module`
     // ensures this for methods, and modules have direct trampolines only for such functions. The context is stored in the table
     // of the core it refers to.
@@ -168,6 +173,6 @@ pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Di
 pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> Option<BlackCode> {
     export.direct?;
     let count = parameters(export)?;
-    let (version, way) = (Cell::new(u64::MAX), Cell::new(None));
-    code_of(core, count, StaticTarget { version, way, export: export.clone(), what: Rc::clone(what), count })
+    let (version, fast_path) = (Cell::new(u64::MAX), Cell::new(None));
+    code_of(core, count, StaticTarget { version, fast_path, export: export.clone(), what: Rc::clone(what), count })
 }

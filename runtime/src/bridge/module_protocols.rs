@@ -22,9 +22,9 @@ use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameError, NameFlaw, Reader};
 
 /// Borrowed description of a module, whose functions match their types.
-pub(crate) struct Lent<'a, D>(&'a D);
+pub(crate) struct BorrowedDesc<'a, D>(&'a D);
 
-impl<'a, D> Lent<'a, D> {
+impl<'a, D> BorrowedDesc<'a, D> {
     /// Borrows the description.
     ///
     /// # Safety
@@ -39,9 +39,9 @@ impl<'a, D> Lent<'a, D> {
 pub(crate) fn add_protocol(
     core: &Rc<Core>,
     module: ModuleId,
-    protocol: &Lent<'_, ProtocolDesc<'_>>,
+    protocol: &BorrowedDesc<'_, ProtocolDesc<'_>>,
 ) -> Result<(), CallError> {
-    let Lent(ProtocolDesc { number, word, form, way_out, read, is_plain }) = *protocol;
+    let BorrowedDesc(ProtocolDesc { number, word, form, way_out, read, is_plain }) = *protocol;
     let code = Registered::new(core, module, format!("the protocol `{word}`"))?;
     let [word, form, way_out] = [word, form, way_out].map(|text| text.as_str().to_owned());
     let read = (*is_plain == 0).then_some(*read);
@@ -54,9 +54,9 @@ pub(crate) fn add_protocol(
 pub(crate) fn add_resolver(
     core: &Rc<Core>,
     module: ModuleId,
-    resolver: &Lent<'_, ResolverDesc<'_>>,
+    resolver: &BorrowedDesc<'_, ResolverDesc<'_>>,
 ) -> Result<(), CallError> {
-    let Lent(description) = *resolver;
+    let BorrowedDesc(description) = *resolver;
     let (protocol, label) = (description.protocol.as_str(), description.label.as_str());
     let code = Registered::new(core, module, format!("the resolver `{label}`"))?;
     let resolver = ModuleResolver {

@@ -80,11 +80,11 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         (std::ptr::null_mut(), std::ptr::null_mut())
     } else {
         let stale = || CallError::Stale { handle: object };
-        let look = || core.pairs.look(&core.world.objects, object, function_of(frame).owner);
-        let part = match look() {
+        let find = || core.pairs.find_part(&core.world.objects, object, function_of(frame).owner);
+        let part = match find() {
             None => {
                 core.pairs.late(object)?;
-                look()
+                find()
             }
             part => part,
         };

@@ -65,9 +65,9 @@ mod tests {
         assert_eq!(protocols.read(canonical), Ok(name), "a name reads back as itself");
     }
 
-    fn check_refused(text: &str, at: usize, says: &str) {
+    fn check_refused(text: &str, at: usize, reason: &str) {
         let error = built_in().read(text).expect_err(text).to_string();
-        let place = format!("is not a ZCall name: {says} at byte {at}; write ");
+        let place = format!("is not a ZCall name: {reason} at byte {at}; write ");
         assert!(error.contains(&place) && error.contains(&*text.escape_debug().to_string()), "{error}");
     }
 

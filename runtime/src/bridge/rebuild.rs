@@ -52,8 +52,8 @@ pub(crate) fn rebuild(
         move |object: &ObjectHandle| step(core, turns, *object).map_err(|error| (*object, error))
     };
     let has_part = |object: &&ObjectHandle| core.plugins().key_of(**object).is_some();
-    let reborn: Vec<_> = objects.iter().filter(has_part).copied().collect();
-    let done = reborn.iter().filter(has_part).try_for_each(turn(take_back));
+    let reconstructed: Vec<_> = objects.iter().filter(has_part).copied().collect();
+    let done = reconstructed.iter().filter(has_part).try_for_each(turn(take_back));
     let done = done.and_then(|()| objects.iter().try_for_each(turn(build_one)));
     let Turns { done: mut rebuilt, lost, .. } = turns.take();
     let line = |(field, misfit, objects): &(KeptField, Misfit, u64)| {

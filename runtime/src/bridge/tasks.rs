@@ -148,7 +148,7 @@ impl Tasks {
         if world.objects.is_template(job.object) {
             // Class default objects run no jobs: their red constructor runs like any other, and the jobs it schedules are meant
             // for instances.
-            return self.end_unborn(red, &gate, kind, &place, code);
+            return self.end_template_job(red, &gate, kind, &place, code);
         }
         let mut store = self.store.borrow_mut();
         let (now, made) = (store.schedule.now(), store.next_number());
@@ -355,7 +355,7 @@ impl Tasks {
             }
         }
         if let Some(failed) = failed {
-            failed.tell();
+            failed.log();
         }
         true
     }
@@ -371,7 +371,7 @@ impl Tasks {
         }
     }
 
-    fn end_unborn(
+    fn end_template_job(
         &self,
         red: &RedStack,
         gate: &Rc<Gate>,
@@ -384,7 +384,7 @@ impl Tasks {
             return Err(CallError::WrongStack { action: format!("dropping a {what}") });
         }
         if let Err(error) = code.end(red, &what) {
-            DropFailed { gate: Rc::clone(gate), what, error }.tell();
+            DropFailed { gate: Rc::clone(gate), what, error }.log();
         }
         Ok(JobId::NONE)
     }
@@ -404,7 +404,7 @@ struct DropFailed {
 }
 
 impl DropFailed {
-    fn tell(&self) {
+    fn log(&self) {
         let (tag, error, what) = (self.gate.tag(), &self.error, &self.what);
         tracing::error!(module = %tag.name, generation = %tag.generation, %error, "values held by a {what} failed to drop");
     }
@@ -440,7 +440,7 @@ fn counted(entries: &[Entry]) -> Vec<JobCount> {
 /// Ends jobs in order. Failures are logged when all of them are gone.
 fn end_all(red: &RedStack, entries: impl IntoIterator<Item = Entry>) {
     let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(red, entry)).collect();
-    failed.iter().for_each(DropFailed::tell);
+    failed.iter().for_each(DropFailed::log);
 }
 
 fn what(kind: LeaseKind, tag: &ModuleTag, place: &str) -> Rc<str> {

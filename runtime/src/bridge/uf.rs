@@ -7,12 +7,12 @@ use crate::border::CallError;
 use crate::bridge::callees::direct_of;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::{Core, alive};
-use crate::bridge::direct::{MethodCall, class_way, export_way};
+use crate::bridge::direct::{MethodCall, class_fast_path, export_fast_path};
+use crate::bridge::fast_paths::StaticFastPath;
 use crate::bridge::module_code::method_code;
 use crate::bridge::module_thunk::ExportDispatcher;
 use crate::bridge::paths::member_path;
 use crate::bridge::slots;
-use crate::bridge::ways::StaticWay;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::function::Function;
 use crate::signature::described;
@@ -73,11 +73,11 @@ pub(super) fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
 }
 
 /// Returns the fast path into a static function of a module or of its classes, if there is one.
-pub(crate) fn static_way(core: &Core, callee: &Callee) -> Option<StaticWay> {
+pub(crate) fn static_fast_path(core: &Core, callee: &Callee) -> Option<StaticFastPath> {
     let found = callee.inner()?;
     match found.downcast_ref::<ExportDispatcher>() {
-        Some(export) => export_way(core, &export.export, &export.what),
-        None => class_way(core, &found.downcast_ref::<FunctionDispatcher>()?.function),
+        Some(export) => export_fast_path(core, &export.export, &export.what),
+        None => class_fast_path(core, &found.downcast_ref::<FunctionDispatcher>()?.function),
     }
 }
 

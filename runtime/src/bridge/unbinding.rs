@@ -57,14 +57,14 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
         other => other,
     };
     let found = crate::cells::RefCell::new(reasons);
-    let stays = |binding: &_| match broken(world, signature, binding) {
+    let is_kept = |binding: &_| match broken(world, signature, binding) {
         Some(reason) => {
             found.borrow_mut().push(reason);
             false
         }
         None => true,
     };
-    keep(value, stays).0
+    keep(value, is_kept).0
 }
 
 /// Rebinds a binding of a replaced class default object to the new one: static functions of scripts are bound to these.

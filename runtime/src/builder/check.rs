@@ -20,7 +20,7 @@ use crate::object::path::TypePath;
 use crate::script::package::Package;
 
 /// A script package and its index among the arguments.
-struct Text {
+struct Script {
     at: usize,
     folder: PathBuf,
     package: Package,
@@ -38,7 +38,7 @@ struct Library {
 pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Vec<ScriptCheck> {
     // A name conflict is reported when a package is loaded.
     let _declared = declare_library(world);
-    let (mut found, mut texts, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut found, mut scripts, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
     for (at, path) in modules.iter().enumerate() {
         // A path that does not exist is reported as an invalid package folder.
         if path.is_file() {
@@ -48,20 +48,20 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
             }
         } else {
             match Package::read_partial(path) {
-                Ok((package, _)) => texts.push(Text { at, folder: path.clone(), package, needs: Vec::new() }),
+                Ok((package, _)) => scripts.push(Script { at, folder: path.clone(), package, needs: Vec::new() }),
                 Err(error) => found.push((at, refused(path, &error.to_string()))),
             }
         }
     }
-    let packages: Vec<_> = texts.iter().map(|text| &text.package).collect();
+    let packages: Vec<_> = scripts.iter().map(|script| &script.package).collect();
     let infos: Vec<_> = libraries.iter().map(|library| library.info.clone()).collect();
     let needs = dependencies_among(&packages, &infos);
-    texts.iter_mut().zip(needs).for_each(|(text, needs)| text.needs = needs);
+    scripts.iter_mut().zip(needs).for_each(|(script, needs)| script.needs = needs);
     // Names declared by modules with errors, in lower case, with a description of the module.
     let mut wrong = HashMap::new();
-    for batch in in_order(&texts, &libraries) {
-        let (of_texts, of_libraries): (Vec<_>, Vec<_>) = batch.into_iter().partition(|at| *at < texts.len());
-        let group: Vec<_> = of_libraries.iter().map(|at| &libraries[at - texts.len()]).collect();
+    for batch in in_order(&scripts, &libraries) {
+        let (of_scripts, of_libraries): (Vec<_>, Vec<_>) = batch.into_iter().partition(|at| *at < scripts.len());
+        let group: Vec<_> = of_libraries.iter().map(|at| &libraries[at - scripts.len()]).collect();
         if let Err(error) = declare(world, &group)
             && let Some(first) = group.first()
         {
@@ -73,14 +73,14 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
             }
         }
         // Packages with cyclic dependencies: the first one reports unresolved names.
-        for text in of_texts.into_iter().map(|at| &texts[at]) {
-            let versions = out_of_range(text, &texts, &libraries);
-            let check = checked(world, text, versions, (&wrong, layouts));
+        for script in of_scripts.into_iter().map(|at| &scripts[at]) {
+            let versions = out_of_range(script, &scripts, &libraries);
+            let check = checked(world, script, versions, (&wrong, layouts));
             if check.declared.is_err() {
-                let of = format!("the package `{}`", text.package.name);
-                wrong.extend(text.package.outline.names.iter().map(|name| (name.clone(), of.clone())));
+                let of = format!("the package `{}`", script.package.name);
+                wrong.extend(script.package.outline.names.iter().map(|name| (name.clone(), of.clone())));
             }
-            found.push((text.at, check));
+            found.push((script.at, check));
         }
     }
     found.sort_by_key(|(at, _)| *at);
@@ -88,11 +88,11 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
 }
 
 /// Returns batches of indices: packages first, then libraries.
-fn in_order(texts: &[Text], libraries: &[Library]) -> Vec<Vec<usize>> {
-    let of_texts = texts.iter().map(|text| text.needs.iter().map(|(name, _)| &**name).collect::<Vec<_>>());
+fn in_order(scripts: &[Script], libraries: &[Library]) -> Vec<Vec<usize>> {
+    let of_scripts = scripts.iter().map(|script| script.needs.iter().map(|(name, _)| &**name).collect::<Vec<_>>());
     let of_libraries = libraries.iter().map(|found| found.info.dependencies.iter().map(|need| &*need.name).collect());
-    let needs: Vec<Vec<&str>> = of_texts.chain(of_libraries).collect();
-    let names = texts.iter().map(|text| (&*text.package.name, true));
+    let needs: Vec<Vec<&str>> = of_scripts.chain(of_libraries).collect();
+    let names = scripts.iter().map(|script| (&*script.package.name, true));
     let names = names.chain(libraries.iter().map(|found| (&*found.info.name, false)));
     let asked = names.zip(&needs).map(|((name, is_script), needs)| Asked { name, is_script, needs });
     batches(&asked.collect::<Vec<_>>())
@@ -107,17 +107,17 @@ fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
         batch.append(library.batch.clone());
     }
     let modules = libraries.iter().map(|library| &*library.info.name).collect::<Vec<_>>().join(", ");
-    let told = |source| EmitError::Declare { modules, source }.to_string();
-    world.types.declare(&world.names, &batch).map(drop).map_err(told)
+    let failed = |source| EmitError::Declare { modules, source }.to_string();
+    world.types.declare(&world.names, &batch).map(drop).map_err(failed)
 }
 
 /// Returns the first dependency of `package.toml` that is missing or has another version.
-fn out_of_range(text: &Text, texts: &[Text], libraries: &[Library]) -> Option<OrderError> {
-    let of_texts = texts.iter().map(|text| (&text.package.name, &text.package.manifest.version));
+fn out_of_range(script: &Script, scripts: &[Script], libraries: &[Library]) -> Option<OrderError> {
+    let of_scripts = scripts.iter().map(|script| (&script.package.name, &script.package.manifest.version));
     let offered: Vec<(&String, &Version)> =
-        of_texts.chain(libraries.iter().map(|found| (&found.info.name, &found.info.version))).collect();
-    text.package.manifest.dependencies.iter().find_map(|(name, range)| {
-        let (needed_by, name, range) = (text.package.name.clone(), name.clone(), range.clone());
+        of_scripts.chain(libraries.iter().map(|found| (&found.info.name, &found.info.version))).collect();
+    script.package.manifest.dependencies.iter().find_map(|(name, range)| {
+        let (needed_by, name, range) = (script.package.name.clone(), name.clone(), range.clone());
         match offered.iter().find(|(other, _)| **other == name) {
             Some((_, version)) if range.matches(version) => None,
             Some((_, version)) => Some(OrderError::OutOfRange { needed_by, name, range, offered: (*version).clone() }),
@@ -131,11 +131,11 @@ fn out_of_range(text: &Text, texts: &[Text], libraries: &[Library]) -> Option<Or
 
 fn checked(
     world: &World,
-    text: &Text,
+    script: &Script,
     versions: Option<OrderError>,
     (wrong, layouts): (&HashMap<String, String>, &Layouts),
 ) -> ScriptCheck {
-    let Text { folder, package, needs, .. } = text;
+    let Script { folder, package, needs, .. } = script;
     world.types.declare_package(&package.name);
     let (declared, warnings) = match check_and_declare(world, package, wrong, layouts) {
         Ok(_) if versions.is_some() => {

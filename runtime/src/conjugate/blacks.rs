@@ -19,11 +19,11 @@ use slotmap::{SlotMap, new_key_type};
 use crate::border::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::black_row::BlackRow;
-use crate::conjugate::census::{BlackCount, BlackReport, SiteCount, SiteNumber, Sites};
 use crate::conjugate::drops::{self, Drops};
 use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, GateState, Life};
 use crate::conjugate::serials::{Facts, Serials};
+use crate::conjugate::statistics::{BlackCount, BlackReport, SiteCount, SiteNumber, Sites};
 use crate::handles::{ModuleId, ObjectHandle, last_serial};
 use crate::lease::{Lease, LeaseKind, Leases};
 use crate::object::owned::OwnedValue;
@@ -31,7 +31,7 @@ use crate::object::property::PropertyType;
 
 new_key_type! {
     /// Key of the blacks of one type and module.
-    struct TallyKey;
+    struct CountersKey;
 }
 
 /// All blacks. Game thread only, except for [`Blacks::drops`]; no borrow is held while foreign code runs.
@@ -57,10 +57,10 @@ struct Stock {
     entries: Serials<Entry>,
     row: BlackRow,
     members: FxHashMap<ModuleId, Member>,
-    tallies: SlotMap<TallyKey, Tally>,
-    by_type: FxHashMap<(ModuleId, TypeNumber), TallyKey>,
+    type_counters: SlotMap<CountersKey, TypeCounters>,
+    by_type: FxHashMap<(ModuleId, TypeNumber), CountersKey>,
     /// Released with their generation, but not yet dropped by the plugin.
-    orphans: FxHashMap<BlackHandle, (TallyKey, SiteNumber)>,
+    orphans: FxHashMap<BlackHandle, (CountersKey, SiteNumber)>,
     /// Values that unloaded modules have never dropped.
     left: Vec<BlackCount>,
     sites: Sites,
@@ -75,7 +75,7 @@ struct Member {
 }
 
 #[derive(Debug)]
-struct Tally {
+struct TypeCounters {
     module: ModuleId,
     name: Arc<str>,
     generation: u64,
@@ -90,7 +90,7 @@ struct Tally {
 #[derive(Debug)]
 struct Entry {
     value: OwnedValue,
-    tally: TallyKey,
+    counters: CountersKey,
     life: Life,
     site: SiteNumber,
 }
@@ -115,7 +115,7 @@ impl Blacks {
             entries: Serials::new(0, last_serial),
             row: BlackRow::new(),
             members: FxHashMap::default(),
-            tallies: SlotMap::default(),
+            type_counters: SlotMap::default(),
             by_type: FxHashMap::default(),
             orphans: FxHashMap::default(),
             left: Vec::new(),
@@ -158,12 +158,12 @@ impl Blacks {
     pub(crate) fn open(&self, handle: ConjugateHandle) -> Option<Opened> {
         let stock = self.stock.borrow();
         let entry = stock.entries.get(handle)?;
-        let tally = stock.tallies.get(entry.tally)?;
-        if entry.life.is_expired(stock.gate(tally.module)) {
+        let counters = stock.type_counters.get(entry.counters)?;
+        if entry.life.is_expired(stock.gate(counters.module)) {
             return None;
         }
-        let (at, ty) = (entry.value.at(), tally.ty.clone());
-        Some(Opened { owner: ObjectHandle::NONE, at, ty, number: tally.number })
+        let (at, ty) = (entry.value.at(), counters.ty.clone());
+        Some(Opened { owner: ObjectHandle::NONE, at, ty, number: counters.number })
     }
 
     /// Returns the facts about a black, suspended ones included. `None` for a number that was never assigned.
@@ -175,7 +175,7 @@ impl Blacks {
     pub(crate) fn owner(&self, black: BlackHandle) -> Option<ModuleId> {
         let stock = self.stock.borrow();
         let entry = stock.entries.get(black.into())?;
-        stock.tallies.get(entry.tally).map(|tally| tally.module)
+        stock.type_counters.get(entry.counters).map(|counters| counters.module)
     }
 
     /// Drops a black on the game thread. No effect on a black that is gone.
@@ -216,7 +216,7 @@ impl Blacks {
         let mut stock = self.stock.borrow_mut();
         stock.members.retain(|module, _| !modules.contains(module));
         stock.by_type.retain(|(module, _), _| !modules.contains(module));
-        stock.tallies.retain(|_, tally| !modules.contains(&tally.module) || tally.orphans != 0);
+        stock.type_counters.retain(|_, counters| !modules.contains(&counters.module) || counters.orphans != 0);
         ending.len() as u64
     }
 
@@ -232,8 +232,9 @@ impl Blacks {
     /// Calls `visit` for every object that a value of a black refers to.
     pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         let stock = self.stock.borrow();
-        let holds: FxHashMap<_, _> = stock.tallies.iter().map(|(key, tally)| (key, tally.ty.holds_objects())).collect();
-        for (_, entry) in stock.entries.iter().filter(|(_, entry)| holds.get(&entry.tally) == Some(&true)) {
+        let holds: FxHashMap<_, _> =
+            stock.type_counters.iter().map(|(key, counters)| (key, counters.ty.holds_objects())).collect();
+        for (_, entry) in stock.entries.iter().filter(|(_, entry)| holds.get(&entry.counters) == Some(&true)) {
             entry.value.each_object(visit);
         }
     }
@@ -292,27 +293,29 @@ impl Stock {
             Some((file, line)) => self.sites.number(&format!("{file}:{line}")),
             None => 0,
         };
-        let key = self.tally(module, number, ty);
-        let tally = &mut self.tallies[key];
-        tally.live += 1;
-        if tally.live == 1 {
+        let key = self.counters_key(module, number, ty);
+        let counters = &mut self.type_counters[key];
+        counters.live += 1;
+        if counters.live == 1 {
             // An unloading module may still create blacks: they end with the others, before the unload waits for leases.
             let leases = self.members.get(&module).map(|member| &member.leases);
-            let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, tally.ty.to_string(), None));
-            tally.lease = lease.and_then(Result::ok);
+            let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, counters.ty.to_string(), None));
+            counters.lease = lease.and_then(Result::ok);
         }
         let (kind, at) = (ty.kind(), value.at());
-        let handle = self.entries.insert(kind, now, Entry { value, tally: key, life, site });
+        let handle = self.entries.insert(kind, now, Entry { value, counters: key, life, site });
         self.row.put(handle, at);
         self.made += 1;
         Ok(BlackHandle(handle.0))
     }
 
-    fn tally(&mut self, module: ModuleId, number: TypeNumber, ty: &PropertyType) -> TallyKey {
+    fn counters_key(&mut self, module: ModuleId, number: TypeNumber, ty: &PropertyType) -> CountersKey {
         let known = match number {
             TypeNumber::NONE => {
-                let is_it = |tally: &Tally| tally.module == module && tally.number == number && tally.ty == *ty;
-                self.tallies.iter().find(|(_, tally)| is_it(tally)).map(|(key, _)| key)
+                let is_it = |counters: &TypeCounters| {
+                    counters.module == module && counters.number == number && counters.ty == *ty
+                };
+                self.type_counters.iter().find(|(_, counters)| is_it(counters)).map(|(key, _)| key)
             }
             number => self.by_type.get(&(module, number)).copied(),
         };
@@ -320,8 +323,8 @@ impl Stock {
             let tag = self.members.get(&module).map(|member| member.gate.tag().clone());
             let (name, generation) = tag.map_or(("host".into(), 0), |tag| (tag.name, tag.generation.0));
             let ty = ty.clone();
-            let tally = Tally { module, name, generation, ty, number, live: 0, orphans: 0, lease: None };
-            let key = self.tallies.insert(tally);
+            let counters = TypeCounters { module, name, generation, ty, number, live: 0, orphans: 0, lease: None };
+            let key = self.type_counters.insert(counters);
             if number != TypeNumber::NONE {
                 self.by_type.insert((module, number), key);
             }
@@ -338,7 +341,7 @@ impl Stock {
     /// Ends a black through these events, in order. `None` if the black is already gone.
     fn end(&mut self, black: BlackHandle, events: &[Event]) -> Option<Remains> {
         let Some(entry) = self.entries.get_mut(black.into()) else {
-            self.hear_late(black);
+            self.record_late_drop(black);
             return None;
         };
         for event in events {
@@ -352,9 +355,9 @@ impl Stock {
     fn retire(&mut self, black: BlackHandle) -> Option<Remains> {
         let entry = self.entries.get_mut(black.into())?;
         entry.life = entry.life.step(Color::Black, Event::Retire).ok()?;
-        let (key, site) = (entry.tally, entry.site);
+        let (key, site) = (entry.counters, entry.site);
         self.orphans.insert(black, (key, site));
-        self.tallies[key].orphans += 1;
+        self.type_counters[key].orphans += 1;
         self.take_out(black)
     }
 
@@ -362,24 +365,26 @@ impl Stock {
         let entry = self.entries.remove(black.into())?;
         self.row.clear(black.into());
         self.released += 1;
-        let tally = &mut self.tallies[entry.tally];
-        tally.live -= 1;
-        let lease = if tally.live == 0 { tally.lease.take() } else { None };
+        let counters = &mut self.type_counters[entry.counters];
+        counters.live -= 1;
+        let lease = if counters.live == 0 { counters.lease.take() } else { None };
         Some(Remains { _value: entry.value, _lease: lease })
     }
 
-    fn hear_late(&mut self, black: BlackHandle) {
+    fn record_late_drop(&mut self, black: BlackHandle) {
         let Some((key, _)) = self.orphans.remove(&black) else { return };
-        let tally = &mut self.tallies[key];
-        tally.orphans -= 1;
-        if tally.orphans == 0 {
-            self.tallies.remove(key);
+        let counters = &mut self.type_counters[key];
+        counters.orphans -= 1;
+        if counters.orphans == 0 {
+            self.type_counters.remove(key);
         }
     }
 
     /// Returns the blacks of these modules in the order of their release, with their kinds.
     fn in_order_of_end(&self, modules: &BTreeSet<ModuleId>) -> Vec<(u8, BlackHandle)> {
-        let of = |entry: &Entry| self.tallies.get(entry.tally).filter(|tally| modules.contains(&tally.module));
+        let of = |entry: &Entry| {
+            self.type_counters.get(entry.counters).filter(|counters| modules.contains(&counters.module))
+        };
         let number = |ty: &PropertyType| ty.kind().conjugate().unwrap_or_default();
         let mut ending: Vec<_> = self
             .entries
@@ -391,31 +396,31 @@ impl Stock {
     }
 
     fn living(&self) -> Vec<BlackCount> {
-        let mut sites: FxHashMap<TallyKey, Vec<SiteNumber>> = FxHashMap::default();
+        let mut sites: FxHashMap<CountersKey, Vec<SiteNumber>> = FxHashMap::default();
         let sited = self.entries.iter().filter(|(_, entry)| entry.site != 0);
-        sited.for_each(|(_, entry)| sites.entry(entry.tally).or_default().push(entry.site));
-        let counted = self.tallies.iter().filter(|(_, tally)| tally.live != 0);
-        in_order(counted.map(|(key, tally)| tally.count(tally.live, self.sites_of(&sites, key))).collect())
+        sited.for_each(|(_, entry)| sites.entry(entry.counters).or_default().push(entry.site));
+        let counted = self.type_counters.iter().filter(|(_, counters)| counters.live != 0);
+        in_order(counted.map(|(key, counters)| counters.count(counters.live, self.sites_of(&sites, key))).collect())
     }
 
-    fn undropped(&self, is_meant: impl Fn(&Tally) -> bool) -> Vec<BlackCount> {
-        let mut sites: FxHashMap<TallyKey, Vec<SiteNumber>> = FxHashMap::default();
+    fn undropped(&self, is_meant: impl Fn(&TypeCounters) -> bool) -> Vec<BlackCount> {
+        let mut sites: FxHashMap<CountersKey, Vec<SiteNumber>> = FxHashMap::default();
         self.orphans.values().for_each(|(key, site)| sites.entry(*key).or_default().push(*site));
-        let counted = self.tallies.iter().filter(|(_, tally)| tally.orphans != 0 && is_meant(tally));
-        in_order(counted.map(|(key, tally)| tally.count(tally.orphans, self.sites_of(&sites, key))).collect())
+        let counted = self.type_counters.iter().filter(|(_, counters)| counters.orphans != 0 && is_meant(counters));
+        in_order(counted.map(|(key, counters)| counters.count(counters.orphans, self.sites_of(&sites, key))).collect())
     }
 
-    fn sites_of(&self, sites: &FxHashMap<TallyKey, Vec<SiteNumber>>, key: TallyKey) -> Vec<SiteCount> {
+    fn sites_of(&self, sites: &FxHashMap<CountersKey, Vec<SiteNumber>>, key: CountersKey) -> Vec<SiteCount> {
         sites.get(&key).map(|sites| self.sites.count(sites.iter().copied())).unwrap_or_default()
     }
 
     /// Removes these unloaded modules, and returns the values that they have not dropped.
     fn forget(&mut self, modules: &[ModuleId]) -> Vec<BlackCount> {
-        let gone = self.undropped(|tally| modules.contains(&tally.module));
+        let gone = self.undropped(|counters| modules.contains(&counters.module));
         gone.iter().for_each(|count| self.leave(count));
-        let Self { tallies, orphans, .. } = self;
-        tallies.retain(|_, tally| !modules.contains(&tally.module));
-        orphans.retain(|_, (tally, _)| tallies.contains_key(*tally));
+        let Self { type_counters, orphans, .. } = self;
+        type_counters.retain(|_, counters| !modules.contains(&counters.module));
+        orphans.retain(|_, (key, _)| type_counters.contains_key(*key));
         gone
     }
 
@@ -432,7 +437,7 @@ impl Stock {
     }
 }
 
-impl Tally {
+impl TypeCounters {
     fn count(&self, count: u64, sites: Vec<SiteCount>) -> BlackCount {
         let (module, ty) = (self.name.to_string(), self.ty.to_string());
         BlackCount { module, generation: self.generation, ty, count, sites }

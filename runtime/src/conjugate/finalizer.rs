@@ -73,7 +73,7 @@ struct Desk {
     /// Turn of the working thread; a thread with another turn was replaced.
     turn: u64,
     /// Abandoned modules, whose finalizers are no longer run: their images stay mapped, and so may their plugin parts.
-    given_up: BTreeSet<ModuleId>,
+    abandoned: BTreeSet<ModuleId>,
 }
 
 type Shared = Arc<Mutex<Desk>>;
@@ -154,9 +154,9 @@ impl Finalizer {
 
     /// Prevents further finalizers of `modules`. A running one keeps its thread permanently, and another thread continues with
     /// the other modules. The images of `modules` must stay mapped.
-    pub(crate) fn give_up(&self, modules: &[ModuleId]) {
+    pub(crate) fn abandon(&self, modules: &[ModuleId]) {
         let mut desk = lock(&self.desk);
-        desk.given_up.extend(modules);
+        desk.abandoned.extend(modules);
         if desk.running.as_ref().is_none_or(|running| !running.ids.iter().any(|id| modules.contains(id))) {
             return;
         }
@@ -340,7 +340,7 @@ impl Worker {
     fn begin(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, ids: &[ModuleId]) -> bool {
         let mut desk = lock(&self.desk);
         let (class, module) = (Arc::clone(class), Arc::clone(module));
-        let may = ids.iter().all(|id| !desk.given_up.contains(id));
+        let may = ids.iter().all(|id| !desk.abandoned.contains(id));
         desk.begun += 1;
         let number = desk.begun;
         desk.running =
@@ -402,7 +402,7 @@ mod tests {
         let runs = |generation: &str| finalizer.running().is_some_and(|running| running.owner.ends_with(generation));
         let (release, first) = hold(1);
         until(|| runs("generation 1)"));
-        finalizer.give_up(&[ModuleId(1)]);
+        finalizer.abandon(&[ModuleId(1)]);
         let (release_second, second) = hold(2);
         until(|| runs("generation 2)"));
         let before = Arc::strong_count(&finalizer.desk);

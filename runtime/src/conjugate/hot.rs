@@ -13,7 +13,7 @@ use crate::stamp::Stamp;
 use crate::thread_stack;
 
 /// Maximum number of named frames; deeper frames take the slow path.
-const SHORT: usize = 64;
+const FAST_FRAMES: usize = 64;
 
 /// Number of a frame name. Assigned once per module and name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ impl FrameNumber {
 pub(crate) struct HotFrames {
     stamp: Rc<Stamp>,
     depth: Cell<usize>,
-    numbers: [Cell<FrameNumber>; SHORT],
+    numbers: [Cell<FrameNumber>; FAST_FRAMES],
     /// Number of lent values, combined with [`Self::WAITS`].
     height: Cell<usize>,
     /// Part of the game thread's stack on which frames may open, which excludes its reserve.
@@ -55,7 +55,7 @@ pub(crate) struct Opened {
 impl Opened {
     /// Returns the number of lent values when the frame was opened.
     #[inline]
-    pub(crate) fn lent(self) -> usize {
+    pub(crate) fn lent_height(self) -> usize {
         self.height & !HotFrames::WAITS
     }
 }
@@ -69,7 +69,7 @@ impl HotFrames {
 
     /// Creates a state without open frames. The calling thread becomes the game thread.
     pub(crate) fn new(stamp: Rc<Stamp>) -> Self {
-        let numbers = [const { Cell::new(FrameNumber::NONE) }; SHORT];
+        let numbers = [const { Cell::new(FrameNumber::NONE) }; FAST_FRAMES];
         let stack = thread_stack::span();
         let room = Cell::new(stack.above(Self::RESERVE));
         Self { stamp, depth: Cell::new(0), numbers, height: Cell::new(0), room, stack, names: RefCell::default() }
@@ -194,14 +194,14 @@ impl HotFrames {
     /// Returns the names of the open frames, oldest first; `None` for names stored elsewhere.
     pub(crate) fn open_frames(&self) -> Vec<Option<Rc<str>>> {
         let names = self.names.borrow();
-        let short = self.numbers.iter().map(Cell::get).chain(std::iter::repeat(FrameNumber::NONE)).take(self.depth());
-        short.map(|number| Some(Rc::clone(&names.get(number.0.checked_sub(1)? as usize)?.1))).collect()
+        let numbers = self.numbers.iter().map(Cell::get).chain(std::iter::repeat(FrameNumber::NONE)).take(self.depth());
+        numbers.map(|number| Some(Rc::clone(&names.get(number.0.checked_sub(1)? as usize)?.1))).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{HotFrames, SHORT};
+    use super::{FAST_FRAMES, HotFrames};
     use crate::handles::ModuleId;
 
     #[test]
@@ -214,8 +214,8 @@ mod tests {
         let outer = frames.open(add).expect("there is room");
         let middle = frames.open_unnamed();
         let inner = frames.open(add).expect("there is room");
-        let shown: Vec<_> = frames.open_frames().iter().map(|name| name.as_deref().map(str::to_owned)).collect();
-        assert_eq!(shown, [Some("add".to_owned()), None, Some("add".to_owned())]);
+        let names: Vec<_> = frames.open_frames().iter().map(|name| name.as_deref().map(str::to_owned)).collect();
+        assert_eq!(names, [Some("add".to_owned()), None, Some("add".to_owned())]);
         assert_eq!((frames.inside(one), frames.inside(two), frames.depth()), (2, 0, 3));
         assert!(frames.close(inner) && frames.close(middle) && frames.close(outer));
         assert_eq!((frames.depth(), frames.inside(one)), (0, 0));
@@ -242,12 +242,12 @@ mod tests {
     fn deep_frames_go_elsewhere_and_are_counted() {
         let frames = HotFrames::default();
         let number = frames.number(ModuleId(1), &"f".into());
-        for _ in 0..SHORT {
+        for _ in 0..FAST_FRAMES {
             let _open = frames.open(number).expect("there is room");
         }
         assert!(frames.open(number).is_none());
         let _deep = frames.open_unnamed();
-        assert_eq!((frames.depth(), frames.open_frames().len()), (SHORT + 1, SHORT + 1));
-        assert_eq!(frames.open_frames()[SHORT], None);
+        assert_eq!((frames.depth(), frames.open_frames().len()), (FAST_FRAMES + 1, FAST_FRAMES + 1));
+        assert_eq!(frames.open_frames()[FAST_FRAMES], None);
     }
 }

@@ -49,7 +49,7 @@ pub(crate) enum GateState {
 
 /// Invalid event for the color and state of a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("a {color} conjugate that is {life} cannot be {event}: {}", life.way_out(*color, *gate))]
+#[error("a {color} conjugate that is {life} cannot be {event}: {}", life.help(*color, *gate))]
 pub(crate) struct LifeError {
     /// Unchanged state.
     pub life: Life,
@@ -87,7 +87,7 @@ impl Life {
         }
     }
 
-    fn way_out(self, color: Color, gate: GateState) -> &'static str {
+    fn help(self, color: Color, gate: GateState) -> &'static str {
         match (self, color) {
             (Self::Unbuilt, _) if gate == GateState::Shut => "its module takes no calls",
             (Self::Unbuilt, _) => "it has to be built first",
@@ -213,20 +213,20 @@ mod tests {
             for (life, gate) in reachable(color) {
                 let after: Vec<_> = EVENTS.map(|event| (event, life.step_behind(gate, color, event))).into();
                 let ends = |event| after.contains(&(event, Ok(Life::Dead)));
-                let told = format!("{color} {life} {gate:?}");
+                let case = format!("{color} {life} {gate:?}");
                 // Transitions never lead back to an earlier state.
-                assert!(after.iter().all(|(_, next)| next.is_ok_and(|next| next > life) || next.is_err()), "{told}");
+                assert!(after.iter().all(|(_, next)| next.is_ok_and(|next| next > life) || next.is_err()), "{case}");
                 // The end of a generation ends every conjugate that is not dead, regardless of the gate; dead conjugates never
                 // change.
-                assert_eq!(ends(Event::Retire), life != Life::Dead, "{told}");
-                assert_eq!(after.iter().all(|(_, next)| next.is_err()), life == Life::Dead, "{told}");
+                assert_eq!(ends(Event::Retire), life != Life::Dead, "{case}");
+                assert_eq!(after.iter().all(|(_, next)| next.is_err()), life == Life::Dead, "{case}");
                 // Final events differ by color.
-                assert_eq!(ends(Event::Release), (color, life) == (Color::Red, Life::Live), "{told}");
-                assert_eq!(ends(Event::Dispose), (color, life) == (Color::Black, Life::Live), "{told}");
-                assert_eq!(ends(Event::Flush), life == Life::Queued, "{told}");
+                assert_eq!(ends(Event::Release), (color, life) == (Color::Red, Life::Live), "{case}");
+                assert_eq!(ends(Event::Dispose), (color, life) == (Color::Black, Life::Live), "{case}");
+                assert_eq!(ends(Event::Flush), life == Life::Queued, "{case}");
                 // A suspended conjugate is expired, and unchanged when it is resumed.
-                assert!(life.is_expired(GateState::Shut), "{told}");
-                assert_eq!(life.is_expired(GateState::Open), life > Life::Live, "{told}");
+                assert!(life.is_expired(GateState::Shut), "{case}");
+                assert_eq!(life.is_expired(GateState::Open), life > Life::Live, "{case}");
             }
         }
     }

@@ -3,7 +3,6 @@
 mod black_row;
 pub(crate) mod blacks;
 pub(crate) mod build;
-pub(crate) mod census;
 pub(crate) mod class_hook_table;
 pub(crate) mod drops;
 pub(crate) mod finalizer;
@@ -15,6 +14,7 @@ pub(crate) mod pairs;
 pub(crate) mod red;
 pub(crate) mod reds;
 pub(crate) mod serials;
+pub(crate) mod statistics;
 
-pub use census::{BlackCount, BlackReport, SiteCount};
 pub use life::Color;
+pub use statistics::{BlackCount, BlackReport, SiteCount};

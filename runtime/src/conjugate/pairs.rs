@@ -74,7 +74,7 @@ struct PairSlot {
 
 #[derive(Debug)]
 struct PairSlots {
-    places: Vec<PairSlot>,
+    slots: Vec<PairSlot>,
     free: Vec<u32>,
     /// Last serial that a slot may assign.
     last_serial: u32,
@@ -82,7 +82,7 @@ struct PairSlots {
 
 impl Default for PairSlots {
     fn default() -> Self {
-        Self { places: Vec::new(), free: Vec::new(), last_serial: last_serial() }
+        Self { slots: Vec::new(), free: Vec::new(), last_serial: last_serial() }
     }
 }
 
@@ -99,12 +99,12 @@ impl PairSlot {
 impl PairSlots {
     #[inline]
     fn get(&self, key: ConjugateKey) -> Option<&PairSlot> {
-        self.places.get(key.index as usize).filter(|place| place.is_of(key))
+        self.slots.get(key.index as usize).filter(|slot| slot.is_of(key))
     }
 
     #[inline]
     fn get_mut(&mut self, key: ConjugateKey) -> Option<&mut PairSlot> {
-        self.places.get_mut(key.index as usize).filter(|place| place.is_of(key))
+        self.slots.get_mut(key.index as usize).filter(|slot| slot.is_of(key))
     }
 
     #[inline]
@@ -113,16 +113,16 @@ impl PairSlots {
             Some(index) => index,
             None => self.add(),
         };
-        let place = &mut self.places[index as usize];
-        (place.color, place.life) = (Color::Red, Life::Unbuilt);
-        place.gate = Some(Rc::clone(gate));
-        ConjugateKey { index, serial: place.serial }
+        let slot = &mut self.slots[index as usize];
+        (slot.color, slot.life) = (Color::Red, Life::Unbuilt);
+        slot.gate = Some(Rc::clone(gate));
+        ConjugateKey { index, serial: slot.serial }
     }
 
     #[cold]
     fn add(&mut self) -> u32 {
-        let index = u32::try_from(self.places.len()).expect("fewer than four billion conjugates");
-        self.places.push(PairSlot { serial: 1, color: Color::Red, life: Life::Dead, gate: None, parts: Parts::new() });
+        let index = u32::try_from(self.slots.len()).expect("fewer than four billion conjugates");
+        self.slots.push(PairSlot { serial: 1, color: Color::Red, life: Life::Dead, gate: None, parts: Parts::new() });
         index
     }
 
@@ -130,12 +130,12 @@ impl PairSlots {
     /// are exhausted.
     fn remove(&mut self, key: ConjugateKey) -> Option<(Color, Life, Vec<Part>)> {
         let last_serial = self.last_serial;
-        let place = self.get_mut(key)?;
-        let life = std::mem::replace(&mut place.life, Life::Dead);
-        place.gate = None;
-        let (color, parts) = (place.color, place.parts.drain(..).rev().collect());
-        if place.serial < last_serial {
-            place.serial += 1;
+        let slot = self.get_mut(key)?;
+        let life = std::mem::replace(&mut slot.life, Life::Dead);
+        slot.gate = None;
+        let (color, parts) = (slot.color, slot.parts.drain(..).rev().collect());
+        if slot.serial < last_serial {
+            slot.serial += 1;
             self.free.push(key.index);
         }
         Some((color, life, parts))
@@ -224,7 +224,7 @@ impl Pairs {
     /// Returns the part for `class` of a living object's conjugate. The part of the most-derived class is read from the object
     /// directly. The caller's gate, not this function, checks if the conjugate has expired.
     #[inline]
-    pub(crate) fn look(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
+    pub(crate) fn find_part(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
         match objects.part(object, class) {
             Some(part) => Some(PartPtr(part)),
             None => self.part_of(objects, object, class).map(|part| part.ptr),
@@ -290,9 +290,9 @@ impl Pairs {
     /// Ends every conjugate of these modules, and returns the parts by conjugate, derived before base.
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Vec<Part>> {
         let mut entries = self.entries.borrow_mut();
-        let lives_with = |place: &PairSlot| place.gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id));
-        let concerned = entries.places.iter().zip(0..).filter(|(place, _)| lives_with(place));
-        let keys: Vec<_> = concerned.map(|(place, index)| ConjugateKey { index, serial: place.serial }).collect();
+        let lives_with = |slot: &PairSlot| slot.gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id));
+        let concerned = entries.slots.iter().zip(0..).filter(|(slot, _)| lives_with(slot));
+        let keys: Vec<_> = concerned.map(|(slot, index)| ConjugateKey { index, serial: slot.serial }).collect();
         keys.into_iter().filter_map(|key| entries.remove(key)).map(|(_, _, parts)| parts).collect()
     }
 }

@@ -108,13 +108,13 @@ impl RedStack {
     fn push(&self, what: &Rc<str>) -> Pop<'_> {
         self.frames.borrow_mut().push(RedFrame { what: Rc::clone(what) });
         let opened = self.hot.open_unnamed();
-        Pop { stack: self, opened, lent: self.reds.height() }
+        Pop { stack: self, opened, height: self.reds.height() }
     }
 
     /// Ends the values lent above this height, and runs pending work after the outermost frame.
     #[cold]
-    pub(crate) fn settle(&self, lent: usize) {
-        self.reds.cut(lent);
+    pub(crate) fn clean_up(&self, height: usize) {
+        self.reds.cut(height);
         if self.depth() == 0 && self.hot.waits() {
             self.hot.set_waits(false);
             let waiting = self.afterwards.take();
@@ -171,7 +171,7 @@ pub(crate) struct OpenFrame<'a> {
 struct Pop<'a> {
     stack: &'a RedStack,
     opened: hot::Opened,
-    lent: usize,
+    height: usize,
 }
 
 impl Drop for Pop<'_> {
@@ -179,7 +179,7 @@ impl Drop for Pop<'_> {
     fn drop(&mut self) {
         let _closed = self.stack.frames.borrow_mut().pop();
         if !self.stack.hot.close(self.opened) {
-            self.stack.settle(self.lent);
+            self.stack.clean_up(self.height);
         }
     }
 }
@@ -218,7 +218,7 @@ mod tests {
                 assert_eq!(names, ["outer", "hot", "inner"]);
             });
             assert!(!stack.hot().close(frame), "something waits since it was opened");
-            stack.settle(0);
+            stack.clean_up(0);
             assert_eq!(done.get(), 0);
         });
         assert_eq!(done.get(), 1);

@@ -21,7 +21,7 @@ pub(super) const FIRST: u32 = 1 << 31;
 /// Lent values. Game thread only.
 #[derive(Debug)]
 pub(crate) struct Reds {
-    lent: RefCell<Serials<Opened>>,
+    values: RefCell<Serials<Opened>>,
     /// Values that have not ended, oldest first.
     row: RefCell<Vec<ConjugateHandle>>,
     /// Holds the number of lent values for all calls.
@@ -37,8 +37,8 @@ impl Default for Reds {
 impl Reds {
     /// Creates an empty stack; `hot` holds its height.
     pub(super) fn new(hot: Rc<HotFrames>) -> Self {
-        let lent = RefCell::new(Serials::new(FIRST, last_serial()));
-        Self { lent, row: RefCell::default(), hot }
+        let values = RefCell::new(Serials::new(FIRST, last_serial()));
+        Self { values, row: RefCell::default(), hot }
     }
 
     #[inline]
@@ -48,7 +48,7 @@ impl Reds {
 
     /// Lends a value until the stack is cut below it.
     pub(super) fn lend(&self, value: Opened, now: Instant) -> ConjugateHandle {
-        let handle = self.lent.borrow_mut().insert(value.ty.kind(), now, value);
+        let handle = self.values.borrow_mut().insert(value.ty.kind(), now, value);
         self.row.borrow_mut().push(handle);
         self.hot.set_height(self.hot.height() + 1);
         handle
@@ -66,16 +66,16 @@ impl Reds {
     fn end_above(&self, height: usize) {
         let ended = self.row.borrow_mut().split_off(height);
         self.hot.set_height(height);
-        let mut lent = self.lent.borrow_mut();
-        ended.into_iter().rev().for_each(|handle| drop(lent.remove(handle)));
+        let mut values = self.values.borrow_mut();
+        ended.into_iter().rev().for_each(|handle| drop(values.remove(handle)));
     }
 
     pub(crate) fn open(&self, handle: ConjugateHandle) -> Option<Opened> {
-        self.lent.borrow().get(handle).cloned()
+        self.values.borrow().get(handle).cloned()
     }
 
     /// Returns the facts about a red. `None` for a number that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
-        self.lent.borrow().facts(handle, now)
+        self.values.borrow().facts(handle, now)
     }
 }

@@ -51,14 +51,14 @@ impl std::fmt::Display for Age {
 struct SerialSlot<T> {
     kind: PropertyKind,
     /// Number of values assigned so far, the current one included: the serial of the last.
-    given: u32,
+    assigned: u32,
     since: Instant,
     tenant: Option<T>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Serials<T> {
-    places: Vec<SerialSlot<T>>,
+    slots: Vec<SerialSlot<T>>,
     /// Empty slots by kind.
     free: Vec<Vec<u32>>,
     last_serial: u32,
@@ -69,28 +69,28 @@ pub(crate) struct Serials<T> {
 impl<T> Serials<T> {
     /// Creates an empty store. Serials of each slot range from 1 to `last_serial`.
     pub(crate) fn new(base: u32, last_serial: u32) -> Self {
-        Self { places: Vec::new(), free: Vec::new(), last_serial, base }
+        Self { slots: Vec::new(), free: Vec::new(), last_serial, base }
     }
 
     pub(crate) fn insert(&mut self, kind: PropertyKind, now: Instant, tenant: T) -> ConjugateHandle {
         if let Some(index) = self.free.get_mut(usize::from(kind.0)).and_then(Vec::pop) {
-            let place = &mut self.places[index as usize];
-            (place.given, place.since, place.tenant) = (place.given + 1, now, Some(tenant));
-            return self.number(index, self.places[index as usize].given);
+            let slot = &mut self.slots[index as usize];
+            (slot.assigned, slot.since, slot.tenant) = (slot.assigned + 1, now, Some(tenant));
+            return self.number(index, self.slots[index as usize].assigned);
         }
-        let index = u32::try_from(self.places.len()).ok().filter(|index| *index < u32::MAX / 2);
+        let index = u32::try_from(self.slots.len()).ok().filter(|index| *index < u32::MAX / 2);
         let index = index.expect("fewer than two billion conjugates");
-        self.places.push(SerialSlot { kind, given: 1, since: now, tenant: Some(tenant) });
+        self.slots.push(SerialSlot { kind, assigned: 1, since: now, tenant: Some(tenant) });
         self.number(index, 1)
     }
 
     /// Removes a value. Its slot is reused unless its serials are exhausted.
     pub(crate) fn remove(&mut self, handle: ConjugateHandle) -> Option<T> {
         let last_serial = self.last_serial;
-        let (index, place) = self.place_mut(handle)?;
-        let tenant = place.tenant.take()?;
-        let (kind, given) = (usize::from(place.kind.0), place.given);
-        if given < last_serial {
+        let (index, slot) = self.slot_mut(handle)?;
+        let tenant = slot.tenant.take()?;
+        let (kind, assigned) = (usize::from(slot.kind.0), slot.assigned);
+        if assigned < last_serial {
             if self.free.len() <= kind {
                 self.free.resize_with(kind + 1, Vec::new);
             }
@@ -101,35 +101,35 @@ impl<T> Serials<T> {
 
     pub(crate) fn get(&self, handle: ConjugateHandle) -> Option<&T> {
         let (index, serial) = self.split(handle)?;
-        let place = self.places.get(index as usize).filter(|place| place.given == serial)?;
-        place.tenant.as_ref()
+        let slot = self.slots.get(index as usize).filter(|slot| slot.assigned == serial)?;
+        slot.tenant.as_ref()
     }
 
     pub(crate) fn get_mut(&mut self, handle: ConjugateHandle) -> Option<&mut T> {
-        self.place_mut(handle)?.1.tenant.as_mut()
+        self.slot_mut(handle)?.1.tenant.as_mut()
     }
 
     /// Returns the facts about a number. `None` for a number that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         let (index, serial) = self.split(handle)?;
-        let place = self.places.get(index as usize).filter(|place| (1..=place.given).contains(&serial))?;
-        let since = now.saturating_duration_since(place.since);
-        let age = if serial == place.given { Age::Exactly(since) } else { Age::Over(since) };
-        Some(Facts { kind: place.kind, age, lives: serial == place.given && place.tenant.is_some() })
+        let slot = self.slots.get(index as usize).filter(|slot| (1..=slot.assigned).contains(&serial))?;
+        let since = now.saturating_duration_since(slot.since);
+        let age = if serial == slot.assigned { Age::Exactly(since) } else { Age::Over(since) };
+        Some(Facts { kind: slot.kind, age, lives: serial == slot.assigned && slot.tenant.is_some() })
     }
 
     /// Iterates over the values with their numbers, in the order of slots.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ConjugateHandle, &T)> {
-        self.places.iter().enumerate().filter_map(|(index, place)| {
-            let number = self.number(index as u32, place.given);
-            Some((number, place.tenant.as_ref()?))
+        self.slots.iter().enumerate().filter_map(|(index, slot)| {
+            let number = self.number(index as u32, slot.assigned);
+            Some((number, slot.tenant.as_ref()?))
         })
     }
 
-    fn place_mut(&mut self, handle: ConjugateHandle) -> Option<(u32, &mut SerialSlot<T>)> {
+    fn slot_mut(&mut self, handle: ConjugateHandle) -> Option<(u32, &mut SerialSlot<T>)> {
         let (index, serial) = self.split(handle)?;
-        let place = self.places.get_mut(index as usize).filter(|place| place.given == serial)?;
-        Some((index, place))
+        let slot = self.slots.get_mut(index as usize).filter(|slot| slot.assigned == serial)?;
+        Some((index, slot))
     }
 
     fn number(&self, index: u32, serial: u32) -> ConjugateHandle {
@@ -156,7 +156,7 @@ mod tests {
     const ARRAY: PropertyKind = PropertyKind::ARRAY;
 
     #[test]
-    fn a_stale_number_still_tells_kind_and_age() {
+    fn a_stale_number_still_has_its_kind_and_age() {
         let (begun, second) = (Instant::now(), Duration::from_secs(1));
         let mut serials = Serials::new(0, u32::MAX);
         let first = serials.insert(ARRAY, begun, 'a');
@@ -170,9 +170,9 @@ mod tests {
         let other_kind = serials.insert(PropertyKind::MAP, begun, 'b');
         let next = serials.insert(ARRAY, begun + 4 * second, 'c');
         assert_ne!(other_kind.0 as u32, next.0 as u32);
-        assert_eq!(next.0 as u32, first.0 as u32, "the place has a new tenant");
+        assert_eq!(next.0 as u32, first.0 as u32, "the slot has a new tenant");
         assert_eq!(facts(&serials, first, 5), Some((ARRAY, Age::Over(second), false)));
-        assert_eq!(facts(&serials, ConjugateHandle(next.0 + (1 << 32)), 5), None, "not given yet");
+        assert_eq!(facts(&serials, ConjugateHandle(next.0 + (1 << 32)), 5), None, "not assigned yet");
         assert_eq!(facts(&serials, ConjugateHandle::NONE, 5), None);
         assert_eq!((serials.get(first), serials.get(next)), (None, Some(&'c')));
     }
@@ -188,28 +188,28 @@ mod tests {
     }
 
     #[test]
-    fn a_place_has_no_more_tenants_than_serials() {
+    fn a_slot_has_no_more_tenants_than_serials() {
         let now = Instant::now();
         let mut serials = Serials::new(0, 3);
-        let places: Vec<_> = (0..7)
+        let slots: Vec<_> = (0..7)
             .map(|tenant| {
                 let handle = serials.insert(ARRAY, now, tenant);
                 assert_eq!(serials.remove(handle), Some(tenant));
                 (handle.0 as u32, handle.0 >> 32)
             })
             .collect();
-        assert_eq!(places, [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (2, 1)]);
+        assert_eq!(slots, [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (2, 1)]);
     }
 
     #[test]
     fn with_eight_bits_of_serial_a_million_tenants_have_a_million_numbers() {
         let now = Instant::now();
         let mut serials = Serials::new(0, u32::from(u8::MAX));
-        let mut given = HashSet::new();
+        let mut assigned = HashSet::new();
         let mut living = Vec::new();
         for tenant in 0..1_000_000_u32 {
             let handle = serials.insert(ARRAY, now, tenant);
-            assert!(given.insert(handle), "{handle:?} again");
+            assert!(assigned.insert(handle), "{handle:?} again");
             living.push((handle, tenant));
             // About a hundred values live at a time, and not always the oldest is removed.
             if living.len() > 100 {
@@ -217,8 +217,8 @@ mod tests {
                 assert_eq!(serials.remove(handle), Some(tenant));
             }
         }
-        let stale = given.iter().filter(|handle| serials.get(**handle).is_none()).count();
-        assert_eq!(stale, given.len() - living.len());
+        let stale = assigned.iter().filter(|handle| serials.get(**handle).is_none()).count();
+        assert_eq!(stale, assigned.len() - living.len());
         assert!(living.iter().all(|(handle, tenant)| serials.get(*handle) == Some(tenant)));
     }
 }

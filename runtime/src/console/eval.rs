@@ -81,21 +81,21 @@ struct Written<'a> {
 
 impl Written<'_> {
     /// Converts a span of the source to a span of the input, clamped to its end.
-    fn place(&self, span: Span) -> Span {
-        let place = |at: u32| (at as usize).saturating_sub(self.at).min(self.text.len());
-        Span::new(place(span.start), place(span.end))
+    fn input_span(&self, span: Span) -> Span {
+        let clamped = |at: u32| (at as usize).saturating_sub(self.at).min(self.text.len());
+        Span::new(clamped(span.start), clamped(span.end))
     }
 }
 
 /// Formats errors with spans in the user input. Errors of the generated class are left out.
 fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
     let errors = found.into_iter().filter(|found| found.severity == Severity::Error);
-    let placed = errors.map(|found| Diagnostic {
-        span: written.place(found.span),
-        other: found.other.map(|(file, span, label)| (file, written.place(span), label)),
+    let translated = errors.map(|found| Diagnostic {
+        span: written.input_span(found.span),
+        other: found.other.map(|(file, span, label)| (file, written.input_span(span), label)),
         ..found
     });
-    rendered(&placed.collect::<Vec<_>>(), &[Source::new("eval", written.text)])
+    rendered(&translated.collect::<Vec<_>>(), &[Source::new("eval", written.text)])
 }
 
 /// Declares the class, calls its function on an object of it, and removes both.
@@ -148,8 +148,8 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
     let head = &text[..text.len() - begun.len()];
     let types = &runtime.core().world.types;
     let class_called = |name: &str| types.classes().into_iter().find(|class| class.name.eq_ignore_ascii_case(name));
-    let names: Vec<String> = match place(head) {
-        Place::Object(class) => {
+    let names: Vec<String> = match expected_at(head) {
+        Expected::Object(class) => {
             let class = class_called(class);
             let is_one = |object: &ObjectHandle| {
                 let of = runtime.core().world.objects.class(*object);
@@ -158,14 +158,14 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
             let objects = runtime.objects().all().into_iter().filter(is_one);
             objects.filter_map(|object| runtime.objects().name_of(object)).collect()
         }
-        Place::MemberOf(class) => class_called(class).map(|class| members(&class)).unwrap_or_default(),
-        Place::Member => {
+        Expected::MemberOf(class) => class_called(class).map(|class| members(&class)).unwrap_or_default(),
+        Expected::Member => {
             let options = Options { libraries: libraries(), ..Options::default() };
             let known = alcedo_uc::complete(text, ROOT, types, &options);
             // The type of the value is unknown, so the members of all classes are candidates.
             if known.is_empty() { types.classes().iter().flat_map(members).collect() } else { known }
         }
-        Place::Word => {
+        Expected::Word => {
             let options = Options { libraries: libraries(), ..Options::default() };
             let functions = alcedo_uc::complete(text, ROOT, types, &options);
             functions.into_iter().chain(types.classes().iter().map(|class| class.name.to_string())).collect()
@@ -184,7 +184,7 @@ fn members(class: &Rc<Class>) -> Vec<String> {
 
 /// Expected continuation of an input.
 #[derive(PartialEq, Eq, Debug)]
-enum Place<'a> {
+enum Expected<'a> {
     /// The name of an object of that class: `Hero'`.
     Object(&'a str),
     /// A member of that class: `Hero'Hero_1'.`.
@@ -199,35 +199,35 @@ fn last_word(text: &str) -> &str {
     &text[text.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len()..]
 }
 
-fn place(head: &str) -> Place<'_> {
+fn expected_at(head: &str) -> Expected<'_> {
     let inside = head.matches('\'').count() % 2 == 1;
     if inside {
         let before = head.rsplit_once('\'').map_or("", |(before, _)| before);
-        return Place::Object(last_word(before));
+        return Expected::Object(last_word(before));
     }
-    let Some(before) = head.strip_suffix('.') else { return Place::Word };
+    let Some(before) = head.strip_suffix('.') else { return Expected::Word };
     let Some((before, _name)) = before.strip_suffix('\'').and_then(|inside| inside.rsplit_once('\'')) else {
-        return Place::Member;
+        return Expected::Member;
     };
-    Place::MemberOf(last_word(before))
+    Expected::MemberOf(last_word(before))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Place, place};
+    use super::{Expected, expected_at};
 
     #[test]
     fn the_expected_type_follows_from_the_preceding_code() {
         for (head, expected) in [
-            ("", Place::Word),
-            ("1 + ", Place::Word),
-            ("Hero'", Place::Object("Hero")),
-            ("x = Hero'", Place::Object("Hero")),
-            ("Hero'Hero_1'.", Place::MemberOf("Hero")),
-            ("f(Hero'Hero_1'.", Place::MemberOf("Hero")),
-            ("h.", Place::Member),
+            ("", Expected::Word),
+            ("1 + ", Expected::Word),
+            ("Hero'", Expected::Object("Hero")),
+            ("x = Hero'", Expected::Object("Hero")),
+            ("Hero'Hero_1'.", Expected::MemberOf("Hero")),
+            ("f(Hero'Hero_1'.", Expected::MemberOf("Hero")),
+            ("h.", Expected::Member),
         ] {
-            assert_eq!(place(head), expected, "{head}");
+            assert_eq!(expected_at(head), expected, "{head}");
         }
     }
 }

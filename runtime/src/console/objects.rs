@@ -68,12 +68,12 @@ pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &
     let object = find(runtime, object)?;
     let class = class_of(runtime, object)?;
     let declared = class.find_function(function).ok_or_else(|| lacks(&class, "function", function))?;
-    let (texts, parameters) = (split(arguments)?, declared.arguments());
-    if texts.len() != parameters.len() {
+    let (strings, parameters) = (split(arguments)?, declared.arguments());
+    if strings.len() != parameters.len() {
         let (path, signature) = (&declared.path, declared.signature());
-        return Err(format!("{path} takes ({signature}), and {} arguments were given", texts.len()));
+        return Err(format!("{path} takes ({signature}), and {} arguments were given", strings.len()));
     }
-    let values = parameters.iter().zip(&texts).map(|(parameter, text)| parse(runtime, parameter, text));
+    let values = parameters.iter().zip(&strings).map(|(parameter, text)| parse(runtime, parameter, text));
     let values = values.collect::<Result<Vec<_>, _>>()?;
     match runtime.objects().call(object, function, &values) {
         Ok(None) => Ok("done".to_owned()),
@@ -89,9 +89,9 @@ pub(super) fn spawn(runtime: &Runtime, class: &str) -> Result<String, String> {
 
 pub(super) fn destroy(runtime: &Runtime, object: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
-    let told = title(runtime, object);
+    let title = title(runtime, object);
     match runtime.core().end_object(object) {
-        Ok(()) => Ok(format!("{told} is gone")),
+        Ok(()) => Ok(format!("{title} is gone")),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -42,7 +42,7 @@ struct Voice(Arc<Mutex<Stream>>);
 
 impl Voice {
     /// Sends the tool a message. A message that cannot be sent completely ends the connection, which the reading thread detects.
-    fn tell(&self, message: &FromHost) {
+    fn send(&self, message: &FromHost) {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if send(&mut *stream, message).is_err() {
             let _ended = stream.shutdown(Shutdown::Both);
@@ -65,7 +65,7 @@ impl Invitation {
         let voice = Voice(Arc::new(Mutex::new(from.try_clone()?)));
         from.set_read_timeout(Some(PATIENCE))?;
         from.set_write_timeout(Some(PATIENCE))?;
-        voice.tell(&FromHost::Hello { version: VERSION, runtime: env!("CARGO_PKG_VERSION").to_owned() });
+        voice.send(&FromHost::Hello { version: VERSION, runtime: env!("CARGO_PKG_VERSION").to_owned() });
         let autosave = match receive(&mut from)? {
             Some(ToHost::Settings { autosave }) => autosave,
             _ => {
@@ -87,7 +87,7 @@ impl Invitation {
                 true => HangOf::Call,
                 false => HangOf::Finalizer,
             };
-            voice.tell(&FromHost::Hang { text: hang.to_string(), of });
+            voice.send(&FromHost::Hang { text: hang.to_string(), of });
         }
     }
 
@@ -105,18 +105,20 @@ impl Invitation {
     pub(crate) fn accept(self, poster: Poster) -> io::Result<Agent> {
         let Self { voice, mut from, autosave, live } = self;
         let (sender, orders) = unbounded();
-        std::thread::Builder::new().name("alcedo-dev".into()).spawn(move || hear(&mut from, &sender, &poster))?;
+        std::thread::Builder::new()
+            .name("alcedo-dev".into())
+            .spawn(move || read_requests(&mut from, &sender, &poster))?;
         Ok(Agent {
             voice,
             orders,
             live,
             begun: Instant::now(),
             autosave: autosave.map(|file| (file, Cell::default())),
-            told: Cell::new(Duration::ZERO),
+            last_status: Cell::new(Duration::ZERO),
             ticks: RefCell::default(),
             cannot_save: Cell::new(false),
             loaded: RefCell::default(),
-            has_told_end: Cell::new(false),
+            has_sent_end: Cell::new(false),
             shutdown_requested: Cell::new(false),
         })
     }
@@ -124,7 +126,7 @@ impl Invitation {
 
 /// Forwards the tool's requests. When the tool ends in any way, requests the end of the host, and terminates the process if it does not
 /// end: a world that the user cannot see or stop must not remain.
-fn hear(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
+fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
             Ok(Some(order)) => order,
@@ -163,13 +165,13 @@ pub(crate) struct Agent {
     live: Rc<Cell<Option<Instant>>>,
     begun: Instant,
     autosave: Option<(PathBuf, Cell<Autosave>)>,
-    told: Cell<Duration>,
+    last_status: Cell<Duration>,
     /// Times of the ticks in the last second.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
     cannot_save: Cell<bool>,
     /// Loaded libraries of the tool's last request.
     loaded: RefCell<Vec<PathBuf>>,
-    has_told_end: Cell<bool>,
+    has_sent_end: Cell<bool>,
     shutdown_requested: Cell<bool>,
 }
 
@@ -212,9 +214,9 @@ impl Agent {
             self.obey(runtime, order);
         }
         let now = self.begun.elapsed();
-        if now.saturating_sub(self.told.get()) >= GLANCE {
-            self.told.set(now);
-            self.voice.tell(&FromHost::Status(Status {
+        if now.saturating_sub(self.last_status.get()) >= GLANCE {
+            self.last_status.set(now);
+            self.voice.send(&FromHost::Status(Status {
                 generation: runtime.generation(),
                 objects: runtime.objects().all().len() as u64,
                 ticks: self.ticks.borrow().len() as u64,
@@ -229,11 +231,11 @@ impl Agent {
     }
 
     /// Reports once that the world has ended, with the remainder. Not sent by a process that ends in another way.
-    pub(crate) fn tell_end(&self, left: Vec<String>) {
-        if self.has_told_end.replace(true) {
+    pub(crate) fn send_end(&self, left: Vec<String>) {
+        if self.has_sent_end.replace(true) {
             return;
         }
-        self.voice.tell(&FromHost::Ended { left });
+        self.voice.send(&FromHost::Ended { left });
     }
 
     fn obey(&self, runtime: &Runtime, order: ToHost) {
@@ -241,17 +243,17 @@ impl Agent {
             // Received once, before this thread reads requests.
             ToHost::Settings { .. } => {}
             ToHost::Load { libraries } => self.load(runtime, &libraries),
-            ToHost::Restore { world } => self.voice.tell(&restore(runtime, &world)),
+            ToHost::Restore { world } => self.voice.send(&restore(runtime, &world)),
             ToHost::Save => {
                 if let Some((file, autosave)) = self.autosave.as_ref().filter(|_| runtime.generation() != 0) {
                     self.save(runtime, file, autosave);
                 }
-                self.voice.tell(&FromHost::Saved);
+                self.voice.send(&FromHost::Saved);
             }
-            ToHost::Line { line } => self.voice.tell(&FromHost::Answer { text: runtime.console(&line) }),
+            ToHost::Line { line } => self.voice.send(&FromHost::Answer { text: runtime.console(&line) }),
             ToHost::Complete { line } => {
                 let lines = runtime.complete(&line);
-                self.voice.tell(&FromHost::Completions { line, lines });
+                self.voice.send(&FromHost::Completions { line, lines });
             }
             ToHost::End => self.shutdown_requested.set(true),
         }
@@ -279,7 +281,7 @@ impl Agent {
         if is_live {
             *self.loaded.borrow_mut() = libraries.to_vec();
         }
-        self.voice.tell(&loaded.unwrap_or_else(|error| FromHost::Refused {
+        self.voice.send(&loaded.unwrap_or_else(|error| FromHost::Refused {
             lacks_type: matches!(&error, Error::Load(error) if error.lacks_type()),
             error: error.to_string(),
         }));
@@ -296,7 +298,7 @@ impl Agent {
         if let Err(error) = saved
             && !self.cannot_save.get()
         {
-            self.voice.tell(&FromHost::NotSaved { error: error.to_string() });
+            self.voice.send(&FromHost::NotSaved { error: error.to_string() });
         }
         self.cannot_save.set(failed);
     }
@@ -308,8 +310,8 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     match runtime.worlds().load(world) {
         // The host has only just created the replaced objects, so they are not counted.
         Ok(loaded) => {
-            let told = WorldLoad { replaced: 0, ..loaded };
-            FromHost::Restored { objects: told.objects, age, text: told.to_string() }
+            let report = WorldLoad { replaced: 0, ..loaded };
+            FromHost::Restored { objects: report.objects, age, text: report.to_string() }
         }
         Err(error) => FromHost::NotRestored { error: error.to_string() },
     }
@@ -325,7 +327,7 @@ mod tests {
     use std::rc::Rc;
     use std::sync::{Arc, Mutex};
 
-    use super::{Agent, Invitation, Voice, hear};
+    use super::{Agent, Invitation, Voice, read_requests};
     use crate::development::link::{FromHost, ToHost, receive, send};
     use crate::runtime::Runtime;
 
@@ -389,7 +391,7 @@ mod tests {
             tool.write_all(bytes).expect("the socket takes it");
             tool.shutdown(Shutdown::Write).expect("it is open");
             let (sender, orders) = crossbeam_channel::unbounded();
-            hear(&mut { host }, &sender, &poster);
+            read_requests(&mut { host }, &sender, &poster);
             assert_eq!(orders.try_iter().collect::<Vec<_>>(), [ToHost::End]);
             assert_eq!(tool.read(&mut [0]).ok(), Some(0), "the link has ended");
         }

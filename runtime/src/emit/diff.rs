@@ -39,7 +39,7 @@ pub(crate) struct ClassShape {
 
 /// Source of a property's values in the new build. Names are those of the old build.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Fate {
+pub(crate) enum PropertyDiff {
     /// From the property of the same name and type.
     Carried {
         /// The common name.
@@ -85,7 +85,7 @@ pub(crate) enum NativeAncestor {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
     /// Outcomes of the properties of the new build, in its order.
-    pub properties: Vec<Fate>,
+    pub properties: Vec<PropertyDiff>,
     /// Old properties without a successor, in the order of the old build.
     pub removed: Vec<String>,
     /// Default subobjects that are kept, in the order of the new build. A subobject whose class changed is listed as removed and as
@@ -109,9 +109,9 @@ pub(crate) struct Difference {
 /// A member of the same name wins over a redirect. Redirects are followed until a name in use; if several old members resolve to
 /// one name, the first wins.
 pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
-    let (properties, removed) = property_fates(&old.properties, &new.properties, redirects);
+    let (properties, removed) = property_diffs(&old.properties, &new.properties, redirects);
     let (kept_subobjects, added_subobjects, removed_subobjects) =
-        subobject_fates(&old.subobjects, &new.subobjects, redirects);
+        subobject_diffs(&old.subobjects, &new.subobjects, redirects);
     let inserted_bases = new.bases.iter().filter(|base| !old.bases.contains(base)).cloned().collect();
     let native_ancestor = if old.native_ancestor == new.native_ancestor {
         NativeAncestor::Same
@@ -131,45 +131,45 @@ pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(Strin
     }
 }
 
-fn property_fates(
+fn property_diffs(
     old: &[PropertyShape],
     new: &[PropertyShape],
     redirects: &[(String, String)],
-) -> (Vec<Fate>, Vec<String>) {
+) -> (Vec<PropertyDiff>, Vec<String>) {
     let origins = origins(&names(old, |p| &p.name), &names(new, |p| &p.name), redirects);
-    let fate = |property: &PropertyShape| {
-        let Some(from) = origins.get(property.name.as_str()).map(|&at| &old[at]) else { return Fate::Added };
+    let diff = |property: &PropertyShape| {
+        let Some(from) = origins.get(property.name.as_str()).map(|&at| &old[at]) else { return PropertyDiff::Added };
         let name = from.name.clone();
         match (from.key == property.key, from.name == property.name) {
-            (true, true) => Fate::Carried { from: name },
-            (true, false) => Fate::Renamed { from: name },
-            (false, _) => Fate::Retyped { from: name },
+            (true, true) => PropertyDiff::Carried { from: name },
+            (true, false) => PropertyDiff::Renamed { from: name },
+            (false, _) => PropertyDiff::Retyped { from: name },
         }
     };
     let followed: HashSet<usize> = origins.values().copied().collect();
     let removed = old.iter().enumerate().filter(|(at, _)| !followed.contains(at));
-    (new.iter().map(fate).collect(), removed.map(|(_, property)| property.name.clone()).collect())
+    (new.iter().map(diff).collect(), removed.map(|(_, property)| property.name.clone()).collect())
 }
 
 type Subobjects = Vec<(String, String)>;
 
-fn subobject_fates(
+fn subobject_diffs(
     old: &[(String, String)],
     new: &[(String, String)],
     redirects: &[(String, String)],
 ) -> (Vec<KeptSubobject>, Subobjects, Subobjects) {
     let origins = origins(&names(old, |(name, _)| name), &names(new, |(name, _)| name), redirects);
-    let (mut kept, mut added, mut kept_places) = (Vec::new(), Vec::new(), HashSet::new());
+    let (mut kept, mut added, mut kept_indexes) = (Vec::new(), Vec::new(), HashSet::new());
     for (name, class) in new {
         match origins.get(name.as_str()) {
             Some(&at) if old[at].1 == *class => {
-                kept_places.insert(at);
+                kept_indexes.insert(at);
                 kept.push(KeptSubobject { from: old[at].0.clone(), name: name.clone() });
             }
             _ => added.push((name.clone(), class.clone())),
         }
     }
-    let removed = old.iter().enumerate().filter(|(at, _)| !kept_places.contains(at));
+    let removed = old.iter().enumerate().filter(|(at, _)| !kept_indexes.contains(at));
     (kept, added, removed.map(|(_, subobject)| subobject.clone()).collect())
 }
 
@@ -186,12 +186,12 @@ fn origins<'r, 'a: 'r>(old: &[&'r str], new: &[&'a str], redirects: &'r [(String
             origins.insert(name, at);
         }
     }
-    let mut ways = Ways { redirects: HashMap::new(), in_use: &in_use, known: HashMap::new() };
+    let mut targets = RedirectTargets { redirects: HashMap::new(), in_use: &in_use, known: HashMap::new() };
     for (from, to) in redirects {
-        ways.redirects.entry(from).or_insert(to);
+        targets.redirects.entry(from).or_insert(to);
     }
     for (at, name) in old.iter().enumerate().filter(|(_, name)| !in_use.contains_key(*name)) {
-        if let Some(name) = ways.led_to(name) {
+        if let Some(name) = targets.target_of(name) {
             origins.entry(name).or_insert(at);
         }
     }
@@ -199,15 +199,15 @@ fn origins<'r, 'a: 'r>(old: &[&'r str], new: &[&'a str], redirects: &'r [(String
 }
 
 /// Targets of redirects, with a cache so that shared tails of chains are followed once.
-struct Ways<'r, 'a> {
+struct RedirectTargets<'r, 'a> {
     redirects: HashMap<&'r str, &'r str>,
     in_use: &'r HashMap<&'r str, &'a str>,
     known: HashMap<&'r str, Option<&'a str>>,
 }
 
-impl<'r, 'a> Ways<'r, 'a> {
+impl<'r, 'a> RedirectTargets<'r, 'a> {
     /// Returns the first name in use at the end of a chain of redirects; `None` if the chain ends before or is a cycle.
-    fn led_to(&mut self, name: &'r str) -> Option<&'a str> {
+    fn target_of(&mut self, name: &'r str) -> Option<&'a str> {
         let mut walked = Vec::new();
         let mut at = name;
         let found = loop {
@@ -231,7 +231,7 @@ impl<'r, 'a> Ways<'r, 'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClassShape, Fate, NativeAncestor, PropertyShape, TypeKey, difference};
+    use super::{ClassShape, NativeAncestor, PropertyDiff, PropertyShape, TypeKey, difference};
 
     fn pairs(text: &str) -> Vec<(String, String)> {
         let pair = |pair: &str| {
@@ -255,15 +255,15 @@ mod tests {
     fn check(old: &str, new: &str, redirects: &str, expected: &str) {
         let shape = |text| ClassShape { properties: properties(text), ..ClassShape::default() };
         let found = difference(&shape(old), &shape(new), &pairs(redirects));
-        let fates =
-            properties(new).into_iter().zip(&found.properties).map(|(PropertyShape { name, .. }, fate)| match fate {
-                Fate::Carried { from } => format!("{from}="),
-                Fate::Renamed { from } => format!("{name}<{from}"),
-                Fate::Retyped { from } => format!("{name}~{from}"),
-                Fate::Added => format!("{name}+"),
+        let diffs =
+            properties(new).into_iter().zip(&found.properties).map(|(PropertyShape { name, .. }, diff)| match diff {
+                PropertyDiff::Carried { from } => format!("{from}="),
+                PropertyDiff::Renamed { from } => format!("{name}<{from}"),
+                PropertyDiff::Retyped { from } => format!("{name}~{from}"),
+                PropertyDiff::Added => format!("{name}+"),
             });
         let removed = found.removed.iter().map(|name| format!("{name}-"));
-        assert_eq!(fates.chain(removed).collect::<Vec<_>>().join(" "), expected, "{old} | {new} | {redirects}");
+        assert_eq!(diffs.chain(removed).collect::<Vec<_>>().join(" "), expected, "{old} | {new} | {redirects}");
     }
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
         let old = ClassShape { properties: old, ..ClassShape::default() };
         let new = ClassShape { properties: vec![shape(format!("a{ROW}"))], ..ClassShape::default() };
         let found = difference(&old, &new, &redirects);
-        assert_eq!(found.properties, [Fate::Renamed { from: "a0".to_owned() }]);
+        assert_eq!(found.properties, [PropertyDiff::Renamed { from: "a0".to_owned() }]);
         assert_eq!(found.removed.len(), ROW - 1);
     }
 

@@ -197,11 +197,11 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
         let gone = function.filter(|_| import.kind != ImportKind::PROPERTY).filter(is_gone);
         (here.collect(), there.chain(gone).collect(), found.as_ref().map(|class| class.origin))
     };
-    way_out(origin, &here, &there)
+    help(origin, &here, &there)
 }
 
 /// Determines the older side by the names of the members here and in the module.
-fn way_out(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
+fn help(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
     let (owner, renew) = match origin {
         Some(Origin::Native) => ("the host", "build the host again and restart it"),
         Some(_) => ("its module", "build and load its module again"),
@@ -296,13 +296,13 @@ fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
 mod tests {
     use alcedo_abi::describe::ImportKind;
 
-    use super::{Origin, check_path, way_out};
+    use super::{Origin, check_path, help};
 
     #[test]
     fn the_members_show_whether_host_or_glue_is_older() {
         let check = |here: &[&str], there: &[&str], expected: &str| {
             let here: Vec<_> = here.iter().map(|name| (*name).into()).collect();
-            let text = way_out(Some(Origin::Native), &here, there);
+            let text = help(Some(Origin::Native), &here, there);
             assert!(text.starts_with(expected), "{text}");
         };
         check(&["x", "y"], &["x"], "the glue is older than the host, which also has `y`: write the glue again");

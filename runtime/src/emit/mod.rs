@@ -11,4 +11,4 @@ pub(crate) mod order;
 pub(crate) mod read;
 #[cfg(feature = "script")]
 pub(crate) mod scripts;
-pub(crate) mod texts;
+pub(crate) mod strings;

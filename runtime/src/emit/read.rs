@@ -22,7 +22,7 @@ use crate::bridge::module_thunk::module_thunk;
 use crate::conjugate::gate::Gate;
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
-use crate::emit::texts;
+use crate::emit::strings;
 use crate::object::decl::{
     Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl,
 };
@@ -231,7 +231,7 @@ pub(crate) fn add(
     gate: &Rc<Gate>,
     described: Described,
 ) -> Result<(), EmitError> {
-    texts::check(&gate.tag().name, described)?;
+    strings::check(&gate.tag().name, described)?;
     let mut own = batch_of(described);
     let of_interfaces = own.interfaces.iter_mut().flat_map(|interface| &mut interface.functions);
     of_interfaces.for_each(|function| function.tag = gate.tag().id.0);

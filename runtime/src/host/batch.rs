@@ -193,14 +193,14 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let mut words = [0; MOST];
         words.iter_mut().zip(slots).for_each(|(word, slot)| *word = slot.bits());
         let count = A::COUNT + usize::from(R::VALUE.is_some());
-        let mut long = |object: ObjectHandle| {
+        let mut slow = |object: ObjectHandle| {
             let mut row = [Slot::EMPTY; MOST + 2];
             row[0] = Slot::from_bits(ObjectHandle::SLOT, object.into_bits());
             row[1..=A::COUNT].copy_from_slice(slots);
             core.zcalls.dispatch_fresh(core.here(), callee, BufferMut::over(&mut row[..=count]))?;
             Ok(row[count])
         };
-        groups.call(core, &words[..A::COUNT], results, &mut long)
+        groups.call(core, &words[..A::COUNT], results, &mut slow)
     }
 
     fn resolve(&self, runtime: &Runtime) -> Result<(Rc<Callee>, MethodCall), Error> {

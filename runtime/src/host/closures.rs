@@ -143,8 +143,8 @@ fn thunk<A: ValueParams, R: NativeResult>(runtime: WeakRuntime) -> Thunk {
         let closure = closure.and_then(|closure| closure.downcast::<Rc<Closure<A, R>>>().ok()).ok_or_else(gone)?;
         let (arguments, _none_comes_back) = A::take(frame)?;
         frame.finish()?;
-        let given = caught(|| closure(&runtime, arguments))
+        let returned = caught(|| closure(&runtime, arguments))
             .map_err(|message| CallError::Panicked { message, place: None })??;
-        given.give(frame)
+        returned.give(frame)
     })
 }

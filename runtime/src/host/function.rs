@@ -8,13 +8,13 @@ use std::rc::Rc;
 use alcedo_abi::zcall::Slot;
 
 use crate::border::{CallError, trap};
+use crate::bridge::call_cache::CallCache;
+pub(super) use crate::bridge::call_cache::result_slot;
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::dynamic_call;
-use crate::bridge::method_ways::MethodWays;
-pub(super) use crate::bridge::method_ways::result_slot;
+use crate::bridge::fast_paths::{FastPaths, HotTrampoline, StaticFastPath};
 use crate::bridge::uf;
-use crate::bridge::ways::{HotShell, StaticWay, Ways};
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::{ObjectHandle, ZCallHandle};
@@ -42,29 +42,29 @@ pub struct TypedFunction<A, R> {
     in_slots: Cell<bool>,
     /// Types of the signature, with the epoch of their resolution.
     types: RefCell<Option<(u64, Types)>>,
-    ways: Rc<Ways>,
+    fast_paths: Rc<FastPaths>,
     /// Epoch at which the call caches below were filled.
-    looked: Cell<u64>,
+    resolved_at: Cell<u64>,
     /// Call cache for a static function.
-    way: Cell<Option<StaticWay>>,
+    fast_path: Cell<Option<StaticFastPath>>,
     /// Resolved method, if the name is one.
     method: RefCell<Option<MethodCall>>,
     /// Call cache for methods, by class.
-    methods: MethodWays,
+    methods: CallCache,
     of: PhantomData<fn(A) -> R>,
 }
 
 /// A function of a module that stays loaded during the borrow; see [`TypedFunction::hot`] and
 /// [`ContextEntry::hot`](crate::tables::ContextEntry::hot).
 pub struct HotFunction<'a, A, R> {
-    shell: &'a HotShell<'a>,
+    trampoline: &'a HotTrampoline<'a>,
     of: PhantomData<fn(A) -> R>,
 }
 
 impl<'a, A, R> HotFunction<'a, A, R> {
     #[inline]
-    pub(crate) fn new(shell: &'a HotShell<'a>) -> Self {
-        Self { shell, of: PhantomData }
+    pub(crate) fn new(trampoline: &'a HotTrampoline<'a>) -> Self {
+        Self { trampoline, of: PhantomData }
     }
 }
 
@@ -81,28 +81,28 @@ impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
     /// When the function panics or returns an error. [`CallError::Lent`] while plugin code holds a slice.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
-        call_hot(self.shell, arguments)
+        call_hot(self.trampoline, arguments)
     }
 }
 
 #[inline]
 pub(crate) fn call_hot<A: ValueParams, R: NativeResult, E: From<CallError>>(
-    shell: &HotShell<'_>,
+    trampoline: &HotTrampoline<'_>,
     arguments: A,
 ) -> Result<R, E> {
     let mut slots = arguments.into_slots();
-    match shell.call(&slots.as_mut()[..A::COUNT]) {
+    match trampoline.call(&slots.as_mut()[..A::COUNT]) {
         Some(Ok(bits)) => match R::from_slot(result_slot::<R>(bits)) {
             Some(result) => Ok(result),
             None => Err(other_result("a function by its pointer")),
         },
         Some(Err(error)) => Err((*error).into()),
-        None => Err(lent()),
+        None => Err(slice_is_lent()),
     }
 }
 
 #[cold]
-fn lent<E: From<CallError>>() -> E {
+fn slice_is_lent<E: From<CallError>>() -> E {
     let message = "a call by a pointer is refused while plugin code holds a slice of host memory".to_owned();
     CallError::Lent { message }.into()
 }
@@ -172,11 +172,11 @@ impl Runtime {
             entry: Cell::new(None),
             in_slots: Cell::new(false),
             types: RefCell::new(None),
-            ways: Rc::clone(&self.core().ways),
-            looked: Cell::new(Stamp::NEVER),
-            way: Cell::new(None),
+            fast_paths: Rc::clone(&self.core().fast_paths),
+            resolved_at: Cell::new(Stamp::NEVER),
+            fast_path: Cell::new(None),
             method: RefCell::new(None),
-            methods: MethodWays::default(),
+            methods: CallCache::default(),
             of: PhantomData,
         })
     }
@@ -197,17 +197,20 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
         // Fast path only if all values fit into slots and the call caches are current.
-        if !(A::IN_SLOTS && R::IN_SLOT && self.looked.get() == self.ways.stamp().get()) {
-            return self.call_long(arguments);
+        if !(A::IN_SLOTS && R::IN_SLOT && self.resolved_at.get() == self.fast_paths.stamp().get()) {
+            return self.call_slow(arguments);
         }
         let mut slots = arguments.into_slots();
         let slots = slots.as_mut();
         let called = if A::FIRST_IS_OBJECT {
             let object = ObjectHandle(slots[0].bits());
-            self.ways.call_on(self.methods.by_class(), object, &slots[1..A::COUNT], |lent| self.settle(lent))
+            self.fast_paths
+                .call_on(self.methods.by_class(), object, &slots[1..A::COUNT], |height| self.clean_up(height))
         } else {
-            let way = self.way.get();
-            way.and_then(|way| self.ways.call(&way, &slots[..A::COUNT], |lent| self.settle(lent)))
+            let fast_path = self.fast_path.get();
+            fast_path.and_then(|fast_path| {
+                self.fast_paths.call(&fast_path, &slots[..A::COUNT], |height| self.clean_up(height))
+            })
         };
         match called {
             Some(Ok(bits)) => R::from_slot(result_slot::<R>(bits)).ok_or_else(|| self.other_result()),
@@ -247,9 +250,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         runtime.core().world.slices.allow_change(&"a call by name")?;
         runtime.core().world.mode.may_act(&format!("calling {}", self.name))?;
         let mut code = Some(code);
-        let within = |shell: &HotShell<'_>| code.take().map(|code| code(HotFunction::new(shell)));
-        let way = self.way.get().filter(|_| self.looked.get() == self.ways.stamp().get());
-        let done = way.and_then(|way| self.ways.within(&way, within, |lent| runtime.core().red.settle(lent)));
+        let within = |trampoline: &HotTrampoline<'_>| code.take().map(|code| code(HotFunction::new(trampoline)));
+        let fast_path = self.fast_path.get().filter(|_| self.resolved_at.get() == self.fast_paths.stamp().get());
+        let done = fast_path.and_then(|fast_path| {
+            self.fast_paths.within(&fast_path, within, |height| runtime.core().red.clean_up(height))
+        });
         done.flatten().ok_or_else(|| {
             let what = format!("a pointer to `{}`: `call` does not need one, and it", self.name);
             CallError::Unavailable { what }.into()
@@ -258,9 +263,9 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
 
     /// Does the deferred work after a red frame has closed.
     #[cold]
-    fn settle(&self, lent: usize) {
+    fn clean_up(&self, height: usize) {
         if let Some(runtime) = self.runtime.upgrade() {
-            runtime.core().red.settle(lent);
+            runtime.core().red.clean_up(height);
         }
     }
 
@@ -280,7 +285,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     }
 
     #[inline(never)]
-    fn call_long(&self, arguments: A) -> Result<R, Error> {
+    fn call_slow(&self, arguments: A) -> Result<R, Error> {
         let runtime = self.runtime()?;
         let core = runtime.core();
         let callee = self.callee(&runtime)?;
@@ -292,9 +297,9 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let handle = self.handle.borrow().as_ref().map(KeptHandle::handle).unwrap_or_default();
         let (params, result) = self.types(&runtime)?;
         let arguments = arguments.into_values(&params)?;
-        let given = dynamic_call::call(core, handle, &arguments)?;
+        let returned = dynamic_call::call(core, handle, &arguments)?;
         // An enum value without an entry is an error of this call.
-        Ok(failing(|| R::from_value(given, result.as_ref()))?)
+        Ok(failing(|| R::from_value(returned, result.as_ref()))?)
     }
 
     /// Slow path for calls in slots: a function of the host, or a call without cache.
@@ -303,7 +308,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let runtime = self.runtime()?;
         if A::FIRST_IS_OBJECT {
             let (object, arguments) = (ObjectHandle(slots[0].bits()), &slots[1..A::COUNT]);
-            let own = || self.methods.call_own(&self.ways, &runtime.core().world, object, arguments).transpose();
+            let own = || self.methods.call_own(&self.fast_paths, &runtime.core().world, object, arguments).transpose();
             if let Some(bits) = trap(|| own().map_err(|error| *error))? {
                 return R::from_slot(result_slot::<R>(bits)).ok_or_else(|| self.other_result());
             }
@@ -316,7 +321,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         core.world.slices.allow_change(&"a call by name")?;
         let _call = core.world.stack.enter(&format_args!("`{}`", self.name))?;
         if A::FIRST_IS_OBJECT {
-            self.look_for_way(core, ObjectHandle(slots[0].bits()));
+            self.resolve_fast_path(core, ObjectHandle(slots[0].bits()));
         }
         core.zcalls.dispatch_fresh(core.here(), callee, BufferMut::over(slots))?;
         let none = Slot::EMPTY;
@@ -324,12 +329,12 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     }
 
     /// Fills the call cache for the class of this object.
-    fn look_for_way(&self, core: &Core, object: ObjectHandle) {
-        if self.looked.get() != core.zcalls.stamp().get() || !self.methods.are_worth_a_look(&self.ways, object) {
+    fn resolve_fast_path(&self, core: &Core, object: ObjectHandle) {
+        if self.resolved_at.get() != core.zcalls.stamp().get() || !self.methods.may_resolve(&self.fast_paths, object) {
             return;
         }
         let method = self.method.borrow().clone();
-        self.methods.look(core, method.as_ref(), object);
+        self.methods.resolve(core, method.as_ref(), object);
     }
 
     #[cold]
@@ -376,11 +381,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let core = runtime.core();
         self.methods.forget();
         self.method.replace(uf::method_call(&callee).filter(|_| takes_object));
-        self.way.set(uf::static_way(core, &callee).filter(|_| !takes_object));
-        let has_way = self.way.get().is_some() || self.method.borrow().is_some();
+        self.fast_path.set(uf::static_fast_path(core, &callee).filter(|_| !takes_object));
+        let has_fast_path = self.fast_path.get().is_some() || self.method.borrow().is_some();
         // A resolution before a commit must be repeated after the commit.
-        let is_lasting = in_slots && has_way && !core.world.mode.is_before_commit();
-        self.looked.set(if is_lasting { core.zcalls.stamp().count() } else { Stamp::NEVER });
+        let is_lasting = in_slots && has_fast_path && !core.world.mode.is_before_commit();
+        self.resolved_at.set(if is_lasting { core.zcalls.stamp().count() } else { Stamp::NEVER });
         Ok(callee)
     }
 

@@ -72,7 +72,7 @@ impl ClassList {
     /// refresh. Returns whether the list was rebuilt.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
-        let now = (core.ways.population(), core.world.types.stamp());
+        let now = (core.fast_paths.population(), core.world.types.stamp());
         if self.seen == Some(now) {
             return false;
         }

@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
+use crate::bridge::call_cache::{CallCache, is_plain};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
-use crate::bridge::method_ways::{MethodWays, is_plain};
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -140,14 +140,14 @@ impl PropertyOf {
 pub struct FunctionOf<A, R> {
     meant: Meant,
     key: FunctionRef,
-    ways: MethodWays,
+    cache: CallCache,
     of: PhantomData<fn(A) -> R>,
 }
 
 impl<A, R> FunctionOf<A, R> {
     /// Refers to a function by class path and name.
     pub fn new(class: &'static str, name: &str) -> Self {
-        Self { meant: Meant::new(class), key: FunctionRef::new(name), ways: MethodWays::default(), of: PhantomData }
+        Self { meant: Meant::new(class), key: FunctionRef::new(name), cache: CallCache::default(), of: PhantomData }
     }
 }
 
@@ -159,24 +159,24 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
     #[inline]
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: A) -> Result<R, Error> {
         let core = runtime.core();
-        if !(const { is_plain::<A, R>() } && self.ways.have(&core.ways, object)) {
+        if !(const { is_plain::<A, R>() } && self.cache.has_target(&core.fast_paths, object)) {
             let done = self.call_with_outs(runtime, object, arguments);
-            if const { is_plain::<A, R>() } && self.ways.are_worth_a_look(&core.ways, object) {
-                self.look(core, object);
+            if const { is_plain::<A, R>() } && self.cache.may_resolve(&core.fast_paths, object) {
+                self.resolve(core, object);
             }
             return done;
         }
         // A user type may fail in the conversion of an argument or result.
         Ok(failing(|| {
-            let settle = |lent| core.red.settle(lent);
+            let clean_up = |height| core.red.clean_up(height);
             let again = || self.function::<A>(runtime, object);
-            self.ways.call_typed((&core.ways, &core.world), object, arguments, settle, again)
+            self.cache.call_typed((&core.fast_paths, &core.world), object, arguments, clean_up, again)
         })?)
     }
 
     /// Fills the call cache for the class of this object.
     #[cold]
-    fn look(&self, core: &Core, object: ObjectHandle) {
+    fn resolve(&self, core: &Core, object: ObjectHandle) {
         let Some(class) = core.world.objects.class(object) else { return };
         let is_meant = is_meant(&core.world, object, &class, self.meant.path).is_ok();
         let wanted = signature_of::<A, R>().map(|wanted| wanted.to_string());
@@ -184,7 +184,7 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
             |function: &Rc<Function>| is_meant && wanted.as_ref().is_ok_and(|wanted| function.words() == wanted);
         let found = (&self.key).find(&class).filter(is_right);
         let method = found.map(|function| MethodCall::new(&function, Dispatch::Virtual));
-        self.ways.look(core, method.as_ref(), object);
+        self.cache.resolve(core, method.as_ref(), object);
     }
 }
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::border::CallError;
-use crate::bridge::ways::Ways;
+use crate::bridge::fast_paths::FastPaths;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::host::member::is_meant;
@@ -24,8 +24,8 @@ pub struct TypedProperty<T: HostValue> {
     /// For example `/Script/Game.Cube`.
     class: String,
     key: PropertyRef,
-    ways: Rc<Ways>,
-    places: WordPlaces,
+    fast_paths: Rc<FastPaths>,
+    locations: WordPlaces,
     of: PhantomData<fn(T) -> T>,
 }
 
@@ -83,8 +83,8 @@ impl Runtime {
             name: name.to_owned(),
             class: class.to_owned(),
             key: PropertyRef::new(text),
-            ways: Rc::clone(&self.core().ways),
-            places: WordPlaces::new(),
+            fast_paths: Rc::clone(&self.core().fast_paths),
+            locations: WordPlaces::new(),
             of: PhantomData,
         })
     }
@@ -104,12 +104,12 @@ impl<T: HostValue> TypedProperty<T> {
     /// [`CallError::Unavailable`] when the runtime has ended.
     #[inline]
     pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
-        if self.ways.may_read(self.places.looked())
-            && let Some(value) = self.places.read(self.ways.columns(), object)
+        if self.fast_paths.may_read(self.locations.looked())
+            && let Some(value) = self.locations.read(self.fast_paths.columns(), object)
         {
             return Ok(failing(|| Ok(T::from_raw(value)))?);
         }
-        self.get_long(object)
+        self.get_slow(object)
     }
 
     /// Writes the property.
@@ -120,32 +120,32 @@ impl<T: HostValue> TypedProperty<T> {
     pub fn set(&self, object: ObjectHandle, value: T) -> Result<(), Error> {
         // Converted before any look-up, because the conversion may be user code.
         let value = value.into_raw();
-        if !self.ways.are_open(self.places.looked()) {
-            return self.set_long(object, value);
+        if !self.fast_paths.are_open(self.locations.looked()) {
+            return self.set_slow(object, value);
         }
-        match self.places.write(self.ways.columns(), object, value) {
+        match self.locations.write(self.fast_paths.columns(), object, value) {
             Ok(()) => Ok(()),
-            Err(value) => self.set_long(object, value),
+            Err(value) => self.set_slow(object, value),
         }
     }
 
     /// Caches the offset of the property for the class of this object.
-    fn look(&self, object: ObjectHandle) -> Result<Runtime, Error> {
+    fn resolve(&self, object: ObjectHandle) -> Result<Runtime, Error> {
         let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
         let core = runtime.core();
         let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         is_meant(&core.world, object, &class, &self.class)?;
         if let Some(property) = (&self.key).find(&class) {
-            self.places.note::<T::Raw>(core.zcalls.stamp().count(), &class, property);
+            self.locations.note::<T::Raw>(core.zcalls.stamp().count(), &class, property);
         }
         Ok(runtime)
     }
 
     #[cold]
     #[inline(never)]
-    fn get_long(&self, object: ObjectHandle) -> Result<T, Error> {
-        let runtime = self.look(object)?;
+    fn get_slow(&self, object: ObjectHandle) -> Result<T, Error> {
+        let runtime = self.resolve(object)?;
         let read = || runtime.world().get(object, &self.key);
         let value = runtime.core().zcalls.watched("up", &self.name, read)?;
         // An enum value without an entry is an error of this read.
@@ -154,8 +154,8 @@ impl<T: HostValue> TypedProperty<T> {
 
     #[cold]
     #[inline(never)]
-    fn set_long(&self, object: ObjectHandle, value: T::Raw) -> Result<(), Error> {
-        let runtime = self.look(object)?;
+    fn set_slow(&self, object: ObjectHandle, value: T::Raw) -> Result<(), Error> {
+        let runtime = self.resolve(object)?;
         let write = || runtime.world().set(object, &self.key, value);
         Ok(runtime.core().zcalls.watched("up", &self.name, write)?)
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::list::prelude::*;
 
-use super::given::Sink;
+use super::arguments::Sink;
 use crate::border::CallError;
 use crate::zcall::table::status_of;
 

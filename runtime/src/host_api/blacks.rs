@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use alcedo_abi::handles::{BlackHandle, TypeNumber};
 
-use super::given::{CallType, MadeAt, MaybeAddress};
+use super::arguments::{CallType, MadeAt, MaybeAddress};
 use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::core::Core;

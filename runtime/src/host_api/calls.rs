@@ -7,7 +7,7 @@ use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::black_direct::take_failure;
 use crate::bridge::core::Core;
-use crate::bridge::module_protocols::Lent;
+use crate::bridge::module_protocols::BorrowedDesc;
 use crate::bridge::slots;
 use crate::bridge::{conjugate_calls, module_protocols, nd};
 use crate::handles::{ClassId, ModuleId, ObjectHandle, ZCallHandle};
@@ -97,7 +97,7 @@ pub(super) fn delegate_result(core: &Core, delegate: ConjugateHandle) -> Result<
 pub(super) fn protocol_add(
     host: CallerContext<'_>,
     module: ModuleId,
-    protocol: Lent<'_, ProtocolDesc<'_>>,
+    protocol: BorrowedDesc<'_, ProtocolDesc<'_>>,
 ) -> Result<(), CallError> {
     host.enter(|core| module_protocols::add_protocol(core, module, &protocol))
 }
@@ -105,7 +105,7 @@ pub(super) fn protocol_add(
 pub(super) fn resolver_add(
     host: CallerContext<'_>,
     module: ModuleId,
-    resolver: Lent<'_, ResolverDesc<'_>>,
+    resolver: BorrowedDesc<'_, ResolverDesc<'_>>,
 ) -> Result<(), CallError> {
     host.enter(|core| module_protocols::add_resolver(core, module, &resolver))
 }

@@ -273,15 +273,15 @@ fn set_aside_a_black_has_expired_and_taken_back_it_has_not() {
     let host = Host::new();
     let black = host.make("Set(Name)", std::ptr::null()).expect("a set");
     let state = |expired| Ok((color::BLACK, expired, PropertyKind::SET));
-    let told = || host.state(black.into()).map(|state| (state.color, state.expired, state.kind));
-    assert_eq!(told(), state(0));
+    let observed = || host.state(black.into()).map(|state| (state.color, state.expired, state.kind));
+    assert_eq!(observed(), state(0));
     host.gate.close();
-    assert_eq!(told(), state(1));
+    assert_eq!(observed(), state(1));
     assert_eq!(failed(host.open(black.into())).held, "black Set");
     host.gate.reopen();
-    assert_eq!(told(), state(0));
+    assert_eq!(observed(), state(0));
     host.core.blacks.end_modules(&BTreeSet::from([MODULE]));
-    assert_eq!(told(), state(1));
+    assert_eq!(observed(), state(1));
     host.drop_black(black);
     assert_eq!(failed(host.make("Set(Name)", std::ptr::null())).kind, FailureKind::UNAVAILABLE);
 }
@@ -319,11 +319,11 @@ fn an_untyped_call_passes_conjugates_and_receives_owned_values() {
         let mut slots = [slot(red), three, Slot::EMPTY];
         let (status, failure) = call(&host, "ex:/scale", &mut slots);
         assert_eq!((status, failure.message.as_str()), (ZCallStatus::SUCCESS, ""));
-        let given = ConjugateHandle(slots[2].bits());
-        assert_eq!(host.state(given).map(|state| state.color), Ok(color::BLACK));
-        assert_eq!(host.read(given), array(&[3.0, 6.0, 12.0]));
+        let returned = ConjugateHandle(slots[2].bits());
+        assert_eq!(host.state(returned).map(|state| state.color), Ok(color::BLACK));
+        assert_eq!(host.read(returned), array(&[3.0, 6.0, 12.0]));
         // Results can be passed as arguments again.
-        let mut slots = [slot(given), three, Slot::EMPTY];
+        let mut slots = [slot(returned), three, Slot::EMPTY];
         assert_eq!(call(&host, "ex:/scale", &mut slots).0, ZCallStatus::SUCCESS);
         assert_eq!(host.read(ConjugateHandle(slots[2].bits())), array(&[9.0, 18.0, 36.0]));
         red
@@ -366,8 +366,8 @@ fn the_result_type_is_known_before_the_call() {
         dynamic_call::register(&host.core, name, signature.parse().expect("a signature"), Effect::Any, body)
             .expect("a free name");
     }
-    let given = ["ex:/give", "ex:/count", "ex:/hear"].map(|name| host.result_of(name));
-    assert_eq!(given, [Ok("Array"), Ok("u32"), Ok("nothing")]);
+    let results = ["ex:/give", "ex:/count", "ex:/hear"].map(|name| host.result_of(name));
+    assert_eq!(results, [Ok("Array"), Ok("u32"), Ok("nothing")]);
     assert!(host.result_of("nd:/").is_err(), "only the delegate knows");
     let dead = asked(PropertyKind(0), |out, failure| {
         // SAFETY: the host context is the host's own.

@@ -5,8 +5,8 @@ use std::time::Instant;
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::values::{ConjugateState, ValuePlace, color};
 
+use super::arguments::{LastingLocation, MadeAt};
 use super::blacks;
-use super::given::{LastingPlace, MadeAt};
 use crate::border::CallError;
 use crate::bridge::conjugates::{self, State, nanoseconds};
 use crate::bridge::core::Core;
@@ -31,8 +31,8 @@ fn as_data(state: State) -> ConjugateState {
     }
 }
 
-pub(super) fn conjugate_lend(_core: &Core, place: LastingPlace<'_>) -> Result<ConjugateHandle, CallError> {
-    place.lend()
+pub(super) fn conjugate_lend(_core: &Core, location: LastingLocation<'_>) -> Result<ConjugateHandle, CallError> {
+    location.lend()
 }
 
 pub(super) fn conjugate_open(core: &Core, conjugate: ConjugateHandle) -> Result<ValuePlace, CallError> {

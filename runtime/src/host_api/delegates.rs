@@ -2,7 +2,7 @@
 
 use alcedo_abi::handles::ObjectHandle;
 
-use super::given::{LiveValue, Place};
+use super::arguments::{LiveValue, ValueLocation};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
@@ -13,7 +13,7 @@ use crate::zcall::buffer::BufferMut;
 
 pub(super) fn delegate_bind(
     core: &Core,
-    delegate: Place<'_>,
+    delegate: ValueLocation<'_>,
     object: ObjectHandle,
     function: String,
 ) -> Result<(), CallError> {
@@ -25,7 +25,7 @@ pub(super) fn delegate_bind(
 
 pub(super) fn delegate_unbind(
     core: &Core,
-    delegate: Place<'_>,
+    delegate: ValueLocation<'_>,
     object: ObjectHandle,
     function: String,
 ) -> Result<u32, CallError> {
@@ -41,7 +41,11 @@ pub(super) fn delegate_unbind(
 }
 
 /// Calls a delegate. The slots match its signature, which the module was compiled with.
-pub(super) fn delegate_call(core: &Core, delegate: Place<'_>, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
+pub(super) fn delegate_call(
+    core: &Core,
+    delegate: ValueLocation<'_>,
+    mut buffer: BufferMut<'_>,
+) -> Result<(), CallError> {
     let mut delegate = open(delegate)?;
     let now = without_dead(core, &mut delegate);
     let mark = delegate.ptr_mut().delegate_mark(|| core.delegates.fresh_mark());
@@ -50,8 +54,8 @@ pub(super) fn delegate_call(core: &Core, delegate: Place<'_>, mut buffer: Buffer
     })
 }
 
-fn open(place: Place<'_>) -> Result<LiveValue<'_>, CallError> {
-    let delegate = place.open()?;
+fn open(location: ValueLocation<'_>) -> Result<LiveValue<'_>, CallError> {
+    let delegate = location.open()?;
     delegates::signature_of(delegate.ty())?;
     Ok(delegate)
 }

@@ -9,7 +9,7 @@ use alcedo_abi::call::Failure;
 use alcedo_abi::direct::DirectStatus;
 use alcedo_abi::zcall::{Slot, SlotValue};
 
-use super::given::Given;
+use super::arguments::IntoArgument;
 use crate::border::CallError;
 use crate::bridge::black_direct::take_failure;
 use crate::bridge::core::Core;
@@ -30,8 +30,8 @@ pub(super) struct EachMut<'c> {
     failed: unsafe extern "C" fn(*mut (), usize, &Failure),
 }
 
-impl<'c, Host> Given<Host, EachMut<'c>> for &'c mut EachCall {
-    unsafe fn given(self, _host: Host) -> EachMut<'c> {
+impl<'c, Host> IntoArgument<Host, EachMut<'c>> for &'c mut EachCall {
+    unsafe fn into_argument(self, _host: Host) -> EachMut<'c> {
         let EachCall { objects, count, slots, len, results, told, failed } = *self;
         // SAFETY: the caller promises that the module provides this number of objects, results and slots, unshared during the call.
         unsafe {
@@ -48,7 +48,7 @@ impl<'c, Host> Given<Host, EachMut<'c>> for &'c mut EachCall {
 
 impl EachMut<'_> {
     /// Reports to the module that the call on the object at index `at` has failed.
-    fn tell(&mut self, at: usize, error: &CallError) {
+    fn report_failure(&mut self, at: usize, error: &CallError) {
         self.results[at].write(0);
         // SAFETY: the module provided both together for this call; the function copies the failure and does not unwind.
         unsafe { (self.failed)(self.told, at, &error.to_failure()) };
@@ -92,7 +92,7 @@ pub(super) fn zcall_each(
             match answer.status {
                 DirectStatus::DONE => return Ok(()),
                 DirectStatus::FAILED => {
-                    each.tell(at, &take_failure());
+                    each.report_failure(at, &take_failure());
                     at += 1;
                     continue;
                 }
@@ -106,7 +106,7 @@ pub(super) fn zcall_each(
             Ok(()) => {
                 each.results[at].write(each.slots[count].bits());
             }
-            Err(error) => each.tell(at, &error),
+            Err(error) => each.report_failure(at, &error),
         }
         at += 1;
     }

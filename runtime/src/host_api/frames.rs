@@ -14,11 +14,11 @@ pub(super) fn frame_finish(core: &Core, frame: u64) -> Result<(), CallError> {
 }
 
 pub(super) fn frame_type(core: &Core, frame: u64, param: u32, path: String) -> Result<String, CallError> {
-    core.frames.look(frame, param, &path, |value| Ok(value.ty().to_string()))
+    core.frames.read(frame, param, &path, |value| Ok(value.ty().to_string()))
 }
 
 pub(super) fn frame_count(core: &Core, frame: u64, param: u32, path: String) -> Result<u32, CallError> {
-    core.frames.look(frame, param, &path, |value| {
+    core.frames.read(frame, param, &path, |value| {
         let rows = array_ref(value).map(|rows| rows.len()).or_else(|| keyed(value).map(|rows| rows.len()));
         rows.ok_or_else(|| CallError::Signature {
             name: "the value".into(),
@@ -29,11 +29,11 @@ pub(super) fn frame_count(core: &Core, frame: u64, param: u32, path: String) -> 
 }
 
 pub(super) fn frame_number(core: &Core, frame: u64, param: u32, path: String) -> Result<f64, CallError> {
-    core.frames.look(frame, param, &path, number)
+    core.frames.read(frame, param, &path, number)
 }
 
 pub(super) fn frame_text(core: &Core, frame: u64, param: u32, path: String) -> Result<String, CallError> {
-    core.frames.look(frame, param, &path, |value| Ok(text(value, &core.world.names)))
+    core.frames.read(frame, param, &path, |value| Ok(text(value, &core.world.names)))
 }
 
 pub(super) fn frame_write(core: &Core, frame: u64, param: u32, text: String) -> Result<(), CallError> {

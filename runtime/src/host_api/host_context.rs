@@ -9,7 +9,7 @@ use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::host::{HostRef, ModuleContext, mode};
 use alcedo_abi::stack::StackSpan;
 
-use super::given::Given;
+use super::arguments::IntoArgument;
 use crate::border::CallError;
 use crate::bridge::core::{Core, alive};
 use crate::bridge::tasks::Inbox;
@@ -193,9 +193,9 @@ impl CallerContext<'_> {
 }
 
 /// `Host` is the description of the call.
-impl<'c> Given<&'static str, CallerContext<'c>> for HostRef {
+impl<'c> IntoArgument<&'static str, CallerContext<'c>> for HostRef {
     #[inline]
-    unsafe fn given(self, action: &'static str) -> CallerContext<'c> {
+    unsafe fn into_argument(self, action: &'static str) -> CallerContext<'c> {
         // SAFETY: the caller promises the host context of an existing runtime: a module is detached before its runtime ends. Both kinds
         // of host contexts begin with the shared part.
         let shared = unsafe { &*self.0.cast::<SharedHostContext>() };

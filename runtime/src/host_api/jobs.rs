@@ -2,7 +2,7 @@
 
 use alcedo_abi::task::{JobId, JobKind};
 
-use super::given::{HeldWaker, LentWaker, OwnedJob};
+use super::arguments::{BorrowedWaker, HeldWaker, OwnedJob};
 use super::host_context::CallerContext;
 use crate::border::CallError;
 use crate::bridge::core::Core;
@@ -43,11 +43,11 @@ pub(super) fn game_time(core: &Core) -> Result<u64, CallError> {
     Ok(u64::try_from(core.tasks.now().as_nanos()).unwrap_or(u64::MAX))
 }
 
-pub(super) fn waker_clone(waker: LentWaker) -> *const () {
+pub(super) fn waker_clone(waker: BorrowedWaker) -> *const () {
     waker.waking().clone_raw()
 }
 
-pub(super) fn waker_wake(waker: LentWaker) {
+pub(super) fn waker_wake(waker: BorrowedWaker) {
     waker.waking().wake();
 }
 

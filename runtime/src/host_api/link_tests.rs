@@ -33,14 +33,14 @@ use crate::zcall::buffer::BufferMut;
 const MODULE: ModuleId = ModuleId(7);
 
 thread_local! {
-    static HEARD: RefCell<Vec<(ObjectHandle, i32)>> = const { RefCell::new(Vec::new()) };
+    static RECEIVED: RefCell<Vec<(ObjectHandle, i32)>> = const { RefCell::new(Vec::new()) };
     static MEANWHILE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
 }
 
 fn hear(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let number = frame.take::<i32>()?;
     frame.finish()?;
-    HEARD.with_borrow_mut(|heard| heard.push((frame.object(), number)));
+    RECEIVED.with_borrow_mut(|received| received.push((frame.object(), number)));
     if let Some(meanwhile) = MEANWHILE.take() {
         meanwhile();
     }
@@ -78,7 +78,7 @@ impl Host {
         let ears = [(); 2].map(|()| core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0));
         // SAFETY: no module is attached with it.
         let host_context = unsafe { HostContext::new(&core) };
-        HEARD.take();
+        RECEIVED.take();
         Self { core, host_context, _gate: gate, ears }
     }
 
@@ -166,14 +166,14 @@ fn a_module_binds_calls_and_unbinds() {
     assert_eq!(host.bind(&place, two, "double"), Err(FailureKind::SIGNATURE));
     assert_eq!(host.bind(&place, two, "see"), Err(FailureKind::NOT_FOUND));
     assert_eq!(host.call(&place, &mut [number(5)]), Ok(()));
-    assert_eq!(HEARD.take(), [(two, 5), (one, 5)]);
+    assert_eq!(RECEIVED.take(), [(two, 5), (one, 5)]);
     assert_eq!(host.call(&place, &mut []), Err(FailureKind::BUFFER));
     host.core.world.objects.release(two);
     assert_eq!(host.call(&place, &mut [number(6)]), Ok(()));
-    assert_eq!(HEARD.take(), [(one, 6)]);
+    assert_eq!(RECEIVED.take(), [(one, 6)]);
     assert_eq!(host.unbind(&place, ObjectHandle::NONE, ""), 1, "the other went with its object");
     assert_eq!(host.call(&place, &mut [number(7)]), Ok(()));
-    assert_eq!(HEARD.take(), []);
+    assert_eq!(RECEIVED.take(), []);
 }
 
 /// Binds two objects to the first delegate of an array and calls the delegate. The callback runs in the first callee and changes the
@@ -190,7 +190,7 @@ fn check_while_called(kind: &str, meanwhile: fn(&Host, &ValuePlace, &str), is_ca
     MEANWHILE.set(Some(Box::new(move || meanwhile(&inside, &array, &words))));
     assert_eq!(host.call(&delegate, &mut [number(5)]), Ok(()));
     let expected = if is_called { vec![(two, 5), (one, 5)] } else { vec![(two, 5)] };
-    assert_eq!(HEARD.take(), expected, "{kind}");
+    assert_eq!(RECEIVED.take(), expected, "{kind}");
 }
 
 #[test]

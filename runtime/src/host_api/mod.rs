@@ -1,8 +1,9 @@
-//! Functions that plugins may call, listed in `alcedo_abi::list`. For each line, [`shells`] defines the table function, which calls the
+//! Functions that plugins may call, listed in `alcedo_abi::list`. For each line, [`trampolines`] defines the table function, which calls the
 //! body of the same name in one of the files here. A body is a plain function: it takes the stores or the host context, the number of
-//! the calling module if its line has one, and the parameters converted by [`given`]. It returns the results of its line.
+//! the calling module if its line has one, and the parameters converted by [`arguments`]. It returns the results of its line.
 
 mod answer;
+mod arguments;
 mod blacks;
 mod calls;
 mod conjugates;
@@ -10,18 +11,17 @@ mod containers;
 mod delegates;
 mod each;
 mod frames;
-mod given;
 mod host_context;
 mod jobs;
 mod links;
 mod logging;
 mod objects;
 mod plain;
-mod shells;
-mod texts;
+mod strings;
+mod trampolines;
 
 pub(crate) use host_context::{HostContext, LastingContext, SharedHostContext};
-use shells::{table, values};
+use trampolines::{table, values};
 
 #[cfg(test)]
 mod conjugate_tests;

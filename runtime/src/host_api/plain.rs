@@ -2,7 +2,7 @@
 
 use alcedo_abi::handles::TypeNumber;
 
-use super::given::{Address, CallType, Place};
+use super::arguments::{Address, CallType, ValueLocation};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
@@ -12,7 +12,7 @@ pub(super) fn type_resolve(core: &Core, module: ModuleId, text: String) -> Resul
     core.value_types.number(&core.world.types, module, &text)
 }
 
-pub(super) fn copy<'c>(_core: &Core, to: Place<'c>, from: Address<'c>) -> Result<(), CallError> {
+pub(super) fn copy<'c>(_core: &Core, to: ValueLocation<'c>, from: Address<'c>) -> Result<(), CallError> {
     let mut to = to.writable()?;
     let (to, ty) = to.with_type();
     to.copy_from(from.of(ty));
@@ -32,8 +32,8 @@ pub(super) fn print<'c>(core: &Core, ty: CallType<'c>, at: Address<'c>) -> Resul
     Ok(at.of(&ty.known()?).read().print(&core.world.names))
 }
 
-pub(super) fn parse(core: &Core, place: Place<'_>, text: String) -> Result<(), CallError> {
-    let mut target = place.writable()?;
+pub(super) fn parse(core: &Core, location: ValueLocation<'_>, text: String) -> Result<(), CallError> {
+    let mut target = location.writable()?;
     let ty = target.ty();
     let value = Value::parse(&text, ty, &core.world.names);
     let value = value.map_err(|error| CallError::other(error.to_string()))?;
@@ -41,7 +41,7 @@ pub(super) fn parse(core: &Core, place: Place<'_>, text: String) -> Result<(), C
     target.ptr_mut().write(&value).map_err(|error| CallError::other(error.to_string()))
 }
 
-pub(super) fn clear(_core: &Core, place: Place<'_>) -> Result<(), CallError> {
-    place.writable()?.ptr_mut().destroy();
+pub(super) fn clear(_core: &Core, location: ValueLocation<'_>) -> Result<(), CallError> {
+    location.writable()?.ptr_mut().destroy();
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! Tests of the trampolines through the table, with the host context of a runtime, as a module calls them.
-#![expect(unsafe_code, reason = "calls the shells as a module does")]
+#![expect(unsafe_code, reason = "calls the trampolines as a module does")]
 
 use std::rc::Rc;
 

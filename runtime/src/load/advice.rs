@@ -6,13 +6,13 @@
 pub(crate) struct Advice {
     pub package: &'static str,
     /// Instruction, phrased to follow "link it into the plugin: ".
-    pub way: &'static str,
+    pub help: &'static str,
     /// Prefix of the library's file name, up to `.so`.
     library: &'static str,
 }
 
-const fn feature(library: &'static str, package: &'static str, way: &'static str) -> Advice {
-    Advice { package, way, library }
+const fn feature(library: &'static str, package: &'static str, help: &'static str) -> Advice {
+    Advice { package, help, library }
 }
 
 /// Sorted by library.
@@ -104,7 +104,7 @@ pub(crate) fn on_function(function: &str) -> &'static str {
     let known = WITHOUT_HOOK.iter().find(|(name, _)| *name == function);
     known.map_or(
         "refer to it without a version of its symbol (`.symver`), so that it is the hook of `module!`",
-        |(_, way)| way,
+        |(_, help)| help,
     )
 }
 
@@ -119,7 +119,7 @@ const STATIC_TLS: [(&str, &str); 3] = [
 pub(crate) fn on_static_tls(names: &[u8]) -> &'static str {
     let has = |start: &str| memchr::memmem::find(names, format!("\0{start}").as_bytes()).is_some();
     let known = STATIC_TLS.iter().find(|(start, _)| has(start));
-    known.map_or("compile the C code that has them without `-ftls-model=initial-exec`", |(_, way)| way)
+    known.map_or("compile the C code that has them without `-ftls-model=initial-exec`", |(_, help)| help)
 }
 
 #[cfg(test)]

@@ -20,14 +20,14 @@ use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
 use crate::load::canary::arm;
 use crate::load::canary::protocol::{ARGUMENT, Candidates, Message};
-use crate::load::canary::wire::{Heard, Wire};
+use crate::load::canary::wire::{Received, Wire};
 use crate::load::error::canary::CanaryStep;
 use crate::load::module::library::Mapped;
 use crate::object::decl::Batch;
 use crate::object::types::Types;
 
 /// Exit code of a canary that was started without a host at its socket.
-const NOBODY_ASKED: i32 = 2;
+const NO_HOST: i32 = 2;
 
 /// Turns this process into a canary, without returning, if a host started it as one. Otherwise returns immediately, and allows this
 /// program to be started as a canary of its own host.
@@ -42,15 +42,15 @@ pub fn run_if_child() {
 
 /// Answers the host that started this process, and waits for the end of the host.
 fn run() -> ! {
-    let Ok((wire, candidates, lifeline)) = asked() else { exit(NOBODY_ASKED) };
+    let Ok((wire, candidates, lifeline)) = asked() else { exit(NO_HOST) };
     let wire = RefCell::new(wire);
-    let say = |message: &Message| {
+    let send = |message: &Message| {
         // The next step may crash, so the message is sent before; without a host the process ends.
-        if wire.borrow_mut().say(message, None).is_err() {
+        if wire.borrow_mut().send(message, None).is_err() {
             abort();
         }
     };
-    say(&Message::Here);
+    send(&Message::Here);
     // Ends the process with its host, even if an initializer never returns; otherwise a killed host would leave an untraceable
     // process.
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
@@ -60,12 +60,12 @@ fn run() -> ! {
             // SAFETY: neither this nor the core is ever dropped.
             let host_context = Box::leak(unsafe { HostContext::new(&core) });
             let refused = candidates.iter().zip(0..).find_map(|((name, path), at)| {
-                let begins = |step| say(&Message::Begins(at, step));
+                let begins = |step| send(&Message::Begins(at, step));
                 load(&core, host_context, name, Path::new(path), &begins).err()
             });
-            say(&refused.map_or(Message::Done(candidates.len() as u32), Message::Refused));
+            send(&refused.map_or(Message::Done(candidates.len() as u32), Message::Refused));
         }
-        Err(error) => say(&Message::Refused(format!("the canary could not be set up: {error}"))),
+        Err(error) => send(&Message::Refused(format!("the canary could not be set up: {error}"))),
     }
     if let Ok(lifeline) = lifeline {
         let _never = lifeline.join();
@@ -77,8 +77,8 @@ fn run() -> ! {
 /// Replaces standard input with `/dev/null`.
 fn asked() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
     let mut wire = Wire::take_standard_input()?;
-    match wire.hear(None) {
-        Ok(Heard::Message(Message::Request(candidates))) => {
+    match wire.receive(None) {
+        Ok(Received::Message(Message::Request(candidates))) => {
             let lifeline = wire.lifeline()?;
             Ok((wire, candidates, lifeline))
         }

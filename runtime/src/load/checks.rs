@@ -74,14 +74,14 @@ mod tests {
     };
     const BYTES: [u8; encoded_len(&SOURCE)] = encode(&SOURCE);
 
-    fn check(change: impl Fn(&mut Manifest<'_>), says: &str) {
+    fn check(change: impl Fn(&mut Manifest<'_>), expected: &str) {
         let mut manifest = Manifest::read(&BYTES).expect("just encoded");
         change(&mut manifest);
         match admit(&HostFacts::THIS, &manifest) {
-            Ok(()) => assert_eq!(says, "", "was admitted"),
+            Ok(()) => assert_eq!(expected, "", "was admitted"),
             Err(error) => {
                 let text = error.to_string();
-                assert!(!says.is_empty() && text.contains(says), "{text}");
+                assert!(!expected.is_empty() && text.contains(expected), "{text}");
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::border::{CallError, from_module};
 pub(crate) struct Entries(ModuleRef);
 
 /// Result type of a call: the function's result if it cannot fail; an `Option` if the module may lack the function.
-macro_rules! given {
+macro_rules! call_result {
     (always) => { () };
     (always $result:ty) => { $result };
     (always $result:ty; $failure:ident) => { Result<(), CallError> };
@@ -40,7 +40,7 @@ macro_rules! called {
 
 macro_rules! entries {
     (
-        $(#[doc = $about:tt])*
+        $(#[doc = $table_doc:tt])*
         $table:ident, $reference:ident;
         $(
             $(#[doc = $doc:tt])*
@@ -53,7 +53,7 @@ macro_rules! entries {
         impl Entries {
             $(
                 $(#[doc = $doc])*
-                pub(crate) fn $name(&self, $($param: $ty),*) -> given!($since $($result)? $(; $failure)?) {
+                pub(crate) fn $name(&self, $($param: $ty),*) -> call_result!($since $($result)? $(; $failure)?) {
                     called!($since self.0.$name(); $($param)* $(; $failure)?)
                 }
             )*

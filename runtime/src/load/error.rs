@@ -173,7 +173,7 @@ pub enum LoadError {
     Order(#[from] OrderError),
     /// A dependency of a module of the Master is missing, the Default has another version of it, or the Default's resolver
     /// failed.
-    #[error("{}{}", .0, way_out(.0))]
+    #[error("{}{}", .0, help(.0))]
     Dependency(Box<ContextError>),
     /// A version or version range is invalid.
     #[error(
@@ -373,15 +373,15 @@ fn logger(error: &CallError) -> &'static str {
         "SetLoggerError(",
         "SetGlobalDefaultError",
     ];
-    let said = error.to_string();
-    if !WORDS.iter().any(|words| said.contains(words)) {
+    let text = error.to_string();
+    if !WORDS.iter().any(|words| text.contains(words)) {
         return "";
     }
     "; the host sets the loggers of a module before its main, unless `module!` has `logger: own` or the names in the file show \
      that main sets them: write `logger: own`"
 }
 
-fn way_out(error: &ContextError) -> &'static str {
+fn help(error: &ContextError) -> &'static str {
     match error {
         ContextError::NotFound { .. } => "; add its library, or load it into the Default",
         _ => "",

@@ -151,8 +151,8 @@ pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
 
 /// Returns the reason why blocks of the module's C heap may belong to other code by now, if any. Such blocks are not freed with
 /// the image, since a new owner may have freed them, and they may belong to any code.
-pub(crate) fn gives_blocks_away(image: &ImageFile) -> Option<String> {
-    may_give_away(image.imports(), image.needed())
+pub(crate) fn c_heap_shared(image: &ImageFile) -> Option<String> {
+    shared_by(image.imports(), image.needed())
 }
 
 /// Functions of the C library that reallocate a block of their caller outside of the caller's `realloc`.
@@ -162,7 +162,7 @@ const GROWERS: [&str; 5] = ["getline", "getdelim", "__getdelim", "getwline", "ge
 const PLATFORM: [&str; 9] =
     ["libz.so", "libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so", "librt.so", "libutil.so", "ld-linux"];
 
-fn may_give_away(imports: &[String], needed: &[String]) -> Option<String> {
+fn shared_by(imports: &[String], needed: &[String]) -> Option<String> {
     let grower = imports.iter().find(|name| GROWERS.contains(&name.as_str()));
     let library = needed.iter().find(|library| !is_platform(library));
     let grown = grower.map(|name| format!("`{name}` may have moved them"));
@@ -178,7 +178,7 @@ pub(crate) fn is_platform(library: &str) -> bool {
 mod tests {
     use alcedo_abi::hooks::{SETS_LOG, SETS_TRACING, SLOT_MAGIC};
 
-    use super::{SlotFacts, has_slot, judge_slot, may_give_away, names_of_unhooked, sets_loggers};
+    use super::{SlotFacts, has_slot, judge_slot, names_of_unhooked, sets_loggers, shared_by};
 
     #[test]
     fn the_names_of_functions_show_which_loggers_a_file_sets() {
@@ -207,7 +207,7 @@ mod tests {
     fn a_block_may_be_anothers_where_somebody_else_could_free_it() {
         let check = |imports: &[&str], needed: &[&str]| {
             let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-            may_give_away(&own(imports), &own(needed))
+            shared_by(&own(imports), &own(needed))
         };
         let platform = ["libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2"];
         assert_eq!(check(&["write", "fgets"], &platform), None);

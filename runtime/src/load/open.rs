@@ -24,8 +24,8 @@ use crate::load::module::info::ModuleInfo;
 use crate::load::module::library::Codeless;
 use crate::load::module::master::MasterModule;
 use crate::load::order::{OrderInput, order};
+use crate::load::park_reason;
 use crate::load::paths::ensure_absolute;
-use crate::load::stays;
 use crate::load::tables::HostTables;
 
 pub(crate) use crate::load::module::library::{Staged, copy};
@@ -78,9 +78,9 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
         api: (manifest.api_oldest, manifest.api_current),
         classes: classes.map(|(_kind, path)| (*path).to_owned()).collect(),
         types: types.iter().map(|(_kind, path)| (*path).to_owned()).collect(),
-        stays: stays::of(image),
+        park_reason: park_reason::of(image),
         unhooked: hooks::unhooked(image),
-        gives_blocks_away: hooks::gives_blocks_away(image),
+        c_heap_shared: hooks::c_heap_shared(image),
     })
 }
 
@@ -154,10 +154,10 @@ pub(crate) fn start_order<'a>(
 pub(crate) fn stage(
     dir: &StageDir,
     inspected: Vec<Inspected>,
-    staying: &[&ModuleInfo],
+    kept: &[&ModuleInfo],
     elsewhere: &[String],
 ) -> Result<Vec<Ready>, LoadError> {
-    let infos = inspected.iter().map(|(_, info)| info).chain(staying.iter().copied());
+    let infos = inspected.iter().map(|(_, info)| info).chain(kept.iter().copied());
     let row = start_order(infos, elsewhere)?;
     let mut inspected: Vec<_> = inspected.into_iter().map(Some).collect();
     let mut staged = Vec::new();

@@ -84,8 +84,8 @@ pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, Versio
 /// Returns the indices of the modules in start order. Of several modules that could start next, the first in `modules` does.
 /// Returns the first error: duplicate names, then missing dependencies, then a cycle.
 pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
-    let places = places(modules)?;
-    let needs = modules.iter().map(|module| needs(module, modules, &places)).collect::<Result<Vec<_>, _>>()?;
+    let indexes = indexes(modules)?;
+    let needs = modules.iter().map(|module| needs(module, modules, &indexes)).collect::<Result<Vec<_>, _>>()?;
     let mut row = Vec::with_capacity(modules.len());
     let mut started = vec![false; modules.len()];
     while row.len() < modules.len() {
@@ -97,10 +97,10 @@ pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
     Ok(row)
 }
 
-fn places(modules: &[OrderInput]) -> Result<HashMap<&str, usize>, OrderError> {
-    let mut places = HashMap::with_capacity(modules.len());
+fn indexes(modules: &[OrderInput]) -> Result<HashMap<&str, usize>, OrderError> {
+    let mut indexes = HashMap::with_capacity(modules.len());
     for (at, module) in modules.iter().enumerate() {
-        if let Some(first) = places.insert(module.name.as_str(), at) {
+        if let Some(first) = indexes.insert(module.name.as_str(), at) {
             return Err(OrderError::Duplicate {
                 name: module.name.clone(),
                 first: modules[first].title(),
@@ -108,14 +108,18 @@ fn places(modules: &[OrderInput]) -> Result<HashMap<&str, usize>, OrderError> {
             });
         }
     }
-    Ok(places)
+    Ok(indexes)
 }
 
-fn needs(module: &OrderInput, modules: &[OrderInput], places: &HashMap<&str, usize>) -> Result<Vec<usize>, OrderError> {
-    let place = |dependency: &(String, VersionReq)| {
+fn needs(
+    module: &OrderInput,
+    modules: &[OrderInput],
+    indexes: &HashMap<&str, usize>,
+) -> Result<Vec<usize>, OrderError> {
+    let index_of = |dependency: &(String, VersionReq)| {
         let (name, range) = dependency.clone();
         let needed_by = module.name.clone();
-        let Some(&at) = places.get(name.as_str()) else {
+        let Some(&at) = indexes.get(name.as_str()) else {
             let offered = modules.iter().filter(|other| other.name != needed_by).map(|other| other.name.clone());
             return Err(OrderError::Missing { offered: offered.collect(), needed_by, name, range });
         };
@@ -124,7 +128,7 @@ fn needs(module: &OrderInput, modules: &[OrderInput], places: &HashMap<&str, usi
             version => Err(OrderError::OutOfRange { needed_by, name, range, offered: version.clone() }),
         }
     };
-    module.dependencies.iter().map(place).collect()
+    module.dependencies.iter().map(index_of).collect()
 }
 
 /// Returns a cycle among the modules that could not start. Each of them requires another of them, so following dependencies
@@ -229,12 +233,12 @@ mod tests {
 
     #[test]
     fn a_cycle_is_printed_from_its_first_member() {
-        let way_out = "; take out one of these dependencies";
-        check("a 1.0.0: b *; b 1.0.0: a *", &format!("modules need each other: a → b → a{way_out}"));
-        check("a 1.0.0: a *", &format!("modules need each other: a → a{way_out}"));
+        let help = "; take out one of these dependencies";
+        check("a 1.0.0: b *; b 1.0.0: a *", &format!("modules need each other: a → b → a{help}"));
+        check("a 1.0.0: a *", &format!("modules need each other: a → a{help}"));
         check(
             "x 1.0.0: c *; ok 1.0.0; a 1.0.0: b *; b 1.0.0: ok *, c *; c 1.0.0: a *",
-            &format!("modules need each other: a → b → c → a{way_out}"),
+            &format!("modules need each other: a → b → c → a{help}"),
         );
     }
 

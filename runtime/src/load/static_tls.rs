@@ -17,14 +17,14 @@ const MOST_NAMED: usize = 3;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     taken: StaticTls,
-    way_out: &'static str,
+    help: &'static str,
 }
 
 impl Part {
     /// Returns `None` for a file that takes nothing.
     pub(crate) fn of(image: &ImageFile) -> Option<Box<Self>> {
-        let way_out = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
-        StaticTls::of(image.bytes()).map(|taken| Box::new(Self { taken, way_out: way_out() }))
+        let help = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
+        StaticTls::of(image.bytes()).map(|taken| Box::new(Self { taken, help: help() }))
     }
 }
 
@@ -48,20 +48,26 @@ pub(crate) fn is_taken(module: &str, part: Part) {
 
 /// Returns the message of the linker, with all consumers and the help. `library` is the rejected dependency of the module, if
 /// the linker has not rejected the module itself.
-pub(crate) fn reason(module: &str, said: &str, library: Option<&Path>, own: Option<&Part>) -> String {
+pub(crate) fn reason(module: &str, message: &str, library: Option<&Path>, own: Option<&Part>) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let libraries = process::static_tls().into_iter().map(|(path, taken)| Consumer {
         name: name(&path),
-        part: Part { taken, way_out: "let the host open this library before any plugin, at its start" },
+        part: Part { taken, help: "let the host open this library before any plugin, at its start" },
         copies: 1,
     });
     let modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let modules = modules.into_iter().map(|(name, (part, copies))| Consumer { name, part, copies });
-    in_words(module, said, library.map(name).as_deref(), own, libraries.chain(modules).collect())
+    in_words(module, message, library.map(name).as_deref(), own, libraries.chain(modules).collect())
 }
 
-fn in_words(module: &str, said: &str, library: Option<&str>, own: Option<&Part>, mut taken: Vec<Consumer>) -> String {
-    let mut words = said.to_owned();
+fn in_words(
+    module: &str,
+    message: &str,
+    library: Option<&str>,
+    own: Option<&Part>,
+    mut taken: Vec<Consumer>,
+) -> String {
+    let mut words = message.to_owned();
     match (library, own) {
         (Some(library), _) => words += &format!(", for {library}, which {module} needs"),
         (None, Some(part)) => words += &format!(": each copy of {module} takes {}", part.taken_in_words()),
@@ -78,7 +84,7 @@ fn in_words(module: &str, said: &str, library: Option<&str>, own: Option<&Part>,
     let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.taken.bytes));
     let others = taken.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
     match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {
-        Some((name, part, _)) => words + &format!("; of {name}: {}", part.way_out),
+        Some((name, part, _)) => words + &format!("; of {name}: {}", part.help),
         None => words + "; link that library into the plugin, or let the host open it at its start",
     }
 }
@@ -114,10 +120,10 @@ mod tests {
 
     use super::{Consumer, Part, in_words};
 
-    fn part(bytes: u64, variables: &[&str], way_out: &'static str) -> Part {
+    fn part(bytes: u64, variables: &[&str], help: &'static str) -> Part {
         let mut taken = StaticTls::default();
         (taken.bytes, taken.variables) = (bytes, variables.iter().map(|name| (*name).to_owned()).collect());
-        Part { taken, way_out }
+        Part { taken, help }
     }
 
     fn consumer(name: &str, copies: u64, part: Part) -> Consumer {

@@ -14,10 +14,10 @@ use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
-use crate::bridge::black_direct::{attempted, beside_failure, failed, given, guarded};
-use crate::bridge::callees::{Callee, Callees, DirectMaker, enter_on, settle};
+use crate::bridge::black_direct::{attempted, beside_failure, failed, guarded, to_answer};
+use crate::bridge::callees::{Callee, Callees, DirectMaker, clean_up, enter_on};
 use crate::bridge::core::Core;
-use crate::bridge::ways::Ways;
+use crate::bridge::fast_paths::FastPaths;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static};
@@ -30,7 +30,7 @@ use crate::zcall::black_code::BlackCode;
 
 /// Context of a method's direct code.
 struct Context<C> {
-    ways: Ways,
+    fast_paths: FastPaths,
     /// Core whose table owns this context.
     core: NonNull<Core>,
     parts: Rc<Parts<C>>,
@@ -56,9 +56,9 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
     };
     let parts = Rc::clone(parts);
     let make = move |core: &Rc<Core>, callees: Option<Callees>| {
-        let (code, each) = if callees.is_some() { code_of::<M, EventShell<M>>() } else { code_of::<M, Shell<M>>() };
-        let (ways, core, parts) = ((*core.ways).clone(), NonNull::from(&**core), Rc::clone(&parts));
-        let context = Context { ways, core, parts, callees };
+        let (code, each) = if callees.is_some() { code_of::<M, EventCode<M>>() } else { code_of::<M, MethodCode<M>>() };
+        let (fast_paths, core, parts) = ((*core.fast_paths).clone(), NonNull::from(&**core), Rc::clone(&parts));
+        let context = Context { fast_paths, core, parts, callees };
         // SAFETY: the code has the form for this number of arguments, whose values fit into slots. The table of the core that the
         // context points to owns the context, so the core outlives it.
         unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
@@ -81,7 +81,7 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
         Ok(run_static::<M>(args)?.into_slot())
     };
     let make = |_core: &Rc<Core>, _callees| {
-        let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticShell<M>>());
+        let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticCode<M>>());
         // SAFETY: as for a method; the code has no context.
         unsafe { BlackCode::new(code, None) }
     };
@@ -95,13 +95,13 @@ fn args_of<A: SlotRow>(slots: &[Slot]) -> Result<<A as NativeParams>::Seen, Call
 }
 
 /// Code of a method that cannot be overridden.
-struct Shell<M>(PhantomData<M>);
+struct MethodCode<M>(PhantomData<M>);
 
 /// Code of an event, which may be overridden.
-struct EventShell<M>(PhantomData<M>);
+struct EventCode<M>(PhantomData<M>);
 
 /// Code of an event whose callee is not cached yet.
-struct LookShell<M>(PhantomData<M>);
+struct UnresolvedEventCode<M>(PhantomData<M>);
 
 /// # Safety
 /// `context` is the context of code of the class, in the table of a runtime that exists.
@@ -122,19 +122,19 @@ impl<C> Context<C> {
     /// Returns the directory entry of an object and its callee, if cached.
     #[inline(always)]
     fn callee(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Callee)> {
-        let entry = self.ways.columns().find(object)?;
-        Some((entry, self.callees.as_ref()?.known(&self.ways, entry.class)?))
+        let entry = self.fast_paths.columns().find(object)?;
+        Some((entry, self.callees.as_ref()?.known(&self.fast_paths, entry.class)?))
     }
 }
 
-impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
+impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
     // Slow cases are in separate functions that are called last, so the fast path needs no stack frame.
     #[inline(always)]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
         let context = unsafe { context_of::<M::Class>(context) };
         // Outside a red frame this could be a safe point, where objects and generations end.
-        if !context.ways.in_a_frame() {
+        if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
         run_own::<M>(context, object, bits)
@@ -149,46 +149,50 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for Shell<M> {
         // SAFETY: promised by the caller.
         let context = unsafe { context_of::<M::Class>(context) };
         // The open frame stays open until the last call has returned.
-        if !context.ways.in_a_frame() {
+        if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
         one_by_one(objects, results, |object| run_own::<M>(context, object, bits))
     }
 }
 
-impl<M: Method> DirectBody<BitsOf<M::Args>> for EventShell<M> {
+impl<M: Method> DirectBody<BitsOf<M::Args>> for EventCode<M> {
     #[inline(always)]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
         let found = unsafe { context_of::<M::Class>(context) };
-        if !found.ways.in_a_frame() {
+        if !found.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
         match found.callee(object) {
             Some((_entry, Callee::Itself)) => run_own::<M>(found, object, bits),
             // SAFETY: the call cache entry was found for the class of the object under the current version, and the directory entry is
             // of the object. Callers pass as many words as the event has parameters.
-            Some((entry, Callee::Module(way))) => unsafe {
-                enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
+            Some((entry, Callee::Module(fast_path))) => unsafe {
+                enter_on(&found.fast_paths, fast_path, (object, entry), bits.words(), |height| {
+                    clean_up(found.core(), height)
+                })
             },
             Some((_entry, Callee::WithSlots)) => DirectAnswer::without(DirectStatus::NOT_DONE),
             // SAFETY: as for this function.
-            None => unsafe { bits.apart::<LookShell<M>>(context, object) },
+            None => unsafe { bits.apart::<UnresolvedEventCode<M>>(context, object) },
         }
     }
 }
 
-impl<M: Method> DirectBody<BitsOf<M::Args>> for LookShell<M> {
+impl<M: Method> DirectBody<BitsOf<M::Args>> for UnresolvedEventCode<M> {
     #[cold]
     unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // SAFETY: promised by the caller.
         let found = unsafe { context_of::<M::Class>(context) };
-        let callee = found.callees.as_ref().and_then(|callees| callees.look(found.core(), object));
-        match (found.ways.columns().find(object), callee) {
+        let callee = found.callees.as_ref().and_then(|callees| callees.resolve(found.core(), object));
+        match (found.fast_paths.columns().find(object), callee) {
             (Some(_), Some(Callee::Itself)) => run_own::<M>(found, object, bits),
             // SAFETY: as above; the callee was looked up just now.
-            (Some(entry), Some(Callee::Module(way))) => unsafe {
-                enter_on(&found.ways, way, (object, entry), bits.words(), |lent| settle(found.core(), lent))
+            (Some(entry), Some(Callee::Module(fast_path))) => unsafe {
+                enter_on(&found.fast_paths, fast_path, (object, entry), bits.words(), |height| {
+                    clean_up(found.core(), height)
+                })
             },
             _ => DirectAnswer::without(DirectStatus::NOT_DONE),
         }
@@ -210,7 +214,7 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
     let part = unsafe { part.as_ref() };
     let this = This::<M::Class>::new(&context.core().world, object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| match args.take() {
-        Some(args) => guarded(|| given(M::run(part, this, args.into()).crossing(|| M::PLACE.into()))),
+        Some(args) => guarded(|| to_answer(M::run(part, this, args.into()).crossing(|| M::PLACE.into()))),
         None => DirectAnswer::without(DirectStatus::NOT_DONE),
     });
     match called {
@@ -251,13 +255,13 @@ fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {
     })
 }
 
-struct StaticShell<M>(PhantomData<M>);
+struct StaticCode<M>(PhantomData<M>);
 
-impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticShell<M> {
+impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticCode<M> {
     #[inline]
     unsafe fn run(_context: *const (), _object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         guarded(|| match M::Args::of_bits(bits) {
-            Some(args) => given(M::run(args.into()).crossing(|| M::PLACE.into())),
+            Some(args) => to_answer(M::run(args.into()).crossing(|| M::PLACE.into())),
             None => failed(in_no_slot()),
         })
     }

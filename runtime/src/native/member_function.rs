@@ -3,10 +3,10 @@
 use std::cell::Cell;
 
 use crate::border::CallError;
+use crate::bridge::call_cache::{CallCache, is_plain};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::HostOfWorld;
 use crate::bridge::direct::MethodCall;
-use crate::bridge::method_ways::{MethodWays, is_plain};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::member::{FunctionKey as _, FunctionRef};
@@ -16,7 +16,7 @@ use crate::object::native_value::{NativeParams, NativeResult, SlotRow, fingerpri
 #[derive(Debug)]
 pub struct MemberFunction {
     key: FunctionRef,
-    ways: MethodWays,
+    cache: CallCache,
     /// Fingerprint of the signature that the call cache is for.
     print: Cell<u64>,
 }
@@ -25,7 +25,7 @@ impl MemberFunction {
     /// Refers to a function by name, without a class.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { key: FunctionRef::new(name), ways: MethodWays::default(), print: Cell::new(0) }
+        Self { key: FunctionRef::new(name), cache: CallCache::default(), print: Cell::new(0) }
     }
 
     /// Calls the most derived body, or exactly that of the class `of`.
@@ -39,18 +39,18 @@ impl MemberFunction {
     ) -> Result<R, CallError> {
         let host = if const { is_plain::<A, R>() } && of.is_none() { HostOfWorld::of(world) } else { None };
         let Some(host) = host else { return world.call_typed(object, &self.key, of, args) };
-        let ways = host.ways();
-        if self.print.get() != fingerprint::<A, R>() || !self.ways.have(ways, object) {
+        let fast_paths = host.fast_paths();
+        if self.print.get() != fingerprint::<A, R>() || !self.cache.has_target(fast_paths, object) {
             let called = world.call_typed(object, &self.key, None, args);
-            self.look::<A, R>(host, object);
+            self.resolve::<A, R>(host, object);
             return called;
         }
-        let settle = |lent| {
+        let clean_up = |height| {
             if let Some(core) = host.core() {
-                core.red.settle(lent);
+                core.red.clean_up(height);
             }
         };
-        self.ways.call_typed((ways, world), object, args, settle, || {
+        self.cache.call_typed((fast_paths, world), object, args, clean_up, || {
             let missing = || CallError::NotFound { message: format!("no function {} any more", (&self.key).name()) };
             world.objects.class(object).and_then(|class| (&self.key).find(&class)).ok_or_else(missing)
         })
@@ -58,17 +58,17 @@ impl MemberFunction {
 
     /// Fills the call cache for the class of this object.
     #[cold]
-    fn look<A: NativeParams, R: NativeResult>(&self, host: &HostOfWorld, object: ObjectHandle) {
+    fn resolve<A: NativeParams, R: NativeResult>(&self, host: &HostOfWorld, object: ObjectHandle) {
         let print = fingerprint::<A, R>();
         if self.print.replace(print) != print {
-            self.ways.forget();
+            self.cache.forget();
         }
-        let Some(core) = host.core().filter(|_| self.ways.are_worth_a_look(host.ways(), object)) else { return };
+        let Some(core) = host.core().filter(|_| self.cache.may_resolve(host.fast_paths(), object)) else { return };
         let class = core.world.objects.class(object);
         let found = class.and_then(|class| (&self.key).find(&class));
         match found.filter(|function| function.fingerprint == print) {
-            Some(function) => self.ways.look(&core, Some(&MethodCall::new(&function, Dispatch::Virtual)), object),
-            None => self.ways.look(&core, None, object),
+            Some(function) => self.cache.resolve(&core, Some(&MethodCall::new(&function, Dispatch::Virtual)), object),
+            None => self.cache.resolve(&core, None, object),
         }
     }
 }

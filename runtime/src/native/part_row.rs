@@ -9,9 +9,9 @@ use crate::handles::ObjectHandle;
 use crate::native::part_cell::PartCell;
 
 /// Addresses by object index. The parts are owned elsewhere.
-pub(super) struct PartRow<C>(UnsafeCell<Vec<Place<C>>>);
+pub(super) struct PartRow<C>(UnsafeCell<Vec<Entry<C>>>);
 
-struct Place<C> {
+struct Entry<C> {
     object: ObjectHandle,
     part: Option<NonNull<PartCell<C>>>,
 }
@@ -26,19 +26,19 @@ impl<C> PartRow<C> {
     pub(super) fn find(&self, object: ObjectHandle) -> Option<NonNull<PartCell<C>>> {
         // SAFETY: the table belongs to one thread, and a reference to it exists only during a method of this file; these methods call
         // no other code.
-        let places = unsafe { &*self.0.get() };
-        let place = places.get(object.index() as usize)?;
-        if place.object == object { place.part } else { None }
+        let entries = unsafe { &*self.0.get() };
+        let entry = entries.get(object.index() as usize)?;
+        if entry.object == object { entry.part } else { None }
     }
 
     /// Sets the part address of the object that occupies the index.
     pub(super) fn put(&self, object: ObjectHandle, part: Option<&Rc<PartCell<C>>>) {
         // SAFETY: as in `find`; overwritten entries need no drop.
-        let places = unsafe { &mut *self.0.get() };
+        let entries = unsafe { &mut *self.0.get() };
         let at = object.index() as usize;
-        if places.len() <= at {
-            places.resize_with(at + 1, || Place { object: ObjectHandle::NONE, part: None });
+        if entries.len() <= at {
+            entries.resize_with(at + 1, || Entry { object: ObjectHandle::NONE, part: None });
         }
-        places[at] = Place { object, part: part.map(|part| NonNull::from(&**part)) };
+        entries[at] = Entry { object, part: part.map(|part| NonNull::from(&**part)) };
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Parts<C> {
     /// By object index.
     row: RefCell<Vec<Entry<C>>>,
     /// Addresses of existing parts.
-    places: PartRow<C>,
+    addresses: PartRow<C>,
     /// Parts that ended during one of their methods.
     in_use: RefCell<Vec<Rc<PartCell<C>>>>,
     /// True if `in_use` is not empty.
@@ -56,7 +56,7 @@ impl<C> Parts<C> {
     /// Returns an empty set; `class` is the path of the class.
     pub(super) fn new(class: &'static str) -> Self {
         let (row, in_use, has_ended) = Default::default();
-        Self { class, row, places: PartRow::new(), in_use, has_ended }
+        Self { class, row, addresses: PartRow::new(), in_use, has_ended }
     }
 
     /// Returns the part of an object, which `build` creates at the first use. `lives` returns whether the object is alive: only alive
@@ -158,7 +158,7 @@ impl<C> Parts<C> {
     /// Returns the part of an object for immediate use, if it exists. Longer use requires a borrow; see [`PartCell::is_in_use`].
     #[inline]
     pub(super) fn find(&self, object: ObjectHandle) -> Option<NonNull<PartCell<C>>> {
-        self.places.find(object)
+        self.addresses.find(object)
     }
 
     /// Returns the part of an object, if it exists.
@@ -173,7 +173,7 @@ impl<C> Parts<C> {
     /// Replaces the state at the index of an object; returns the previous state, also of another object.
     fn put(&self, object: ObjectHandle, state: State<C>) -> State<C> {
         let there = if let State::There(part) = &state { Some(part) } else { None };
-        self.places.put(object, there);
+        self.addresses.put(object, there);
         let mut row = self.row.borrow_mut();
         let at = object.index() as usize;
         if row.len() <= at {

@@ -23,7 +23,7 @@ pub trait NativeProperty: Sized + 'static {
     /// Returns the declaration of a property with this type.
     fn declared(name: &str) -> PropertyDecl;
     /// Reads the property of the view's object.
-    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, place: (&'static str, &'static str)) -> Self::Seen<'f>;
+    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, member: (&'static str, &'static str)) -> Self::Seen<'f>;
     /// Overwrites the property.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl<T: NativeValue> NativeProperty for T {
     }
 
     #[inline]
-    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, _place: (&'static str, &'static str)) -> T {
+    fn see<'f>(view: &impl View<'f>, property: &PropertyRef, _member: (&'static str, &'static str)) -> T {
         read_member(view, property)
     }
 

@@ -15,8 +15,8 @@ use crate::object::storage::View;
 use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::fate::Fate;
-use crate::reload::goals::Goals;
+use crate::reload::class_mapping::ClassMapping;
+use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Action, ClassPlan, OwnReference, PropertyDefault, is_subobject, is_transient};
 use crate::reload::references;
 
@@ -27,13 +27,13 @@ pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
 pub(super) struct Surroundings<'a> {
     pub(super) core: &'a Core,
     /// Class mapping of the other objects, some of which already have their new bodies.
-    pub(super) goals: &'a Goals,
+    pub(super) mapping: &'a ClassMapping,
 }
 
 impl Surroundings<'_> {
     /// Checks if all objects in the value will have classes that the property accepts.
     fn suits(self, property: &Property, value: &Value) -> bool {
-        let class_of = |object| self.goals.class_after(self.core, object);
+        let class_of = |object| self.mapping.class_after(self.core, object);
         self.core.world.check_objects_as(&property.ty, value, String::new, &class_of).is_ok()
     }
 }
@@ -215,7 +215,7 @@ fn keep_removed(
         }
     }
     // An awakened class may lack properties that its objects had before they became dormant.
-    let asleep = sources.dormant.filter(|_| !matches!(plan.fate, Fate::Asleep { .. }));
+    let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
     for (name, value) in asleep.map(|dormant| &dormant.values[..]).unwrap_or_default() {
         if !plan.takes(name) {
             let change = PropertyChange::line(changes, &plan.label, name, REMOVED);
@@ -279,8 +279,8 @@ fn decide<'p>(
     let (own, default, change, lost, is_same) = match action {
         Action::Carry { names, from, was, default, change } => {
             let earlier = take(removed, names);
-            let is_looked_at = is_looked_at(property);
-            if !is_looked_at && (earlier.is_none() || is_subobject(property)) {
+            let is_checked = is_checked(property);
+            if !is_checked && (earlier.is_none() || is_subobject(property)) {
                 earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
                 if has_default(sources, from, was.as_ref())? {
                     count(*change, |change| &mut change.followed);
@@ -296,7 +296,7 @@ fn decide<'p>(
                 count(*change, |change| &mut change.kept);
                 return keep(sources, property, (from, default), removed);
             }
-            (own, default, *change, is_looked_at.then_some(references::MOVED), true)
+            (own, default, *change, is_checked.then_some(references::MOVED), true)
         }
         Action::Convert { names, from, was, default, change, is_same } => {
             // Value of an earlier type, which the current type may accept again.
@@ -348,7 +348,7 @@ fn decide<'p>(
 
 /// Checks if a value may become invalid although the type of the property is unchanged: referenced objects may have another
 /// class, and the length of a fixed array is not part of a type.
-fn is_looked_at(property: &Property) -> bool {
+fn is_checked(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
 

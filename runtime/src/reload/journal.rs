@@ -61,11 +61,11 @@ impl Journal {
     }
 
     /// Records which modules are replaced, and why.
-    pub(crate) fn tell_scope(&mut self, brought_up: &BroughtUp) {
+    pub(crate) fn record_scope(&mut self, brought_up: &BroughtUp) {
         self.modules = names(&brought_up.new);
         let kept =
             |module: &Rc<MasterModule>| format!("{} of generation {}", module.name(), module.gate().tag().generation);
-        self.kept_modules = brought_up.staying.iter().map(kept).collect();
+        self.kept_modules = brought_up.kept.iter().map(kept).collect();
         self.replaced_because = brought_up.why.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     }
 }

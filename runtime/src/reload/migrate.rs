@@ -19,9 +19,9 @@ use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{Carried, OwnValues, Surroundings, asleep, carry, own_values};
 use crate::reload::changes::{ClassFate, ValueCounts};
-use crate::reload::fate::Fate;
-use crate::reload::goals::{ClassKey, Goal, Goals, key_of};
+use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, key_of};
 use crate::reload::journal::Changes;
+use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{ClassPlan, Notes, OwnReference, plan_class, refer_to_own};
 
 pub(crate) struct Migration {
@@ -42,13 +42,13 @@ struct Growing {
 
 struct Walk<'a> {
     core: &'a Core,
-    goals: Goals,
+    mapping: ClassMapping,
     kept: KeptFields,
     plans: HashMap<ClassKey, Rc<ClassPlan>>,
     doomed: HashSet<ObjectHandle>,
     growing: Vec<Growing>,
     /// Objects to construct again, with the values they keep.
-    reborn: Vec<(ObjectHandle, OwnValues)>,
+    reconstructed: Vec<(ObjectHandle, OwnValues)>,
     /// Objects without a plugin part from now on.
     sleeping: HashSet<ObjectHandle>,
     to_own: Vec<OwnReference>,
@@ -62,18 +62,18 @@ struct Walk<'a> {
 pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
-    (goals, kept): (Goals, KeptFields),
+    (mapping, kept): (ClassMapping, KeptFields),
     changes: &mut Changes,
 ) -> Result<(Migration, KeptFields), LoadError> {
     let before = core.world.objects.living().len();
     let mut walk = Walk {
         core,
-        goals,
+        mapping,
         kept,
         plans: HashMap::new(),
         doomed: HashSet::new(),
         growing: Vec::new(),
-        reborn: Vec::new(),
+        reconstructed: Vec::new(),
         sleeping: HashSet::new(),
         to_own: Vec::new(),
         removed_subobjects: Vec::new(),
@@ -86,7 +86,7 @@ pub(crate) fn migrate(
         }
     }
     walk.grow()?;
-    walk.bear_anew()?;
+    walk.reconstruct_all()?;
     for own in std::mem::take(&mut walk.to_own) {
         refer_to_own(core, &own)?;
     }
@@ -124,10 +124,10 @@ impl Walk<'_> {
         }
         faults::at(ReloadStep::CarryObject)?;
         let changes = &mut changes.properties;
-        let from = Surroundings { core, goals: &self.goals };
+        let from = Surroundings { core, mapping: &self.mapping };
         let carried = Carried { object, templates: self.templates_in_owner(object) };
-        match &plan.fate {
-            Fate::Carried => {
+        match &plan.object_plan {
+            ObjectPlan::Carried => {
                 let body = carry(from, carried, &plan, changes, &mut self.to_own)?;
                 if key.1.is_some() {
                     self.wake(object);
@@ -139,7 +139,7 @@ impl Walk<'_> {
                     self.growing.push(Growing { object, plan: Rc::clone(&plan), was_dormant });
                 }
             }
-            Fate::Asleep { .. } => {
+            ObjectPlan::Dormant { .. } => {
                 let mut body = carry(from, carried, &plan, changes, &mut self.to_own)?;
                 let fields = self.kept.remove(&object).unwrap_or_default();
                 let dormant = asleep(from, carried, &plan, fields, (&mut body, changes))?;
@@ -148,17 +148,17 @@ impl Walk<'_> {
                 self.sleeping.insert(object);
                 faults::at(ReloadStep::Sleep)?;
             }
-            Fate::Reborn { .. } => {
+            ObjectPlan::Reconstructed { .. } => {
                 let (values, removed) = own_values(from, carried, &plan, changes)?;
                 self.wake(object);
                 let mut body = Body::new(&plan.new);
                 body.removed = removed;
                 objects.stage(object, body)?;
-                self.reborn.push((object, values));
+                self.reconstructed.push((object, values));
             }
         }
-        if let Some(goal) = self.goals.0.get_mut(&key) {
-            goal.objects += 1;
+        if let Some(target) = self.mapping.0.get_mut(&key) {
+            target.objects += 1;
         }
         Ok(())
     }
@@ -195,10 +195,10 @@ impl Walk<'_> {
             return Ok(Some(Rc::clone(plan)));
         }
         let Some(old) = self.core.world.objects.class(object) else { return Ok(None) };
-        let Some(goal) = self.goals.0.get(key) else { return Ok(None) };
+        let Some(target) = self.mapping.0.get(key) else { return Ok(None) };
         let mut notes = Notes { changes: &mut changes.properties, structure: &mut changes.structure };
-        let plan = plan_class(self.core, (&old, &goal.class), &goal.fate, key.1.as_deref(), &mut notes)?;
-        self.have_moved |= !matches!(goal.fate, Fate::Asleep { .. }) && has_moved(&old, &goal.class);
+        let plan = plan_class(self.core, (&old, &target.class), &target.object_plan, key.1.as_deref(), &mut notes)?;
+        self.have_moved |= !matches!(target.object_plan, ObjectPlan::Dormant { .. }) && has_moved(&old, &target.class);
         let plan = Rc::new(plan);
         self.plans.insert(key.clone(), Rc::clone(&plan));
         faults::at(ReloadStep::PlanClass)?;
@@ -270,9 +270,9 @@ impl Walk<'_> {
     }
 
     /// Constructs objects again, owners before their subobjects.
-    fn bear_anew(&mut self) -> Result<(), LoadError> {
+    fn reconstruct_all(&mut self) -> Result<(), LoadError> {
         let core = self.core;
-        for (object, values) in std::mem::take(&mut self.reborn) {
+        for (object, values) in std::mem::take(&mut self.reconstructed) {
             if self.doomed.contains(&object) {
                 continue;
             }
@@ -290,27 +290,27 @@ impl Walk<'_> {
 
     /// Returns report lines of classes whose objects were not simply migrated, sorted by path.
     fn class_fates(&self) -> Vec<ClassFate> {
-        let goals = self.goals.0.iter().filter(|(_, goal)| goal.objects != 0);
-        let line = |((_, dormant), goal): (&ClassKey, &Goal)| {
-            let change = match (&goal.fate, dormant) {
-                (Fate::Carried, None) if goal.class.path != goal.path => {
-                    format!("is now called {}", short(&goal.class.path))
+        let mapping = self.mapping.0.iter().filter(|(_, target)| target.objects != 0);
+        let line = |((_, dormant), target): (&ClassKey, &ClassTarget)| {
+            let change = match (&target.object_plan, dormant) {
+                (ObjectPlan::Carried, None) if target.class.path != target.path => {
+                    format!("is now called {}", short(&target.class.path))
                 }
-                (Fate::Carried, None) => return None,
-                (Fate::Carried, Some(_)) => "is back: its objects are awake".to_owned(),
-                (Fate::Asleep { seen_as }, None) => {
+                (ObjectPlan::Carried, None) => return None,
+                (ObjectPlan::Carried, Some(_)) => "is back: its objects are awake".to_owned(),
+                (ObjectPlan::Dormant { seen_as }, None) => {
                     format!("is gone: its objects are dormant and seen as {} until it returns", short(seen_as))
                 }
-                (Fate::Asleep { seen_as }, Some(_)) => {
+                (ObjectPlan::Dormant { seen_as }, Some(_)) => {
                     format!("is still gone: its objects are dormant and seen as {}", short(seen_as))
                 }
-                (Fate::Reborn { onto }, _) => {
+                (ObjectPlan::Reconstructed { onto }, _) => {
                     format!("extends {} now: its objects were recreated", short(onto))
                 }
             };
-            Some(ClassFate { class: short(&goal.path).to_owned(), change, objects: goal.objects })
+            Some(ClassFate { class: short(&target.path).to_owned(), change, objects: target.objects })
         };
-        let mut fates: Vec<_> = goals.filter_map(line).collect();
+        let mut fates: Vec<_> = mapping.filter_map(line).collect();
         fates.sort_unstable_by(|one, other| one.class.cmp(&other.class));
         fates
     }

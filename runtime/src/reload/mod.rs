@@ -3,11 +3,11 @@
 
 mod carry;
 pub(crate) mod changes;
+pub(crate) mod class_mapping;
 pub(crate) mod digest;
-pub(crate) mod fate;
-pub(crate) mod goals;
 pub(crate) mod journal;
 pub(crate) mod migrate;
+pub(crate) mod object_plan;
 pub(crate) mod plan;
 mod references;
 pub(crate) mod report;

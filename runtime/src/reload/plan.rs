@@ -8,7 +8,7 @@ use alcedo_abi::kinds::property_flags;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
-use crate::emit::diff::{self, Fate as PropertyFate};
+use crate::emit::diff::{self, PropertyDiff};
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
 use crate::object::path;
@@ -17,7 +17,7 @@ use crate::object::storage::View;
 use crate::object::types::OldNames;
 use crate::object::value::{Value, with_objects};
 use crate::reload::changes::PropertyChange;
-use crate::reload::fate::Fate;
+use crate::reload::object_plan::ObjectPlan;
 
 /// Action for one property of the new class. `change` is the index of its line in the report.
 pub(super) enum Action {
@@ -100,7 +100,7 @@ impl PropertyDefault {
 pub(super) struct ClassPlan {
     pub(super) old: Rc<Class>,
     pub(super) new: Rc<Class>,
-    pub(super) fate: Fate,
+    pub(super) object_plan: ObjectPlan,
     /// Actions, one per property of the new class.
     pub(super) actions: Vec<(Rc<Property>, Action)>,
     /// Removed properties, each with the index of its line in the report.
@@ -134,7 +134,7 @@ pub(super) struct Notes<'a> {
 pub(super) fn plan_class(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
-    fate: &Fate,
+    object_plan: &ObjectPlan,
     waits_for: Option<&str>,
     notes: &mut Notes<'_>,
 ) -> Result<ClassPlan, CallError> {
@@ -142,20 +142,20 @@ pub(super) fn plan_class(
     let redirects = core.world.types.member_redirects(new);
     let old_names = OldNames::new(&redirects);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
-    let is_asleep = matches!(fate, Fate::Asleep { .. });
+    let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
     // Dormant objects change to the class of a base: only their values are compared, not the structure of the two classes.
-    let is_news = !is_asleep && !was_dormant;
-    let short = path::short(waits_for.unwrap_or(if is_asleep { &old.path } else { &new.path }));
+    let should_report = !is_dormant && !was_dormant;
+    let short = path::short(waits_for.unwrap_or(if is_dormant { &old.path } else { &new.path }));
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
         let (class, property) = (short.to_owned(), property.to_owned());
         changes.push(PropertyChange { class, property, change, ..PropertyChange::default() });
         changes.len() - 1
     };
     let mut actions = Vec::new();
-    for (property, fate) in new.properties.iter().zip(&difference.properties) {
-        let action = match fate {
-            PropertyFate::Added if is_subobject(property) => Action::Subobject,
-            PropertyFate::Added => {
+    for (property, diff) in new.properties.iter().zip(&difference.properties) {
+        let action = match diff {
+            PropertyDiff::Added if is_subobject(property) => Action::Subobject,
+            PropertyDiff::Added => {
                 let after = default_of(core, new, property)?;
                 let default = PropertyDefault::of(core, new, &after);
                 let words = || match was_dormant {
@@ -165,16 +165,16 @@ pub(super) fn plan_class(
                 let change = note(&property.text, words(), notes.changes);
                 Action::Restore { names: old_names.of(&property.text), default, change }
             }
-            PropertyFate::Carried { from } | PropertyFate::Renamed { from } | PropertyFate::Retyped { from } => {
+            PropertyDiff::Carried { from } | PropertyDiff::Renamed { from } | PropertyDiff::Retyped { from } => {
                 let Some(source) = old.find_property(from).cloned() else { continue };
-                if is_news && matches!(fate, PropertyFate::Renamed { .. }) {
+                if should_report && matches!(diff, PropertyDiff::Renamed { .. }) {
                     notes.structure.push(format!("{short}.{from} is now called {}", property.text));
                 }
                 let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
                 let was = (!is_subobject(property)).then(|| PropertyDefault::of(core, old, &before));
                 let default = PropertyDefault::of(core, new, &after);
                 let names = old_names.of(&property.text);
-                if matches!(fate, PropertyFate::Retyped { .. }) {
+                if matches!(diff, PropertyDiff::Retyped { .. }) {
                     let (before, after) = (source.ty.to_string(), property.ty.to_string());
                     let is_same = before != after && core.world.types.in_paths_of_today(&before) == after;
                     let words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
@@ -182,7 +182,7 @@ pub(super) fn plan_class(
                     Action::Convert { names, from: source, was, default, change, is_same }
                 } else {
                     // References differ between any two class default objects; this is not a change of the declaration.
-                    let is_change = is_news && before != after && !refers(&after);
+                    let is_change = should_report && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };
                     let change = note(&property.text, words, notes.changes);
@@ -197,12 +197,12 @@ pub(super) fn plan_class(
     for name in &difference.removed {
         let is_part = difference.removed_subobjects.iter().any(|(subobject, _)| subobject == name);
         match old.find_property(name) {
-            Some(property) if is_asleep && !is_part => {
+            Some(property) if is_dormant && !is_part => {
                 let before = default_of(core, old, property)?;
                 let change = note(name, String::new(), notes.changes);
                 left.push((Rc::clone(property), PropertyDefault::of(core, old, &before), change));
             }
-            Some(property) if !is_asleep && !is_part => {
+            Some(property) if !is_dormant && !is_part => {
                 let before = default_of(core, old, property)?;
                 let change = note(name, "removed".into(), notes.changes);
                 removed.push((Rc::clone(property), PropertyDefault::of(core, old, &before), change));
@@ -210,19 +210,19 @@ pub(super) fn plan_class(
             _ => {}
         }
     }
-    if is_news {
+    if should_report {
         notes.structure.extend(rename_hint(short, (old, new), &difference));
-        tell_structure(short, &difference, matches!(fate, Fate::Reborn { .. }), notes.structure);
+        report_structure(short, &difference, matches!(object_plan, ObjectPlan::Reconstructed { .. }), notes.structure);
     }
     let added: HashSet<&str> = difference.added_subobjects.iter().map(|(name, _)| &**name).collect();
     let is_added = |subobject: &Subobject| added.contains(&*subobject.name);
     let added_subobjects = new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
     // A dormant object keeps its subobjects, as they are separate objects.
-    let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_asleep);
+    let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant);
     Ok(ClassPlan {
         old: Rc::clone(old),
         new: Rc::clone(new),
-        fate: fate.clone(),
+        object_plan: object_plan.clone(),
         actions,
         removed,
         left,
@@ -236,7 +236,7 @@ pub(super) fn plan_class(
 /// Returns a hint if one property is removed and one of its type is added.
 fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Difference) -> Option<String> {
     let [from] = &difference.removed[..] else { return None };
-    let mut added = new.properties.iter().zip(&difference.properties).filter(|(_, fate)| **fate == PropertyFate::Added);
+    let mut added = new.properties.iter().zip(&difference.properties).filter(|(_, diff)| **diff == PropertyDiff::Added);
     let (Some((to, _)), None) = (added.next(), added.next()) else { return None };
     let from = old.find_property(from)?;
     let is_same = from.ty.to_string() == to.ty.to_string() && !is_subobject(from) && !is_subobject(to);
@@ -244,8 +244,8 @@ fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Dif
     is_same.then(|| format!("{short}.{from} is removed and {to} of its type is added; if that is a new name, write `was = \"{from}\"` on {to}"))
 }
 
-fn tell_structure(short: &str, difference: &diff::Difference, is_reborn: bool, structure: &mut Vec<String>) {
-    if !is_reborn {
+fn report_structure(short: &str, difference: &diff::Difference, is_reconstructed: bool, structure: &mut Vec<String>) {
+    if !is_reconstructed {
         for base in &difference.inserted_bases {
             let line = format!("{short} has a new base {base}: its class constructor does not run on the living");
             structure.push(line);

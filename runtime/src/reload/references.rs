@@ -15,7 +15,7 @@ use crate::object::convert::convert_in_part;
 use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
-use crate::reload::goals::class_awake;
+use crate::reload::class_mapping::class_awake;
 use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
 
 /// Report text for a property whose referenced objects have other classes than before.
@@ -24,7 +24,7 @@ pub(super) const MOVED: &str = "what it refers to is of another class now";
 /// Resets properties that refer to an object of a wrong class to their default and puts the value aside; restores put-aside
 /// values whose objects are all of the right class again. All objects must have their new bodies. Returns one line per
 /// property, with the number of objects.
-pub(super) fn look_again(core: &Core) -> Vec<String> {
+pub(super) fn check_all(core: &Core) -> Vec<String> {
     let objects = &core.world.objects;
     let mut holders: FxHashMap<ClassId, Vec<Rc<Property>>> = FxHashMap::default();
     let mut lines = BTreeMap::new();
@@ -35,7 +35,7 @@ pub(super) fn look_again(core: &Core) -> Vec<String> {
             holders.entry(class.id).or_insert_with(|| class.properties.iter().filter(refers).cloned().collect());
         for property in properties {
             // Skips objects that are destroyed or borrowed; the next reload checks them again.
-            if let Ok(Some(what)) = look_at(core, object, &class, property) {
+            if let Ok(Some(what)) = check(core, object, &class, property) {
                 *lines.entry((format!("{}.{}", class.short_path(), property.text), what)).or_insert(0_u64) += 1;
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn look_again(core: &Core) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-fn look_at(
+fn check(
     core: &Core,
     object: ObjectHandle,
     class: &Class,

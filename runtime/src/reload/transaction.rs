@@ -24,7 +24,7 @@ use crate::object::construction::destroy;
 use crate::object::lazy;
 use crate::object::mode::ComingUp;
 use crate::reload::changes::Phase;
-use crate::reload::goals::{self, Goals};
+use crate::reload::class_mapping::{self, ClassMapping};
 use crate::reload::journal::Journal;
 use crate::reload::migrate::{self, Migration};
 use crate::reload::references;
@@ -77,7 +77,7 @@ pub(crate) fn reload(
         }
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
-            run.tell_what_stays();
+            run.report_warnings();
             // The new generation is live even if unloading the old one fails.
             if let Err(error) = caught(|| {
                 run.unload_old(committed);
@@ -146,11 +146,11 @@ impl Run<'_> {
     fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
         let staged = self.phase(Phase::Stage, |run| run.stage(paths));
         let Some(classes) = self.without_canary(staged)? else { return Ok(None) };
-        let (living, goals, kept) = self.phase(Phase::Quiesce, Self::quiesce)?;
+        let (living, mapping, kept) = self.phase(Phase::Quiesce, Self::quiesce)?;
         self.phase(Phase::Start, Self::start)?;
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
         let (migration, kept) = self.phase(Phase::Migrate, |run| {
-            migrate::migrate(run.core, &living, (goals, kept), &mut run.journal.changes)
+            migrate::migrate(run.core, &living, (mapping, kept), &mut run.journal.changes)
         })?;
         self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
         self.phase(Phase::Commit, |run| {
@@ -184,9 +184,9 @@ impl Run<'_> {
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
         let brought_up = master::bring_up(core, self.loads, paths, self.generation, keep)
             .inspect_err(|_| self.loads.give_back(self.generation))?;
-        let stays = |module: &Rc<MasterModule>| brought_up.staying.iter().any(|other| Rc::ptr_eq(other, module));
-        self.replaced.retain(|module| !stays(module));
-        self.journal.tell_scope(&brought_up);
+        let is_kept = |module: &Rc<MasterModule>| brought_up.kept.iter().any(|other| Rc::ptr_eq(other, module));
+        self.replaced.retain(|module| !is_kept(module));
+        self.journal.record_scope(&brought_up);
         if brought_up.new.is_empty() && self.replaced.is_empty() {
             self.loads.never_was(self.generation);
             self.loads.give_back(self.generation);
@@ -205,18 +205,18 @@ impl Run<'_> {
     }
 
     /// Reports warnings about the new generation's files that no earlier report contains.
-    fn tell_what_stays(&mut self) {
+    fn report_warnings(&mut self) {
         let Some(master) = self.loads.master() else { return };
         for info in master.modules.iter().map(|module| module.info()) {
-            let news = self.loads.told.news(&info.name, info.warnings());
-            self.journal.warnings.extend(news.into_iter().map(|warning| format!("{} {warning}", info.name)));
+            let warnings = self.loads.reported_warnings.unreported(&info.name, info.warnings());
+            self.journal.warnings.extend(warnings.into_iter().map(|warning| format!("{} {warning}", info.name)));
         }
     }
 
     /// Sets the old generation aside without dropping it. Its conjugates are stale from here on.
-    fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, Goals, KeptFields), LoadError> {
+    fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
-        self.tell_unloading()?;
+        self.notify_unloading()?;
         // All changes from here on can be undone by the rollback.
         self.before.lazy = core.world.lazy.snapshot();
         self.before.roots = core.world.objects.root_set();
@@ -224,8 +224,8 @@ impl Run<'_> {
         core.world.mode.set(mode::STAGING);
         faults::at(ReloadStep::Callbacks)?;
         let replaced = master::ids(&self.replaced).collect();
-        let living = goals::living_of(core, &replaced);
-        let goals = goals::decide(core, &living);
+        let living = class_mapping::living_of(core, &replaced);
+        let mapping = class_mapping::decide(core, &living);
         faults::at(ReloadStep::Survivors)?;
         let mut kept = KeptFields::default();
         for object in &living {
@@ -243,19 +243,19 @@ impl Run<'_> {
             self.loads.raise(&MasterEvent::Kept(self.generation, self.journal.kept_modules.clone()));
         }
         faults::at(ReloadStep::ShutGates)?;
-        Ok((living, goals, kept))
+        Ok((living, mapping, kept))
     }
 
     /// Calls the unloading listeners while the old generation is alive: they use the old types, created objects persist, and no
     /// call reaches the new modules. Suspends the old modules last, since any listener may call them.
-    fn tell_unloading(&mut self) -> Result<(), LoadError> {
+    fn notify_unloading(&mut self) -> Result<(), LoadError> {
         let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
         let _lowered = core.world.types.lower_shadow();
         core.set_aside(master::ids(new));
         new.iter().for_each(|module| module.gate().close());
         core.take_back(master::ids(&self.replaced));
         self.replaced.iter().for_each(|module| module.leases().seal());
-        self.loads.tell_unloading(self.old.generation);
+        self.loads.notify_unloading(self.old.generation);
         let (suspended, result) = master::suspend(core, self.loads, &self.replaced);
         self.suspended = suspended;
         core.set_aside(master::ids(&self.replaced));
@@ -289,7 +289,7 @@ impl Run<'_> {
         let bodies = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
         if migration.have_moved {
-            self.journal.changes.structure.extend(references::look_again(core));
+            self.journal.changes.structure.extend(references::check_all(core));
         }
         core.world.mode.set(mode::NORMAL);
         core.tasks.commit_staged();

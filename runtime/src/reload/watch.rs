@@ -19,7 +19,7 @@ const TEXT: &str = "uc";
 const MANIFEST: &str = "package.toml";
 
 /// Interval at which a wait checks `is_over`.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Error of watching files.
 #[derive(Debug, thiserror::Error)]
@@ -31,12 +31,12 @@ pub struct WatchError {
 
 /// Debouncer of changed files. Pure: the time is an argument.
 #[derive(Debug, Default)]
-struct Settling {
+struct Debounce {
     changed: BTreeSet<PathBuf>,
     last: Option<Duration>,
 }
 
-impl Settling {
+impl Debounce {
     fn note(&mut self, now: Duration, path: PathBuf) {
         self.changed.insert(path);
         self.last = Some(now);
@@ -52,11 +52,11 @@ impl Settling {
     }
 }
 
-/// Watch over some files. A watcher thread collects events; [`FileWatch::has_settled`] is called at safe points.
+/// Watch over some files. A watcher thread collects events; [`FileWatch::is_quiet`] is called at safe points.
 pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
     events: Receiver<PathBuf>,
-    settling: Settling,
+    debounce: Debounce,
     start: Instant,
     /// Watched files that are folders.
     packages: Vec<PathBuf>,
@@ -92,7 +92,7 @@ impl FileWatch {
         for package in &packages {
             watcher.watch(package, RecursiveMode::Recursive).map_err(failed(package))?;
         }
-        Ok(Self { files, events, settling: Settling::default(), start: Instant::now(), packages, watcher })
+        Ok(Self { files, events, debounce: Debounce::default(), start: Instant::now(), packages, watcher })
     }
 
     /// Blocks until a watched file has changed and is quiet, then returns true. Returns false if `stop` receives a message or
@@ -102,29 +102,29 @@ impl FileWatch {
             let mut select = Select::new();
             select.recv(&self.events);
             let stops = select.recv(stop);
-            let nap = if self.settling.last.is_some() { QUIET } else { LOOK };
-            let ready = select.ready_timeout(nap).ok();
+            let timeout = if self.debounce.last.is_some() { QUIET } else { POLL_INTERVAL };
+            let ready = select.ready_timeout(timeout).ok();
             if ready == Some(stops) || is_over() {
                 return false;
             }
-            if self.has_settled() {
+            if self.is_quiet() {
                 return true;
             }
         }
     }
 
     /// Checks if a watched file has changed since the last call and is quiet now. Never blocks.
-    pub(crate) fn has_settled(&mut self) -> bool {
+    pub(crate) fn is_quiet(&mut self) -> bool {
         let now = self.start.elapsed();
         while let Ok(path) = self.events.try_recv() {
             if self.packages.contains(&path) && path.is_dir() {
                 self.watch_again(&path);
             }
             if self.files.iter().any(|file| concerns(file, &path)) {
-                self.settling.note(now, path);
+                self.debounce.note(now, path);
             }
         }
-        self.settling.take_quiet(now)
+        self.debounce.take_quiet(now)
     }
 
     /// Watches a re-created folder again, since the system treats it as a new one.
@@ -155,7 +155,7 @@ fn is_change(kind: EventKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{QUIET, Settling, concerns, is_change};
+    use super::{Debounce, QUIET, concerns, is_change};
     use notify::EventKind;
     use notify::event::{AccessKind, AccessMode, ModifyKind};
     use std::time::Duration;
@@ -193,13 +193,13 @@ mod tests {
 
     #[test]
     fn a_changed_file_is_reported_after_a_quiet_time() {
-        let mut settling = Settling::default();
-        assert!(!settling.take_quiet(Duration::ZERO));
-        settling.note(Duration::from_millis(1), "a".into());
-        assert!(!settling.take_quiet(Duration::from_millis(5)));
-        settling.note(Duration::from_millis(10), "a".into());
-        assert!(!settling.take_quiet(Duration::from_millis(16)));
-        assert!(settling.take_quiet(Duration::from_millis(10) + QUIET));
-        assert!(!settling.take_quiet(Duration::from_secs(9)));
+        let mut debounce = Debounce::default();
+        assert!(!debounce.take_quiet(Duration::ZERO));
+        debounce.note(Duration::from_millis(1), "a".into());
+        assert!(!debounce.take_quiet(Duration::from_millis(5)));
+        debounce.note(Duration::from_millis(10), "a".into());
+        assert!(!debounce.take_quiet(Duration::from_millis(16)));
+        assert!(debounce.take_quiet(Duration::from_millis(10) + QUIET));
+        assert!(!debounce.take_quiet(Duration::from_secs(9)));
     }
 }

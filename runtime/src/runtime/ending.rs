@@ -11,7 +11,7 @@ use crate::conjugate::BlackCount;
 use crate::error::Error;
 use crate::lease::Blocker;
 use crate::load::master;
-use crate::unload::naps::Naps;
+use crate::unload::backoff::Backoff;
 
 /// Progress of the finalizer thread during a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl fmt::Display for Shutdown {
 
 impl Inner {
     /// Records the failures of finalizers since the last call, and returns them. The finalizer thread has logged them.
-    pub(super) fn hear_finalizers(&self) -> Vec<String> {
+    pub(super) fn note_finalizer_failures(&self) -> Vec<String> {
         let failures = self.core.finalizer.failures().into_iter();
         let noted = failures.map(|failure| {
             let problem = format!("a finalizer of {} {}", failure.module, failure.error);
@@ -141,7 +141,7 @@ impl Inner {
         let dropped = core.finalizer.dropped();
         core.finalizer.release();
         let mark = core.finalizer.mark();
-        let mut naps = Naps::default();
+        let mut backoff = Backoff::default();
         let is_complete = loop {
             if mark.is_passed() {
                 break true;
@@ -150,14 +150,14 @@ impl Inner {
                 break false;
             }
             core.meanwhile();
-            naps.sleep();
+            backoff.sleep();
         };
         // Releases the blacks that finalizers have dropped.
         core.blacks.flush_all();
         Drained {
             dropped: core.finalizer.dropped() - dropped,
             pending: core.finalizer.pending(),
-            failures: self.hear_finalizers(),
+            failures: self.note_finalizer_failures(),
             running: core.finalizer.running(),
             is_complete,
             took: begun.elapsed(),
@@ -217,7 +217,7 @@ impl Runtime {
         let blacks = inner.core.blacks.left().into_iter().chain(report.undropped).chain(report.live).collect();
         let objects = self.objects().all().len() as u64;
         if let Some(agent) = inner.agent.get() {
-            agent.tell_end(Vec::clone(&left));
+            agent.send_end(Vec::clone(&left));
         }
         inner.let_go();
         Shutdown { left, blacks, plugin_parts: drained.pending, jobs, leases, objects }

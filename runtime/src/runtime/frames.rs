@@ -104,13 +104,13 @@ impl Runtime {
         core.tasks.end_expired(&core.world, &core.red);
         core.pump_posted();
         core.finalizer.release();
-        self.inner.hear_finalizers();
+        self.inner.note_finalizer_failures();
         self.tend_unloads();
         if let Some(agent) = self.inner.agent.get() {
             agent.attend(self);
         }
-        let has_settled = self.inner.watch.borrow_mut().as_mut().is_some_and(FileWatch::has_settled);
-        if let Some(master) = self.inner.loads.master().filter(|_| has_settled) {
+        let is_quiet = self.inner.watch.borrow_mut().as_mut().is_some_and(FileWatch::is_quiet);
+        if let Some(master) = self.inner.loads.master().filter(|_| is_quiet) {
             self.request_reload_of(master.paths, self.inner.watch_scope.get());
         }
         let requested = self.inner.requests.take();

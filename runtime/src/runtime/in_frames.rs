@@ -34,7 +34,7 @@ impl<B> KeptBody<B> {
     }
 
     pub(super) fn take(&self) -> Option<Rc<B>> {
-        // SAFETY: as in `share`; nothing is dropped here. Callers of `look` have promised that `take` is not called during the borrow.
+        // SAFETY: as in `share`; nothing is dropped here. Callers of `borrow` have promised that `take` is not called during the borrow.
         unsafe { (*self.0.get()).take() }
     }
 
@@ -43,7 +43,7 @@ impl<B> KeptBody<B> {
     /// # Safety
     /// The body is not taken out as long as the result is used.
     #[inline]
-    pub(super) unsafe fn look(&self) -> Option<&B> {
+    pub(super) unsafe fn borrow(&self) -> Option<&B> {
         // SAFETY: as in `share`; the result is stored behind the `Rc`, which stays, as the caller promises.
         unsafe { (*self.0.get()).as_deref() }
     }

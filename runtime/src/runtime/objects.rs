@@ -213,7 +213,7 @@ impl Objects<'_> {
             return Err(CallError::Stale { handle: outer }.into());
         }
         core.world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
-        if let Some(action) = self.0.inner.busy.get().filter(|_| !self.0.inner.loads.is_telling()) {
+        if let Some(action) = self.0.inner.busy.get().filter(|_| !self.0.inner.loads.is_notifying()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
         }
         let _call = core.world.stack.enter(&format_args!("spawning a {}", class.path))?;

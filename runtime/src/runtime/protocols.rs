@@ -193,8 +193,8 @@ impl Calls<'_> {
     /// impl Resolver for Commands {
     ///     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
     ///         let say = |mut call: Call<'_>| {
-    ///             let said = format!("{}!", call.text(0)?);
-    ///             call.give_text(&said)
+    ///             let reply = format!("{}!", call.text(0)?);
+    ///             call.give_text(&reply)
     ///         };
     ///         Ok(match name.rest() {
     ///             "say" => Answer::Function(Resolved::new(self.text.clone(), say).pure()),
@@ -207,8 +207,8 @@ impl Calls<'_> {
     /// let runtime = Runtime::builder().build()?;
     /// runtime.calls().add_protocol(Console)?;
     /// runtime.calls().add_resolver("console", 0, "commands", Commands { text: "String -> String".parse()? })?;
-    /// let said = runtime.calls().call("console:/Say", &[Value::Text("hello".into())])?;
-    /// assert_eq!(said, Some(Value::Text("hello!".into())));
+    /// let reply = runtime.calls().call("console:/Say", &[Value::Text("hello".into())])?;
+    /// assert_eq!(reply, Some(Value::Text("hello!".into())));
     /// let error = runtime.calls().call("console:/sing", &[]).unwrap_err().to_string();
     /// assert_eq!(error, "`console:/sing` leads nowhere: tried commands (declined: there is no command sing)");
     /// # Ok(())

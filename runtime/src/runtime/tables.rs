@@ -327,7 +327,7 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     /// [`ContextError::ContextUnloading`] once its generation unloads; when the entry panics.
     #[track_caller]
     pub fn call(&self, arguments: A) -> Result<R, ContextError> {
-        self.entry.within(Location::caller(), |shell| call_hot(shell, arguments))?
+        self.entry.within(Location::caller(), |trampoline| call_hot(trampoline, arguments))?
     }
 
     /// Runs `code` for many calls with a single check: the generation is not unloaded until `code` has returned. Each call then costs
@@ -337,7 +337,7 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     /// [`ContextError::ContextUnloading`] once its generation unloads.
     #[track_caller]
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, ContextError> {
-        self.entry.within(Location::caller(), |shell| code(HotFunction::new(shell)))
+        self.entry.within(Location::caller(), |trampoline| code(HotFunction::new(trampoline)))
     }
 }
 

@@ -17,9 +17,9 @@ use super::in_frames::{KeptBody, runtime_in_a_frame};
 use super::protocols::{HostCode, TakeBody};
 use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
-use crate::bridge::black_direct::{failed, given, guarded};
+use crate::bridge::black_direct::{failed, guarded, to_answer};
 use crate::bridge::dynamic_call::{self, Effect};
-use crate::bridge::ways::Ways;
+use crate::bridge::fast_paths::FastPaths;
 use crate::callback::{Registered, Site};
 use crate::error::Error;
 use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams, signature_of};
@@ -158,8 +158,8 @@ impl Calls<'_> {
             let message = format!("`ex:/{name}` ({signature}): a type of it declares another kind than it is read as");
             return Err(CallError::other(message).into());
         }
-        let ways = (*self.0.core().ways).clone();
-        let function = Rc::new(Typed { ways, body: KeptBody::new(body), place: Location::caller() });
+        let fast_paths = (*self.0.core().fast_paths).clone();
+        let function = Rc::new(Typed { fast_paths, body: KeptBody::new(body), location: Location::caller() });
         let (path, mode) = (format!("ex:/{name}"), self.0.core().world.mode.clone());
         let call = {
             let function = Rc::clone(&function);
@@ -184,8 +184,8 @@ fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
 ) -> Result<(), CallError> {
     let result = R::VALUE.is_some();
     buffer.expect_len(A::COUNT + usize::from(result))?;
-    let given = body(A::from_slots(buffer.slots()).ok_or_else(|| other_arguments(path))?)?;
-    if result { buffer.put(A::COUNT, given.into_slot()) } else { Ok(()) }
+    let returned = body(A::from_slots(buffer.slots()).ok_or_else(|| other_arguments(path))?)?;
+    if result { buffer.put(A::COUNT, returned.into_slot()) } else { Ok(()) }
 }
 
 /// Returns whether a result is an object, whose class a slot does not specify.
@@ -220,10 +220,10 @@ type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
 /// A registered function; its body is taken when the host ends.
 struct Typed<B> {
     /// Call cache that direct calls check.
-    ways: Ways,
+    fast_paths: FastPaths,
     body: KeptBody<B>,
     /// Registration site, used as the location of errors that the function returns.
-    place: &'static Location<'static>,
+    location: &'static Location<'static>,
 }
 
 impl<B: Body> Typed<B> {
@@ -235,7 +235,11 @@ impl<B: Body> Typed<B> {
 
     #[cold]
     fn source(&self) -> SourcePlace {
-        SourcePlace { file: self.place.file().to_owned(), line: self.place.line(), column: self.place.column() }
+        SourcePlace {
+            file: self.location.file().to_owned(),
+            line: self.location.line(),
+            column: self.location.column(),
+        }
     }
 }
 
@@ -381,17 +385,17 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
         // it exists.
         let function = unsafe { &*context.cast::<Typed<B>>() };
         // Outside a red frame the host could end during the call.
-        if !function.ways.in_a_frame() {
+        if !function.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
         // SAFETY: a body is taken out when the host ends, which is delayed until the outermost red frame has closed.
-        let Some(body) = (unsafe { function.body.look() }) else {
+        let Some(body) = (unsafe { function.body.borrow() }) else {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         };
         guarded(|| match B::Args::of_bits(bits) {
             // SAFETY: a red frame is open.
             Some(args) => match unsafe { body.run_in_a_frame(args) } {
-                Some(returned) => given(returned.crossing(|| function.source())),
+                Some(returned) => to_answer(returned.crossing(|| function.source())),
                 None => DirectAnswer::without(DirectStatus::NOT_DONE),
             },
             None => failed(in_no_slot()),
@@ -419,7 +423,7 @@ where
             // a `Copy` value, so a value exists.
             let body = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
             match A::of_bits(bits) {
-                Some(args) => given(Ok(body(args))),
+                Some(args) => to_answer(Ok(body(args))),
                 None => failed(in_no_slot()),
             }
         })

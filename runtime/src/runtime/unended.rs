@@ -25,7 +25,7 @@ impl Drop for Runtimes {
         for left in self.0.take().iter().filter_map(WeakRuntime::upgrade) {
             let callbacks: Vec<_> = left.callbacks_that_own().iter().map(Site::to_string).collect();
             if !callbacks.is_empty() {
-                say(callbacks.join(", "), left.stage_dir());
+                log_warning(callbacks.join(", "), left.stage_dir());
             }
         }
     }
@@ -33,8 +33,8 @@ impl Drop for Runtimes {
 
 /// Logs the warning on another thread, because thread-locals of the subscriber may be destroyed on this thread. The wait is limited:
 /// this thread may hold a lock that the subscriber needs. On Windows no thread starts while another thread ends.
-fn say(callbacks: String, folder: PathBuf) {
-    let say = move || {
+fn log_warning(callbacks: String, folder: PathBuf) {
+    let warn = move || {
         tracing::warn!(
             callbacks,
             folder = %folder.display(),
@@ -44,16 +44,16 @@ fn say(callbacks: String, folder: PathBuf) {
         );
     };
     if cfg!(windows) {
-        let _lost = trap::caught(say);
+        let _lost = trap::caught(warn);
         return;
     }
     let (done, is_done) = channel();
     let thread = thread::Builder::new().name("alcedo-last-words".into()).spawn(move || {
-        let _lost = trap::caught(say);
-        let _nobody = done.send(());
+        let _lost = trap::caught(warn);
+        let _disconnected = done.send(());
     });
     if thread.is_ok() {
-        let _said = is_done.recv_timeout(LONGEST);
+        let _timed_out = is_done.recv_timeout(LONGEST);
     }
 }
 

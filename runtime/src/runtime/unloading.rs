@@ -12,20 +12,20 @@ use crate::load::error::LoadError;
 use crate::load::master::Unload;
 use crate::load::module::master::MasterModule;
 use crate::reload::requests::Request;
+use crate::unload::in_progress;
 use crate::unload::state::GenerationInfo;
 use crate::unload::ticket::UnloadTicket;
-use crate::unload::under_way;
 use crate::unload::unloads::UnloadingCallback;
 
 impl Inner {
     /// Waits for unloads in progress when the host ends, then parks them. Returns their blockers.
     pub(super) fn end_unloads(&self) -> Vec<Blocker> {
         let deadline = self.loads.unloads.policy.shutdown;
-        if under_way::settle(&self.core, &self.loads, deadline) {
+        if in_progress::wait_for_all(&self.core, &self.loads, deadline) {
             return Vec::new();
         }
         let kept = self.loads.unloads.tickets().iter().flat_map(|ticket| ticket.report().blockers).collect();
-        under_way::park(&self.core, &self.loads, None);
+        in_progress::park(&self.core, &self.loads, None);
         kept
     }
 }
@@ -116,7 +116,7 @@ impl Unloads<'_> {
     /// When plugin code is on the stack.
     pub fn wait(&self, deadline: Duration) -> Result<bool, Error> {
         let _busy = self.0.at_safe_point("waiting for unloads")?;
-        Ok(under_way::settle(&self.0.inner.core, &self.0.inner.loads, deadline))
+        Ok(in_progress::wait_for_all(&self.0.inner.core, &self.0.inner.loads, deadline))
     }
 
     /// Parks a generation whose unload does not finish: its images stay mapped until the process ends, and are counted and listed.
@@ -125,7 +125,7 @@ impl Unloads<'_> {
     /// When the generation is not unloading, or plugin code is on the stack.
     pub fn park(&self, generation: u64) -> Result<(), Error> {
         let _busy = self.0.at_safe_point("parking a generation")?;
-        match under_way::park(&self.0.inner.core, &self.0.inner.loads, Some(Generation(generation))) {
+        match in_progress::park(&self.0.inner.core, &self.0.inner.loads, Some(Generation(generation))) {
             0 => Err(LoadError::NotUnloading { generation }.into()),
             _ => Ok(()),
         }
@@ -159,7 +159,7 @@ impl Runtime {
     /// Advances the unloads in progress. Must be called at a safe point.
     pub(super) fn tend_unloads(&self) {
         if let Ok(_busy) = self.at_safe_point("the end of a generation") {
-            under_way::tend_all(&self.inner.core, &self.inner.loads);
+            in_progress::tend_all(&self.inner.core, &self.inner.loads);
         }
         alcedo_sys::checkpoint();
     }

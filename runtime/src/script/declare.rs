@@ -18,7 +18,7 @@ use crate::object::hooks::HookContext;
 use crate::object::origin::Origin;
 use crate::object::thunk::{Thunk, idle};
 use crate::script::defaults::Defaults;
-use crate::script::text::{Nobody, of_const, start};
+use crate::script::text::{NoObjects, of_const, start};
 
 pub(crate) use crate::object::fixed::ARRAY_DIM;
 
@@ -134,7 +134,7 @@ fn class(package: &hir::Package, found: &hir::Class, tag: u64, bodies: &mut Bodi
 }
 
 fn property(found: &hir::Property) -> PropertyDecl {
-    let default = found.default.as_ref().map_or_else(|| start(&found.ty), |value| of_const(value, &Nobody));
+    let default = found.default.as_ref().map_or_else(|| start(&found.ty), |value| of_const(value, &NoObjects));
     PropertyDecl {
         flags: found.flags,
         default,
@@ -153,7 +153,7 @@ fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
 }
 
 /// Returns the metadata of a parameter that other packages of scripts need.
-fn said(found: &hir::Param) -> impl Iterator<Item = (String, String)> {
+fn param_metadata(found: &hir::Param) -> impl Iterator<Item = (String, String)> {
     let words = [("optional", found.optional), ("coerce", found.coerce)];
     words.into_iter().filter(|(_, is)| *is).map(|(word, _)| (word.to_owned(), "true".to_owned()))
 }
@@ -166,9 +166,9 @@ fn array_dim(ty: &hir::Type) -> Option<(String, String)> {
 fn params(found: &[hir::Param], result: Option<&hir::Type>) -> Vec<PropertyDecl> {
     let param = |found: &hir::Param| PropertyDecl {
         flags: if found.out { property_flags::OUT } else { 0 },
-        meta: array_dim(&found.ty).into_iter().chain(said(found)).collect(),
+        meta: array_dim(&found.ty).into_iter().chain(param_metadata(found)).collect(),
         default: match found.default.as_ref().map(|default| &default.kind) {
-            Some(hir::ExprKind::Const(value)) => of_const(value, &Nobody),
+            Some(hir::ExprKind::Const(value)) => of_const(value, &NoObjects),
             _ => String::new(),
         },
         ..typed(&found.name, &found.ty)

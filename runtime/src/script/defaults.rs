@@ -75,18 +75,18 @@ impl Named for In<'_> {
 }
 
 fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Default) -> Result<(), String> {
-    let told = |error: &dyn std::fmt::Display| format!("line {}: {} {error}", line.line, line.property);
-    let class = world.objects.class(object).ok_or_else(|| told(&"belongs to a destroyed object"))?;
-    let property = class.find_property(&line.property).ok_or_else(|| told(&"no longer exists"))?;
+    let message = |error: &dyn std::fmt::Display| format!("line {}: {} {error}", line.line, line.property);
+    let class = world.objects.class(object).ok_or_else(|| message(&"belongs to a destroyed object"))?;
+    let property = class.find_property(&line.property).ok_or_else(|| message(&"no longer exists"))?;
     let named = In { world, owner, itself: object };
     let read = |value: &Const, ty: &PropertyType| {
-        Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| told(&error))
+        Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| message(&error))
     };
-    let now = || world.objects.read_value(object, &*line.property).map_err(|error| told(&error));
+    let now = || world.objects.read_value(object, &*line.property).map_err(|error| message(&error));
     let value = match (&line.action, &property.ty) {
         (DefaultAction::Set(value), ty) => read(value, ty)?,
         (action, PropertyType::Array(of)) => {
-            let Value::Array(mut row) = now()? else { return Err(told(&"is not an array")) };
+            let Value::Array(mut row) = now()? else { return Err(message(&"is not an array")) };
             let element = of.ty();
             match action {
                 DefaultAction::Set(_) => {}
@@ -108,7 +108,7 @@ fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Defaul
             }
             Value::Array(row)
         }
-        _ => return Err(told(&"is not an array")),
+        _ => return Err(message(&"is not an array")),
     };
-    world.objects.write_unasked(object, &line.property, &value).map_err(|error| told(&error))
+    world.objects.write_unasked(object, &line.property, &value).map_err(|error| message(&error))
 }

@@ -43,9 +43,10 @@ struct Written {
 /// # Errors
 /// Returns the problem, with its line if there is one.
 pub(crate) fn read(package: &str, text: &str) -> Result<Manifest, String> {
-    let written: Written = toml::from_str(text).map_err(|error| told(package, text, error.span(), error.message()))?;
+    let written: Written =
+        toml::from_str(text).map_err(|error| with_location(package, text, error.span(), error.message()))?;
     match &written.name {
-        Some(name) if name != package => Err(told(
+        Some(name) if name != package => Err(with_location(
             package,
             text,
             None,
@@ -60,12 +61,12 @@ pub(crate) fn read(package: &str, text: &str) -> Result<Manifest, String> {
     }
 }
 
-fn told(package: &str, text: &str, span: Option<Range<usize>>, message: &str) -> String {
-    let place = match span.and_then(|span| text.get(..span.start)) {
+fn with_location(package: &str, text: &str, span: Option<Range<usize>>, message: &str) -> String {
+    let location = match span.and_then(|span| text.get(..span.start)) {
         Some(before) => format!("{package}/{FILE}:{}", before.matches('\n').count() + 1),
         None => format!("{package}/{FILE}"),
     };
-    format!("{place}: {}", message.trim_end())
+    format!("{location}: {}", message.trim_end())
 }
 
 #[cfg(test)]
@@ -85,8 +86,8 @@ mod tests {
     #[test]
     fn errors_are_reported_with_their_line() {
         let check = |text: &str, expected: &[&str]| {
-            let told = read("Tale", text).expect_err(text);
-            assert!(expected.iter().all(|part| told.contains(part)), "{text}: {told}");
+            let error = read("Tale", text).expect_err(text);
+            assert!(expected.iter().all(|part| error.contains(part)), "{text}: {error}");
         };
         check("version = \"1.2\"", &["Tale/package.toml:1: "]);
         check("name = \"Tale\"\nversion = \"one\"", &["Tale/package.toml:2: "]);

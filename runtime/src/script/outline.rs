@@ -38,10 +38,10 @@ fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>
 
 /// Returns the outline of all files that can be parsed.
 pub(crate) fn partial_outline(package: &str, sources: &[Source], parsed: &Parsed) -> Outline {
-    let said = alcedo_uc::outline(package, sources, parsed);
+    let outline = alcedo_uc::outline(package, sources, parsed);
     let paths = |paths: &[Path]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let types = [paths(&said.types), paths(&said.delegates)].concat();
-    Outline { types, classes: paths(&said.classes), names: said.names, words: said.mentions }
+    let types = [paths(&outline.types), paths(&outline.delegates)].concat();
+    Outline { types, classes: paths(&outline.classes), names: outline.names, words: outline.mentions }
 }
 
 #[cfg(test)]

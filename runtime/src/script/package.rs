@@ -23,7 +23,7 @@ pub(crate) const CLASSES: &str = "Classes";
 const LARGEST: u64 = 64 << 20;
 
 /// Maximum number of messages of a package that are rendered.
-const MOST_SHOWN: usize = 200;
+const MOST_MESSAGES: usize = 200;
 
 /// Source of a package. Any thread.
 #[derive(Clone, Debug)]
@@ -135,9 +135,9 @@ impl Package {
             })?;
             left -= bytes.len() as u64;
             // Messages name a file by its path in the package, independent of the folder's location.
-            let shown = path.strip_prefix(folder).unwrap_or(&path);
-            let shown = format!("{name}/{}", shown.display());
-            sources.push(Source::decode(&shown, &bytes));
+            let relative = path.strip_prefix(folder).unwrap_or(&path);
+            let file = format!("{name}/{}", relative.display());
+            sources.push(Source::decode(&file, &bytes));
         }
         let parsed = Parsed::of(&sources);
         let (outline, is_right) = (partial_outline(&name, &sources, &parsed), !parsed.has_errors());
@@ -165,10 +165,10 @@ fn written(folder: &Path, package: &str) -> Result<Option<String>, PackageError>
     }
 }
 
-/// Renders the messages of a package, a paragraph each: the first [`MOST_SHOWN`], and the number of the remaining ones.
+/// Renders the messages of a package, a paragraph each: the first [`MOST_MESSAGES`], and the number of the remaining ones.
 pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
-    let shown = found.iter().take(MOST_SHOWN).map(|found| found.render(sources).trim_end().to_owned());
-    let others = found.get(MOST_SHOWN..).unwrap_or_default();
+    let first = found.iter().take(MOST_MESSAGES).map(|found| found.render(sources).trim_end().to_owned());
+    let others = found.get(MOST_MESSAGES..).unwrap_or_default();
     let files: BTreeSet<_> = others.iter().map(|found| found.file).collect();
     let count = (!others.is_empty()).then(|| {
         let errors = others.iter().filter(|found| found.is_error()).count();
@@ -178,7 +178,7 @@ pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
             files.len()
         )
     });
-    shown.chain(count).collect::<Vec<_>>().join("\n\n")
+    first.chain(count).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns the folders that may hold the files of a package.
@@ -189,12 +189,12 @@ pub(crate) fn folders(folder: &Path) -> [PathBuf; 2] {
 /// Returns the files of a package, sorted by name.
 fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
     let mut found = Vec::new();
-    for place in folders(folder) {
-        let entries = match std::fs::read_dir(&place) {
-            Err(error) if place != folder && error.kind() == io::ErrorKind::NotFound => continue,
+    for dir in folders(folder) {
+        let entries = match std::fs::read_dir(&dir) {
+            Err(error) if dir != folder && error.kind() == io::ErrorKind::NotFound => continue,
             entries => entries,
         };
-        let failed = |source| PackageError::Io { path: place.clone(), source };
+        let failed = |source| PackageError::Io { path: dir.clone(), source };
         for entry in entries.map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let is_source = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
@@ -287,8 +287,8 @@ mod tests {
         assert_eq!(with.manifest.version.to_string(), "1.2.0");
         assert_ne!(with.digest, without.digest);
         fs::write(folder.join("package.toml"), "version = 1").expect("written");
-        let told = read().expect_err("no version").to_string();
-        assert!(told.contains("Tale/package.toml:1: ") && told.contains("[dependencies]"), "{told}");
+        let error = read().expect_err("no version").to_string();
+        assert!(error.contains("Tale/package.toml:1: ") && error.contains("[dependencies]"), "{error}");
     }
 
     #[cfg(unix)]

@@ -15,9 +15,9 @@ pub(crate) trait Named {
 }
 
 /// Used before any object exists.
-pub(crate) struct Nobody;
+pub(crate) struct NoObjects;
 
-impl Named for Nobody {
+impl Named for NoObjects {
     fn subobject(&self, _name: &str) -> String {
         NONE.to_owned()
     }
@@ -107,7 +107,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use alcedo_uc::hir::{Const, Num, Type};
 
-    use super::{Nobody, of_const, start};
+    use super::{NoObjects, of_const, start};
 
     #[test]
     fn values_are_written_as_reflection_reads_them() {
@@ -120,7 +120,7 @@ mod tests {
             (Const::Array(vec![Const::None, Const::Name("b".into())]), "(none, \"b\")"),
             (Const::Function("Ring".into()), "none"),
         ] {
-            assert_eq!(of_const(&value, &Nobody), text);
+            assert_eq!(of_const(&value, &NoObjects), text);
         }
     }
 

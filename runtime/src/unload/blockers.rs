@@ -6,11 +6,11 @@ use alcedo_sys::{Holder, HolderKind};
 use crate::lease::{Blocker, LeaseKind};
 
 /// Converts holders to blockers. A running thread is listed once, without its thread-locals, which it will drop itself.
-pub(super) fn told(holders: Vec<Holder>) -> Vec<Blocker> {
+pub(super) fn blockers_of(holders: Vec<Holder>) -> Vec<Blocker> {
     let threads: Vec<_> = holders.iter().filter(|holder| holder.kind == HolderKind::Thread).cloned().collect();
     let is_of_a_thread = |holder: &Holder| threads.iter().any(|thread| thread.thread == holder.thread);
-    let told = holders.into_iter().filter(|holder| holder.kind != HolderKind::ThreadLocal || !is_of_a_thread(holder));
-    told.map(blocker).collect()
+    let listed = holders.into_iter().filter(|holder| holder.kind != HolderKind::ThreadLocal || !is_of_a_thread(holder));
+    listed.map(blocker).collect()
 }
 
 fn blocker(holder: Holder) -> Blocker {
@@ -33,7 +33,7 @@ fn blocker(holder: Holder) -> Blocker {
 /// Formats the blockers of an image that stays mapped as its reason.
 pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
     let words = blockers.iter().map(|blocker| format!("{} {}", blocker.kind, blocker.tail()));
-    let words: Vec<_> = words.chain(ways_out(blockers).into_iter().map(str::to_owned)).collect();
+    let words: Vec<_> = words.chain(hints(blockers).into_iter().map(str::to_owned)).collect();
     format!("kept by {}", words.join("; "))
 }
 
@@ -45,11 +45,11 @@ const THREADS_OF_CRATES: [(&str, &str); 3] = [
 ];
 
 /// Returns the help for threads of crates that end only on request.
-pub(super) fn ways_out(blockers: &[Blocker]) -> Vec<&'static str> {
+pub(super) fn hints(blockers: &[Blocker]) -> Vec<&'static str> {
     let has = |start: &str| {
         blockers.iter().any(|blocker| blocker.kind == LeaseKind::Thread && blocker.owner.starts_with(start))
     };
-    THREADS_OF_CRATES.iter().filter(|(start, _)| has(start)).map(|(_, way)| *way).collect()
+    THREADS_OF_CRATES.iter().filter(|(start, _)| has(start)).map(|(_, help)| *help).collect()
 }
 
 #[cfg(test)]
@@ -58,7 +58,7 @@ mod tests {
 
     use alcedo_sys::{Holder, HolderKind};
 
-    use super::told;
+    use super::blockers_of;
     use crate::lease::LeaseKind;
 
     #[test]
@@ -71,7 +71,7 @@ mod tests {
                 since: Instant::now(),
                 place: None,
             };
-            super::kept_by(&told(threads.iter().map(holder).collect()))
+            super::kept_by(&blockers_of(threads.iter().map(holder).collect()))
         };
         const TOKIO: &str = "; drop its tokio runtime in `exit`, with the servers and clients that run on it";
         for name in ["\"tokio-runtime-worker\"", "\"tokio-rt-worker\"", "\"tokio-runtime-w\""] {
@@ -92,7 +92,7 @@ mod tests {
             since: Instant::now(),
             place: None,
         };
-        let blockers = told(vec![
+        let blockers = blockers_of(vec![
             holder(HolderKind::ThreadLocal, "2 thread-local destructors", "\"exporter\" (7)"),
             holder(HolderKind::Thread, "thread \"exporter\"", "\"exporter\" (7)"),
             holder(HolderKind::ThreadLocal, "a thread-local destructor", "\"pool\" (8)"),

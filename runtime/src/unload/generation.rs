@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
-use crate::unload::naps::Naps;
+use crate::unload::backoff::Backoff;
+use crate::unload::in_progress;
 use crate::unload::steps::{LATER, UnloadStep};
 use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
-use crate::unload::under_way;
 
 /// Unloads a generation as far as possible within a short time. `own` is called in every step for the caller's part.
 pub(crate) fn unload<M: UnloadModule>(
@@ -26,7 +26,7 @@ pub(crate) fn unload<M: UnloadModule>(
     }
     // The caller is at a safe point. Destroyed objects hold their class, which may hold a C library.
     core.world.objects.free_graveyard();
-    under_way::hand_over(core, host, unload, &LATER, begun)
+    in_progress::hand_over(core, host, unload, &LATER, begun)
 }
 
 fn step_now<M: UnloadModule>(
@@ -39,7 +39,7 @@ fn step_now<M: UnloadModule>(
     let GenerationUnload { generation, modules, .. } = *unload;
     match step {
         UnloadStep::Seal => modules.iter().for_each(|module| module.leases().seal()),
-        UnloadStep::Tell => host.tell_unloading(generation),
+        UnloadStep::Notify => host.notify_unloading(generation),
         UnloadStep::ShutGates => {
             for module in modules {
                 module.shut();
@@ -76,7 +76,7 @@ fn step_now<M: UnloadModule>(
         }
         // Performed by the caller.
         UnloadStep::EndObjects | UnloadStep::Resume => {}
-        // Performed later, by `under_way.rs` and the ticket.
+        // Performed later, by `in_progress.rs` and the ticket.
         UnloadStep::EndBlacks | UnloadStep::EndTypeNumbers | UnloadStep::EndImages => {}
     }
 }
@@ -113,9 +113,9 @@ fn await_finalizers(core: &Core, grace: Duration, begun: Instant) {
         return;
     }
     let mark = core.finalizer.mark();
-    let mut naps = Naps::default();
+    let mut backoff = Backoff::default();
     while !mark.is_passed() && begun.elapsed() < grace {
         core.meanwhile();
-        naps.sleep();
+        backoff.sleep();
     }
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use alcedo_sys::{EndPolicy, EndReport, EndState, Ending, Holder, HolderKind, Image, Ledger, Unmapped};
 
 use crate::lease::Blocker;
-use crate::unload::blockers::told;
-use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
+use crate::unload::blockers::blockers_of;
+use crate::unload::job::{CodeStep, CodeUnload, ParkedCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, OpenFile, UnwaitedProcess};
 
@@ -23,7 +23,7 @@ pub(crate) struct ImageFacts {
     /// Reason why the image must stay mapped, if any.
     pub will_park: Option<String>,
     /// Reason why other code may free the module's C heap blocks, so that the host must not.
-    pub gives_blocks_away: Option<String>,
+    pub c_heap_shared: Option<String>,
 }
 
 pub(crate) struct ImageUnload {
@@ -42,7 +42,7 @@ pub(crate) struct ImageUnload {
 enum Stage {
     Mapped(Box<Image>),
     /// The image stays mapped, and its module is detached from the host.
-    Staying(Box<Image>, String),
+    WillPark(Box<Image>, String),
     Ending(Box<Ending>),
     Over,
 }
@@ -54,7 +54,7 @@ impl ImageUnload {
     /// After the last lease of the module has ended and the finalizers queued before have run, no code that the host has called
     /// uses anything of the image: no plugin part, conjugate, thunk or record.
     pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
-        let ImageFacts { module, detach, heap_bytes, will_park, gives_blocks_away } = facts;
+        let ImageFacts { module, detach, heap_bytes, will_park, c_heap_shared } = facts;
         let policy_of_image = policy.of_an_image();
         Self {
             module,
@@ -64,10 +64,10 @@ impl ImageUnload {
             evict_after: policy.evict_after,
             policy: EndPolicy {
                 live_heap: heap_bytes,
-                free_c_heap: policy_of_image.free_c_heap && gives_blocks_away.is_none(),
+                free_c_heap: policy_of_image.free_c_heap && c_heap_shared.is_none(),
                 ..policy_of_image
             },
-            blocks_kept_for: match gives_blocks_away {
+            blocks_kept_for: match c_heap_shared {
                 _ if !policy_of_image.free_c_heap => "the host frees none".to_owned(),
                 Some(reason) => reason,
                 None => "a library still refers to them".to_owned(),
@@ -93,9 +93,9 @@ impl ImageUnload {
 impl CodeUnload for ImageUnload {
     fn holders(&self) -> Vec<Blocker> {
         match &self.stage {
-            Stage::Mapped(_) => told(self.own_holders()),
-            Stage::Ending(ending) => told(ending.holders()),
-            Stage::Staying(..) | Stage::Over => Vec::new(),
+            Stage::Mapped(_) => blockers_of(self.own_holders()),
+            Stage::Ending(ending) => blockers_of(ending.holders()),
+            Stage::WillPark(..) | Stage::Over => Vec::new(),
         }
     }
 
@@ -114,7 +114,7 @@ impl CodeUnload for ImageUnload {
         let Stage::Mapped(image) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
         self.let_go_of_host();
         self.stage = match self.will_park.take() {
-            Some(reason) => Stage::Staying(image, reason),
+            Some(reason) => Stage::WillPark(image, reason),
             None => {
                 // SAFETY: the leases are sealed and none is held, and the caller of `new` promised that no other code called by
                 // the host uses anything of the image; what the image does by itself is in its ledger.
@@ -127,43 +127,43 @@ impl CodeUnload for ImageUnload {
     fn advance(&mut self) -> CodeStep {
         match &mut self.stage {
             Stage::Ending(ending) => match ending.poll() {
-                EndState::Waiting(holders) => CodeStep::Waiting(told(holders)),
+                EndState::Waiting(holders) => CodeStep::Waiting(blockers_of(holders)),
                 EndState::Gone(report) => {
                     self.stage = Stage::Over;
                     CodeStep::Gone(Box::new(end_of(&self.module, report, &self.blocks_kept_for)))
                 }
                 EndState::Parked { path, reason, .. } => {
                     self.stage = Stage::Over;
-                    CodeStep::Stays(staying(&path, reason))
+                    CodeStep::Parked(parked_code(&path, reason))
                 }
             },
             // Calls are still active, or the image is parked or gone.
-            Stage::Mapped(_) | Stage::Staying(..) | Stage::Over => {
-                self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Stays)
+            Stage::Mapped(_) | Stage::WillPark(..) | Stage::Over => {
+                self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Parked)
             }
         }
     }
 
-    fn park(&mut self) -> Option<StayingCode> {
+    fn park(&mut self) -> Option<ParkedCode> {
         let (unmapped, because) = match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Mapped(image) => (image.park(), None),
-            Stage::Staying(image, reason) => (image.park(), Some(reason)),
+            Stage::WillPark(image, reason) => (image.park(), Some(reason)),
             Stage::Ending(ending) => match ending.park() {
-                EndState::Parked { path, reason, .. } => return Some(staying(&path, reason)),
+                EndState::Parked { path, reason, .. } => return Some(parked_code(&path, reason)),
                 EndState::Waiting(_) | EndState::Gone(_) => return None,
             },
             Stage::Over => return None,
         };
         match unmapped {
-            Unmapped::Parked { path, reason } => Some(staying(&path, because.unwrap_or(reason))),
+            Unmapped::Parked { path, reason } => Some(parked_code(&path, because.unwrap_or(reason))),
             Unmapped::Gone => None,
         }
     }
 }
 
-fn staying(path: &Path, reason: String) -> StayingCode {
+fn parked_code(path: &Path, reason: String) -> ParkedCode {
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    StayingCode { file, reason }
+    ParkedCode { file, reason }
 }
 
 fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {

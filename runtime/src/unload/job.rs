@@ -39,17 +39,17 @@ pub(crate) trait CodeUnload: Send {
     fn advance(&mut self) -> CodeStep;
 
     /// Leaves the code mapped permanently. `None` if the code is already gone or parked.
-    fn park(&mut self) -> Option<StayingCode>;
+    fn park(&mut self) -> Option<ParkedCode>;
 }
 
 pub(crate) enum CodeStep {
     Waiting(Vec<Blocker>),
     Gone(Box<ModuleEnd>),
-    Stays(StayingCode),
+    Parked(ParkedCode),
 }
 
 /// Code that stays in the process.
-pub(crate) struct StayingCode {
+pub(crate) struct ParkedCode {
     pub file: String,
     pub reason: String,
 }
@@ -93,14 +93,14 @@ impl ModuleUnload {
         match self.stage {
             Stage::Used => {
                 let held = self.job.leases.report().into_iter().chain(self.job.code.holders());
-                held.chain((self.job.calls != 0).then(|| self.call_under_way())).collect()
+                held.chain((self.job.calls != 0).then(|| self.active_call())).collect()
             }
             Stage::Ending => self.job.code.holders(),
             Stage::Over => Vec::new(),
         }
     }
 
-    fn call_under_way(&self) -> Blocker {
+    fn active_call(&self) -> Blocker {
         let owner = format!("into {}, in which the host ended", self.job.name);
         let thread = self.begun_on.clone();
         Blocker { kind: LeaseKind::Call, owner, thread, age: self.begun.elapsed(), place: None }
@@ -128,7 +128,7 @@ impl ModuleUnload {
                 std::mem::replace(&mut self.job.forget, Box::new(|| {}))();
                 Some(JobStep::Gone(end))
             }
-            CodeStep::Stays(code) => Some(JobStep::Parked(self.stays(code))),
+            CodeStep::Parked(code) => Some(JobStep::Parked(self.parked(code))),
         }
     }
 
@@ -143,14 +143,14 @@ impl ModuleUnload {
         if !blockers.is_empty() {
             code.reason = kept_by(&blockers);
         }
-        Some(self.stays(code))
+        Some(self.parked(code))
     }
 
     /// Leaks the leases on other modules, since the staying code may reach them.
-    fn stays(&mut self, code: StayingCode) -> ParkedImage {
+    fn parked(&mut self, code: ParkedCode) -> ParkedImage {
         self.stage = Stage::Over;
         std::mem::forget(std::mem::take(&mut self.job.keeps));
-        let StayingCode { file, reason } = code;
+        let ParkedCode { file, reason } = code;
         ParkedImage { module: self.job.name.clone(), file, reason }
     }
 }
@@ -160,7 +160,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use super::{CodeStep, CodeUnload, JobStep, ModuleUnload, StayingCode, UnloadJob};
+    use super::{CodeStep, CodeUnload, JobStep, ModuleUnload, ParkedCode, UnloadJob};
     use crate::lease::{Blocker, LeaseKind, Leases};
 
     /// Code that is gone once the flag is set.
@@ -181,7 +181,7 @@ mod tests {
             if self.0.load(Ordering::SeqCst) { CodeStep::Gone(Box::default()) } else { CodeStep::Waiting(Vec::new()) }
         }
 
-        fn park(&mut self) -> Option<StayingCode> {
+        fn park(&mut self) -> Option<ParkedCode> {
             None
         }
     }

@@ -1,19 +1,19 @@
 //! Unload of a generation and its images, for an unload, a reload, a rollback or a shutdown: steps in order, the host's ticket,
 //! the jobs of the modules, and the report. Independent of loading.
 
+pub(crate) mod background;
+pub(crate) mod backoff;
 pub(crate) mod blockers;
 pub(crate) mod generation;
 pub(crate) mod image;
+pub(crate) mod in_progress;
 pub(crate) mod job;
 pub(crate) mod modules;
-pub(crate) mod naps;
 pub(crate) mod policy;
-pub(crate) mod reaper;
 pub(crate) mod report;
 pub(crate) mod state;
 pub(crate) mod steps;
 pub(crate) mod subject;
 pub(crate) mod ticket;
-pub(crate) mod under_way;
 pub(crate) mod unloads;
 pub(crate) mod work;

@@ -84,7 +84,7 @@ impl UnloadPolicy {
     }
 
     /// Checks if a context has been unloading for so long that it is parked.
-    pub(crate) fn gives_up(&self, age: Duration) -> bool {
+    pub(crate) fn should_park(&self, age: Duration) -> bool {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
@@ -117,9 +117,9 @@ mod tests {
     fn a_context_is_parked_after_its_limit_and_never_without_one() {
         let policy = UnloadPolicy { grace: Duration::from_millis(50), ..UnloadPolicy::default() };
         let ages = [0, 49, 10_049, 10_050, 1_000_000].map(Duration::from_millis);
-        assert_eq!(ages.map(|age| policy.gives_up(age)), [false, false, false, true, true]);
+        assert_eq!(ages.map(|age| policy.should_park(age)), [false, false, false, true, true]);
         let patient = UnloadPolicy { park_after: None, ..policy };
-        assert_eq!(ages.map(|age| patient.gives_up(age)), [false; 5]);
+        assert_eq!(ages.map(|age| patient.should_park(age)), [false; 5]);
     }
 
     #[test]

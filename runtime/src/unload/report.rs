@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bridge::tasks::JobCount;
 use crate::lease::Blocker;
-use crate::unload::blockers::ways_out;
+use crate::unload::blockers::hints;
 use crate::unload::state::ContextState;
 
 /// Resources that an unmapped module had left, and how the host released them. Modules that release their own resources leave
@@ -175,7 +175,7 @@ impl fmt::Display for BlockerReport {
         for (head, (_, first)) in heads.iter().zip(&groups) {
             write!(f, "\n  {head:<width$}   {}", first.tail())?;
         }
-        ways_out(&self.blockers).into_iter().try_for_each(|way| write!(f, "\n  {way}"))?;
+        hints(&self.blockers).into_iter().try_for_each(|hint| write!(f, "\n  {hint}"))?;
         for image in &self.parked {
             write!(f, "\n  {}", image.line(&self.subject))?;
         }

@@ -40,14 +40,14 @@ pub enum StateChange {
     /// The image is verified to be unmapped.
     ImageGone,
     /// The image is still mapped after unmapping.
-    ImageStays,
+    ImageRemains,
     /// The host stops trying to unmap the image.
     Park,
 }
 
 /// Event that is invalid in the current state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("the context is {state} and cannot {event}: {}", state.way_out())]
+#[error("the context is {state} and cannot {event}: {}", state.help())]
 pub struct ContextStateError {
     /// Unchanged state.
     pub state: ContextState,
@@ -63,18 +63,18 @@ impl ContextState {
     pub fn step(self, event: StateChange) -> Result<Self, ContextStateError> {
         match (self, event) {
             (Self::Alive, StateChange::BeginUnload) => Ok(Self::Unloading),
-            (Self::Unloading, StateChange::LeasesRemain | StateChange::ImageStays) => Ok(Self::Blocked),
+            (Self::Unloading, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
             // The last lease has ended: continue or start unmapping.
             (Self::Unloading | Self::Blocked, StateChange::LeasesGone) => Ok(Self::Unloading),
             // A blocked context is polled repeatedly, usually without a change.
-            (Self::Blocked, StateChange::LeasesRemain | StateChange::ImageStays) => Ok(Self::Blocked),
+            (Self::Blocked, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
             (Self::Unloading | Self::Blocked, StateChange::ImageGone) => Ok(Self::Dead),
             (Self::Blocked, StateChange::Park) => Ok(Self::Parked),
             (state, event) => Err(ContextStateError { state, event }),
         }
     }
 
-    fn way_out(self) -> &'static str {
+    fn help(self) -> &'static str {
         match self {
             Self::Alive => "it has to begin its unload first",
             Self::Unloading => "it is unloading; wait on its ticket",
@@ -104,7 +104,7 @@ impl std::fmt::Display for StateChange {
             Self::LeasesRemain => "be held by leases",
             Self::LeasesGone => "lose its last lease",
             Self::ImageGone => "lose its image",
-            Self::ImageStays => "be held by its image",
+            Self::ImageRemains => "be held by its image",
             Self::Park => "be parked",
         })
     }
@@ -121,7 +121,7 @@ mod tests {
         StateChange::LeasesRemain,
         StateChange::LeasesGone,
         StateChange::ImageGone,
-        StateChange::ImageStays,
+        StateChange::ImageRemains,
         StateChange::Park,
     ];
 

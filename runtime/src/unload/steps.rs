@@ -1,4 +1,4 @@
-//! Order of the unload steps, per cause. `generation.rs`, `under_way.rs` and, for Slims, `load/context/unloading.rs` perform
+//! Order of the unload steps, per cause. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs` perform
 //! the steps. No code of a module may run after something that it may access is gone, so steps that run module code precede
 //! steps that destroy what it accesses.
 
@@ -23,7 +23,7 @@ pub(crate) enum UnloadStep {
     /// Rejects new leases.
     Seal,
     /// Calls unloading listeners, unloading callbacks and object end listeners. All objects exist, and all calls work.
-    Tell,
+    Notify,
     /// Closes the gates: new calls fail with `Unavailable`. Values owned by the module remain. Requests its threads to stop.
     ShutGates,
     DropJobs,
@@ -49,8 +49,8 @@ pub(crate) enum UnloadStep {
 }
 
 use UnloadStep::{
-    AwaitFinalizers, DropJobs, EndBlacks, EndImages, EndObjects, EndThreadLocals, EndTypeNumbers, ExitHooks,
-    ReleasePluginParts, Resume, Seal, ShutGates, Tell,
+    AwaitFinalizers, DropJobs, EndBlacks, EndImages, EndObjects, EndThreadLocals, EndTypeNumbers, ExitHooks, Notify,
+    ReleasePluginParts, Resume, Seal, ShutGates,
 };
 
 /// Final steps, which may run after the call that began the unload.
@@ -60,7 +60,7 @@ impl UnloadCause {
     pub(crate) fn steps(self) -> Vec<UnloadStep> {
         let all = [
             Seal,
-            Tell,
+            Notify,
             ShutGates,
             DropJobs,
             EndObjects,
@@ -80,7 +80,7 @@ impl UnloadCause {
         match step {
             Seal | ShutGates | ExitHooks | EndThreadLocals | EndImages => true,
             // A replaced generation called these listeners when it was suspended.
-            Tell => self == Self::Unloaded,
+            Notify => self == Self::Unloaded,
             Resume => self == Self::RolledBack,
             // No type was declared and no main has run.
             EndObjects => !matches!(self, Self::NotStaged | Self::Slim),
@@ -104,7 +104,7 @@ mod tests {
 
     /// Steps that run module code.
     const RUNS: [UnloadStep; 5] = [
-        UnloadStep::Tell,
+        UnloadStep::Notify,
         UnloadStep::DropJobs,
         UnloadStep::AwaitFinalizers,
         UnloadStep::ExitHooks,
@@ -133,10 +133,10 @@ mod tests {
     fn gates_close_after_all_notifications_and_before_any_end() {
         for end in ENDS {
             let shut = at(end, UnloadStep::ShutGates).expect("every end shuts gates");
-            assert!(at(end, UnloadStep::Tell).is_none_or(|tell| tell < shut), "{end:?}");
+            assert!(at(end, UnloadStep::Notify).is_none_or(|notify| notify < shut), "{end:?}");
             assert!(at(end, UnloadStep::Seal).is_some_and(|seal| seal < shut), "{end:?}");
             for step in &end.steps()[..shut] {
-                assert!(matches!(step, UnloadStep::Seal | UnloadStep::Tell), "{end:?}: {step:?} behind an open gate");
+                assert!(matches!(step, UnloadStep::Seal | UnloadStep::Notify), "{end:?}: {step:?} behind an open gate");
             }
         }
     }

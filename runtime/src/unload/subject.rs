@@ -49,7 +49,7 @@ pub(crate) trait UnloadModule {
 pub(crate) trait UnloadHost {
     fn unloads(&self) -> &Unloads;
     /// Calls all listeners for the end of a generation.
-    fn tell_unloading(&self, generation: Generation);
+    fn notify_unloading(&self, generation: Generation);
     /// Records that the exit hook of that module is about to run.
     fn runs_exit_hook(&self, module: &str);
     fn begins(&self, generation: Generation, ticket: &UnloadTicket);

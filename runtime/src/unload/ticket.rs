@@ -18,15 +18,15 @@ use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 /// Maximum sleep of a waiter before it polls again, since an ending thread signals no condition.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Reports name the driving thread if polling takes longer: an exit hook, a destructor or a listener does not return.
-const LONG_LOOK: Duration = Duration::from_millis(100);
+const LONG_POLL: Duration = Duration::from_millis(100);
 
 /// Maximum time that a park waits for another driving thread.
 const PARK_WAIT: Duration = Duration::from_secs(1);
 
-struct Told {
+struct Status {
     state: ContextState,
     blockers: Vec<Blocker>,
     drained: bool,
@@ -41,7 +41,7 @@ struct Shared {
     begun: Instant,
     /// Time during which the unload is not reported as blocked.
     patience: Duration,
-    told: Mutex<Told>,
+    status: Mutex<Status>,
     changed: Condvar,
     work: Mutex<Work>,
     /// Request to park the unload after the current poll.
@@ -85,7 +85,7 @@ impl Driver {
 
 /// Poll in progress. Returns the work to the ticket on drop, also if module code panics; otherwise waiting threads would block
 /// permanently.
-struct Look<'a> {
+struct Poll<'a> {
     ticket: &'a UnloadTicket,
     work: Option<Box<dyn UnloadWork>>,
 }
@@ -101,7 +101,7 @@ pub struct UnloadTicket {
 impl UnloadTicket {
     /// Creates a ticket for `work`, starting now. The unload counts as unloading until `patience` has passed, then as blocked.
     pub(crate) fn new(subject: impl Into<String>, patience: Duration, work: Box<dyn UnloadWork>) -> Self {
-        let told = Told {
+        let status = Status {
             state: ContextState::Unloading,
             blockers: Vec::new(),
             drained: false,
@@ -114,7 +114,7 @@ impl UnloadTicket {
             subject: subject.into(),
             begun: Instant::now(),
             patience,
-            told: Mutex::new(told),
+            status: Mutex::new(status),
             changed: Condvar::new(),
             work: Mutex::new(Work::Here(work)),
             is_to_be_parked: AtomicBool::new(false),
@@ -131,7 +131,7 @@ impl UnloadTicket {
     /// Returns the state as of the last poll.
     #[must_use]
     pub fn state(&self) -> ContextState {
-        self.told().state
+        self.status().state
     }
 
     /// Returns the time since the unload began.
@@ -145,28 +145,28 @@ impl UnloadTicket {
     /// Destructors of a module's thread-locals on the calling thread, its exit handlers and its finalizers may run inside this
     /// call.
     pub fn poll(&self) -> ContextState {
-        let Some(mut look) = self.take_work() else { return self.state() };
+        let Some(mut poll) = self.take_work() else { return self.state() };
         // No lock is held here: module code runs, and a listener of its events may poll this ticket.
-        match look.work().advance() {
+        match poll.work().advance() {
             Progress::Waiting { blockers, drained } => {
-                let mut told = self.told();
-                told.drained |= drained;
+                let mut status = self.status();
+                status.drained |= drained;
                 if self.age() >= self.shared.patience && !blockers.is_empty() {
-                    self.step(&mut told, StateChange::LeasesRemain);
+                    self.step(&mut status, StateChange::LeasesRemain);
                 }
-                told.blockers = blockers;
-                drop(told);
-                drop(look);
+                status.blockers = blockers;
+                drop(status);
+                drop(poll);
                 // Checked after the work was returned: an earlier park request is stored in the flag, and a later one takes the
                 // work itself.
                 if self.shared.is_to_be_parked.load(Ordering::Acquire)
-                    && let Some(look) = self.take_work()
+                    && let Some(poll) = self.take_work()
                 {
-                    self.give_up(look);
+                    self.park_work(poll);
                 }
             }
             Progress::Ended(unloaded) => {
-                look.end();
+                poll.end();
                 self.end(unloaded);
             }
         }
@@ -189,11 +189,11 @@ impl UnloadTicket {
             if matches!(state, ContextState::Dead | ContextState::Parked) || left.is_zero() {
                 return self.end_report().ok_or_else(|| self.report());
             }
-            let told = self.told();
+            let status = self.status();
             // A different thread may have completed the unload since the poll.
-            if !matches!(told.state, ContextState::Dead | ContextState::Parked) {
-                let nap = left.min(LOOK_AGAIN);
-                drop(self.shared.changed.wait_timeout(told, nap).unwrap_or_else(PoisonError::into_inner));
+            if !matches!(status.state, ContextState::Dead | ContextState::Parked) {
+                let timeout = left.min(POLL_INTERVAL);
+                drop(self.shared.changed.wait_timeout(status, timeout).unwrap_or_else(PoisonError::into_inner));
             }
         }
     }
@@ -202,47 +202,47 @@ impl UnloadTicket {
     #[must_use]
     pub fn report(&self) -> BlockerReport {
         // Excludes this thread: module code may request the report inside a poll.
-        let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_LOOK);
-        let told = self.told();
-        let mut blockers = told.blockers.clone();
+        let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_POLL);
+        let status = self.status();
+        let mut blockers = status.blockers.clone();
         blockers.extend(driver.as_ref().map(Driver::blocker));
         BlockerReport {
             subject: self.shared.subject.clone(),
-            state: told.state,
-            since: told.took.unwrap_or_else(|| self.age()),
+            state: status.state,
+            since: status.took.unwrap_or_else(|| self.age()),
             blockers,
-            parked: told.unloaded.parked.clone(),
-            problems: told.problems.clone(),
-            jobs: told.jobs.clone(),
+            parked: status.unloaded.parked.clone(),
+            problems: status.problems.clone(),
+            jobs: status.jobs.clone(),
         }
     }
 
     /// Returns the resources that the modules had left, once the context is dead.
     #[must_use]
     pub fn end_report(&self) -> Option<UnloadReport> {
-        let told = self.told();
-        (told.state == ContextState::Dead).then(|| UnloadReport {
+        let status = self.status();
+        (status.state == ContextState::Dead).then(|| UnloadReport {
             subject: self.shared.subject.clone(),
-            modules: told.unloaded.modules.clone(),
-            problems: told.problems.clone(),
-            jobs: told.jobs.clone(),
-            took: told.took.unwrap_or_default(),
+            modules: status.unloaded.modules.clone(),
+            problems: status.problems.clone(),
+            jobs: status.jobs.clone(),
+            took: status.took.unwrap_or_default(),
         })
     }
 
     /// Checks if every finalizer has run.
     pub(crate) fn is_drained(&self) -> bool {
-        self.told().drained
+        self.status().drained
     }
 
     /// Adds a non-fatal problem.
     pub(crate) fn note(&self, problem: String) {
-        self.told().problems.push(problem);
+        self.status().problems.push(problem);
     }
 
     /// Adds the dropped jobs.
     pub(crate) fn note_jobs(&self, ended: Vec<JobCount>) {
-        self.told().jobs.extend(ended);
+        self.status().jobs.extend(ended);
     }
 
     /// Parks the unload: remaining images stay mapped, with their blockers as reason. No effect on a completed unload. Waits
@@ -256,8 +256,8 @@ impl UnloadTicket {
     pub(crate) fn park_within(&self, wait: Duration) {
         let until = Instant::now() + wait;
         loop {
-            if let Some(look) = self.take_work() {
-                return self.give_up(look);
+            if let Some(poll) = self.take_work() {
+                return self.park_work(poll);
             }
             let is_late = match &*self.work() {
                 Work::Driven(driver) => driver.is_here() || Instant::now() >= until,
@@ -267,9 +267,9 @@ impl UnloadTicket {
             if is_late {
                 self.shared.is_to_be_parked.store(true, Ordering::Release);
                 // The poll may have ended before the flag was set.
-                return self.take_work().map_or((), |look| self.give_up(look));
+                return self.take_work().map_or((), |poll| self.park_work(poll));
             }
-            thread::sleep(LOOK_AGAIN);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -281,10 +281,10 @@ impl UnloadTicket {
     }
 
     /// Takes the remaining work to drive it on this thread. `None` during another poll and after completion.
-    fn take_work(&self) -> Option<Look<'_>> {
+    fn take_work(&self) -> Option<Poll<'_>> {
         let mut work = self.work();
         match std::mem::replace(&mut *work, Work::Driven(Driver::this())) {
-            Work::Here(work) => Some(Look { ticket: self, work: Some(work) }),
+            Work::Here(work) => Some(Poll { ticket: self, work: Some(work) }),
             other => {
                 *work = other;
                 None
@@ -292,42 +292,42 @@ impl UnloadTicket {
         }
     }
 
-    fn give_up(&self, mut look: Look<'_>) {
-        let unloaded = look.work().park();
-        look.end();
+    fn park_work(&self, mut poll: Poll<'_>) {
+        let unloaded = poll.work().park();
+        poll.end();
         {
-            let mut told = self.told();
-            self.step(&mut told, StateChange::LeasesRemain);
+            let mut status = self.status();
+            self.step(&mut status, StateChange::LeasesRemain);
         }
         self.end(unloaded);
         self.shared.changed.notify_all();
     }
 
     pub(crate) fn parked_lines(&self) -> Vec<String> {
-        let told = self.told();
-        told.unloaded.parked.iter().map(|image| image.line(&self.shared.subject)).collect()
+        let status = self.status();
+        status.unloaded.parked.iter().map(|image| image.line(&self.shared.subject)).collect()
     }
 
     fn end(&self, unloaded: Unloaded) {
-        let mut told = self.told();
-        if told.state == ContextState::Blocked && unloaded.parked.is_empty() {
-            self.step(&mut told, StateChange::LeasesGone);
+        let mut status = self.status();
+        if status.state == ContextState::Blocked && unloaded.parked.is_empty() {
+            self.step(&mut status, StateChange::LeasesGone);
         }
         if unloaded.parked.is_empty() {
-            self.step(&mut told, StateChange::ImageGone);
-            told.drained = true;
-            told.blockers.clear();
+            self.step(&mut status, StateChange::ImageGone);
+            status.drained = true;
+            status.blockers.clear();
         } else {
-            self.step(&mut told, StateChange::ImageStays);
-            self.step(&mut told, StateChange::Park);
+            self.step(&mut status, StateChange::ImageRemains);
+            self.step(&mut status, StateChange::Park);
         }
-        told.took = Some(self.age());
-        told.unloaded = unloaded;
+        status.took = Some(self.age());
+        status.unloaded = unloaded;
     }
 
-    fn step(&self, told: &mut Told, event: StateChange) {
-        match told.state.step(event) {
-            Ok(state) => told.state = state,
+    fn step(&self, status: &mut Status, event: StateChange) {
+        match status.state.step(event) {
+            Ok(state) => status.state = state,
             Err(error) => tracing::error!(subject = self.shared.subject, %error, "an unload is out of order"),
         }
     }
@@ -336,12 +336,12 @@ impl UnloadTicket {
         self.shared.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.shared.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn status(&self) -> MutexGuard<'_, Status> {
+        self.shared.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Look<'_> {
+impl Poll<'_> {
     fn work(&mut self) -> &mut dyn UnloadWork {
         &mut **self.work.as_mut().expect("it is taken only by `end`, which ends the poll")
     }
@@ -351,7 +351,7 @@ impl Look<'_> {
     }
 }
 
-impl Drop for Look<'_> {
+impl Drop for Poll<'_> {
     fn drop(&mut self) {
         *self.ticket.work() = self.work.take().map_or(Work::Gone, Work::Here);
     }

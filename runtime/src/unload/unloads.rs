@@ -28,11 +28,11 @@ pub(super) struct OneUnload {
     pub(super) left: Cell<&'static [UnloadStep]>,
     /// Set if a listener was called for the generation. Generations that never started end without events.
     pub(super) is_known: bool,
-    pub(super) said_unloaded: Cell<bool>,
-    pub(super) said_blocked: Cell<bool>,
+    pub(super) raised_unloaded: Cell<bool>,
+    pub(super) raised_blocked: Cell<bool>,
     pub(super) logged_blocked: Cell<bool>,
     /// Prevents a second report if a listener polls the unload while it is called for the end.
-    pub(super) said_over: Cell<bool>,
+    pub(super) raised_end: Cell<bool>,
 }
 
 enum GenerationState {
@@ -45,7 +45,7 @@ enum GenerationState {
 pub(crate) struct Unloads {
     pub policy: UnloadPolicy,
     lives: RefCell<BTreeMap<Generation, GenerationState>>,
-    pub(super) under_way: RefCell<Vec<Rc<OneUnload>>>,
+    pub(super) in_progress: RefCell<Vec<Rc<OneUnload>>>,
     pub(crate) callbacks: Callbacks<UnloadingCallback>,
     /// Problems noted before the generation had a ticket.
     problems: RefCell<BTreeMap<Generation, Vec<String>>>,
@@ -158,6 +158,6 @@ impl Unloads {
     }
 
     pub(crate) fn is_busy(&self) -> bool {
-        !self.under_way.borrow().is_empty()
+        !self.in_progress.borrow().is_empty()
     }
 }

@@ -26,37 +26,37 @@ pub(super) struct Judge {
     /// Activities of the last check with the time of their first observation, outermost first.
     seen: Vec<(u64, Duration)>,
     /// Last reported activity, the time of its first observation, and whether it is still open.
-    told: Option<(u64, Duration, bool)>,
+    reported: Option<(u64, Duration, bool)>,
 }
 
 impl Judge {
     /// Creates a judge that reports activities longer than `limit`.
     pub(super) fn new(limit: Duration) -> Self {
-        Self { limit, seen: Vec::new(), told: None }
+        Self { limit, seen: Vec::new(), reported: None }
     }
 
     /// Checks the thread's activities at `now`, outermost first.
     ///
     /// Reports the innermost activity that takes too long, because the outer ones only wait for it. An activity that began before an
     /// already reported one is not reported: it was waiting and does not hang itself.
-    pub(super) fn look(&mut self, now: Duration, activity: &[u64]) -> Verdict {
+    pub(super) fn check(&mut self, now: Duration, activity: &[u64]) -> Verdict {
         let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);
         self.seen.extend(activity[same..].iter().map(|id| (*id, now)));
-        if let Some((id, since, going_on)) = &mut self.told
+        if let Some((id, since, going_on)) = &mut self.reported
             && *going_on
             && !activity.contains(id)
         {
             *going_on = false;
             return Verdict::Over { after: now.saturating_sub(*since) };
         }
-        let standing = |(_, since): &(u64, Duration)| now.saturating_sub(*since) >= self.limit;
-        let Some(at) = self.seen.iter().rposition(standing) else { return Verdict::Fine };
+        let is_overdue = |(_, since): &(u64, Duration)| now.saturating_sub(*since) >= self.limit;
+        let Some(at) = self.seen.iter().rposition(is_overdue) else { return Verdict::Fine };
         let (id, since) = self.seen[at];
-        if self.told.is_some_and(|(told, ..)| id <= told) {
+        if self.reported.is_some_and(|(reported, ..)| id <= reported) {
             return Verdict::Fine;
         }
-        self.told = Some((id, since, true));
+        self.reported = Some((id, since, true));
         Verdict::Stuck { at, since: now.saturating_sub(since) }
     }
 }
@@ -67,10 +67,10 @@ mod tests {
     use std::time::Duration;
 
     /// Checks once a second with a limit of three seconds, and compares the verdicts.
-    fn check(looks: &[(&[u64], Verdict)]) {
+    fn check(rounds: &[(&[u64], Verdict)]) {
         let mut judge = Judge::new(Duration::from_secs(3));
-        for (second, (activity, expected)) in looks.iter().enumerate() {
-            assert_eq!(judge.look(Duration::from_secs(second as u64), activity), *expected, "second {second}");
+        for (second, (activity, expected)) in rounds.iter().enumerate() {
+            assert_eq!(judge.check(Duration::from_secs(second as u64), activity), *expected, "second {second}");
         }
     }
 

@@ -19,7 +19,7 @@ use crate::callback::Callbacks;
 pub(crate) use activity::{Activities, Activity, Entered, Published};
 
 /// Number of checks within the limit.
-const LOOKS: u32 = 8;
+const CHECKS: u32 = 8;
 /// Minimum interval between checks.
 const SHORTEST_REST: Duration = Duration::from_millis(5);
 /// Maximum interval between checks; a longer one would delay reports.
@@ -103,24 +103,24 @@ impl Drop for Watchdog {
 
 fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, stopped: &Receiver<()>) {
     let begun = Instant::now();
-    let rest = (limit / LOOKS).clamp(SHORTEST_REST, LONGEST_REST);
+    let rest = (limit / CHECKS).clamp(SHORTEST_REST, LONGEST_REST);
     let mut judges: Vec<_> = sources.iter().map(|_| Judge::new(limit)).collect();
     while stopped.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
         for (source, judge) in sources.iter().zip(&mut judges) {
             let activity = (source.activity)();
             let ids: Vec<_> = activity.iter().map(|published| published.id).collect();
-            match judge.look(begun.elapsed(), &ids) {
+            match judge.check(begun.elapsed(), &ids) {
                 Verdict::Fine => {}
                 Verdict::Over { after } => {
                     tracing::info!(thread = source.thread, seconds = after.as_secs_f64(), "what hung has returned");
                 }
-                Verdict::Stuck { at, since } => tell(&hang(source.thread, &activity, at, since), listeners),
+                Verdict::Stuck { at, since } => report(&hang(source.thread, &activity, at, since), listeners),
             }
         }
     }
 }
 
-fn tell(hang: &Hang, listeners: &Callbacks<Listener>) {
+fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
     tracing::error!(module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
     listeners.each(|_priority, listener| {
         // A panic of a listener must not end the watchdog.

@@ -22,7 +22,7 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::fate::Fate;
+use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::shown::line;
 use crate::world::error::WorldError;
@@ -65,7 +65,7 @@ impl FromFile for References<'_> {
     fn object(&mut self, reference: &FileReference) -> ObjectHandle {
         match reference {
             FileReference::None => ObjectHandle::NONE,
-            FileReference::In(place) => self.objects.get(*place as usize).copied().unwrap_or_default(),
+            FileReference::In(index) => self.objects.get(*index as usize).copied().unwrap_or_default(),
             FileReference::Path(path) => {
                 // Only objects that belong to the code are not in the file; other objects of the old world will be destroyed.
                 let world = &self.core.world;
@@ -94,7 +94,7 @@ impl<'a> Bringing<'a> {
     pub(super) fn make(&mut self) -> Result<(), WorldError> {
         self.allocate()?;
         self.each(Self::fill)?;
-        self.each(Self::bear_anew)?;
+        self.each(Self::reconstruct_object)?;
         self.each(Self::gather_parts)?;
         for own in std::mem::take(&mut self.to_own) {
             let written = refer_to_own(self.core, &own);
@@ -110,7 +110,7 @@ impl<'a> Bringing<'a> {
     pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         for (object, record, plan) in self.all() {
-            if !matches!(plan.fate, Fate::Asleep { .. }) && plan.class.has_plugin_part() {
+            if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
                 if !record.kept.is_empty() {
                     kept.insert(object, record.kept.iter().map(kept_field).collect());
@@ -156,11 +156,11 @@ impl<'a> Bringing<'a> {
         let (core, file, plans) = (self.core, self.file, self.plans);
         let (objects, names) = (&core.world.objects, &core.world.names);
         let mut later = Vec::new();
-        for (record, place) in file.objects.iter().zip(0..) {
+        for (record, index) in file.objects.iter().zip(0..) {
             let class = &plans[record.class as usize].class;
             let outer = record.outer.and_then(|outer| self.objects.get(outer as usize).copied());
             if outer.is_none() && record.outer.is_some() {
-                later.push(place);
+                later.push(index);
             }
             let flags = if record.part.is_some() { object_flags::SUBOBJECT } else { 0 };
             let name = Some(names.intern(&record.name));
@@ -172,11 +172,11 @@ impl<'a> Bringing<'a> {
             }
         }
         // Objects that were moved into a younger object.
-        for place in later {
-            let record = &file.objects[place];
+        for index in later {
+            let record = &file.objects[index];
             let outer = record.outer.map(|outer| self.objects[outer as usize]).unwrap_or_default();
             objects
-                .move_to(self.objects[place], outer)
+                .move_to(self.objects[index], outer)
                 .map_err(|error| failed(record, CallError::other(error.to_string())))?;
         }
         for (object, record, _) in self.all() {
@@ -190,7 +190,7 @@ impl<'a> Bringing<'a> {
 
     /// Writes the defaults and then the saved values. A reconstructed object receives its values after the reconstruction.
     fn fill(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
-        if matches!(plan.fate, Fate::Reborn { .. }) {
+        if matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
         }
         faults::at(ReloadStep::CarryObject)?;
@@ -212,7 +212,7 @@ impl<'a> Bringing<'a> {
             objects.write_unasked(object, &property.text, &value)?;
         }
         aside.into_iter().try_for_each(|(name, value)| objects.put_aside(object, &name, value))?;
-        if let Fate::Asleep { .. } = plan.fate {
+        if let ObjectPlan::Dormant { .. } = plan.object_plan {
             let class = &self.file.classes[record.class as usize];
             let dormant = Dormant {
                 class: class.path.as_str().into(),
@@ -233,15 +233,15 @@ impl<'a> Bringing<'a> {
         let mut references = References { core: self.core, objects: &self.objects, lost: Vec::new() };
         let (mut own, mut asleep, mut aside) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_default = vec![true; plan.targets.len()];
-        for (place, saved) in &record.values {
-            let place = *place as usize;
-            is_default[place] = false;
+        for (index, saved) in &record.values {
+            let index = *index as usize;
+            is_default[index] = false;
             let value = saved.value(names, &mut references);
-            let name = &class.properties[place].name;
+            let name = &class.properties[index].name;
             for path in references.lost.drain(..) {
                 self.report.unresolved.push(format!("{}.{name}: nothing is at {path}", record.name));
             }
-            match &plan.targets[place] {
+            match &plan.targets[index] {
                 Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
                 Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
                 Target::Property { to, change } => {
@@ -279,9 +279,9 @@ impl<'a> Bringing<'a> {
             }
         }
         // Properties that had their default when they were saved.
-        for place in (0..plan.targets.len()).filter(|place| is_default[*place]) {
-            match &plan.targets[place] {
-                Target::Sleep => asleep.push((class.properties[place].name.as_str().into(), KeptValue::Default)),
+        for index in (0..plan.targets.len()).filter(|index| is_default[*index]) {
+            match &plan.targets[index] {
+                Target::Sleep => asleep.push((class.properties[index].name.as_str().into(), KeptValue::Default)),
                 Target::Property { change: Some(change), .. } => self.report.properties[*change].followed += 1,
                 Target::Property { change: None, .. } | Target::Nowhere { .. } => {}
             }
@@ -293,8 +293,13 @@ impl<'a> Bringing<'a> {
     }
 
     /// Reconstructs an object whose class has another native base class now, and then writes its values.
-    fn bear_anew(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
-        if !matches!(plan.fate, Fate::Reborn { .. }) {
+    fn reconstruct_object(
+        &mut self,
+        object: ObjectHandle,
+        record: &ObjectRecord,
+        plan: &ClassPlan,
+    ) -> Result<(), CallError> {
+        if !matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
         }
         let (own, _, aside) = self.saved(record, plan);
@@ -314,7 +319,7 @@ impl<'a> Bringing<'a> {
         let objects = &self.core.world.objects;
         let chain = plan.class.chain();
         let declared: Vec<&Subobject> = chain.iter().flat_map(|class| &class.subobjects).collect();
-        let is_asleep = matches!(plan.fate, Fate::Asleep { .. });
+        let is_dormant = matches!(plan.object_plan, ObjectPlan::Dormant { .. });
         for (name, child) in objects.parts(object) {
             let wanted = declared.iter().find(|subobject| subobject.name == name);
             let is_right = wanted.is_some_and(|subobject| {
@@ -327,15 +332,15 @@ impl<'a> Bringing<'a> {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }
                 // A dormant object keeps its subobjects, because its class may need them when it returns.
-                None if is_asleep => {}
+                None if is_dormant => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());
-                    self.tell(words);
+                    self.note_structure(words);
                     self.doomed.insert(child);
                 }
             }
         }
-        if is_asleep || self.doomed.contains(&object) {
+        if is_dormant || self.doomed.contains(&object) {
             return Ok(());
         }
         for subobject in declared {
@@ -346,12 +351,12 @@ impl<'a> Bringing<'a> {
             let made = add_subobject(&self.core.world, &self.core.plugins(), object, subobject);
             made.map_err(|error| CallError::other(error.to_string()))?;
             faults::at(ReloadStep::AddSubobject)?;
-            self.tell(format!("{}.{}: every object gets one", plan.class.short_path(), subobject.name));
+            self.note_structure(format!("{}.{}: every object gets one", plan.class.short_path(), subobject.name));
         }
         Ok(())
     }
 
-    fn tell(&mut self, line: String) {
+    fn note_structure(&mut self, line: String) {
         if !self.report.structure.contains(&line) {
             self.report.structure.push(line);
         }

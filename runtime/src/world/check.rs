@@ -11,7 +11,7 @@ use crate::world::file_value::FileValue;
 use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
 
 /// Maximum number of names of a path in an error.
-const TOLD: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// Checks that every record of the file is valid. Returns the first violation.
 pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
@@ -91,8 +91,8 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
         if !known.insert(*property) {
             return wrong(format!("has two values for its property {}", described.name));
         }
-        if let Some(place) = value.object_beyond(objects) {
-            return wrong(format!("refers to object {place}, and there are {objects}"));
+        if let Some(index) = value.object_beyond(objects) {
+            return wrong(format!("refers to object {index}, and there are {objects}"));
         }
         if let Some(name) = bad_field(value) {
             return wrong(format!(
@@ -174,9 +174,9 @@ fn once(file: &WorldFile) -> Result<(), FormatError> {
 /// Returns the path of an object for errors: the innermost names.
 fn path_of(file: &WorldFile, at: usize) -> String {
     let outer = |at: &usize| file.objects[*at].outer.map(|outer| outer as usize);
-    let mut around: Vec<_> = std::iter::successors(Some(at), outer).take(TOLD + 1).collect();
-    let is_cut = around.len() > TOLD;
-    around.truncate(TOLD);
+    let mut around: Vec<_> = std::iter::successors(Some(at), outer).take(MAX_NAMES + 1).collect();
+    let is_cut = around.len() > MAX_NAMES;
+    around.truncate(MAX_NAMES);
     let names: Vec<_> = around.iter().rev().map(|at| line(&file.objects[*at].name)).collect();
     format!("/World/{}{}", if is_cut { "…/" } else { "" }, names.join("/"))
 }

@@ -127,9 +127,9 @@ impl FileValue {
             Value::I16(value) => Self::I16(*value),
             Value::I32(value) => Self::I32(*value),
             Value::I64(value) => Self::I64(*value),
-            Value::F32(value) if is_told_by_bits(f64::from(*value)) => Self::F32Bits(value.to_bits()),
+            Value::F32(value) if needs_bits(f64::from(*value)) => Self::F32Bits(value.to_bits()),
             Value::F32(value) => Self::F32(*value),
-            Value::F64(value) if is_told_by_bits(*value) => Self::F64Bits(value.to_bits()),
+            Value::F64(value) if needs_bits(*value) => Self::F64Bits(value.to_bits()),
             Value::F64(value) => Self::F64(*value),
             Value::Bool(value) => Self::Bool(*value),
             Value::Text(text) => Self::Text(text.clone()),
@@ -264,13 +264,13 @@ impl FileBinding {
 impl FileReference {
     fn beyond(&self, objects: usize) -> Option<u32> {
         match self {
-            Self::In(place) => Some(*place).filter(|place| *place as usize >= objects),
+            Self::In(index) => Some(*index).filter(|index| *index as usize >= objects),
             Self::None | Self::Path(_) => None,
         }
     }
 }
 
 /// Returns whether the value must be saved by its bits: CBOR preserves neither NaN bits nor the sign of zero.
-fn is_told_by_bits(value: f64) -> bool {
+fn needs_bits(value: f64) -> bool {
     value.is_nan() || (value == 0.0 && value.is_sign_negative())
 }

@@ -263,7 +263,7 @@ mod tests {
             file.objects[0].name = name.to_owned();
             refusal(&file.encode().unwrap())
         };
-        for (given, told) in [
+        for (given, expected) in [
             ("", "object 0 cannot be called \"\": a name has one character at least; rename it and save again"),
             (
                 "Default__Cube",
@@ -273,7 +273,7 @@ mod tests {
         ] {
             let error = name(given);
             assert!(matches!(error, FormatError::ObjectName { object: 0, .. }), "{error:?}");
-            assert!(error.to_string().starts_with(told), "{error}");
+            assert!(error.to_string().starts_with(expected), "{error}");
         }
         malformed_in(&[
             (
@@ -342,7 +342,7 @@ mod tests {
         let body = &whole[super::HEAD..whole.len() - 8];
         assert!(WorldFile::decode(&with_body(body)).is_ok());
         let arrays = [vec![0x81; 5000], vec![0]].concat();
-        for (body, told) in [
+        for (body, expected) in [
             ([body, &[0]].concat(), "its body has 1 bytes behind its end"),
             (body[..body.len() - 1].to_vec(), "its body ends in the middle of a value"),
             (vec![], "its body ends in the middle of a value"),
@@ -358,7 +358,7 @@ mod tests {
             ),
         ] {
             let error = refusal(&with_body(&body)).to_string();
-            assert!(error.starts_with(told), "{body:02x?}: {error}");
+            assert!(error.starts_with(expected), "{body:02x?}: {error}");
             assert!(!error.contains(['{', '(']) && error.ends_with("does not follow the format"), "{error}");
         }
     }

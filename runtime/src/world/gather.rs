@@ -23,7 +23,7 @@ use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecor
 /// Cached data of the objects of one class.
 struct ClassNotes {
     /// Index of the class in the file.
-    place: u32,
+    index: u32,
     /// Class of the bodies.
     class: Rc<Class>,
     /// Saved properties, with the values that count as default.
@@ -34,15 +34,15 @@ struct ClassNotes {
 type Saved = Vec<(u32, FileValue)>;
 
 /// Index of each object in the file.
-struct Places<'a> {
+struct FileIndexes<'a> {
     world: &'a World,
-    places: FxHashMap<ObjectHandle, u32>,
+    indexes: FxHashMap<ObjectHandle, u32>,
 }
 
-impl ToFile for Places<'_> {
+impl ToFile for FileIndexes<'_> {
     fn reference(&self, object: ObjectHandle) -> FileReference {
-        match self.places.get(&object) {
-            Some(place) => FileReference::In(*place),
+        match self.indexes.get(&object) {
+            Some(index) => FileReference::In(*index),
             None => self.world.path_of(object).map_or(FileReference::None, FileReference::Path),
         }
     }
@@ -58,10 +58,10 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     let world = &core.world;
     let mut living = world.objects.living();
     living.retain(|object| world.objects.class(*object).is_none_or(|class| !is_closure(&class)));
-    let places = living.iter().copied().zip(0..).collect();
+    let indexes = living.iter().copied().zip(0..).collect();
     let mut gathering = Gathering {
         core,
-        places: Places { world, places },
+        indexes: FileIndexes { world, indexes },
         classes: FxHashMap::default(),
         structs: BTreeMap::new(),
         file: WorldFile::default(),
@@ -106,7 +106,7 @@ fn name_apart(file: &mut WorldFile) {
 
 struct Gathering<'a> {
     core: &'a Core,
-    places: Places<'a>,
+    indexes: FileIndexes<'a>,
     /// By class of the body, and path of the class that a dormant object waits for.
     classes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
     structs: BTreeMap<Rc<str>, StructRecord>,
@@ -121,16 +121,16 @@ impl Gathering<'_> {
         let name = world.objects.name(object).map(|name| world.names.text(name).to_string()).unwrap_or_default();
         let failed = |error| WorldError::Object { object: name.clone(), error };
         let notes = self.notes(object).map_err(failed)?;
-        let looked = world.objects.with_body(object, |body| self.values(object, body, &notes)).map_err(failed)?;
-        let (values, asleep) = looked.map_err(failed)?;
-        let outer = world.objects.outer(object).filter(|outer| self.places.places.contains_key(outer));
+        let read = world.objects.with_body(object, |body| self.values(object, body, &notes)).map_err(failed)?;
+        let (values, asleep) = read.map_err(failed)?;
+        let outer = world.objects.outer(object).filter(|outer| self.indexes.indexes.contains_key(outer));
         let part = outer.and_then(|outer| {
             let parts = world.objects.parts(outer);
             parts.into_iter().find(|(_, child)| *child == object).map(|(part, _)| part.to_string())
         });
         Ok(ObjectRecord {
-            class: notes.place,
-            outer: outer.map(|outer| self.places.places[&outer]),
+            class: notes.index,
+            outer: outer.map(|outer| self.indexes.indexes[&outer]),
             part,
             root: world.objects.is_root(object),
             lazy: world.lazy.find(object).map(|id| (id.high, id.low)),
@@ -166,9 +166,9 @@ impl Gathering<'_> {
             native: native_ancestor(&class).to_string(),
             properties: properties.iter().map(|(property, _)| property_record(property)).collect(),
         };
-        let place = self.file.classes.len() as u32;
+        let index = self.file.classes.len() as u32;
         self.file.classes.push(record);
-        let notes = Rc::new(ClassNotes { place, class, properties });
+        let notes = Rc::new(ClassNotes { index, class, properties });
         self.classes.insert(key, Rc::clone(&notes));
         Ok(notes)
     }
@@ -183,22 +183,22 @@ impl Gathering<'_> {
         let world = &self.core.world;
         let mut values = Vec::new();
         world.objects.with_body(notes.class.cdo.get(), |cdo| {
-            for ((property, default), place) in notes.properties.iter().zip(0..) {
+            for ((property, default), index) in notes.properties.iter().zip(0..) {
                 let (own, cdo_and_default) = ((object, body.view()), (notes.class.cdo.get(), cdo.view()));
                 let is_default = default.is_had(self.core, property, own, cdo_and_default)?;
                 if !is_default {
                     let [own, default] = [body, cdo].map(|body| body.view().read(property));
-                    let [own, default] = [own?, default?].map(|it| FileValue::of(&it, &world.names, &self.places));
+                    let [own, default] = [own?, default?].map(|it| FileValue::of(&it, &world.names, &self.indexes));
                     // A reference to a destroyed object equals a reference to none.
                     if own != default {
-                        values.push((place, own));
+                        values.push((index, own));
                     }
                 }
             }
             Ok::<_, CallError>(())
         })??;
         let Some(dormant) = body.dormant.as_deref() else { return Ok((values, Vec::new())) };
-        values.extend(self.asleep(dormant, notes.place as usize));
+        values.extend(self.asleep(dormant, notes.index as usize));
         Ok((values, dormant.fields.clone()))
     }
 
@@ -208,12 +208,12 @@ impl Gathering<'_> {
         let mut values = Vec::new();
         for (name, value) in &dormant.values {
             let known = record.properties.iter().position(|property| property.name == **name);
-            let place = known.unwrap_or(record.properties.len());
+            let index = known.unwrap_or(record.properties.len());
             if known.is_none() {
                 record.properties.push(PropertyRecord { name: name.to_string(), ty: String::new() });
             }
             if let KeptValue::Own(value) = value {
-                values.push((place as u32, FileValue::of(value, &self.core.world.names, &self.places)));
+                values.push((index as u32, FileValue::of(value, &self.core.world.names, &self.indexes)));
             }
         }
         values

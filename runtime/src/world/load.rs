@@ -15,7 +15,7 @@ use crate::handles::ObjectHandle;
 use crate::load::master::undo_constructions;
 use crate::object::path::short;
 use crate::reload::changes::ClassFate;
-use crate::reload::fate::Fate;
+use crate::reload::object_plan::ObjectPlan;
 use crate::world::bring::Bringing;
 use crate::world::disk;
 use crate::world::error::WorldError;
@@ -81,12 +81,12 @@ fn fates(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassFate> {
         *counts.entry(object.class).or_insert(0) += 1;
     }
     let line = |(class, objects): (u32, u64)| {
-        let change = match &plans[class as usize].fate {
-            Fate::Carried => return None,
-            Fate::Asleep { seen_as } => {
+        let change = match &plans[class as usize].object_plan {
+            ObjectPlan::Carried => return None,
+            ObjectPlan::Dormant { seen_as } => {
                 format!("is not there: its objects are dormant and seen as {} until it is", short(seen_as))
             }
-            Fate::Reborn { onto } => format!("extends {} now: its objects were recreated", short(onto)),
+            ObjectPlan::Reconstructed { onto } => format!("extends {} now: its objects were recreated", short(onto)),
         };
         Some(ClassFate { class: short(&file.classes[class as usize].path).to_owned(), change, objects })
     };

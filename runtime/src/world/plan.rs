@@ -6,7 +6,7 @@ use alcedo_abi::kinds::property_flags;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
-use crate::emit::diff::{self, ClassShape, Fate as PropertyFate, PropertyShape, TypeKey};
+use crate::emit::diff::{self, ClassShape, PropertyDiff, PropertyShape, TypeKey};
 use crate::object::class::Class;
 use crate::object::construction::make_cdo;
 use crate::object::fixed;
@@ -16,7 +16,7 @@ use crate::object::property::Property;
 use crate::object::types::OldNames;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
-use crate::reload::fate::{Before, Fate, fate};
+use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
 use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
 use crate::world::error::WorldError;
 use crate::world::records::{ClassRecord, PropertyRecord};
@@ -37,7 +37,7 @@ pub(super) struct ClassPlan {
     /// Class of the new bodies.
     pub(super) class: Rc<Class>,
     /// Outcome for the objects.
-    pub(super) fate: Fate,
+    pub(super) object_plan: ObjectPlan,
     /// Destination of each saved property.
     pub(super) targets: Vec<Target>,
     /// Initial value of each property of the new class, except properties of default subobjects.
@@ -89,19 +89,19 @@ pub(super) fn plan_class(core: &Core, record: &ClassRecord, report: &mut WorldLo
         bases: record.bases.iter().map(|base| base.as_str().into()).collect(),
         native: native_ancestor(&native),
     };
-    let fate = fate(&before, |path| types.class_by_path(path).map(|class| native_ancestor(&class)));
-    let path = match &fate {
-        Fate::Asleep { seen_as } => seen_as,
-        Fate::Carried | Fate::Reborn { .. } => &before.path,
+    let object_plan = plan_objects(&before, |path| types.class_by_path(path).map(|class| native_ancestor(&class)));
+    let path = match &object_plan {
+        ObjectPlan::Dormant { seen_as } => seen_as,
+        ObjectPlan::Carried | ObjectPlan::Reconstructed { .. } => &before.path,
     };
     let class = types.class_by_path(path).ok_or_else(no_native)?;
     make_cdo(&core.world, &core.plugins(), &class)?;
     let redirects = types.member_redirects(&class);
-    let is_asleep = matches!(fate, Fate::Asleep { .. });
-    let (targets, added) = targets(core, record, &class, &redirects, is_asleep, report);
+    let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
+    let (targets, added) = targets(core, record, &class, &redirects, is_dormant, report);
     let defaults = defaults(core, &class);
     let part_names = part_names(&class, &redirects);
-    Ok(ClassPlan { class, fate, targets, defaults, added, part_names })
+    Ok(ClassPlan { class, object_plan, targets, defaults, added, part_names })
 }
 
 fn targets(
@@ -109,7 +109,7 @@ fn targets(
     record: &ClassRecord,
     class: &Rc<Class>,
     redirects: &[(String, String)],
-    is_asleep: bool,
+    is_dormant: bool,
     report: &mut WorldLoad,
 ) -> (Vec<Target>, Vec<usize>) {
     let is_saved = |property: &&Rc<Property>| !is_transient(property) && !is_subobject(property);
@@ -130,17 +130,17 @@ fn targets(
     };
     let mut targets: Vec<_> = record.properties.iter().map(|_| Target::Sleep).collect();
     let mut added = Vec::new();
-    for (property, fate) in properties.iter().zip(&difference.properties) {
-        let (from, change) = match fate {
-            PropertyFate::Added => {
-                if !is_asleep {
+    for (property, diff) in properties.iter().zip(&difference.properties) {
+        let (from, change) = match diff {
+            PropertyDiff::Added => {
+                if !is_dormant {
                     added.push(note(&property.text, added_words(core, class, property)));
                 }
                 continue;
             }
-            PropertyFate::Carried { from } => (from, None),
-            PropertyFate::Renamed { from } => (from, Some(format!("was called {from}"))),
-            PropertyFate::Retyped { from } => {
+            PropertyDiff::Carried { from } => (from, None),
+            PropertyDiff::Renamed { from } => (from, Some(format!("was called {from}"))),
+            PropertyDiff::Retyped { from } => {
                 let saved = record.properties.iter().find(|saved| saved.name == *from);
                 let was = saved.map_or("?", |saved| saved.ty.as_str());
                 (from, Some(format!("{was} → {}", property.ty)))
@@ -151,7 +151,7 @@ fn targets(
             targets[at] = Target::Property { to: Rc::clone(property), change };
         }
     }
-    if !is_asleep {
+    if !is_dormant {
         for name in &difference.removed {
             let change = note(name, "removed".into());
             if let Some(at) = record.properties.iter().position(|saved| saved.name == *name) {

@@ -232,7 +232,10 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     });
     let lines = lines.take();
     let told = |part: &str| lines.iter().any(|target| target.ends_with(part));
-    assert!(told("attack") && told("conjugate::blacks") && told("unload::under_way"), "the scene has lines: {lines:?}");
+    assert!(
+        told("attack") && told("conjugate::blacks") && told("unload::in_progress"),
+        "the scene has lines: {lines:?}"
+    );
     let mut problems = problems.take();
     problems.sort();
     problems.dedup();

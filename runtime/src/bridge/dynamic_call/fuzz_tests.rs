@@ -108,8 +108,8 @@ fn mutant(dice: &mut Dice, seeds: &[String]) -> String {
 
 /// Checks that an error message is one line without control characters, regardless of the parsed string.
 fn check_error(error: &impl Display, text: &str) {
-    let told = error.to_string();
-    assert!(!told.contains(char::is_control) && told.len() < 2000, "{text:?}: {told:?}");
+    let message = error.to_string();
+    assert!(!message.contains(char::is_control) && message.len() < 2000, "{text:?}: {message:?}");
 }
 
 fn check<T: FromStr<Err: Display> + Display + PartialEq + Debug>(text: &str) {
@@ -122,8 +122,8 @@ fn check<T: FromStr<Err: Display> + Display + PartialEq + Debug>(text: &str) {
     }
 }
 
-fn owned(texts: &[&str]) -> Vec<String> {
-    texts.iter().map(|text| (*text).to_owned()).collect()
+fn owned(strings: &[&str]) -> Vec<String> {
+    strings.iter().map(|text| (*text).to_owned()).collect()
 }
 
 #[test]

@@ -9,8 +9,8 @@ use alcedo_abi::handles::{BlackHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 
 use super::Blacks;
-use crate::conjugate::census::{BlackCount, SiteCount};
 use crate::conjugate::gate::{Gate, ModuleTag};
+use crate::conjugate::statistics::{BlackCount, SiteCount};
 use crate::handles::{Generation, ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
 use crate::object::decl::PropertyDecl;
@@ -146,9 +146,9 @@ fn a_module_end_releases_its_values_and_records_late_drops() {
     let blacks = Blacks::default();
     let (old, new) = (Module::admit(&blacks, 1), Module::admit(&blacks, 2));
     let [finalized, forgotten] = [(); 2].map(|()| old.make(&blacks, &text()));
-    let stays = new.make(&blacks, &text());
+    let kept = new.make(&blacks, &text());
     assert_eq!(old.end(&blacks), 2);
-    assert_eq!([finalized, forgotten, stays].map(|black| lives(&blacks, black)), [false, false, true]);
+    assert_eq!([finalized, forgotten, kept].map(|black| lives(&blacks, black)), [false, false, true]);
     assert_eq!(old.end(&blacks), 0, "once is enough");
     let undropped = |count| vec![BlackCount { count, ..count_of(1, "String") }];
     assert_eq!(blacks.report().undropped, undropped(2));
@@ -158,7 +158,7 @@ fn a_module_end_releases_its_values_and_records_late_drops() {
     blacks.forget(&[old.id]);
     assert_eq!((blacks.report().undropped, blacks.left()), (Vec::new(), undropped(1)));
     blacks.dispose(forgotten);
-    assert!(lives(&blacks, stays));
+    assert!(lives(&blacks, kept));
     assert_eq!((old.leases.count(), new.leases.count()), (0, 1));
 }
 
@@ -271,12 +271,12 @@ fn drive(seed: u64, operations: usize, last_serial: u32) {
     let mut next = 2;
     let mut module = Module::admit(&blacks, 1);
     let (mut held, mut stale, mut sent) = (Vec::new(), Vec::new(), Vec::new());
-    let mut given = HashSet::new();
+    let mut assigned = HashSet::new();
     for at in 0..operations {
         match random.below(1000) {
             0..500 => {
                 let black = module.make(&blacks, &types[random.below(types.len())]);
-                assert!(given.insert(black), "seed {seed}, operation {at}: {black:?} was given before");
+                assert!(assigned.insert(black), "seed {seed}, operation {at}: {black:?} was given before");
                 held.push(black);
             }
             500..800 if !held.is_empty() => {
@@ -325,7 +325,7 @@ fn drive(seed: u64, operations: usize, last_serial: u32) {
     module.end(&blacks);
     assert_eq!((blacks.report().count(), blacks.report().queued), (0, 0));
     assert_eq!(blacks.report().made, blacks.report().released);
-    assert!(given.iter().all(|black| !lives(&blacks, *black)), "seed {seed}: a stale handle leads somewhere");
+    assert!(assigned.iter().all(|black| !lives(&blacks, *black)), "seed {seed}: a stale handle leads somewhere");
     assert_eq!(module.leases.count(), 0);
 }
 

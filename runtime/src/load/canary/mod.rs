@@ -72,16 +72,16 @@ enum Choice<'a> {
     /// Start the host's own program.
     StartSelf,
     /// No canary, by the host's settings.
-    Nobody,
+    Disabled,
     /// No canary, because none was set and the program cannot be one.
-    NobodyUnasked,
+    Unavailable,
 }
 
 fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
     match (canary, armed) {
         (Canary::Auto, true) => Choice::StartSelf,
-        (Canary::Auto, false) => Choice::NobodyUnasked,
-        (Canary::Off, _) => Choice::Nobody,
+        (Canary::Auto, false) => Choice::Unavailable,
+        (Canary::Off, _) => Choice::Disabled,
         (Canary::Program(path), _) => Choice::Start(path),
     }
 }
@@ -98,8 +98,8 @@ impl Rehearsal {
         }
         let own;
         let program = match choose(&self.canary, ARMED.load(Ordering::Relaxed)) {
-            Choice::Nobody => return Ok(None),
-            Choice::NobodyUnasked => {
+            Choice::Disabled => return Ok(None),
+            Choice::Unavailable => {
                 warn_once();
                 return Ok(None);
             }
@@ -147,9 +147,9 @@ mod tests {
         let named = Canary::Program(PathBuf::from("/p"));
         for (canary, armed, expected) in [
             (&Canary::Auto, true, Choice::StartSelf),
-            (&Canary::Auto, false, Choice::NobodyUnasked),
-            (&Canary::Off, true, Choice::Nobody),
-            (&Canary::Off, false, Choice::Nobody),
+            (&Canary::Auto, false, Choice::Unavailable),
+            (&Canary::Off, true, Choice::Disabled),
+            (&Canary::Off, false, Choice::Disabled),
             (&named, true, Choice::Start(Path::new("/p"))),
             (&named, false, Choice::Start(Path::new("/p"))),
         ] {

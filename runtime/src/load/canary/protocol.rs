@@ -327,7 +327,7 @@ mod tests {
     }
 
     /// Decodes all messages in these bytes, and the error at the end.
-    fn heard(bytes: &[u8], piece: usize) -> (Vec<Message>, Result<(), FrameError>) {
+    fn decode(bytes: &[u8], piece: usize) -> (Vec<Message>, Result<(), FrameError>) {
         let mut listener = Listener::new(TOKEN);
         let mut messages = Vec::new();
         for piece in bytes.chunks(piece.max(1)) {
@@ -347,7 +347,7 @@ mod tests {
     proptest! {
         #[test]
         fn messages_are_decoded_from_pieces_of_any_size(messages in collection::vec(message(), 0..6), piece in 1..200_usize) {
-            prop_assert_eq!(heard(&frames(&messages), piece), (messages, Ok(())));
+            prop_assert_eq!(decode(&frames(&messages), piece), (messages, Ok(())));
         }
 
         #[test]
@@ -355,7 +355,7 @@ mod tests {
             let mut bytes = frames(std::slice::from_ref(&message));
             let at = at.index(bytes.len());
             bytes[at] ^= 1_u8 << bit;
-            let (messages, end) = heard(&bytes, bytes.len());
+            let (messages, end) = decode(&bytes, bytes.len());
             prop_assert!(messages.is_empty() && end.is_err(), "{messages:?}");
         }
 
@@ -367,17 +367,17 @@ mod tests {
         ) {
             let bytes = frames(std::slice::from_ref(&message));
             let at = at.index(bytes.len());
-            let (messages, end) = heard(&bytes[..at], 16);
+            let (messages, end) = decode(&bytes[..at], 16);
             prop_assert!(messages.is_empty() && (end.is_err() || at == 0));
             let torn = [&bytes[..at], &inside, &bytes[at..]].concat();
-            let (messages, end) = heard(&torn, 16);
+            let (messages, end) = decode(&torn, 16);
             // Bytes after a complete frame are found when the next frame is read, even if they repeat the frame's last byte.
             prop_assert!((messages.is_empty() || torn.starts_with(&bytes)) && end.is_err(), "{messages:?}");
         }
 
         #[test]
         fn other_bytes_are_no_message(bytes in collection::vec(any::<u8>(), 1..300)) {
-            let (messages, end) = heard(&bytes, 7);
+            let (messages, end) = decode(&bytes, 7);
             prop_assert!(messages.is_empty() && end.is_err());
         }
     }
@@ -386,11 +386,11 @@ mod tests {
     fn foreign_and_repeated_frames_are_rejected() {
         let here = frames(&[Message::Here]);
         assert_eq!(
-            heard(&[here.clone(), here.clone()].concat(), 9).1,
+            decode(&[here.clone(), here.clone()].concat(), 9).1,
             Err(FrameError::Sequence { wanted: 1, found: 0 })
         );
         let foreign = Speaker::new(Token(8)).frame(PROCESS, &Message::Done(1)).expect("it fits");
-        assert_eq!(heard(&foreign, 9), (vec![], Err(FrameError::Token)));
+        assert_eq!(decode(&foreign, 9), (vec![], Err(FrameError::Token)));
         let mut asked = Listener::asked();
         asked.push(&foreign);
         assert_eq!((asked.next(), asked.token()), (Ok(Some(Message::Done(1))), Some(Token(8))));
@@ -401,17 +401,17 @@ mod tests {
         let mut speaker = Speaker::new(TOKEN);
         let mut bytes = speaker.frame(PROCESS, &Message::Here).expect("it fits");
         bytes.extend(speaker.frame(PROCESS + 1, &Message::Done(0)).expect("it fits"));
-        assert_eq!(heard(&bytes, 10), (vec![Message::Here], Err(FrameError::Process)));
+        assert_eq!(decode(&bytes, 10), (vec![Message::Here], Err(FrameError::Process)));
     }
 
     #[test]
     fn an_oversized_frame_is_rejected_from_its_header() {
         let mut bytes = frames(&[Message::Here]);
         bytes[10..14].copy_from_slice(&(LONGEST as u32 + 1).to_le_bytes());
-        assert_eq!(heard(&bytes[..HEAD], HEAD).1, Err(FrameError::TooLong(LONGEST + 1)));
+        assert_eq!(decode(&bytes[..HEAD], HEAD).1, Err(FrameError::TooLong(LONGEST + 1)));
         let text = "é".repeat(LONGEST);
         let bytes = frames(&[Message::Refused(text)]);
-        assert!(bytes.len() < LONGEST / 4 && matches!(heard(&bytes, 4096).0[..], [Message::Refused(_)]));
+        assert!(bytes.len() < LONGEST / 4 && matches!(decode(&bytes, 4096).0[..], [Message::Refused(_)]));
         let name = ("n".repeat(LONGEST), OsString::new());
         assert!(matches!(
             Speaker::new(TOKEN).frame(PROCESS, &Message::Request(vec![name])),
@@ -423,14 +423,14 @@ mod tests {
     fn wrong_versions_and_invalid_content_are_named() {
         let mut bytes = frames(&[Message::Here]);
         bytes[4] = 9;
-        assert_eq!(heard(&bytes, 99).1, Err(FrameError::Version(9)));
+        assert_eq!(decode(&bytes, 99).1, Err(FrameError::Version(9)));
         let mut bytes = frames(&[Message::Here]);
         let end = bytes.len() - TAIL;
         bytes[end - 1] ^= 1;
         let digest = xxhash_rust::xxh3::xxh3_64(&bytes[..end]);
         bytes[end..].copy_from_slice(&digest.to_le_bytes());
-        assert_eq!(heard(&bytes, 99).1, Err(FrameError::Content));
-        assert_eq!(heard(&MAGIC, 99).1, Err(FrameError::CutOff(4)));
+        assert_eq!(decode(&bytes, 99).1, Err(FrameError::Content));
+        assert_eq!(decode(&MAGIC, 99).1, Err(FrameError::CutOff(4)));
     }
 
     #[test]
@@ -438,7 +438,7 @@ mod tests {
         let candidates =
             vec![("a\0/tmp/evil.so".to_owned(), OsString::from("/copy\n1")), (String::new(), OsString::from("/a b"))];
         let request = Message::Request(candidates);
-        assert_eq!(heard(&frames(std::slice::from_ref(&request)), 3).0, [request]);
+        assert_eq!(decode(&frames(std::slice::from_ref(&request)), 3).0, [request]);
     }
 
     /// Returns all messages of a canary that loads `modules`, in order.
@@ -476,7 +476,7 @@ mod tests {
         let mut course = Course::new(1);
         for message in whole(1).iter().take(3) {
             assert_eq!(course.take(message.clone()), Ok(None));
-            let again = course.take(message.clone()).expect_err("it was said before");
+            let again = course.take(message.clone()).expect_err("it was sent before");
             assert!(again.to_string().contains("an unexpected message"), "{again}");
         }
         assert_eq!(course.at(), Some((0, CanaryStep::Attaching)));

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::protocol::{ARGUMENT, Arrival, Candidates, Course, Message, Token};
-use super::wire::{Heard, Wire, WireError};
+use super::wire::{Received, Wire, WireError};
 use crate::load::error::LoadError;
 use crate::load::error::canary::CanaryStep;
 use crate::shown::printable;
 
 /// Bytes of a canary's first and last output in the report of its end; the first output has the panic message.
-const TOLD: usize = 1000;
+const EXCERPT: usize = 1000;
 /// Maximum bytes of a line that are read in one call: a module may print without line breaks.
 const LONGEST_LINE: usize = 8000;
 /// Interval of checks for an ended canary whose socket another process keeps open.
@@ -29,7 +29,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 enum End {
     Done,
     Refused(String),
-    Died(ExitStatus),
+    Exited(ExitStatus),
     Silent,
     /// The socket received bytes that the canary did not send.
     Disturbed(String),
@@ -45,7 +45,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     let names: Vec<_> = candidates.iter().map(|(name, _)| name.clone()).collect();
     let (mut child, mut wire, output) = start(program).map_err(|error| unavailable(error.to_string()))?;
     let printed = Printed::of(output).map_err(|error| unavailable(error.to_string()))?;
-    match wire.say(&Message::Request(candidates), Some(deadline)) {
+    match wire.send(&Message::Request(candidates), Some(deadline)) {
         Ok(()) => {}
         // The canary has ended or does not read; its exit status has the reason.
         Err(WireError::System(_)) => {}
@@ -58,7 +58,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     }
     // Closes the output by ending the process, unless a child of the process keeps it open.
     drop(child);
-    Told { program, names: &names, course, deadline, output: printed.told() }.error(end)
+    FailureReport { program, names: &names, course, deadline, output: printed.excerpt() }.error(end)
 }
 
 /// A child process that is killed on drop.
@@ -93,25 +93,25 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
     let mut let_go = false;
     loop {
         let patience = until.saturating_duration_since(Instant::now());
-        let heard = match let_go {
-            false => wire.hear(Some(patience.min(GLANCE))),
+        let received = match let_go {
+            false => wire.receive(Some(patience.min(GLANCE))),
             // The socket is closed by the end of the process, or by a module whose process may run for long.
             true => {
                 std::thread::sleep(Duration::from_millis(1));
-                Ok(Heard::Nothing)
+                Ok(Received::Nothing)
             }
         };
-        match heard {
-            Ok(Heard::Message(message)) => match course.take(message) {
+        match received {
+            Ok(Received::Message(message)) => match course.take(message) {
                 Ok(None) => {}
                 Ok(Some(Arrival::Done)) => return Ok(End::Done),
                 Ok(Some(Arrival::Refused(text))) => return Ok(End::Refused(text)),
                 Err(error) => return Ok(End::Disturbed(error.to_string())),
             },
-            Ok(Heard::End) => let_go = true,
-            Ok(Heard::Nothing) => {
+            Ok(Received::End) => let_go = true,
+            Ok(Received::Nothing) => {
                 if let Some(status) = child.try_wait()? {
-                    return Ok(last_words(course, wire, End::Died(status)));
+                    return Ok(last_words(course, wire, End::Exited(status)));
                 }
                 if patience.is_zero() {
                     return Ok(End::Silent);
@@ -125,7 +125,7 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
 /// Reads the rest of the messages after the end of the process, whose socket another process may keep open. The canary has not
 /// passed: after the last step it waits until the host kills it.
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
-    while let Ok(Heard::Message(message)) = wire.hear(Some(Duration::ZERO)) {
+    while let Ok(Received::Message(message)) = wire.receive(Some(Duration::ZERO)) {
         match course.take(message) {
             Ok(None) => {}
             Ok(Some(Arrival::Refused(text))) => return End::Refused(text),
@@ -146,16 +146,16 @@ impl Printed {
     fn of(output: PipeReader) -> io::Result<Self> {
         let words = Arc::<Mutex<Words>>::default();
         let (end, over) = bounded(0);
-        let heard = Arc::clone(&words);
+        let shared = Arc::clone(&words);
         let reader = std::thread::Builder::new().name("alcedo-canary".to_owned());
-        reader.spawn(move || read(output, &heard, &end))?;
+        reader.spawn(move || read(output, &shared, &end))?;
         Ok(Self { words, over })
     }
 
     /// Returns the output once it is complete, or after a timeout.
-    fn told(&self) -> String {
+    fn excerpt(&self) -> String {
         let _over = self.over.recv_timeout(LAST_WORDS);
-        self.words.lock().unwrap_or_else(PoisonError::into_inner).told()
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).excerpt()
     }
 }
 
@@ -182,11 +182,11 @@ struct Words {
 
 impl Words {
     fn push(&mut self, line: &str) {
-        if !self.is_cut && self.tail.is_empty() && self.head.len() + line.len() <= TOLD {
+        if !self.is_cut && self.tail.is_empty() && self.head.len() + line.len() <= EXCERPT {
             return self.head.push_str(line);
         }
         self.tail.push_str(line);
-        let surplus = self.tail.len().saturating_sub(TOLD);
+        let surplus = self.tail.len().saturating_sub(EXCERPT);
         if surplus != 0 {
             self.is_cut = true;
             let cut = (surplus..=self.tail.len()).find(|at| self.tail.is_char_boundary(*at)).unwrap_or(0);
@@ -195,7 +195,7 @@ impl Words {
     }
 
     /// Formats the output as the end of a sentence; empty without output.
-    fn told(&self) -> String {
+    fn excerpt(&self) -> String {
         let cut = if self.is_cut { "\n…\n" } else { "" };
         let whole = format!("{}{cut}{}", self.head, self.tail);
         let whole = printable(&whole);
@@ -208,7 +208,7 @@ impl Words {
 }
 
 /// Data for the report of a canary that did not pass.
-struct Told<'a> {
+struct FailureReport<'a> {
     program: &'a Path,
     names: &'a [String],
     course: Course,
@@ -216,7 +216,7 @@ struct Told<'a> {
     output: String,
 }
 
-impl Told<'_> {
+impl FailureReport<'_> {
     fn error(self, end: End) -> Result<(), LoadError> {
         let Self { program, names, course, deadline, output } = self;
         let unavailable = |how: String| LoadError::CanaryUnavailable {
@@ -227,7 +227,7 @@ impl Told<'_> {
             return Err(match end {
                 End::Done => return Ok(()),
                 End::Refused(text) => unavailable(text),
-                End::Died(status) => unavailable(format!("it ended ({status})")),
+                End::Exited(status) => unavailable(format!("it ended ({status})")),
                 End::Silent => unavailable(format!("it sent nothing for {deadline:?}")),
                 End::Disturbed(problem) => unavailable(problem),
             });
@@ -237,7 +237,7 @@ impl Told<'_> {
         Err(match end {
             End::Done => return Ok(()),
             End::Refused(text) => LoadError::CanaryRefused { module, step, text },
-            End::Died(status) => {
+            End::Exited(status) => {
                 LoadError::CanaryCrashed { module, step, signal: signal(status), how: status.to_string(), output }
             }
             End::Silent => LoadError::CanaryHung { module, step, after: deadline, output },
@@ -258,7 +258,7 @@ fn signal(_status: ExitStatus) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TOLD, Words};
+    use super::{EXCERPT, Words};
 
     #[cfg(unix)]
     #[test]
@@ -282,11 +282,14 @@ mod tests {
     fn only_the_beginning_and_end_of_the_output_are_kept() {
         let mut printed = Words::default();
         printed.push("thread panicked\n");
-        (0..TOLD).for_each(|_| printed.push("é hello\n"));
+        (0..EXCERPT).for_each(|_| printed.push("é hello\n"));
         printed.push("aborting\n");
-        let told = printed.told();
-        assert!(told.len() < 4 * TOLD && told.contains("\n    …\n"), "{told}");
-        assert!(told.starts_with("; it had printed:\n    thread panicked\n") && told.ends_with("aborting"), "{told}");
+        let excerpt = printed.excerpt();
+        assert!(excerpt.len() < 4 * EXCERPT && excerpt.contains("\n    …\n"), "{excerpt}");
+        assert!(
+            excerpt.starts_with("; it had printed:\n    thread panicked\n") && excerpt.ends_with("aborting"),
+            "{excerpt}"
+        );
     }
 
     #[test]
@@ -294,7 +297,7 @@ mod tests {
         let check = |lines: &[&str], expected: &str| {
             let mut printed = Words::default();
             lines.iter().for_each(|line| printed.push(line));
-            assert_eq!(printed.told(), expected);
+            assert_eq!(printed.excerpt(), expected);
         };
         check(&["\n", "\n"], "");
         check(&["one\n", "\n", "two\n"], "; it had printed:\n    one\n    two");

@@ -17,7 +17,7 @@ pub(crate) enum WireError {
 
 /// Result of a read with a timeout.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum Received {
     Message(Message),
     /// No complete message yet.
     Nothing,
@@ -35,7 +35,7 @@ mod socket {
     use std::time::{Duration, Instant};
 
     use super::super::protocol::{Listener, Message, Speaker, Token};
-    use super::{Heard, WireError};
+    use super::{Received, WireError};
 
     /// End of the socket, with the state of the protocol.
     pub(crate) struct Wire {
@@ -79,7 +79,7 @@ mod socket {
         ///
         /// # Errors
         /// Returns an error if the other side is closed, or the message does not fit into a frame.
-        pub(crate) fn say(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
+        pub(crate) fn send(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
             let unknown = || io::Error::new(ErrorKind::NotConnected, "no request was received yet");
             if self.speaker.is_none() {
                 self.speaker = self.listener.token().map(Speaker::new);
@@ -94,13 +94,13 @@ mod socket {
         ///
         /// # Errors
         /// Returns an error if the received bytes are not the expected frame.
-        pub(crate) fn hear(&mut self, patience: Option<Duration>) -> Result<Heard, WireError> {
+        pub(crate) fn receive(&mut self, patience: Option<Duration>) -> Result<Received, WireError> {
             let until = patience.map(crate::deadline::after);
             let mut left = patience;
             let mut bytes = [0; 4096];
             loop {
                 if let Some(message) = self.listener.next()? {
-                    return Ok(Heard::Message(message));
+                    return Ok(Received::Message(message));
                 }
                 // A timeout of zero would mean no timeout.
                 self.stream.set_read_timeout(left.map(|left| left.max(Duration::from_millis(1))))?;
@@ -110,12 +110,12 @@ mod socket {
                         self.listener.push(&bytes[..count]);
                         left = until.map(|until| until.saturating_duration_since(Instant::now()));
                         if left.is_some_and(|left| left.is_zero()) {
-                            return Ok(self.listener.next()?.map_or(Heard::Nothing, Heard::Message));
+                            return Ok(self.listener.next()?.map_or(Received::Nothing, Received::Message));
                         }
                     }
                     Err(error) => match error.kind() {
                         ErrorKind::Interrupted => {}
-                        ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Heard::Nothing),
+                        ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Received::Nothing),
                         // The other process ended before it had read everything.
                         ErrorKind::ConnectionReset => return self.end(),
                         _ => return Err(error.into()),
@@ -130,9 +130,9 @@ mod socket {
             self.stream = stream;
         }
 
-        fn end(&self) -> Result<Heard, WireError> {
+        fn end(&self) -> Result<Received, WireError> {
             self.listener.end()?;
-            Ok(Heard::End)
+            Ok(Received::End)
         }
     }
 }
@@ -144,7 +144,7 @@ mod socket {
     use std::time::Duration;
 
     use super::super::protocol::{Message, Token};
-    use super::{Heard, WireError};
+    use super::{Received, WireError};
 
     /// Canaries are not supported on this platform.
     pub(crate) enum Wire {}
@@ -166,11 +166,11 @@ mod socket {
             none()
         }
 
-        pub(crate) fn say(&mut self, _: &Message, _: Option<Duration>) -> Result<(), WireError> {
+        pub(crate) fn send(&mut self, _: &Message, _: Option<Duration>) -> Result<(), WireError> {
             Ok(none()?)
         }
 
-        pub(crate) fn hear(&mut self, _: Option<Duration>) -> Result<Heard, WireError> {
+        pub(crate) fn receive(&mut self, _: Option<Duration>) -> Result<Received, WireError> {
             Ok(none()?)
         }
     }
@@ -184,7 +184,7 @@ pub(super) mod tests {
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
-    use super::{Heard, Wire, WireError};
+    use super::{Received, Wire, WireError};
     use crate::load::canary::protocol::{FrameError, Message, Speaker, Token};
 
     const SOON: Option<Duration> = Some(Duration::from_millis(5));
@@ -202,11 +202,11 @@ pub(super) mod tests {
         let (mut wire, mut other) = ends();
         let frame = Speaker::new(Token(3)).frame(1, &Message::Here).expect("it fits");
         other.write_all(&frame[..10]).expect("it is read");
-        assert_eq!(wire.hear(SOON).expect("no error yet"), Heard::Nothing);
+        assert_eq!(wire.receive(SOON).expect("no error yet"), Received::Nothing);
         other.write_all(&frame[10..]).expect("it is read");
-        assert_eq!(wire.hear(SOON).expect("a message"), Heard::Message(Message::Here));
+        assert_eq!(wire.receive(SOON).expect("a message"), Received::Message(Message::Here));
         drop(other);
-        assert_eq!(wire.hear(SOON).expect("an end"), Heard::End);
+        assert_eq!(wire.receive(SOON).expect("an end"), Received::End);
     }
 
     #[test]
@@ -220,23 +220,23 @@ pub(super) mod tests {
         let (stopped, stops) = std::sync::mpsc::channel::<()>();
         let rest = rest.to_vec();
         let slow = std::thread::spawn(move || {
-            let mut said = 0;
+            let mut sent = 0;
             while stops.try_recv().is_err() {
-                other.write_all(&rest[said..=said]).expect("it is read");
-                said += 1;
-                if said == 1 {
+                other.write_all(&rest[sent..=sent]).expect("it is read");
+                sent += 1;
+                if sent == 1 {
                     began.send(()).expect("somebody waits for that");
                 }
                 std::thread::sleep(Duration::from_millis(1));
             }
-            other.write_all(&rest[said..]).expect("it is read");
+            other.write_all(&rest[sent..]).expect("it is read");
             other
         });
         begins.recv().expect("it speaks");
         // The thread would send single bytes for a minute.
-        assert_eq!(wire.hear(SOON).expect("no error yet"), Heard::Nothing);
+        assert_eq!(wire.receive(SOON).expect("no error yet"), Received::Nothing);
         stopped.send(()).expect("it still speaks");
-        assert_eq!(wire.hear(None).expect("a message"), Heard::Message(Message::Refused(text)));
+        assert_eq!(wire.receive(None).expect("a message"), Received::Message(Message::Refused(text)));
         drop(slow.join());
     }
 
@@ -244,10 +244,10 @@ pub(super) mod tests {
     fn foreign_bytes_and_truncation_are_errors() {
         let (mut wire, mut other) = ends();
         other.write_all(b"hello\n").expect("it is read");
-        assert!(matches!(wire.hear(SOON), Err(WireError::Frame(FrameError::NotAFrame))));
+        assert!(matches!(wire.receive(SOON), Err(WireError::Frame(FrameError::NotAFrame))));
         let (mut wire, mut other) = ends();
         other.write_all(b"AC").expect("it is read");
         drop(other);
-        assert!(matches!(wire.hear(SOON), Err(WireError::Frame(FrameError::CutOff(2)))));
+        assert!(matches!(wire.receive(SOON), Err(WireError::Frame(FrameError::CutOff(2)))));
     }
 }

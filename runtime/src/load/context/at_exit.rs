@@ -14,14 +14,14 @@ static HUBS: Mutex<Vec<Weak<ContextRegistry>>> = Mutex::new(Vec::new());
 
 /// Enables exit events for the contexts of `registry`. Idempotent. Returns [`ContextError::System`] if the platform has no exit
 /// handlers, or registers no more.
-pub(super) fn tell(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> {
+pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> {
     let mut hubs = hubs();
     let is_known = |known: &Weak<ContextRegistry>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(registry));
     if hubs.iter().any(is_known) {
         return Ok(());
     }
     // Registers one handler per registry, so that its order among the exit handlers is that of this call.
-    let registered = alcedo_sys::at_exit(tell_next);
+    let registered = alcedo_sys::at_exit(notify_next);
     registered
         .map_err(|source| ContextError::System { doing: "registering for the end of the process".into(), source })?;
     hubs.push(Arc::downgrade(registry));
@@ -29,11 +29,11 @@ pub(super) fn tell(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> 
 }
 
 /// Exit handlers run in reverse order of registration, and so do these.
-extern "C" fn tell_next() {
+extern "C" fn notify_next() {
     let Some(registry) = hubs().pop().and_then(|registry| registry.upgrade()) else { return };
     // Drops a panic outside of a listener, such as one of a log subscriber.
-    let _told = crate::border::trap(|| {
-        registry.tell_end();
+    let _caught = crate::border::trap(|| {
+        registry.notify_exit();
         Ok(())
     });
     // Dropping the last reference would do more than call listeners.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::callback::Callbacks;
-use crate::load::context::home::Home;
+use crate::load::context::owner::Owner;
 use crate::load::context_id::{ContextId, ContextKind, title};
 
 /// Event of a load context: a Slim, a pinned one, the Default or the Master.
@@ -18,7 +18,7 @@ pub struct ContextEvent {
     pub name: String,
     /// Kind of the event.
     pub event: ContextEventKind,
-    pub(super) home: Home,
+    pub(super) owner: Owner,
 }
 
 /// Kinds of events of a load context. The names match [`MasterEvent`](crate::MasterEvent), which reports the same events to
@@ -100,14 +100,14 @@ pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 pub(super) type Listeners = Callbacks<Arc<Listener>>;
 
 /// Calls all listeners; a panic does not prevent the others. Returns the problems.
-pub(super) fn tell(listeners: &Listeners, event: &ContextEvent) -> Vec<String> {
+pub(super) fn notify(listeners: &Listeners, event: &ContextEvent) -> Vec<String> {
     let mut problems = Vec::new();
     listeners.each(|priority, listener| {
-        let told = crate::border::trap(|| {
+        let result = crate::border::trap(|| {
             (listener.code)(event);
             Ok(())
         });
-        if let Err(error) = told {
+        if let Err(error) = result {
             tracing::error!(%event, priority, callback = %listener.site, %error, "a listener of a load context failed");
             problems.push(format!("a callback of priority {priority} {error}"));
         }
@@ -119,19 +119,19 @@ pub(super) fn tell(listeners: &Listeners, event: &ContextEvent) -> Vec<String> {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use super::{ContextEvent, ContextEventKind, Listener, Listeners, tell};
+    use super::{ContextEvent, ContextEventKind, Listener, Listeners, notify};
     use crate::callback::{Registered, Site};
-    use crate::load::context::home::Home;
+    use crate::load::context::owner::Owner;
     use crate::load::context_id::{ContextId, ContextKind};
 
     #[test]
     fn listeners_are_called_by_priority_and_a_panic_stops_none() {
-        let (listeners, heard) = (Listeners::default(), Arc::new(Mutex::new(Vec::new())));
+        let (listeners, called) = (Listeners::default(), Arc::new(Mutex::new(Vec::new())));
         for (priority, name) in [(5, "five"), (-1, "first"), (5, "five again"), (0, "panics")] {
-            let heard = Arc::clone(&heard);
+            let called = Arc::clone(&called);
             let listener: Arc<Listener> = Arc::new(move |_| {
                 assert!(name != "panics", "on purpose");
-                heard.lock().expect("no panic while it is held").push(name);
+                called.lock().expect("no panic while it is held").push(name);
             });
             listeners.add(priority, Registered { code: listener, site: Site::new("test", &()) });
         }
@@ -140,10 +140,10 @@ mod tests {
             kind: ContextKind::Default,
             name: "Default".into(),
             event: ContextEventKind::Unloading,
-            home: Home::default(),
+            owner: Owner::default(),
         };
-        let problems = tell(&listeners, &event);
-        assert_eq!(*heard.lock().expect("no panic while it is held"), ["first", "five", "five again"]);
+        let problems = notify(&listeners, &event);
+        assert_eq!(*called.lock().expect("no panic while it is held"), ["first", "five", "five again"]);
         assert_eq!(problems, ["a callback of priority 0 panicked: \"on purpose\""]);
     }
 }

@@ -11,9 +11,9 @@ use arc_swap::ArcSwapOption;
 use crate::callback::{HostId, let_go};
 use crate::load::context::event::Listeners;
 use crate::load::context::free_generation::FreeGeneration;
-use crate::load::context::home::{self, Above, Home};
+use crate::load::context::in_progress;
+use crate::load::context::owner::{self, Above, Owner};
 use crate::load::context::resolvers::Resolvers;
-use crate::load::context::under_way;
 use crate::load::context::waits::Work;
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::context::{ContextError, Wanted};
@@ -29,7 +29,7 @@ pub(super) struct FreeContext {
     pub(super) unloading: Listeners,
     current: ArcSwapOption<FreeGeneration>,
     /// Distinguishes replacements of this context from those of others.
-    place: u64,
+    scope: u64,
     life: Mutex<Generations>,
     /// Handles that keep the context from unloading.
     handle: Mutex<Above>,
@@ -46,7 +46,7 @@ impl FreeContext {
     pub(super) fn new(registry: Above, index: u64, kind: ContextKind, name: &str) -> Arc<Self> {
         let name: Arc<str> = name.into();
         Arc::new_cyclic(|own: &Weak<Self>| {
-            let resolvers = Arc::new(Resolvers::new(Home { registry, line: Weak::clone(own) as Above }));
+            let resolvers = Arc::new(Resolvers::new(Owner { registry, line: Weak::clone(own) as Above }));
             let first = FreeGeneration::new(ContextId { index, generation: 1 }, kind, &name, &resolvers);
             Self {
                 index,
@@ -55,7 +55,7 @@ impl FreeContext {
                 resolvers,
                 unloading: Listeners::default(),
                 current: ArcSwapOption::new(Some(Arc::clone(&first))),
-                place: under_way::next_place(),
+                scope: in_progress::next_scope(),
                 life: Mutex::new(Generations { generations: vec![first], unload: None }),
                 handle: Mutex::new(Weak::<()>::new()),
             }
@@ -72,17 +72,17 @@ impl FreeContext {
 
     /// Checks if only permanent images are left of the context once `ended` has ended.
     pub(super) fn is_over(&self, ended: &Arc<FreeGeneration>) -> bool {
-        let stays = |generation: &FreeGeneration| {
+        let is_parked = |generation: &FreeGeneration| {
             generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)
         };
         let life = self.life();
         life.unload.is_some()
-            && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || stays(generation))
+            && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || is_parked(generation))
     }
 
     /// Returns the handles that keep the context from unloading.
     pub(super) fn handle<K: Any + Send + Sync>(&self) -> Option<Arc<K>> {
-        home::upgrade(&self.handle.lock().unwrap_or_else(PoisonError::into_inner))
+        owner::upgrade(&self.handle.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn set_handle(&self, handle: Above) {
@@ -145,7 +145,7 @@ impl FreeContext {
 
     /// Returns the work of a replacement: a context has one at a time.
     pub(super) fn replacement_work(&self) -> Work {
-        Work::new(self.place, self.title(), Wanted::Replacement)
+        Work::new(self.scope, self.title(), Wanted::Replacement)
     }
 
     /// Creates an empty generation to follow `current`.

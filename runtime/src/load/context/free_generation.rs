@@ -9,12 +9,12 @@ use semver::VersionReq;
 
 use crate::entry_gate::EntryGate;
 use crate::lease::{Blocker, Leases};
-use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tell};
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};
 use crate::load::context::free_module::{FreeExport, FreeModule};
+use crate::load::context::in_progress;
 use crate::load::context::info::ContextInfo;
 use crate::load::context::native_libs::Natives;
 use crate::load::context::resolvers::Resolvers;
-use crate::load::context::under_way;
 use crate::load::context::waits::Work;
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::context::{ContextError, Wanted};
@@ -34,11 +34,11 @@ pub(super) struct FreeGeneration {
     /// Native libraries found by the generation.
     pub natives: Natives,
     /// Distinguishes loads of this generation from those of others.
-    place: u64,
+    scope: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
     /// Set once the unloading listeners are being called, so that they are called once.
-    pub is_told: AtomicBool,
+    pub is_notified: AtomicBool,
     /// Set once every unloading listener was called, so that the images may be unmapped.
     pub announced: AtomicBool,
 }
@@ -57,7 +57,7 @@ struct Table {
 
 struct Foreign {
     module: Arc<FreeModule>,
-    home: ContextId,
+    owner: ContextId,
     _need: Need,
 }
 
@@ -65,11 +65,11 @@ struct Foreign {
 pub(super) struct Target {
     pub gate: Arc<EntryGate>,
     pub leases: Arc<Leases>,
-    pub home: ContextId,
+    pub owner: ContextId,
     /// Slot of the function in the owning generation.
-    pub place: u64,
+    pub slot: u64,
     /// Slot in the searching generation; `None` for an own module of that generation.
-    pub lent: Option<u64>,
+    pub borrowed_slot: Option<u64>,
     pub export: FreeExport,
 }
 
@@ -84,10 +84,10 @@ impl FreeGeneration {
             gate: Arc::new(EntryGate::new(Arc::clone(&leases))),
             leases,
             natives: Natives::default(),
-            place: under_way::next_place(),
+            scope: in_progress::next_scope(),
             table: Mutex::default(),
             ticket: OnceLock::new(),
-            is_told: AtomicBool::new(false),
+            is_notified: AtomicBool::new(false),
             announced: AtomicBool::new(false),
         })
     }
@@ -103,13 +103,13 @@ impl FreeGeneration {
 
     /// Returns the work of resolving or loading a module of that name here.
     pub(super) fn module_work(&self, name: &str) -> Work {
-        Work::new(self.place, self.title(), Wanted::Module(name.to_owned()))
+        Work::new(self.scope, self.title(), Wanted::Module(name.to_owned()))
     }
 
     /// Returns the work of resolving a native library, optionally for one module.
     pub(super) fn native_work(&self, name: &str, for_module: Option<&str>) -> Work {
         let wanted = Wanted::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
-        Work::new(self.place, self.title(), wanted)
+        Work::new(self.scope, self.title(), wanted)
     }
 
     pub(super) fn state(&self) -> ContextState {
@@ -133,7 +133,7 @@ impl FreeGeneration {
         let own = table.modules.iter().find(|module| module.name() == name);
         let foreign = || {
             let found = table.foreign.iter().find(|foreign| foreign.module.name() == name);
-            found.map(|foreign| (Arc::clone(&foreign.module), foreign.home))
+            found.map(|foreign| (Arc::clone(&foreign.module), foreign.owner))
         };
         own.map(|module| (Arc::clone(module), self.id)).or_else(foreign)
     }
@@ -142,7 +142,7 @@ impl FreeGeneration {
     pub(super) fn held(&self) -> Vec<(Arc<FreeModule>, ContextId)> {
         let table = self.table();
         let own = table.modules.iter().map(|module| (Arc::clone(module), self.id));
-        own.chain(table.foreign.iter().map(|foreign| (Arc::clone(&foreign.module), foreign.home))).collect()
+        own.chain(table.foreign.iter().map(|foreign| (Arc::clone(&foreign.module), foreign.owner))).collect()
     }
 
     /// Returns the ranges of that module that a resolver has answered with a version outside of them.
@@ -165,7 +165,7 @@ impl FreeGeneration {
         let mut table = self.table();
         if table.is_closed {
             let names: Vec<_> = modules.iter().map(|module| module.name()).collect();
-            return Err(self.given_up(format!("loading {}", names.join(", "))));
+            return Err(self.unloading_error(format!("loading {}", names.join(", "))));
         }
         table.modules.extend(modules.iter().cloned());
         Ok(())
@@ -181,26 +181,26 @@ impl FreeGeneration {
     /// Returns an error if the generation was parked, so that loaded modules cannot be added.
     pub(super) fn expect_open(&self, action: &str) -> Result<(), ContextError> {
         let is_closed = self.table().is_closed;
-        if is_closed { Err(self.given_up(action.to_owned())) } else { Ok(()) }
+        if is_closed { Err(self.unloading_error(action.to_owned())) } else { Ok(()) }
     }
 
     /// Returns an error if the unload has begun.
     pub(super) fn expect_unsealed(&self, action: impl FnOnce() -> String) -> Result<(), ContextError> {
-        self.ticket.get().map_or(Ok(()), |_| Err(self.given_up(action())))
+        self.ticket.get().map_or(Ok(()), |_| Err(self.unloading_error(action())))
     }
 
     /// Borrows a module that a resolver has found in another context, until this generation is unloading and no call is active.
     /// After that, only modules that depend on the borrowed one keep it. Returns an error if the other context is unloading, or
     /// this generation was parked.
-    pub(super) fn borrow(&self, module: &Arc<FreeModule>, home: ContextId) -> Result<(), ContextError> {
+    pub(super) fn borrow(&self, module: &Arc<FreeModule>, owner: ContextId) -> Result<(), ContextError> {
         let name = module.name();
         let need = module.lend(&format!("{}, which was given {name}", self.full_title()));
         let action = || format!("lending {name} to {}", self.title());
         let need = need.map_err(|sealed| ContextError::sealed(sealed, action()))?;
-        let foreign = Foreign { module: Arc::clone(module), home, _need: need };
+        let foreign = Foreign { module: Arc::clone(module), owner, _need: need };
         let mut table = self.table();
         if table.is_closed {
-            return Err(self.given_up(format!("borrowing {name}")));
+            return Err(self.unloading_error(format!("borrowing {name}")));
         }
         table.foreign.push(foreign);
         Ok(())
@@ -211,24 +211,24 @@ impl FreeGeneration {
         drop(foreign);
     }
 
-    /// Returns a function of a module of `home` as target of calls from this generation. `None` if `home` has no such module.
-    pub(super) fn target(&self, home: &Self, module: &Arc<FreeModule>, export: usize) -> Option<Target> {
-        let at = home.table().modules.iter().position(|known| Arc::ptr_eq(known, module))?;
-        let lent = self.table().foreign.iter().position(|known| Arc::ptr_eq(&known.module, module));
+    /// Returns a function of a module of `owner` as target of calls from this generation. `None` if `owner` has no such module.
+    pub(super) fn target(&self, owner: &Self, module: &Arc<FreeModule>, export: usize) -> Option<Target> {
+        let at = owner.table().modules.iter().position(|known| Arc::ptr_eq(known, module))?;
+        let borrowed_slot = self.table().foreign.iter().position(|known| Arc::ptr_eq(&known.module, module));
         Some(Target {
-            gate: Arc::clone(&home.gate),
-            leases: Arc::clone(&home.leases),
-            home: home.id,
-            place: join(at, export),
-            lent: lent.map(|at| LENT | join(at, export)),
+            gate: Arc::clone(&owner.gate),
+            leases: Arc::clone(&owner.leases),
+            owner: owner.id,
+            slot: join(at, export),
+            borrowed_slot: borrowed_slot.map(|at| BORROWED | join(at, export)),
             export: module.exports().get(export)?.clone(),
         })
     }
 
-    fn function(&self, place: u64) -> Option<FreeExport> {
-        let (at, export) = split(place & !LENT);
+    fn function(&self, slot: u64) -> Option<FreeExport> {
+        let (at, export) = split(slot & !BORROWED);
         let table = self.table();
-        let module = match place & LENT {
+        let module = match slot & BORROWED {
             0 => table.modules.get(at)?,
             _ => &table.foreign.get(at)?.module,
         };
@@ -237,7 +237,7 @@ impl FreeGeneration {
 
     /// Returns all active calls and lease holders, longest first.
     pub(super) fn held_by(&self) -> Vec<Blocker> {
-        let name = |place| self.function(place).map_or_else(|| "a call".into(), |export| export.full);
+        let name = |slot| self.function(slot).map_or_else(|| "a call".into(), |export| export.full);
         let mut blockers = self.gate.inside(name);
         blockers.extend(self.leases.report());
         blockers.sort_by_key(|blocker| std::cmp::Reverse(blocker.age));
@@ -247,10 +247,10 @@ impl FreeGeneration {
     /// Returns the same blockers, and the modules of other generations and the contexts that depend on its modules.
     pub(super) fn kept_by(&self) -> Vec<Blocker> {
         let mut blockers = self.held_by();
-        let (modules, home) = (self.modules(), self.full_title());
+        let (modules, owner) = (self.modules(), self.full_title());
         for module in &modules {
             let is_own =
-                |by: &Blocker| modules.iter().any(|other| dependent(other.info(), &home, module.name()) == by.owner);
+                |by: &Blocker| modules.iter().any(|other| dependent(other.info(), &owner, module.name()) == by.owner);
             blockers.extend(module.users().report().into_iter().filter(|by| !is_own(by)));
         }
         blockers
@@ -273,15 +273,15 @@ impl FreeGeneration {
         (ticket.clone(), is_first)
     }
 
-    fn given_up(&self, action: String) -> ContextError {
+    fn unloading_error(&self, action: String) -> ContextError {
         let since = self.ticket.get().map_or(Duration::ZERO, UnloadTicket::age);
         ContextError::ContextUnloading { context: self.title(), since, action }
     }
 
     /// Calls listeners for an event of the generation. Failures are logged and noted on the ticket, if one exists.
-    pub(super) fn tell(&self, listeners: &Listeners, event: ContextEventKind) {
-        let (name, home) = (self.name.to_string(), self.resolvers.home.clone());
-        for problem in tell(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, home }) {
+    pub(super) fn notify(&self, listeners: &Listeners, event: ContextEventKind) {
+        let (name, owner) = (self.name.to_string(), self.resolvers.owner.clone());
+        for problem in notify(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, owner }) {
             self.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
         }
     }
@@ -291,20 +291,20 @@ impl FreeGeneration {
     }
 }
 
-/// Formats a module of the generation `home` that depends on another module, for reports.
-pub(super) fn dependent(info: &ModuleInfo, home: &str, needs: &str) -> String {
+/// Formats a module of the generation `owner` that depends on another module, for reports.
+pub(super) fn dependent(info: &ModuleInfo, owner: &str, needs: &str) -> String {
     let ModuleInfo { name, version, build_id, .. } = info;
-    format!("{name} {version} (build {build_id:032x}) of {home}, which needs {needs}")
+    format!("{name} {version} (build {build_id:032x}) of {owner}, which needs {needs}")
 }
 
 /// Marks the slot of a function of a borrowed module.
-const LENT: u64 = 1 << 63;
+const BORROWED: u64 = 1 << 63;
 
 /// Combines the index of a module in the generation and that of a function in the module.
 fn join(module: usize, export: usize) -> u64 {
     (module as u64) << 32 | export as u64
 }
 
-fn split(place: u64) -> (usize, usize) {
-    ((place >> 32) as usize, (place & 0xffff_ffff) as usize)
+fn split(slot: u64) -> (usize, usize) {
+    ((slot >> 32) as usize, (slot & 0xffff_ffff) as usize)
 }

@@ -13,7 +13,7 @@ use alcedo_sys::crash;
 use crate::border::{CallError, from_module};
 use crate::bridge::exports::export_name;
 use crate::conjugate::gate::ModuleTag;
-use crate::emit::texts;
+use crate::emit::strings;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::SharedHostContext;
 use crate::lease::{LeaseKind, Leases, Sealed};
@@ -53,7 +53,7 @@ pub(super) struct FreeModule {
     users: Arc<Leases>,
 }
 
-pub(super) struct ModulePlace<'a> {
+pub(super) struct ModuleHost<'a> {
     pub id: ModuleId,
     pub context: ContextId,
     pub host_context: &'a Arc<SharedHostContext>,
@@ -64,29 +64,29 @@ pub(super) struct ModulePlace<'a> {
 impl FreeModule {
     /// Maps a staged library, checks its root module and attaches it, on this thread. Returns an error if the linker rejects the
     /// library, its layout differs, or the attachment fails; the image is unloaded then.
-    pub(super) fn open(staged: Staged, needs: Vec<Need>, place: ModulePlace<'_>) -> Result<Arc<Self>, LoadError> {
-        let generation = Generation(place.context.generation);
+    pub(super) fn open(staged: Staged, needs: Vec<Need>, host: ModuleHost<'_>) -> Result<Arc<Self>, LoadError> {
+        let generation = Generation(host.context.generation);
         crash::module(generation.0, &staged.info.name, staged.path());
         let (info, library) = staged.map()?;
-        let tag = ModuleTag { id: place.id, name: info.name.as_str().into(), generation };
-        place.logs.introduce(&tag);
+        let tag = ModuleTag { id: host.id, name: info.name.as_str().into(), generation };
+        host.logs.introduce(&tag);
         let codeless = Codeless {
             leases: Leases::new(format!("module {}", info.name)),
             info,
             tag,
-            logs: place.logs,
-            context: place.host_context.lasting(place.id, generation),
+            logs: host.logs,
+            context: host.host_context.lasting(host.id, generation),
         };
         let whole = |core: Module| {
             needs.into_iter().for_each(|need| core.need(need));
             core
         };
         let ready = |core: &Module| {
-            texts::check(core.name(), core.described())?;
-            Ok(place.tables.check(core.name(), core.described().tables)?)
+            strings::check(core.name(), core.described())?;
+            Ok(host.tables.check(core.name(), core.described().tables)?)
         };
-        let core = library.attach(codeless, whole, |core| core, ready, |core| place.logs.forget(core.tag()))?;
-        Ok(Self::new(core, place.context))
+        let core = library.attach(codeless, whole, |core| core, ready, |core| host.logs.forget(core.tag()))?;
+        Ok(Self::new(core, host.context))
     }
 
     pub(super) fn new(core: Module, context: ContextId) -> Arc<Self> {

@@ -14,7 +14,7 @@ use arc_swap::ArcSwapOption;
 
 use crate::border::CallError;
 use crate::bridge::dynamic_call;
-use crate::bridge::ways::HotShell;
+use crate::bridge::fast_paths::HotTrampoline;
 use crate::entry_gate::Calling;
 use crate::lease::{Lease, LeaseKind, Leases, Sealed, place_of};
 use crate::load::context::free_context::FreeContext;
@@ -162,9 +162,9 @@ impl NamedFunction {
             let calling = |function| Calling { function, from: Some(from) };
             let name = || Arc::clone(&bound.export.full);
             // A generation keeps a borrowed module, also while its owner is unloading.
-            let lent = || bound.lent.and_then(|place| generation.gate.enter(calling(place), name));
-            let Some(_inside) = bound.gate.enter(calling(bound.place), name).or_else(lent) else {
-                self.look_again(generation)?;
+            let borrowed = || bound.borrowed_slot.and_then(|slot| generation.gate.enter(calling(slot), name));
+            let Some(_inside) = bound.gate.enter(calling(bound.slot), name).or_else(borrowed) else {
+                self.check_replaced(generation)?;
                 continue;
             };
             let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
@@ -190,15 +190,15 @@ impl NamedFunction {
                 let bound = self.bind(&generation)?;
                 let take =
                     |leases: &Arc<Leases>| leases.take_at(LeaseKind::Borrow, owner(&bound), Some(place_of(from)));
-                let lent = |sealed| bound.lent.map_or(Err(sealed), |_| take(&generation.leases));
-                match take(&bound.leases).or_else(lent) {
+                let borrowed = |sealed| bound.borrowed_slot.map_or(Err(sealed), |_| take(&generation.leases));
+                match take(&bound.leases).or_else(borrowed) {
                     Ok(lease) => break (bound, lease),
-                    Err(_sealed) => self.look_again(&generation)?,
+                    Err(_sealed) => self.check_replaced(&generation)?,
                 }
             },
         };
         let (export, signature) = (bound.export.clone(), self.signature.clone());
-        Ok(FunctionPointer { export, signature, context: bound.home, _lease: lease })
+        Ok(FunctionPointer { export, signature, context: bound.owner, _lease: lease })
     }
 
     /// Returns the generation of this context whose scope the thread has entered, and the lease of the scope.
@@ -208,7 +208,7 @@ impl NamedFunction {
     }
 
     /// Checks that a newer generation exists after the bound one was sealed.
-    fn look_again(&self, asked: &Arc<FreeGeneration>) -> Result<(), ContextError> {
+    fn check_replaced(&self, asked: &Arc<FreeGeneration>) -> Result<(), ContextError> {
         match &*self.line.load_current() {
             Some(current) if !Arc::ptr_eq(current, asked) => Ok(()),
             _ => Err(self.line.unloading(self.action())),
@@ -323,8 +323,8 @@ impl TableModule {
         let registry = || Ok(Arc::clone(&self.registry));
         let bound = Bound::find(registry, &self.generation, &type_path, entry, &signature)?;
         let no_code = || CallError::other(format!("`{}` has no code for direct calls", bound.export.full));
-        let shell = bound.export.direct.ok_or_else(no_code)?;
-        Ok(TableEntry { bound: Arc::new(bound), shell, count: A::COUNT })
+        let trampoline = bound.export.direct.ok_or_else(no_code)?;
+        Ok(TableEntry { bound: Arc::new(bound), trampoline, count: A::COUNT })
     }
 }
 
@@ -332,7 +332,7 @@ impl TableModule {
 #[derive(Clone)]
 pub(crate) struct TableEntry {
     bound: Arc<Bound>,
-    shell: DirectShell,
+    trampoline: DirectShell,
     /// Number of parameters.
     count: usize,
 }
@@ -344,15 +344,15 @@ impl TableEntry {
     pub(crate) fn within<T>(
         &self,
         from: &'static Location<'static>,
-        code: impl FnOnce(&HotShell<'_>) -> T,
+        code: impl FnOnce(&HotTrampoline<'_>) -> T,
     ) -> Result<T, ContextError> {
-        let calling = Calling { function: self.bound.place, from: Some(from) };
+        let calling = Calling { function: self.bound.slot, from: Some(from) };
         let Some(_inside) = self.bound.gate.enter(calling, || Arc::clone(&self.bound.export.full)) else {
             return Err(self.gone());
         };
         // SAFETY: this thread is inside the gate of the generation that owns the image, so it stays mapped until `code` has
         // returned. The trampoline is that of the export, whose signature has this number of parameters.
-        Ok(code(&unsafe { HotShell::new(self.shell, self.count) }))
+        Ok(code(&unsafe { HotTrampoline::new(self.trampoline, self.count) }))
     }
 
     #[cold]
@@ -367,6 +367,6 @@ impl TableEntry {
 
 impl fmt::Debug for TableEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of context {}", self.bound.export.full, self.bound.home)
+        write!(f, "{} of context {}", self.bound.export.full, self.bound.owner)
     }
 }

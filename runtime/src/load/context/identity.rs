@@ -39,7 +39,7 @@ impl fmt::Display for TypeRef {
 
 /// Error of using a value as a value of another type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{found} is not {wanted}{}", way_out(found, wanted))]
+#[error("{found} is not {wanted}{}", help(found, wanted))]
 pub struct CastError {
     /// Type of the value.
     pub found: Box<TypeRef>,
@@ -47,7 +47,7 @@ pub struct CastError {
     pub wanted: Box<TypeRef>,
 }
 
-fn way_out(found: &TypeRef, wanted: &TypeRef) -> &'static str {
+fn help(found: &TypeRef, wanted: &TypeRef) -> &'static str {
     match found.path == wanted.path {
         true => ": the names are the same, the types are not; to share one, load its module into the Default",
         false => "",

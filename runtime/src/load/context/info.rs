@@ -98,10 +98,10 @@ mod tests {
 
     #[test]
     fn a_context_prints_kind_name_number_generation_and_state() {
-        let check = |kind, name: &str, index, says: &str| {
+        let check = |kind, name: &str, index, expected: &str| {
             let id = ContextId { index, generation: 3 };
             let info = ContextInfo { id, kind, name: name.into(), state: ContextState::Blocked, modules: vec![] };
-            assert_eq!(info.to_string(), says);
+            assert_eq!(info.to_string(), expected);
         };
         check(ContextKind::Slim, "reports", 7, "Slim \"reports\" #7 generation 3: blocked");
         check(ContextKind::Pinned, "contracts", 8, "Pinned \"contracts\" #8 generation 3: blocked");

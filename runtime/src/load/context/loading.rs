@@ -12,14 +12,14 @@ use crate::lease::LeaseKind;
 use crate::load::context::event::ContextEventKind;
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::{FreeGeneration, dependent};
-use crate::load::context::free_module::{FreeModule, ModulePlace};
+use crate::load::context::free_module::{FreeModule, ModuleHost};
+use crate::load::context::in_progress;
 use crate::load::context::module_calls::ModuleCalls;
 use crate::load::context::peek;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Name, claim, will_do};
 use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context::search::{Answer, name_of_bytes, search};
-use crate::load::context::under_way;
 use crate::load::context::waits::{Sort, Work};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
@@ -99,13 +99,13 @@ pub(super) fn load(
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
-    let loading = under_way::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
+    let loading = in_progress::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
     // A concurrent load has ended by now, successfully or not.
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
     let mut plan = gather(registry, generation, library)?;
-    let claimed = under_way::begin(Sort::Claiming, &plan.works(generation))?;
+    let claimed = in_progress::begin(Sort::Claiming, &plan.works(generation))?;
     // No other load adds modules of the plan from here on. Modules added by a resolver or another thread before are now
     // present.
     if let Some(module) = plan.leave_out_present(generation)? {
@@ -115,7 +115,7 @@ pub(super) fn load(
     let (opened, asked_for) = bring_up(registry, generation, plan, &row, old)?;
     drop((claimed, loading));
     for module in &opened {
-        generation.tell(&registry.listeners, ContextEventKind::Loaded(module.name().to_owned()));
+        generation.notify(&registry.listeners, ContextEventKind::Loaded(module.name().to_owned()));
     }
     Ok(asked_for)
 }
@@ -133,10 +133,10 @@ pub(super) fn load_name(
         range: range.clone(),
         needed_by: None,
         context: generation.title(),
-        home: generation.resolvers.home.clone(),
+        owner: generation.resolvers.owner.clone(),
     };
     match search(registry, generation, &request)? {
-        Answer::Module(module, _home) => Ok(module),
+        Answer::Module(module, _owner) => Ok(module),
         Answer::Library(library) => load(registry, generation, *library, None),
     }
 }
@@ -149,7 +149,7 @@ pub(super) fn replace(
     library: Library,
 ) -> Result<UnloadTicket, ContextError> {
     line.expect_collectible()?;
-    let _one_at_a_time = under_way::begin(Sort::Claiming, &[line.replacement_work()])?;
+    let _one_at_a_time = in_progress::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;
     // An unload that starts now waits until the new generation is installed, or is known to be unloading.
@@ -218,7 +218,7 @@ fn gather(
         let _loading = match at {
             // The step of the requested library covers the whole load.
             0 => None,
-            _ => Some(under_way::begin(Sort::Loading, &[generation.module_work(&info.name)])?),
+            _ => Some(in_progress::begin(Sort::Loading, &[generation.module_work(&info.name)])?),
         };
         refuse_classes(generation, &info)?;
         if registry.require_seal && !plan.libraries[at].image.is_sealed() {
@@ -237,10 +237,10 @@ fn gather(
                 range: range.clone(),
                 needed_by,
                 context: generation.title(),
-                home: generation.resolvers.home.clone(),
+                owner: generation.resolvers.owner.clone(),
             };
             match search(registry, generation, &request)? {
-                Answer::Module(module, _home) => plan.present.push(module),
+                Answer::Module(module, _owner) => plan.present.push(module),
                 Answer::Library(library) => plan.libraries.push(*library),
             }
         }
@@ -335,7 +335,7 @@ fn bring_up(
         };
         staged.push((*at, open::copy(&registry.stage_dir, image, info, symbols.as_deref())?));
     }
-    let (places, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
+    let (indexes, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
     staged.iter().for_each(|staged| registry.announce(&staged.info));
     // Mapping in this process starts after the canary.
     let rehearsal = registry.rehearsal.with(generation.resolvers.canary());
@@ -343,7 +343,7 @@ fn bring_up(
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     let mut asked_for = None;
-    for (at, staged) in places.into_iter().zip(staged) {
+    for (at, staged) in indexes.into_iter().zip(staged) {
         match open_one(registry, generation, staged, &present) {
             Ok(module) => {
                 if at == 0 {
@@ -420,14 +420,14 @@ fn open_one(
     }
     let calls = ModuleCalls::new(generation, registry);
     let host_context = registry.host_context.with_calls(calls.clone());
-    let place = ModulePlace {
+    let host = ModuleHost {
         id: registry.next_module(),
         context: generation.id,
         host_context: &host_context,
         logs: &registry.logs,
         tables: &registry.tables,
     };
-    let module = FreeModule::open(staged, needs, place)?;
+    let module = FreeModule::open(staged, needs, host)?;
     calls.set_caller(&module, needed);
     Ok(module)
 }

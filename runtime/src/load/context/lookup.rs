@@ -34,25 +34,25 @@ pub(super) fn function(
         function: format!("{type_path}:{method}"),
         offered,
     };
-    let name = TypeName::read(type_path).map_err(|flaw| no_such(flaw.to_string()))?;
+    let name = TypeName::read(type_path).map_err(|error| no_such(error.to_string()))?;
     let mut offered = Vec::new();
     let is_meant = |export: &FreeExport| *export.name == *method && name.is(&export.type_path);
     let mut found = first(generation, &registry, &name, |step, held| {
         let mut found = Vec::new();
         let mut full = Vec::new();
-        for (module, home) in held {
+        for (module, owner) in held {
             for (at, export) in module.exports().iter().enumerate() {
                 if is_meant(export) {
-                    found.push((Arc::clone(module), *home, at));
+                    found.push((Arc::clone(module), *owner, at));
                 }
                 full.push(&*export.full);
             }
         }
-        offered.extend(told(&name, step, "offers", &full));
+        offered.extend(describe_available(&name, step, "offers", &full));
         found
     })?;
     let full = |(module, _, at): &(Arc<FreeModule>, ContextId, usize)| module.exports()[*at].full.to_string();
-    let (module, home, at) = match found.len() {
+    let (module, owner, at) = match found.len() {
         1 => found.remove(0),
         0 => return Err(no_such(offered.join("; "))),
         _ => {
@@ -60,12 +60,12 @@ pub(super) fn function(
             return Err(no_such(format!("name one of {}, as `module::Type`", full.join(", "))));
         }
     };
-    let home = match home == generation.id {
+    let owner = match owner == generation.id {
         true => Arc::clone(generation),
         // A dependency keeps its generation alive.
-        false => registry()?.generation(home).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
+        false => registry()?.generation(owner).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
-    generation.target(&home, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
+    generation.target(&owner, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
 }
 
 /// Finds a type for `generation`. Returns an error if no module or more than one has the type, the named module is not found,
@@ -120,7 +120,7 @@ pub(super) fn type_in_picture(
 }
 
 /// Module of the Default that a module of the Master depends on.
-pub(crate) struct Lent {
+pub(crate) struct BorrowedModule {
     pub name: String,
     pub leases: Arc<Leases>,
 }
@@ -128,16 +128,16 @@ pub(crate) struct Lent {
 /// Returns a module of the Default for a module of the Master, after the Master's own modules were searched. Returns an error
 /// with the ordered trace if the Default does not find the module; also if the version differs, or the Default's resolver
 /// fails.
-pub(crate) fn lend_to_master(
+pub(crate) fn borrow_for_master(
     registry: &ContextRegistry,
     needed_by: &str,
     name: &str,
     range: &VersionReq,
     own: String,
-) -> Result<Lent, LoadError> {
+) -> Result<BorrowedModule, LoadError> {
     let request = ModuleRequest { range: range.clone(), ..request(registry, "Master", name, Some(needed_by)) };
     let module = from_default(registry, &request, own).map_err(|error| LoadError::Dependency(Box::new(error)))?;
-    Ok(Lent { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
+    Ok(BorrowedModule { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
 }
 
 /// Creates a request of a context of which only a snapshot exists; the Default performs the search.
@@ -147,7 +147,7 @@ fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Opt
         range: VersionReq::STAR,
         needed_by: needed_by.map(str::to_owned),
         context: context.to_owned(),
-        home: registry.default_generation().resolvers.home.clone(),
+        owner: registry.default_generation().resolvers.owner.clone(),
     }
 }
 
@@ -175,8 +175,8 @@ fn first<T>(
             Some(held) => held,
             None => {
                 let module = loading::load_name(&*registry()?, generation, module, &VersionReq::STAR)?;
-                let home = module.summary().context;
-                (module, home)
+                let owner = module.summary().context;
+                (module, owner)
             }
         };
         return Ok(pick(Step::Own, &[held]));
@@ -198,10 +198,10 @@ fn first<T>(
 }
 
 fn read<'a>(path: &'a str, context: impl FnOnce() -> String) -> Result<TypeName<'a>, ContextError> {
-    TypeName::read(path).map_err(|flaw| ContextError::NoSuchType {
+    TypeName::read(path).map_err(|error| ContextError::NoSuchType {
         context: context(),
         path: path.to_owned(),
-        known: flaw.to_string(),
+        known: error.to_string(),
     })
 }
 
@@ -218,12 +218,12 @@ fn types_in(
         found.extend(meant.map(|declared| (declared.clone(), module.clone())));
     }
     let all: Vec<_> = held.iter().flat_map(|module| &module.types).map(String::as_str).collect();
-    known.extend(told(name, step, "has", &all));
+    known.extend(describe_available(name, step, "has", &all));
     found
 }
 
 /// Describes the available names of a step. Omits a Default without modules.
-fn told(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
+fn describe_available(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
     let who = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
     match (all.is_empty(), name.module, step) {
         (false, ..) => Some(format!("{who} {has} {}", all.join(", "))),

@@ -86,8 +86,8 @@ impl ModuleCalls {
         let needs = self.caller.get().into_iter().flat_map(|(_caller, needs)| needs).filter_map(Weak::upgrade);
         for module in needs {
             if !held.iter().any(|(known, _)| Arc::ptr_eq(known, &module)) {
-                let home = module.context();
-                held.push((module, home));
+                let owner = module.context();
+                held.push((module, owner));
             }
         }
         held
@@ -110,15 +110,15 @@ impl ModuleCalls {
         let gone = || CallError::Unavailable { what: format!("`{name}`") };
         let (generation, registry) =
             (self.generation.upgrade().ok_or_else(gone)?, self.registry.upgrade().ok_or_else(gone)?);
-        let (module, home, at) = match find(&generation, self.held(&generation), &registry, name)? {
-            Found::Export(module, home, at) => (module, home, at),
+        let (module, owner, at) = match find(&generation, self.held(&generation), &registry, name)? {
+            Found::Export(module, owner, at) => (module, owner, at),
             Found::Host(function) => return Ok(Bound::Host(function)),
         };
-        let home = match home == generation.id {
+        let owner = match owner == generation.id {
             true => Arc::clone(&generation),
-            false => registry.generation(home).ok_or_else(gone)?,
+            false => registry.generation(owner).ok_or_else(gone)?,
         };
-        let target = generation.target(&home, &module, at).ok_or_else(gone)?;
+        let target = generation.target(&owner, &module, at).ok_or_else(gone)?;
         Ok(Bound::Module(Exported { target, users: Arc::clone(module.users()) }))
     }
 
@@ -127,12 +127,13 @@ impl ModuleCalls {
         // Reports contain no address of the caller: its image may be unmapped.
         let calling = |function| Calling { function, from: None };
         let name = || Arc::clone(&bound.export.full);
-        let inside = bound.gate.enter(calling(bound.place), name);
+        let inside = bound.gate.enter(calling(bound.slot), name);
         // The caller's generation keeps borrowed modules until no call is active.
-        let own = if inside.is_none() && bound.lent.is_some() { self.generation.upgrade() } else { None };
-        let lent = own.as_deref().zip(bound.lent).and_then(|(own, place)| own.gate.enter(calling(place), name));
-        let used = if inside.is_none() && lent.is_none() { self.use_again(exported) } else { None };
-        if inside.is_none() && lent.is_none() && used.is_none() {
+        let own = if inside.is_none() && bound.borrowed_slot.is_some() { self.generation.upgrade() } else { None };
+        let borrowed =
+            own.as_deref().zip(bound.borrowed_slot).and_then(|(own, slot)| own.gate.enter(calling(slot), name));
+        let used = if inside.is_none() && borrowed.is_none() { self.use_again(exported) } else { None };
+        if inside.is_none() && borrowed.is_none() && used.is_none() {
             return Err(CallError::Unavailable { what: format!("`{}`", bound.export.full) });
         }
         // SAFETY: the image stays mapped until this returns: this thread is inside the gate of the generation that owns the
@@ -201,8 +202,8 @@ impl Bound {
             Self::Host(function) => (&function.full, function.fingerprint, &function.signature),
         };
         if wanted == 0 {
-            let way_out = "call it with values whose types are its own, as `zcall` does";
-            return Err(CallError::other(format!("`{full}`: no values of any type go to it here; {way_out}")));
+            let help = "call it with values whose types are its own, as `zcall` does";
+            return Err(CallError::other(format!("`{full}`: no values of any type go to it here; {help}")));
         }
         if wanted != fingerprint {
             return Err(CallError::Signature {
@@ -229,7 +230,7 @@ fn find(
     name: &ZCallName,
 ) -> Result<Found, CallError> {
     let default = registry.default_generation();
-    let (own, others): (Vec<Held>, _) = held.into_iter().partition(|(_, home)| *home == generation.id);
+    let (own, others): (Vec<Held>, _) = held.into_iter().partition(|(_, owner)| *owner == generation.id);
     let steps = [own, others, default.held()];
     let method = Method::of(name);
     let is_meant = |module: &FreeModule, export: &FreeExport| match method {
@@ -245,9 +246,9 @@ fn find(
         });
     }
     for held in &steps {
-        let all = held.iter().flat_map(|(module, home)| {
+        let all = held.iter().flat_map(|(module, owner)| {
             let exports = module.exports().iter().enumerate();
-            exports.map(move |(at, export)| (module, *home, at, export))
+            exports.map(move |(at, export)| (module, *owner, at, export))
         });
         let mut found: Vec<_> = all.filter(|(module, _, _, export)| is_meant(module, export)).collect();
         match found.len() {
@@ -255,8 +256,8 @@ fn find(
             0 if names_one_of(name, held) => break,
             0 => {}
             1 => {
-                let (module, home, at, _) = found.remove(0);
-                return Ok(Found::Export(Arc::clone(module), home, at));
+                let (module, owner, at, _) = found.remove(0);
+                return Ok(Found::Export(Arc::clone(module), owner, at));
             }
             _ => {
                 let who: Vec<_> = found

@@ -9,9 +9,9 @@ use alcedo_sys::NativePlace;
 use crate::callback::Share;
 use crate::lease::LeaseKind;
 use crate::load::context::free_generation::FreeGeneration;
+use crate::load::context::in_progress;
 use crate::load::context::native_libs::{NativeLibrary, Source};
 use crate::load::context::resolvers::{NativeResolver, ask};
-use crate::load::context::under_way;
 use crate::load::context::waits::Sort;
 use crate::load::error::context::{Attempt, ContextError};
 use crate::load::paths::ensure_absolute;
@@ -35,7 +35,7 @@ pub(super) fn find(
     if let Some(found) = generation.natives.get(name) {
         return Ok(found);
     }
-    let _asking = under_way::begin(Sort::Asking, &[generation.native_work(name, module)])?;
+    let _asking = in_progress::begin(Sort::Asking, &[generation.native_work(name, module)])?;
     search.trace.push(Attempt::new("own libraries", "did not have it"));
     let resolvers = generation.resolvers.of_natives(module);
     let of_module = module.zip(resolvers.of_module.as_ref());

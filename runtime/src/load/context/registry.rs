@@ -14,23 +14,23 @@ use crate::callback::{HostId, let_go};
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::SharedHostContext;
 use crate::load::canary::Rehearsal;
-use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, tell};
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
-use crate::load::context::home::{Above, Home};
 use crate::load::context::host_functions::HostFunctions;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::native_libs::RetainedNative;
+use crate::load::context::owner::{Above, Owner};
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
 use crate::load::module::info::ModuleInfo;
-use crate::load::stays::Told;
+use crate::load::park_reason::ReportedWarnings;
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
+use crate::unload::background::BackgroundUnloader;
 use crate::unload::policy::UnloadPolicy;
-use crate::unload::reaper::Reaper;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
@@ -60,7 +60,7 @@ pub(crate) struct ContextRegistry {
     /// Host functions that modules of these contexts call.
     pub(crate) functions: HostFunctions,
     pub(crate) tables: HostTables,
-    pub(super) reaper: Arc<Reaper>,
+    pub(super) unloader: Arc<BackgroundUnloader>,
     policy: Mutex<UnloadPolicy>,
     last_module: Arc<AtomicU64>,
     default: Arc<FreeContext>,
@@ -70,7 +70,7 @@ pub(crate) struct ContextRegistry {
     /// Parked images, one line each.
     parked: Mutex<Vec<String>>,
     /// Warnings that were logged for images that stay mapped.
-    told: Told,
+    reported_warnings: ReportedWarnings,
     /// Set once the runtime has ended, so that a second close does not wait.
     pub(super) has_closed: AtomicBool,
 }
@@ -141,7 +141,7 @@ impl ContextRegistry {
             listeners: Listeners::default(),
             functions: HostFunctions::default(),
             tables: HostTables::default(),
-            reaper: Arc::default(),
+            unloader: Arc::default(),
             policy: Mutex::default(),
             last_module: Arc::clone(last_module),
             default: FreeContext::new(
@@ -154,14 +154,14 @@ impl ContextRegistry {
             master: Mutex::default(),
             retained: Mutex::default(),
             parked: Mutex::default(),
-            told: Told::default(),
+            reported_warnings: ReportedWarnings::default(),
             has_closed: AtomicBool::new(false),
         })
     }
 
     /// Logs the warnings of a module that is about to be mapped, unless they were logged before.
     pub(crate) fn announce(&self, info: &ModuleInfo) {
-        for warning in self.told.news(&info.name, info.warnings()) {
+        for warning in self.reported_warnings.unreported(&info.name, info.warnings()) {
             tracing::warn!("{} {warning}", info.name);
         }
     }
@@ -178,11 +178,11 @@ impl ContextRegistry {
         }
         let mut slims = self.slims();
         if let Some(living) = slims.lines.values().find(|line| *line.name == *name && line.has_name()) {
-            let way_out = match living.state() {
+            let help = match living.state() {
                 ContextState::Alive => "take another, or `replace` what is in it",
                 _ => "take another, wait on its ticket (`Contexts::unloads_of`), or park it (`Contexts::park`)",
             };
-            return Err(refuse(format!("one is {} under this name: {way_out}", living.state())));
+            return Err(refuse(format!("one is {} under this name: {help}", living.state())));
         }
         slims.last += 1;
         let line = FreeContext::new(self.weak(), slims.last, kind, name);
@@ -266,11 +266,11 @@ impl ContextRegistry {
     }
 
     /// Calls every listener for an event of a generation of the Master. Game thread only.
-    pub(crate) fn tell_of_master(&self, generation: Generation, event: ContextEventKind) {
-        let home = Home { registry: self.weak(), ..Home::default() };
+    pub(crate) fn raise_master_event(&self, generation: Generation, event: ContextEventKind) {
+        let owner = Owner { registry: self.weak(), ..Owner::default() };
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
         // The problems were logged.
-        let _problems = tell(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, home });
+        let _problems = notify(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, owner });
     }
 
     pub(super) fn policy(&self) -> UnloadPolicy {
@@ -292,7 +292,7 @@ impl ContextRegistry {
             matches!(state, ContextState::Dead | ContextState::Parked)
         });
         if !is_over {
-            self.reaper.watch(ticket);
+            self.unloader.watch(ticket);
         }
     }
 
@@ -321,7 +321,7 @@ impl ContextRegistry {
         }
         let line = line.filter(|line| line.is_over(generation));
         let event = if parked.is_empty() { ContextEventKind::Dead } else { ContextEventKind::Parked(parked) };
-        generation.tell(&self.listeners, event);
+        generation.notify(&self.listeners, event);
         // Callbacks that own a handle to the context would keep it in memory permanently.
         line.iter().for_each(|line| line.let_go(self.id()));
     }

@@ -9,8 +9,8 @@ use semver::VersionReq;
 
 use crate::callback::{Registered, Share, Site, drop_caught};
 use crate::load::canary::Canary;
-use crate::load::context::home::Home;
 use crate::load::context::info::ModuleSummary;
+use crate::load::context::owner::Owner;
 use crate::load::error::context::ContextError;
 use crate::trap;
 
@@ -25,7 +25,7 @@ pub struct ModuleRequest {
     pub needed_by: Option<String>,
     /// Name of the requesting context.
     pub context: String,
-    pub(super) home: Home,
+    pub(super) owner: Owner,
 }
 
 impl fmt::Display for ModuleRequest {
@@ -66,8 +66,8 @@ pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailur
 /// Resolvers, handlers and canary setting of a context.
 #[derive(Default)]
 pub(super) struct Resolvers {
-    pub(super) home: Home,
-    told: Mutex<Told>,
+    pub(super) owner: Owner,
+    settings: Mutex<Settings>,
 }
 
 /// Order among resolvers.
@@ -86,63 +86,63 @@ type Known<C> = Registered<Arc<C>>;
 type Ranked<C> = Vec<(Rank, Known<C>)>;
 
 #[derive(Default)]
-struct Told {
+struct Settings {
     modules: Ranked<ModuleResolver>,
     natives: Ranked<NativeResolver>,
     canary: Option<Canary>,
 }
 
 impl Resolvers {
-    pub(super) fn new(home: Home) -> Self {
-        Self { home, told: Mutex::default() }
+    pub(super) fn new(owner: Owner) -> Self {
+        Self { owner, settings: Mutex::default() }
     }
 
     pub(super) fn take(&self) -> (Vec<Known<ModuleResolver>>, Vec<Known<NativeResolver>>) {
-        let mut told = self.told();
-        let modules = told.modules.drain(..).map(|(_rank, resolver)| resolver).collect();
-        (modules, told.natives.drain(..).map(|(_rank, resolver)| resolver).collect())
+        let mut settings = self.settings();
+        let modules = settings.modules.drain(..).map(|(_rank, resolver)| resolver).collect();
+        (modules, settings.natives.drain(..).map(|(_rank, resolver)| resolver).collect())
     }
 
     pub(super) fn set_canary(&self, canary: Canary) {
-        self.told().canary = Some(canary);
+        self.settings().canary = Some(canary);
     }
 
     pub(super) fn canary(&self) -> Option<Canary> {
-        self.told().canary.clone()
+        self.settings().canary.clone()
     }
 
     /// Adds a resolver for modules, replacing the previous one of its rank. Handlers replace nothing.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
-        let before = add(&mut self.told().modules, rank, resolver);
+        let before = add(&mut self.settings().modules, rank, resolver);
         // Dropped outside of the lock, since values it owned may call this registry when dropped. The same holds below.
         drop(before);
     }
 
     /// Adds a resolver for native libraries, like [`Resolvers::add`].
     pub(super) fn add_native(&self, rank: Rank, resolver: Known<NativeResolver>) {
-        let before = add(&mut self.told().natives, rank, resolver);
+        let before = add(&mut self.settings().natives, rank, resolver);
         drop(before);
     }
 
     pub(super) fn remove(&self, site: Site) {
-        let mut told = self.told();
-        let modules: Vec<_> = told.modules.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
-        let natives: Vec<_> = told.natives.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
-        drop(told);
+        let mut settings = self.settings();
+        let modules: Vec<_> = settings.modules.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
+        let natives: Vec<_> = settings.natives.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
+        drop(settings);
         modules.into_iter().for_each(|(_rank, known)| drop_caught(known));
         natives.into_iter().for_each(|(_rank, known)| drop_caught(known));
     }
 
     /// Returns the resolver and the handlers, which are called without a lock.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
-        let told = self.told();
-        (of_rank(&told.modules, &Rank::Resolver).next(), of_rank(&told.modules, &Rank::Handler).collect())
+        let settings = self.settings();
+        (of_rank(&settings.modules, &Rank::Resolver).next(), of_rank(&settings.modules, &Rank::Handler).collect())
     }
 
     /// Returns the resolver of the module, that of the context, and the handlers.
     pub(super) fn of_natives(&self, module: Option<&str>) -> NativeResolvers {
-        let told = self.told();
-        let natives = &told.natives;
+        let settings = self.settings();
+        let natives = &settings.natives;
         NativeResolvers {
             of_module: module.and_then(|module| of_rank(natives, &Rank::OfModule(module.to_owned())).next()),
             resolver: of_rank(natives, &Rank::Resolver).next(),
@@ -150,8 +150,8 @@ impl Resolvers {
         }
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn settings(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::callback::Share;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
+use crate::load::context::in_progress;
 use crate::load::context::info::ModuleSummary;
 use crate::load::context::loading::{self, Library};
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, after, will_do};
 use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, ask};
-use crate::load::context::under_way;
 use crate::load::context::waits::Sort;
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::context::{Attempt, ContextError};
@@ -33,7 +33,7 @@ pub(super) fn search(
         return Ok(answer);
     }
     // Waits for another thread that is loading the module, which is then known.
-    let _asking = under_way::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
+    let _asking = in_progress::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
     let (resolver, handlers) = generation.resolvers.of_modules();
     let guidance = Guidance {
         is_default: generation.kind == ContextKind::Default,
@@ -84,7 +84,7 @@ pub(super) fn search(
 
 /// Searches the modules that a context has or has borrowed.
 fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
-    let Some((module, home)) = generation.find(&request.name) else { return Ok(None) };
+    let Some((module, owner)) = generation.find(&request.name) else { return Ok(None) };
     let found = module.info().version.clone();
     if !will_do(&found, &request.range, &generation.granted(&request.name)) {
         return Err(ContextError::VersionMismatch {
@@ -94,7 +94,7 @@ fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<
             requested: request.range.clone(),
         });
     }
-    Ok(Some(Answer::Module(module, home)))
+    Ok(Some(Answer::Module(module, owner)))
 }
 
 /// Searches the Default: its modules, then its own resolver, whose result is loaded into the Default. Returns an error if the
@@ -104,7 +104,7 @@ pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) ->
     if let Some(answer) = known(generation, request)? {
         return Ok(Some(answer));
     }
-    let _asking = under_way::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
+    let _asking = in_progress::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
     if let Some(answer) = known(generation, request)? {
         return Ok(Some(answer));
     }
@@ -166,7 +166,7 @@ fn put(
             grant(generation, request, &module.info().version);
             if summary.context != generation.id {
                 // Allows one module per name: another thread may be loading one of that name.
-                let _claimed = under_way::begin(Sort::Claiming, &[generation.module_work(&request.name)])?;
+                let _claimed = in_progress::begin(Sort::Claiming, &[generation.module_work(&request.name)])?;
                 if let Some(answer) = known(generation, request)? {
                     return Ok(Some(answer));
                 }
@@ -192,8 +192,8 @@ fn refuse_collectible(
     found: &ModuleSummary,
 ) -> Result<(), ContextError> {
     // A missing context was collectible.
-    let stays = registry.generation(found.context).is_some_and(|home| !home.kind.is_collectible());
-    if generation.kind.is_collectible() || stays {
+    let is_permanent = registry.generation(found.context).is_some_and(|owner| !owner.kind.is_collectible());
+    if generation.kind.is_collectible() || is_permanent {
         return Ok(());
     }
     Err(ContextError::PinnedDependsOnCollectible {
@@ -210,8 +210,8 @@ fn refuse_unloading(
     request: &ModuleRequest,
     found: &ModuleSummary,
 ) -> Result<(), ContextError> {
-    let home = registry.generation(found.context);
-    let ticket = home.as_ref().and_then(|home| home.ticket());
+    let owner = registry.generation(found.context);
+    let ticket = owner.as_ref().and_then(|owner| owner.ticket());
     ticket.map_or(Ok(()), |ticket| {
         let action = format!("lending {} to {}", found.name, request.context);
         Err(ContextError::ContextUnloading { context: registry.title_of(found.context), since: ticket.age(), action })

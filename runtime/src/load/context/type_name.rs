@@ -22,14 +22,14 @@ pub(super) struct TypeName<'a> {
 
 /// Error kind of an invalid name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Flaw {
+pub(super) enum TypeNameError {
     /// The module name before the colon is empty.
     NoModule,
     /// The name has a third part.
     TooLong,
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for TypeNameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoModule => "no module stands before the colon",
@@ -40,14 +40,14 @@ impl fmt::Display for Flaw {
 }
 
 impl<'a> TypeName<'a> {
-    pub(super) fn read(text: &'a str) -> Result<Self, Flaw> {
+    pub(super) fn read(text: &'a str) -> Result<Self, TypeNameError> {
         let (module, ty) = match text.split_once(':') {
             Some((module, rest)) => (Some(module), rest.strip_prefix(':').unwrap_or(rest)),
             None => (None, text),
         };
         match module {
-            Some("") => Err(Flaw::NoModule),
-            _ if ty.contains(':') => Err(Flaw::TooLong),
+            Some("") => Err(TypeNameError::NoModule),
+            _ if ty.contains(':') => Err(TypeNameError::TooLong),
             module => Ok(Self { module, ty }),
         }
     }
@@ -65,11 +65,11 @@ impl<'a> TypeName<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Flaw, TypeName};
+    use super::{TypeName, TypeNameError};
 
     #[test]
     fn type_names_have_an_optional_module_in_either_spelling() {
-        let check = |text: &str, expected: Result<(Option<&str>, &str), Flaw>| {
+        let check = |text: &str, expected: Result<(Option<&str>, &str), TypeNameError>| {
             assert_eq!(TypeName::read(text).map(|name| (name.module, name.ty)), expected, "{text}");
         };
         check("Cube", Ok((None, "Cube")));
@@ -79,12 +79,12 @@ mod tests {
             for ty in ["Cube", "Game.Cube", "/Script/Game.Cube", ""] {
                 check(&format!("cubes{colons}{ty}"), Ok((Some("cubes"), ty)));
             }
-            check(&format!("{colons}Cube"), Err(Flaw::NoModule));
-            check(&format!("cubes{colons}Cube:turn"), Err(Flaw::TooLong));
-            check(&format!("cubes{colons}Cube::turn"), Err(Flaw::TooLong));
+            check(&format!("{colons}Cube"), Err(TypeNameError::NoModule));
+            check(&format!("cubes{colons}Cube:turn"), Err(TypeNameError::TooLong));
+            check(&format!("cubes{colons}Cube::turn"), Err(TypeNameError::TooLong));
         }
         check("", Ok((None, "")));
-        check("cubes:::Cube", Err(Flaw::TooLong));
+        check("cubes:::Cube", Err(TypeNameError::TooLong));
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Going {
                 UnloadStep::Seal | UnloadStep::ShutGates => {}
                 // Performed once they are unused; see `ModuleUnloads`.
                 UnloadStep::EndImages => {}
-                UnloadStep::Tell
+                UnloadStep::Notify
                 | UnloadStep::DropJobs
                 | UnloadStep::EndObjects
                 | UnloadStep::ReleasePluginParts
@@ -242,7 +242,7 @@ impl FreeContext {
         (ticket, is_first): (UnloadTicket, bool),
     ) -> UnloadTicket {
         if is_first {
-            self.tell_unloading(registry, generation);
+            self.notify_unloading(registry, generation);
             generation.modules().iter().for_each(|module| module.code().ask_to_stop());
             generation.announced.store(true, Ordering::Release);
             registry.drive(ticket.clone());
@@ -251,10 +251,10 @@ impl FreeContext {
     }
 
     /// Calls the unloading listeners once: when a generation is sealed, or when its process ends.
-    fn tell_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
-        if !generation.is_told.swap(true, Ordering::AcqRel) {
-            generation.tell(&registry.listeners, ContextEventKind::Unloading);
-            generation.tell(&self.unloading, ContextEventKind::Unloading);
+    fn notify_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
+        if !generation.is_notified.swap(true, Ordering::AcqRel) {
+            generation.notify(&registry.listeners, ContextEventKind::Unloading);
+            generation.notify(&self.unloading, ContextEventKind::Unloading);
         }
     }
 }
@@ -294,17 +294,17 @@ impl ContextRegistry {
                 end.blockers.extend(report.blockers);
             }
         }
-        lines.iter().for_each(|line| self.tell_context(line));
+        lines.iter().for_each(|line| self.notify_context(line));
         end
     }
 
     /// Calls the listeners of every context that is not unloading, at process exit. No module code runs.
-    pub(super) fn tell_end(&self) {
-        self.lines().iter().chain([self.default_context()]).for_each(|line| self.tell_context(line));
+    pub(super) fn notify_exit(&self) {
+        self.lines().iter().chain([self.default_context()]).for_each(|line| self.notify_context(line));
     }
 
-    fn tell_context(&self, line: &FreeContext) {
-        line.generations().iter().for_each(|generation| line.tell_unloading(self, generation));
+    fn notify_context(&self, line: &FreeContext) {
+        line.generations().iter().for_each(|generation| line.notify_unloading(self, generation));
     }
 }
 
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_non_library_module_starts_and_unloads_in_a_slim() {
-        let (core, heard) = tale(tag(), &Arc::default());
+        let (core, log) = tale(tag(), &Arc::default());
         let module = FreeModule::new(core, ContextId { index: 2, generation: 1 });
         assert_eq!(module.summary().types, ["/Script/Tale.Speaker"]);
         assert_eq!(&*module.exports()[0].full, "nm:/tale:Speaker:say");
@@ -334,13 +334,13 @@ mod tests {
         let work = Abandoned::new(&[Arc::clone(&module)], UnloadPolicy::default());
         let ticket = UnloadTicket::new("a tale", std::time::Duration::ZERO, work);
         assert_eq!(ticket.poll(), ContextState::Blocked);
-        assert_eq!(heard.all(), ["main once", "asked to stop"]);
+        assert_eq!(log.all(), ["main once", "asked to stop"]);
         assert!(module.lend("too late").is_err());
 
         drop(need);
         assert_eq!(ticket.poll(), ContextState::Dead);
         let rest = ["exit", "thread-locals end", "lets go of its host", "gone"];
-        assert_eq!(heard.all()[2..], rest);
+        assert_eq!(log.all()[2..], rest);
     }
 
     #[test]

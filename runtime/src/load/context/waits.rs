@@ -1,4 +1,4 @@
-//! Loads in progress per thread, and waits between threads. Decides only; `under_way.rs` blocks.
+//! Loads in progress per thread, and waits between threads. Decides only; `in_progress.rs` blocks.
 //!
 //! Steps of a thread nest: a resolver called during a load may itself load. Only one kind of step excludes other threads: a
 //! load that has gathered its dependencies *claims* the names of all modules it will start, atomically. Another thread that
@@ -18,13 +18,13 @@ pub(super) const DEEPEST: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Work {
     /// Number of the context or generation, unique in this process.
-    place: u64,
+    scope: u64,
     step: LoadStep,
 }
 
 impl Work {
-    pub(super) fn new(place: u64, context: String, wanted: Wanted) -> Self {
-        Self { place, step: LoadStep { context, wanted } }
+    pub(super) fn new(scope: u64, context: String, wanted: Wanted) -> Self {
+        Self { scope, step: LoadStep { context, wanted } }
     }
 
     /// Returns the step for errors.
@@ -35,7 +35,7 @@ impl Work {
 
 impl PartialEq for Work {
     fn eq(&self, other: &Self) -> bool {
-        (self.place, &self.step.wanted) == (other.place, &other.step.wanted)
+        (self.scope, &self.step.wanted) == (other.scope, &other.step.wanted)
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Sort {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Never {
     /// The step would wait for itself; the last link repeats the first.
-    Ring(Vec<LoadStep>),
+    Cycle(Vec<LoadStep>),
     /// Too many nested resolver calls on the thread.
     TooDeep,
 }
@@ -138,7 +138,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         let steps = self.threads.get(&thread).map_or(&[][..], |row| &row.steps);
         for work in works {
             if steps.iter().any(|step| step.excludes(sort) && step.is_of(work)) {
-                return Err(Never::Ring(self.chain(&[(thread, work)])));
+                return Err(Never::Cycle(self.chain(&[(thread, work)])));
             }
         }
         let questions = steps.iter().filter(|step| step.sort == Sort::Asking).count();
@@ -147,8 +147,8 @@ impl<T: Copy + Eq + Hash> Table<T> {
         }
         for work in works {
             let Some(holder) = self.holder(work) else { continue };
-            return match self.ring(thread, holder, work) {
-                Some(chain) => Err(Never::Ring(chain)),
+            return match self.cycle(thread, holder, work) {
+                Some(chain) => Err(Never::Cycle(chain)),
                 None => Ok(Some(work.clone())),
             };
         }
@@ -162,7 +162,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
     }
 
     /// Returns the cycle that would close if `thread` waited for `work`, which `holder` has claimed.
-    fn ring(&self, thread: T, holder: T, work: &Work) -> Option<Vec<LoadStep>> {
+    fn cycle(&self, thread: T, holder: T, work: &Work) -> Option<Vec<LoadStep>> {
         let mut hops = vec![(holder, work)];
         // Hops visit distinct threads, since earlier cycles were rejected.
         while let Some((at, _)) = hops.last().filter(|_| hops.len() <= self.threads.len()) {

@@ -11,7 +11,7 @@ use crate::emit::error::EmitError;
 use crate::faults::{self, ReloadStep};
 use crate::handles::Generation;
 use crate::lease::LeaseKind;
-use crate::load::context::lookup::{Lent, lend_to_master};
+use crate::load::context::lookup::{BorrowedModule, borrow_for_master};
 use crate::load::error::{LoadError, caught};
 use crate::load::module::info::ModuleInfo;
 use crate::load::module::master::MasterModule;
@@ -30,7 +30,7 @@ pub(crate) struct BroughtUp {
     /// Mapped modules, dependencies first.
     pub new: Vec<Rc<MasterModule>>,
     /// Kept modules of the previous Master, dependencies first.
-    pub staying: Vec<Rc<MasterModule>>,
+    pub kept: Vec<Rc<MasterModule>>,
     /// Reason per replaced module; empty if all modules are replaced unconditionally.
     pub why: BTreeMap<String, Why>,
     /// Names of their dependencies in the Default.
@@ -41,7 +41,7 @@ impl BroughtUp {
     /// Returns all modules of the new Master, dependencies first. Cannot fail, since their dependencies were checked before
     /// mapping.
     pub(crate) fn all(&self) -> Result<Vec<Rc<MasterModule>>, LoadError> {
-        let modules = || self.new.iter().chain(&self.staying);
+        let modules = || self.new.iter().chain(&self.kept);
         let row = open::start_order(modules().map(|module| module.info()), &self.elsewhere)?;
         Ok(row.iter().filter_map(|name| modules().find(|module| module.name() == name).cloned()).collect())
     }
@@ -64,15 +64,15 @@ pub(crate) fn bring_up(
         if inspected.iter().any(|(found, _)| matches!(found, open::Found::Scripts(_))) {
             declare_library(core)?;
         }
-        let (mut staying, mut why) = (Vec::new(), BTreeMap::new());
+        let (mut kept, mut why) = (Vec::new(), BTreeMap::new());
         if let Some(master) = keep {
             why = to_replace(master, &inspected);
-            staying.extend(master.modules.iter().filter(|module| !why.contains_key(module.name())).cloned());
+            kept.extend(master.modules.iter().filter(|module| !why.contains_key(module.name())).cloned());
             inspected.retain(|(_, info)| why.contains_key(&info.name));
         }
-        let infos: Vec<_> = staying.iter().map(|module| module.info()).collect();
-        let lent = ask_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
-        let elsewhere: Vec<_> = lent.iter().map(|lent| lent.name.clone()).collect();
+        let infos: Vec<_> = kept.iter().map(|module| module.info()).collect();
+        let borrowed = ask_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
+        let elsewhere: Vec<_> = borrowed.iter().map(|borrowed| borrowed.name.clone()).collect();
         let staged = open::stage(&loads.stage_dir, inspected, &infos, &elsewhere)?;
         staged.iter().for_each(|staged| loads.registry.announce(staged.info()));
         loads.canary_took.set(None);
@@ -85,9 +85,9 @@ pub(crate) fn bring_up(
         let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
         loads.canary_took.set(took);
         rehearsed?;
-        Ok((staged, staying, why, lent))
+        Ok((staged, kept, why, borrowed))
     };
-    let (staged, staying, why, lent) = caught(stage).inspect_err(|_| loads.never_was(generation))?;
+    let (staged, kept, why, borrowed) = caught(stage).inspect_err(|_| loads.never_was(generation))?;
     let mut new = Vec::new();
     for staged in staged {
         let id = loads.next_module(core);
@@ -106,10 +106,10 @@ pub(crate) fn bring_up(
             }
         }
     }
-    loads.show(generation, new.iter().chain(&staying));
-    hold_dependencies(&new, &staying, &lent);
-    let elsewhere = lent.into_iter().map(|lent| lent.name).collect();
-    Ok(BroughtUp { new, staying, why, elsewhere })
+    loads.show(generation, new.iter().chain(&kept));
+    hold_dependencies(&new, &kept, &borrowed);
+    let elsewhere = borrowed.into_iter().map(|borrowed| borrowed.name).collect();
+    Ok(BroughtUp { new, kept, why, elsewhere })
 }
 
 /// Declares the host functions for scripts. They remain declared even if loading the first package fails.
@@ -126,12 +126,12 @@ fn declare_library(core: &Core) -> Result<(), LoadError> {
 fn ask_default<'a>(
     loads: &Loads,
     modules: impl Iterator<Item = &'a ModuleInfo> + Clone,
-) -> Result<Vec<Lent>, LoadError> {
+) -> Result<Vec<BorrowedModule>, LoadError> {
     let beyond = needs_beyond(modules.clone().map(|info| (&*info.name, &*info.dependencies)));
     let ask = |(by, name, range): (&str, &str, _)| {
         let others = modules.clone().filter(|info| info.name != by).map(|info| info.name.clone());
         let own = format!("did not have it, and {} offered", list(&others.collect::<Vec<_>>()));
-        lend_to_master(&loads.registry, by, name, range, own)
+        borrow_for_master(&loads.registry, by, name, range, own)
     };
     beyond.into_iter().map(ask).collect()
 }
@@ -153,11 +153,12 @@ fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why>
 }
 
 /// Leases the dependencies of each module, since it may hold code of them.
-fn hold_dependencies(modules: &[Rc<MasterModule>], staying: &[Rc<MasterModule>], lent: &[Lent]) {
+fn hold_dependencies(modules: &[Rc<MasterModule>], kept: &[Rc<MasterModule>], borrowed: &[BorrowedModule]) {
     for module in modules {
         for (name, _) in &module.info().dependencies {
-            let found = modules.iter().chain(staying).find(|other| other.name() == name).map(|other| other.leases());
-            let found = found.or_else(|| lent.iter().find(|lent| lent.name == *name).map(|lent| &lent.leases));
+            let found = modules.iter().chain(kept).find(|other| other.name() == name).map(|other| other.leases());
+            let found = found
+                .or_else(|| borrowed.iter().find(|borrowed| borrowed.name == *name).map(|borrowed| &borrowed.leases));
             // Modules that are new, kept or in the Default are never sealed here.
             let lease = found.map(|leases| leases.take_at(LeaseKind::Dependent, module.name(), None));
             lease.into_iter().flatten().for_each(|lease| module.keep(lease));

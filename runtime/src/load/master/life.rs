@@ -103,7 +103,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     let unload = GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, is_known: true };
     let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
         // Calls listeners for all objects before the first is destroyed, while every object is still usable.
-        UnloadStep::Tell => tell_of_end(core),
+        UnloadStep::Notify => call_end_listeners(core),
         UnloadStep::EndObjects => objects_ended = end_objects(core, &modules),
         _ => {}
     });
@@ -117,11 +117,11 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 }
 
 /// Calls the end listeners of each object of a dynamic class.
-fn tell_of_end(core: &Core) {
+fn call_end_listeners(core: &Core) {
     for object in dynamic_objects(core) {
         // Skips templates, which have no listeners, and objects that were destroyed with another one.
         if core.world.objects.is_alive(object) && !core.world.objects.is_template(object) {
-            core.tell_before_end(object);
+            core.call_before_end(object);
         }
     }
 }

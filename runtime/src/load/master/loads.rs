@@ -13,7 +13,7 @@ use alcedo_sys::{Demands, StageDir, crash};
 use crate::bridge::core::Core;
 use crate::callback::Callbacks;
 use crate::cells::RefCell;
-use crate::emit::texts;
+use crate::emit::strings;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
 use crate::load::canary::Rehearsal;
@@ -23,8 +23,8 @@ use crate::load::context_id::ContextId;
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
 use crate::load::module::master::MasterModule;
+use crate::load::park_reason::ReportedWarnings;
 use crate::load::record::Recorder;
-use crate::load::stays::Told;
 use crate::object::mode::ComingUp;
 use crate::unload::subject::UnloadHost;
 use crate::unload::ticket::UnloadTicket;
@@ -55,12 +55,12 @@ pub(crate) struct Loads {
     pub(super) canary_took: Cell<Option<Duration>>,
     pub unloads: Unloads,
     /// Warnings about images that stay mapped which reload reports already contain.
-    pub told: Told,
+    pub reported_warnings: ReportedWarnings,
     /// Log of irreversible effects of a reload.
     pub recorder: Recorder,
     /// Fault injection: runs a class constructor a second time in each reload.
     pub planted_rerun: bool,
-    is_telling: Cell<bool>,
+    is_notifying: Cell<bool>,
     master: RefCell<Option<Master>>,
     pub observers: Callbacks<Observer>,
     /// Modules of the starting generation whose mains have returned, in order.
@@ -95,10 +95,10 @@ impl Loads {
             require_seal,
             canary_took: Cell::default(),
             unloads: Unloads::default(),
-            told: Told::default(),
+            reported_warnings: ReportedWarnings::default(),
             recorder: Recorder::default(),
             planted_rerun: false,
-            is_telling: Cell::default(),
+            is_notifying: Cell::default(),
             master: RefCell::default(),
             observers: Callbacks::default(),
             started: RefCell::default(),
@@ -144,11 +144,11 @@ impl Loads {
             _ => {}
         }
         let (generation, events) = event.events(started);
-        events.into_iter().for_each(|event| self.registry.tell_of_master(generation, event));
+        events.into_iter().for_each(|event| self.registry.raise_master_event(generation, event));
     }
 
     /// Announces the end of a generation, first to the listeners, then to the callbacks by priority.
-    pub(crate) fn tell_unloading(&self, generation: Generation) {
+    pub(crate) fn notify_unloading(&self, generation: Generation) {
         self.while_living(|| {
             self.raise(&MasterEvent::Unloading(generation));
             let called = self.unloads.call_back(generation);
@@ -158,16 +158,16 @@ impl Loads {
 
     /// Runs code of the living generation whose effects are permanent, outside of the staged state. The code must not panic.
     pub(crate) fn while_living<T>(&self, code: impl FnOnce() -> T) -> T {
-        self.is_telling.set(true);
+        self.is_notifying.set(true);
         let done = code();
-        self.is_telling.set(false);
+        self.is_notifying.set(false);
         done
     }
 
     /// Checks if listeners are being called for the end or the resumption of a generation, during which it is alive and may
     /// create objects.
-    pub(crate) fn is_telling(&self) -> bool {
-        self.is_telling.get()
+    pub(crate) fn is_notifying(&self) -> bool {
+        self.is_notifying.get()
     }
 
     pub(crate) fn next_generation(&self) -> Generation {
@@ -189,7 +189,7 @@ impl Loads {
         let summary = |module: &Rc<MasterModule>| {
             let summary = ModuleSummary::new(module.info(), context, module.code().path().to_owned());
             // Published before its types are declared, so its strings are not yet checked.
-            let summary = match texts::check(module.name(), module.described()) {
+            let summary = match strings::check(module.name(), module.described()) {
                 Ok(()) => summary.offering(module.described().exports.iter().map(|export| export.type_path.as_str())),
                 Err(_) => summary,
             };
@@ -240,8 +240,8 @@ impl UnloadHost for Loads {
         &self.unloads
     }
 
-    fn tell_unloading(&self, generation: Generation) {
-        Self::tell_unloading(self, generation);
+    fn notify_unloading(&self, generation: Generation) {
+        Self::notify_unloading(self, generation);
     }
 
     fn runs_exit_hook(&self, module: &str) {

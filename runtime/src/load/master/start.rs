@@ -101,15 +101,15 @@ pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadEr
     classes.iter().try_for_each(|class| make_after_parts(core, class, &mut Vec::new()))
 }
 
-fn make_after_parts(core: &Core, class: &Rc<Class>, under_way: &mut Vec<ClassId>) -> Result<(), LoadError> {
+fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassId>) -> Result<(), LoadError> {
     // A class that contains itself is rejected when its object is created.
-    if core.world.objects.is_alive(class.cdo.get()) || under_way.contains(&class.id) {
+    if core.world.objects.is_alive(class.cdo.get()) || in_progress.contains(&class.id) {
         return Ok(());
     }
-    under_way.push(class.id);
+    in_progress.push(class.id);
     for subobject in class.chain().iter().flat_map(|class| &class.subobjects) {
         if let Some(part) = core.world.types.class_by_path(&class.subobject_class(subobject)) {
-            make_after_parts(core, &part, under_way)?;
+            make_after_parts(core, &part, in_progress)?;
         }
     }
     faults::at(ReloadStep::ClassDefault)?;
@@ -120,12 +120,12 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, under_way: &mut Vec<ClassId>
 /// Destroys objects created since the shadow of the object store began, and drops the shadow. Returns the number of objects by
 /// the path of their class.
 pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
-    let (_staged, born) = core.world.objects.drop_shadow();
+    let (_staged, created) = core.world.objects.drop_shadow();
     let mut constructions = BTreeMap::new();
-    for class in born.iter().filter_map(|object| core.world.objects.class(*object)) {
+    for class in created.iter().filter_map(|object| core.world.objects.class(*object)) {
         *constructions.entry(class.path.to_string()).or_default() += 1;
     }
-    for object in born.into_iter().rev() {
+    for object in created.into_iter().rev() {
         destroy(&core.world, &core.plugins(), object);
     }
     constructions

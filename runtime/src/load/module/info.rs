@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use crate::load::order::titled;
-use crate::load::stays::{self, Stays};
+use crate::load::park_reason::{self, ParkReason};
 
 /// Manifest of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +25,11 @@ pub(crate) struct ModuleInfo {
     pub types: Vec<String>,
     pub classes: Vec<String>,
     /// Reason why the image must stay mapped, if any.
-    pub stays: Option<Stays>,
+    pub park_reason: Option<ParkReason>,
     /// C functions that the module defines itself, and whose hooks are omitted.
     pub unhooked: Vec<String>,
     /// Reason why other code may free the module's C heap blocks, so that the host must not.
-    pub gives_blocks_away: Option<String>,
+    pub c_heap_shared: Option<String>,
 }
 
 impl ModuleInfo {
@@ -40,13 +40,13 @@ impl ModuleInfo {
 
     /// Returns the reason why the image must stay mapped, if any.
     pub(crate) fn will_park(&self) -> Option<String> {
-        self.stays.as_ref().map(Stays::told)
+        self.park_reason.as_ref().map(ParkReason::message)
     }
 
     /// Returns the warnings about the file, phrased to follow the module's name.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let stays = self.will_park().map(|reason| format!("will stay mapped permanently: {reason}"));
-        stays.into_iter().chain(stays::of_unhooked(&self.unhooked)).collect()
+        let parks = self.will_park().map(|reason| format!("will stay mapped permanently: {reason}"));
+        parks.into_iter().chain(park_reason::of_unhooked(&self.unhooked)).collect()
     }
 }
 

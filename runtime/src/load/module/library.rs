@@ -26,8 +26,8 @@ use crate::load::hooks::Attachment;
 use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
+use crate::load::park_reason::ParkReason;
 use crate::load::static_tls;
-use crate::load::stays::Stays;
 use crate::logs::Logs;
 use crate::unload::image::{ImageFacts, ImageUnload};
 use crate::unload::job::CodeUnload;
@@ -186,7 +186,7 @@ struct LibraryCode {
     module: String,
     /// Short reason why the image must stay mapped, if any.
     will_park: Option<String>,
-    gives_blocks_away: Option<String>,
+    c_heap_shared: Option<String>,
 }
 
 impl LibraryCode {
@@ -199,8 +199,8 @@ impl LibraryCode {
             ledger: image.ledger().cloned(),
             image: Mutex::new(Some(image)),
             module: info.name.clone(),
-            will_park: info.stays.as_ref().map(Stays::briefly),
-            gives_blocks_away: info.gives_blocks_away.clone(),
+            will_park: info.park_reason.as_ref().map(ParkReason::briefly),
+            c_heap_shared: info.c_heap_shared.clone(),
         })
     }
 
@@ -277,7 +277,7 @@ impl ModuleCode for LibraryCode {
             detach: self.root.detach(),
             heap_bytes: self.root.heap_bytes(),
             will_park: self.will_park.clone(),
-            gives_blocks_away: self.gives_blocks_away.clone(),
+            c_heap_shared: self.c_heap_shared.clone(),
         };
         // SAFETY: the caller promises that nothing of the code is used once its unload begins.
         Some(Box::new(unsafe { ImageUnload::new(image, facts, policy) }))

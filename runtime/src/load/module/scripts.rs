@@ -9,7 +9,7 @@ use crate::emit::described::Described;
 use crate::lease::Blocker;
 use crate::load::module::code::ModuleCode;
 use crate::script::package::Package;
-use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
+use crate::unload::job::{CodeStep, CodeUnload, ParkedCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::ModuleEnd;
 
@@ -70,7 +70,7 @@ impl CodeUnload for ScriptEnd {
         CodeStep::Gone(Box::new(ModuleEnd { module: self.module.clone(), ..ModuleEnd::default() }))
     }
 
-    fn park(&mut self) -> Option<StayingCode> {
-        Some(StayingCode { file: self.module.clone(), reason: "it has not come to its end".into() })
+    fn park(&mut self) -> Option<ParkedCode> {
+        Some(ParkedCode { file: self.module.clone(), reason: "it has not come to its end".into() })
     }
 }

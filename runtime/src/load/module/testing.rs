@@ -15,7 +15,7 @@ use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
 use crate::logs::Logs;
-use crate::unload::job::{CodeStep, CodeUnload, StayingCode};
+use crate::unload::job::{CodeStep, CodeUnload, ParkedCode};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::ModuleEnd;
 
@@ -53,9 +53,9 @@ static INTERFACES: [&InterfaceDesc; 1] = [&SPEAKER];
 static EXPORTS: [&ExportDesc; 1] = [&SAY];
 
 #[derive(Clone, Default)]
-pub(crate) struct Heard(Arc<Mutex<Vec<String>>>);
+pub(crate) struct CallLog(Arc<Mutex<Vec<String>>>);
 
-impl Heard {
+impl CallLog {
     fn note(&self, what: impl Into<String>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(what.into());
     }
@@ -66,7 +66,7 @@ impl Heard {
 }
 
 struct Tale {
-    heard: Heard,
+    log: CallLog,
     is_there: Mutex<bool>,
 }
 
@@ -82,25 +82,25 @@ impl ModuleCode for Tale {
     }
 
     fn main(&self, args: &[String]) -> Result<(), CallError> {
-        self.heard.note(format!("main {}", args.join(" ")));
+        self.log.note(format!("main {}", args.join(" ")));
         Ok(())
     }
 
     fn last(&self, has_started: bool) -> Result<(), CallError> {
-        self.heard.note(if has_started { "exit" } else { "dispose" });
+        self.log.note(if has_started { "exit" } else { "dispose" });
         Ok(())
     }
 
     fn ask_to_stop(&self) {
-        self.heard.note("asked to stop");
+        self.log.note("asked to stop");
     }
 
     fn end_thread_locals_here(&self) {
-        self.heard.note("thread-locals end");
+        self.log.note("thread-locals end");
     }
 
     unsafe fn hand_over(&self, _policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>> {
-        self.take().then(|| Box::new(LastPage(self.heard.clone())) as Box<dyn CodeUnload>)
+        self.take().then(|| Box::new(LastPage(self.log.clone())) as Box<dyn CodeUnload>)
     }
 
     unsafe fn discard(&self) {
@@ -113,7 +113,7 @@ impl ModuleCode for Tale {
 }
 
 /// Unload of the test module.
-struct LastPage(Heard);
+struct LastPage(CallLog);
 
 impl CodeUnload for LastPage {
     fn holders(&self) -> Vec<Blocker> {
@@ -133,13 +133,13 @@ impl CodeUnload for LastPage {
         CodeStep::Gone(Box::new(ModuleEnd { module: "tale".into(), ..ModuleEnd::default() }))
     }
 
-    fn park(&mut self) -> Option<StayingCode> {
-        Some(StayingCode { file: "tale.txt".into(), reason: "it is kept".into() })
+    fn park(&mut self) -> Option<ParkedCode> {
+        Some(ParkedCode { file: "tale.txt".into(), reason: "it is kept".into() })
     }
 }
 
-pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
-    let heard = Heard::default();
+pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, CallLog) {
+    let log = CallLog::default();
     let info = ModuleInfo {
         name: "tale".into(),
         version: semver::Version::new(1, 0, 0),
@@ -153,10 +153,10 @@ pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, Heard) {
         api: (0, 0),
         types: vec!["/Script/Tale.Speaker".into()],
         classes: Vec::new(),
-        stays: None,
+        park_reason: None,
         unhooked: Vec::new(),
-        gives_blocks_away: None,
+        c_heap_shared: None,
     };
-    let code = Box::new(Tale { heard: heard.clone(), is_there: Mutex::new(true) });
-    (Module::new(info, tag, code, Leases::new("tale"), logs, None), heard)
+    let code = Box::new(Tale { log: log.clone(), is_there: Mutex::new(true) });
+    (Module::new(info, tag, code, Leases::new("tale"), logs, None), log)
 }

@@ -14,10 +14,10 @@ use crate::load::canary::{Canary, Rehearsal};
 use crate::load::master::{self, Loads};
 use crate::load::module::master::MasterModule;
 use crate::unload::generation;
+use crate::unload::in_progress;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadCause;
 use crate::unload::subject::GenerationUnload;
-use crate::unload::under_way;
 
 /// Runs a Master with this module only, from declaration to unload.
 #[test]
@@ -25,7 +25,7 @@ fn a_non_library_module_loads_and_unloads_in_the_master() {
     let core = Core::new().expect("a finalizer thread");
     let rehearsal = Rehearsal::new(Canary::Off, None);
     let loads = Loads::new(&core, vec!["once".into()], false, rehearsal, Demands::default()).expect("a folder");
-    let (module, heard) = tale(tag(), &core.logs);
+    let (module, log) = tale(tag(), &core.logs);
     let modules = [MasterModule::new(module, Gate::new(tag()))];
     let [module] = &modules;
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
@@ -41,20 +41,20 @@ fn a_non_library_module_loads_and_unloads_in_the_master() {
     core.world.types.commit_shadow();
     assert!(core.world.types.interface_by_path("/Script/Tale.Speaker").is_some());
     assert!(master::start(&core, &loads, GENERATION, &modules, &[]).is_ok());
-    assert_eq!(heard.all(), ["main once"]);
+    assert_eq!(log.all(), ["main once"]);
 
     let lease = module.leases().take(LeaseKind::Borrow, "a reader").expect("it lives");
     let unload =
         GenerationUnload { cause: UnloadCause::Unloaded, generation: GENERATION, modules: &modules, is_known: true };
     let ticket = generation::unload(&core, &loads, &unload, &mut |_| {});
-    assert_eq!(heard.all(), ["main once", "asked to stop", "exit", "thread-locals end"]);
+    assert_eq!(log.all(), ["main once", "asked to stop", "exit", "thread-locals end"]);
     let blocked = ticket.report();
     assert_eq!((blocked.state, &*blocked.blockers[0].owner), (ContextState::Blocked, "a reader"));
     assert!(module.leases().take(LeaseKind::Borrow, "too late").is_err());
 
     drop(lease);
-    under_way::tend_all(&core, &loads);
-    assert_eq!(heard.all()[4..], ["lets go of its host", "gone"]);
+    in_progress::tend_all(&core, &loads);
+    assert_eq!(log.all()[4..], ["lets go of its host", "gone"]);
     assert_eq!(ticket.end_report().expect("it is gone").modules[0].module, "tale");
     assert_eq!(loads.unloads.states(), []);
     assert_eq!(Rc::strong_count(module), 1);
@@ -64,9 +64,9 @@ fn a_non_library_module_loads_and_unloads_in_the_master() {
 #[test]
 fn unstarted_modules_are_disposed_of_and_dropped_ones_keep_dependencies() {
     let logs = Arc::default();
-    let (module, heard) = tale(tag(), &logs);
+    let (module, log) = tale(tag(), &logs);
     module.exit().expect("it has nothing to do");
-    assert_eq!(heard.all(), ["dispose"]);
+    assert_eq!(log.all(), ["dispose"]);
     let (other, _) = tale(tag(), &logs);
     let code = other.leases().take(LeaseKind::Dependent, "tale").expect("it lives");
     module.need(super::Need { use_of: None, code });

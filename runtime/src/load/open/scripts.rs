@@ -47,9 +47,9 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         api: (API_OLDEST, API_CURRENT),
         types: package.outline.types.clone(),
         classes: package.outline.classes.clone(),
-        stays: None,
+        park_reason: None,
         unhooked: Vec::new(),
-        gives_blocks_away: None,
+        c_heap_shared: None,
     }
 }
 
@@ -125,8 +125,8 @@ pub(crate) fn dependencies_among(packages: &[&Package], libraries: &[ManifestInf
 }
 
 fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, VersionReq)>> {
-    let said: Vec<_> = packages.iter().map(|package| (&*package.name, &package.outline.words)).collect();
-    let needed = needed(&said, known);
+    let identifiers: Vec<_> = packages.iter().map(|package| (&*package.name, &package.outline.words)).collect();
+    let needed = needed(&identifiers, known);
     let each = packages.iter().zip(needed).map(|(package, needed)| {
         let mut dependencies = package.manifest.dependencies.clone();
         for Known { name, version, .. } in needed.into_iter().map(|at| &known[at]) {
@@ -165,8 +165,8 @@ fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<
     for ((package, words), found) in packages.iter().zip(&mut found) {
         let own = modules.iter().find(|module| module.name == *package).map(|module| &module.others);
         let is_own = |name: &String| own.is_some_and(|own| own.contains(name));
-        let says = |module: &Known| module.others.intersection(words).any(|name| !is_own(name));
-        let others = named(&needs, package, &says);
+        let mentions = |module: &Known| module.others.intersection(words).any(|name| !is_own(name));
+        let others = named(&needs, package, &mentions);
         needs.entry(package).or_default().extend(others.iter().map(|at| &*modules[*at].name));
         found.extend(others);
         found.sort_unstable();
@@ -246,8 +246,8 @@ mod tests {
         let modules: Vec<_> = modules.iter().map(|text| module(text)).collect();
         let words: Vec<BTreeSet<_>> =
             packages.iter().map(|(_, words, _)| words.split_whitespace().map(str::to_owned).collect()).collect();
-        let said: Vec<_> = packages.iter().zip(&words).map(|((name, ..), words)| (*name, words)).collect();
-        for ((name, _, expected), found) in packages.iter().zip(needed(&said, &modules)) {
+        let identifiers: Vec<_> = packages.iter().zip(&words).map(|((name, ..), words)| (*name, words)).collect();
+        for ((name, _, expected), found) in packages.iter().zip(needed(&identifiers, &modules)) {
             let found: Vec<_> = found.into_iter().map(|at| &*modules[at].name).collect();
             assert_eq!(found.join(" "), *expected, "{name}");
         }

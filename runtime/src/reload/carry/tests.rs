@@ -16,8 +16,8 @@ use crate::object::origin::Origin;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
-use crate::reload::fate::Fate;
-use crate::reload::goals::Goals;
+use crate::reload::class_mapping::ClassMapping;
+use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Notes, plan_class, refer_to_own};
 
 pub(super) const OBJECT: &str = "/Script/Game.Thing";
@@ -151,10 +151,11 @@ pub(super) fn reload<'a>(
     let after = build(core, new, fields);
     let (mut changes, mut structure) = Default::default();
     let mut notes = Notes { changes: &mut changes, structure: &mut structure };
-    let plan = plan_class(core, (before, &after), &Fate::Carried, None, &mut notes).expect("a plan");
+    let plan = plan_class(core, (before, &after), &ObjectPlan::Carried, None, &mut notes).expect("a plan");
     let mut to_own = Vec::new();
-    let body = carry(Surroundings { core, goals: &Goals::default() }, object, &plan, &mut changes, &mut to_own)
-        .expect("its values come along");
+    let body =
+        carry(Surroundings { core, mapping: &ClassMapping::default() }, object, &plan, &mut changes, &mut to_own)
+            .expect("its values come along");
     core.world.objects.stage(object, body).expect("it lives");
     let has = || core.world.objects.read_value(object, "x").map(|value| value.print(&core.world.names)).ok();
     let in_shadow = has();
@@ -333,11 +334,16 @@ fn a_default_that_names_parts_names_the_objects_own() {
         core.world.objects.write_unasked(after.cdo.get(), "x", &twice).expect("it fits");
         let (mut changes, mut structure) = Default::default();
         let mut notes = Notes { changes: &mut changes, structure: &mut structure };
-        let plan = plan_class(&core, (&before, &after), &Fate::Carried, None, &mut notes).expect("a plan");
+        let plan = plan_class(&core, (&before, &after), &ObjectPlan::Carried, None, &mut notes).expect("a plan");
         let mut to_own = Vec::new();
-        let body =
-            carry(Surroundings { core: &core, goals: &Goals::default() }, object, &plan, &mut changes, &mut to_own)
-                .expect("its values come along");
+        let body = carry(
+            Surroundings { core: &core, mapping: &ClassMapping::default() },
+            object,
+            &plan,
+            &mut changes,
+            &mut to_own,
+        )
+        .expect("its values come along");
         core.world.objects.stage(object, body).expect("it lives");
         for own in &to_own {
             refer_to_own(&core, own).expect("its parts are there");

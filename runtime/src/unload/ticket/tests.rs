@@ -102,9 +102,9 @@ impl UnloadWork for Nosy {
 }
 
 /// Work that is parked during a poll.
-struct GivesUp(Receiver<UnloadTicket>);
+struct ParksDuringPoll(Receiver<UnloadTicket>);
 
-impl UnloadWork for GivesUp {
+impl UnloadWork for ParksDuringPoll {
     fn advance(&mut self) -> Progress {
         self.0.try_recv().expect("it is there").park();
         Progress::Waiting { blockers: Vec::new(), drained: false }
@@ -119,7 +119,7 @@ impl UnloadWork for GivesUp {
 #[test]
 fn parking_from_inside_a_step_takes_effect_after_it() {
     let (give, take) = channel();
-    let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(GivesUp(take)));
+    let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(ParksDuringPoll(take)));
     give.send(ticket.clone()).expect("it listens");
     assert_eq!(ticket.poll(), ContextState::Parked);
     assert_eq!(ticket.parked_lines(), ["m of generation 3 stays mapped (m.so): it was parked"]);
@@ -151,8 +151,8 @@ impl UnloadWork for Panics {
 fn a_panicking_step_leaves_the_rest_to_the_next() {
     for next in [UnloadTicket::park, |ticket: &UnloadTicket| assert_eq!(ticket.poll(), ContextState::Dead)] {
         let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Panics(false)));
-        let looked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ticket.poll()));
-        assert!(looked.is_err());
+        let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ticket.poll()));
+        assert!(polled.is_err());
         std::thread::scope(|scope| scope.spawn(|| next(&ticket)).join().expect("it does not wait"));
         assert_ne!(ticket.state(), ContextState::Unloading);
     }

@@ -66,7 +66,7 @@ pub(crate) mod bridge {
 pub(crate) mod blockers {
     use crate::lease::Blocker;
 
-    pub(crate) fn ways_out(_blockers: &[Blocker]) -> Vec<&'static str> {
+    pub(crate) fn hints(_blockers: &[Blocker]) -> Vec<&'static str> {
         Vec::new()
     }
 }

@@ -178,7 +178,7 @@ impl Contexts {
     /// # Errors
     /// [`ContextError::System`] if the platform has no such handlers, or registers no more.
     pub fn tell_at_exit(&self) -> Result<(), ContextError> {
-        at_exit::tell(&self.registry)
+        at_exit::enable(&self.registry)
     }
 
     /// Returns a function of a living Slim or a pinned context, by name, type and method, with its signature such as `i32,
@@ -299,7 +299,7 @@ impl Contexts {
     /// Sets the time after which unloading Slims are parked: their images stay mapped. `None`, the default, waits without
     /// limit.
     pub fn park_after(&self, after: Option<Duration>) {
-        self.registry.reaper.set_park_after(after);
+        self.registry.unloader.set_park_after(after);
     }
 
     /// Returns the generation whose scope this thread has entered, if it belongs to these contexts; else that of the Default.

@@ -12,7 +12,7 @@ use alcedo_sys::process;
 use crate::callback::handle_goes;
 use crate::load::context::event::ContextEvent;
 use crate::load::context::free_context::FreeContext;
-use crate::load::context::home::{self, Home};
+use crate::load::context::owner::{self, Owner};
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context_id::ContextKind;
@@ -67,13 +67,13 @@ impl ContextEvent {
     /// the Master, which has no such handle.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
-        LoadContext::at(&self.home)
+        LoadContext::at(&self.owner)
     }
 
     /// Returns all contexts of the host. `None` once the last handle to them is dropped.
     #[must_use]
     pub fn contexts(&self) -> Option<Contexts> {
-        Contexts::at(&self.home)
+        Contexts::at(&self.owner)
     }
 }
 
@@ -81,25 +81,25 @@ impl ModuleRequest {
     /// Returns the requesting context while a handle to it exists.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
-        LoadContext::at(&self.home)
+        LoadContext::at(&self.owner)
     }
 
     /// Returns all contexts of the host.
     #[must_use]
     pub fn contexts(&self) -> Option<Contexts> {
-        Contexts::at(&self.home)
+        Contexts::at(&self.owner)
     }
 }
 
 impl Contexts {
-    fn at(home: &Home) -> Option<Self> {
-        home::upgrade(&home.registry).as_ref().map(Self::of)
+    fn at(owner: &Owner) -> Option<Self> {
+        owner::upgrade(&owner.registry).as_ref().map(Self::of)
     }
 }
 
 impl LoadContext {
-    fn at(home: &Home) -> Option<Self> {
-        Self::of(&home::upgrade(&home.registry)?, &home::upgrade(&home.line)?)
+    fn at(owner: &Owner) -> Option<Self> {
+        Self::of(&owner::upgrade(&owner.registry)?, &owner::upgrade(&owner.line)?)
     }
 }
 

@@ -4,11 +4,11 @@ use super::{DEEPEST, LoadStep, Never, Sort, Table, Wanted, Work};
 
 /// `a`, or `a@2` for a name in another context than the first.
 fn work(text: &str) -> Work {
-    let (name, place) = text.split_once('@').unwrap_or((text, "1"));
-    Work::new(place.parse().expect("a number"), format!("#{place}"), Wanted::Module(name.to_owned()))
+    let (name, scope) = text.split_once('@').unwrap_or((text, "1"));
+    Work::new(scope.parse().expect("a number"), format!("#{scope}"), Wanted::Module(name.to_owned()))
 }
 
-fn told(chain: &[LoadStep]) -> String {
+fn format_chain(chain: &[LoadStep]) -> String {
     let short = |step: &LoadStep| step.to_string().replace(" in #1", "").replace(" in #", "@");
     chain.iter().map(short).collect::<Vec<_>>().join(" → ")
 }
@@ -36,7 +36,7 @@ fn check(acts: &str, outcome: &str) {
         last = match table.begin(thread, sort, &works) {
             Ok(true) => "begun".to_owned(),
             Ok(false) => "waits".to_owned(),
-            Err(Never::Ring(chain)) => told(&chain),
+            Err(Never::Cycle(chain)) => format_chain(&chain),
             Err(Never::TooDeep) => "too deep".to_owned(),
         };
     }
@@ -176,8 +176,9 @@ proptest! {
                                 has_moved = true;
                             }
                             Err(never) => {
-                                let Never::Ring(chain) = never else { panic!("{never:?}") };
-                                prop_assert!(chain.len() > 1 && chain.first() == chain.last(), "{}", told(&chain));
+                                let Never::Cycle(chain) = never else { panic!("{never:?}") };
+                                let is_cycle = chain.len() > 1 && chain.first() == chain.last();
+                                prop_assert!(is_cycle, "{}", format_chain(&chain));
                                 // The error ends all steps of the thread.
                                 table.end(thread, 0);
                                 programs[at].pop();

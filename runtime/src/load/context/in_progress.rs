@@ -14,14 +14,14 @@ static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
 static ENDED: Condvar = Condvar::new();
 
 /// Returns a unique number for a context or a generation, which distinguishes works.
-pub(super) fn next_place() -> u64 {
+pub(super) fn next_scope() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Guard of a step of this thread, and of the steps nested in it.
 #[must_use = "the step ends when this is dropped"]
-pub(super) struct UnderWay {
+pub(super) struct StepGuard {
     depth: usize,
     /// Steps belong to the thread that began them.
     not_send: PhantomData<*const ()>,
@@ -29,15 +29,15 @@ pub(super) struct UnderWay {
 
 /// Begins a step on this thread. Waits while another thread has claimed part of the work. Returns [`ContextError::LoadRing`]
 /// for a deadlock, and [`ContextError::LoadTooDeep`].
-pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<UnderWay, ContextError> {
+pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextError> {
     let here = thread::current().id();
     let mut table = lock();
     let depth = table.depth(here);
     loop {
         match table.begin(here, sort, works) {
-            Ok(true) => return Ok(UnderWay { depth, not_send: PhantomData }),
+            Ok(true) => return Ok(StepGuard { depth, not_send: PhantomData }),
             Ok(false) => table = ENDED.wait(table).unwrap_or_else(PoisonError::into_inner),
-            Err(Never::Ring(chain)) => return Err(ContextError::LoadRing { chain }),
+            Err(Never::Cycle(chain)) => return Err(ContextError::LoadRing { chain }),
             Err(Never::TooDeep) => {
                 let wanted = works.iter().map(|work| work.step().to_string()).collect::<Vec<_>>().join(", ");
                 return Err(ContextError::LoadTooDeep { wanted, limit: DEEPEST });
@@ -46,7 +46,7 @@ pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<UnderWay, ContextError
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for StepGuard {
     fn drop(&mut self) {
         if lock().end(thread::current().id(), self.depth) {
             ENDED.notify_all();
@@ -63,13 +63,13 @@ mod tests {
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use super::{Sort, begin, next_place};
+    use super::{Sort, begin, next_scope};
     use crate::load::context::waits::Work;
     use crate::load::error::context::{ContextError, Wanted};
 
     fn works<const N: usize>() -> [Work; N] {
-        let place = next_place();
-        std::array::from_fn(|at| Work::new(place, "here".into(), Wanted::Module(format!("m{at}"))))
+        let scope = next_scope();
+        std::array::from_fn(|at| Work::new(scope, "here".into(), Wanted::Module(format!("m{at}"))))
     }
 
     #[test]
@@ -80,8 +80,8 @@ mod tests {
                 let (works, inside) = (&works, &inside);
                 scope.spawn(move || {
                     for _ in 0..200 {
-                        let _asking = begin(Sort::Asking, &works[at % 2..][..1]).expect("no ring");
-                        let _claimed = begin(Sort::Claiming, works).expect("no ring");
+                        let _asking = begin(Sort::Asking, &works[at % 2..][..1]).expect("no cycle");
+                        let _claimed = begin(Sort::Claiming, works).expect("no cycle");
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                         assert_eq!(inside.fetch_sub(1, Ordering::SeqCst), 1);
                     }

@@ -12,13 +12,13 @@ use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
 /// Initial and maximum sleep.
-const NAPS: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
+const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
 
 /// Maximum time to poll all tickets, after which another thread polls.
-const LONGEST_LOOK: Duration = Duration::from_millis(250);
+const LONGEST_POLL: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
-pub(crate) struct Reaper {
+pub(crate) struct BackgroundUnloader {
     kept: Mutex<Kept>,
     more: Condvar,
 }
@@ -31,7 +31,7 @@ struct Kept {
     park_after: Option<Duration>,
 }
 
-impl Reaper {
+impl BackgroundUnloader {
     /// Drives an unload until it is over.
     pub(crate) fn watch(self: &Arc<Self>, ticket: UnloadTicket) {
         let mut kept = self.lock();
@@ -40,8 +40,8 @@ impl Reaper {
             self.more.notify_one();
             return;
         }
-        let reaper = Arc::clone(self);
-        let thread = thread::Builder::new().name("alcedo-reaper".into()).spawn(move || reaper.run());
+        let unloader = Arc::clone(self);
+        let thread = thread::Builder::new().name("alcedo-unloader".into()).spawn(move || unloader.run());
         match thread {
             Ok(_runs_by_itself) => kept.is_running = true,
             Err(error) => tracing::warn!(%error, "no thread for unloads: they continue when their tickets are polled"),
@@ -54,10 +54,10 @@ impl Reaper {
     }
 
     fn run(&self) {
-        let (shortest, longest) = NAPS;
-        let mut nap = shortest;
+        let (shortest, longest) = SLEEP_RANGE;
+        let mut sleep = shortest;
         let mut known = 0;
-        let mut looker = None;
+        let mut poller = None;
         loop {
             let (tickets, park_after) = {
                 let mut kept = self.lock();
@@ -67,21 +67,21 @@ impl Reaper {
                     return;
                 }
                 if kept.tickets.len() > known {
-                    nap = shortest;
+                    sleep = shortest;
                 }
                 known = kept.tickets.len();
                 (kept.tickets.clone(), kept.park_after)
             };
-            looker = match looker.or_else(Looker::start) {
-                Some(running) => running.look(Round { tickets, park_after }),
+            poller = match poller.or_else(Poller::start) {
+                Some(running) => running.poll(Round { tickets, park_after }),
                 None => {
-                    Round { tickets, park_after }.look();
+                    Round { tickets, park_after }.poll();
                     None
                 }
             };
             let kept = self.lock();
-            drop(self.more.wait_timeout(kept, nap).unwrap_or_else(PoisonError::into_inner));
-            nap = longest.min(nap * 2);
+            drop(self.more.wait_timeout(kept, sleep).unwrap_or_else(PoisonError::into_inner));
+            sleep = longest.min(sleep * 2);
         }
     }
 
@@ -97,16 +97,16 @@ struct Round {
 }
 
 impl Round {
-    fn look(self) {
+    fn poll(self) {
         for ticket in self.tickets {
             // A panic of a subscriber or of a callback of the host does not stop the polling of the others.
-            let looked = trap::caught(|| {
+            let polled = trap::caught(|| {
                 let state = ticket.poll();
                 if !is_over(state) && self.park_after.is_some_and(|after| ticket.age() >= after) {
                     ticket.park_within(Duration::ZERO);
                 }
             });
-            if let Err(message) = looked {
+            if let Err(message) = polled {
                 let _lost = trap::caught(|| tracing::error!(message, "an unload panicked; it is polled again"));
             }
         }
@@ -114,18 +114,18 @@ impl Round {
 }
 
 /// Polling thread. Exits when this value is dropped and its current round returns.
-struct Looker {
+struct Poller {
     rounds: Sender<Round>,
     done: Receiver<()>,
 }
 
-impl Looker {
+impl Poller {
     /// Starts the thread. `None` if the system cannot create one.
     fn start() -> Option<Self> {
         let ((rounds, to_do), (is_done, done)) = (channel::<Round>(), channel());
         let work = move || {
             for round in to_do {
-                round.look();
+                round.poll();
                 if is_done.send(()).is_err() {
                     return;
                 }
@@ -136,9 +136,9 @@ impl Looker {
     }
 
     /// Polls one round. `None` if the thread did not return in time.
-    fn look(self, round: Round) -> Option<Self> {
+    fn poll(self, round: Round) -> Option<Self> {
         self.rounds.send(round).ok()?;
-        self.done.recv_timeout(LONGEST_LOOK).ok()?;
+        self.done.recv_timeout(LONGEST_POLL).ok()?;
         Some(self)
     }
 }

@@ -147,8 +147,8 @@ impl Check<'_> {
     }
 
     fn meta(&self, owner: &str, described: &[MetaDesc]) -> Result<(), EmitError> {
-        described.iter().try_for_each(|said| {
-            let (key, value) = (said.key.as_str(), said.value.as_str());
+        described.iter().try_for_each(|entry| {
+            let (key, value) = (entry.key.as_str(), entry.value.as_str());
             self.text(|| format!("of {owner} something under the key"), key, is_identifier, IDENTIFIER)?;
             self.text(|| format!("{owner} with {key}"), value, |it| it.len() <= LONGEST_DEFAULT, META)
         })

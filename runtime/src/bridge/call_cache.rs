@@ -10,8 +10,8 @@ use crate::border::CallError;
 use crate::bridge::callees::DirectMaker;
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
+use crate::bridge::fast_paths::{CLASSES, Called, FastPaths, MethodFastPath, entry_of};
 use crate::bridge::slots;
-use crate::bridge::ways::{CLASSES, Called, MethodWay, Ways, place_of};
 use crate::cells::RefCell;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
@@ -21,41 +21,41 @@ use crate::zcall::buffer::BufferMut;
 
 /// Cached targets of one method. Keeps nothing alive. Game thread only.
 #[derive(Debug, Default)]
-pub(crate) struct MethodWays {
+pub(crate) struct CallCache {
     /// Fast paths into modules, indexed by class id.
-    by_class: [Cell<Option<MethodWay>>; CLASSES],
+    by_class: [Cell<Option<MethodFastPath>>; CLASSES],
     /// Host functions, by the same index.
-    own: RefCell<[Option<OwnWay>; CLASSES]>,
+    own: RefCell<[Option<OwnTarget>; CLASSES]>,
     /// Failed resolutions, by the same index: the class, and the epoch.
     none: [Cell<Option<(u64, ClassId)>>; CLASSES],
 }
 
 /// Host function that is the target for objects of one class.
 #[derive(Debug)]
-struct OwnWay {
-    looked: u64,
+struct OwnTarget {
+    resolved_at: u64,
     class: ClassId,
     function: Weak<Function>,
 }
 
-impl MethodWays {
+impl CallCache {
     #[inline]
-    pub(crate) fn by_class(&self) -> &[Cell<Option<MethodWay>>; CLASSES] {
+    pub(crate) fn by_class(&self) -> &[Cell<Option<MethodFastPath>>; CLASSES] {
         &self.by_class
     }
 
     pub(crate) fn forget(&self) {
-        self.by_class.iter().for_each(|place| place.set(None));
+        self.by_class.iter().for_each(|entry| entry.set(None));
         *self.own.borrow_mut() = Default::default();
-        self.none.iter().for_each(|place| place.set(None));
+        self.none.iter().for_each(|entry| entry.set(None));
     }
 
     #[inline]
-    pub(crate) fn have(&self, ways: &Ways, object: ObjectHandle) -> bool {
-        let Some(entry) = ways.columns().find(object) else { return false };
-        match place_of(&self.by_class, entry.class).get() {
-            Some(way) => way.class() == entry.class && ways.are_open(way.looked()),
-            None => self.own_of(ways, entry.class).is_some(),
+    pub(crate) fn has_target(&self, fast_paths: &FastPaths, object: ObjectHandle) -> bool {
+        let Some(entry) = fast_paths.columns().find(object) else { return false };
+        match entry_of(&self.by_class, entry.class).get() {
+            Some(fast_path) => fast_path.class() == entry.class && fast_paths.are_open(fast_path.resolved_at()),
+            None => self.own_of(fast_paths, entry.class).is_some(),
         }
     }
 
@@ -64,15 +64,15 @@ impl MethodWays {
     #[inline]
     pub(crate) fn call_typed<A: SlotRow, R: NativeResult>(
         &self,
-        (ways, world): (&Ways, &World),
+        (fast_paths, world): (&FastPaths, &World),
         object: ObjectHandle,
         arguments: A,
-        settle: impl FnOnce(usize),
+        clean_up: impl FnOnce(usize),
         function: impl FnOnce() -> Result<Rc<Function>, CallError>,
     ) -> Result<R, CallError> {
         let mut slots = arguments.into_slots();
         let slots = slots.as_mut();
-        let given = match self.call(ways, world, object, &slots[..A::COUNT], settle) {
+        let slot = match self.call(fast_paths, world, object, &slots[..A::COUNT], clean_up) {
             Some(Ok(bits)) => result_slot::<R>(bits),
             Some(Err(error)) => return Err(*error),
             None => {
@@ -81,30 +81,36 @@ impl MethodWays {
                 slots.last().copied().unwrap_or(Slot::EMPTY)
             }
         };
-        R::from_slot(given).ok_or_else(other_result)
+        R::from_slot(slot).ok_or_else(other_result)
     }
 
-    /// Calls the method on an object, if its target is cached. The words are those of the slots. `settle` is called if work is
+    /// Calls the method on an object, if its target is cached. The words are those of the slots. `clean_up` is called if work is
     /// left when the red frame closes. The caller keeps the host alive during the call.
     #[inline]
     pub(crate) fn call(
         &self,
-        ways: &Ways,
+        fast_paths: &FastPaths,
         world: &World,
         object: ObjectHandle,
         slots: &[Slot],
-        settle: impl FnOnce(usize),
+        clean_up: impl FnOnce(usize),
     ) -> Called {
-        match ways.call_on(&self.by_class, object, slots, settle) {
-            None => self.call_own(ways, world, object, slots),
+        match fast_paths.call_on(&self.by_class, object, slots, clean_up) {
+            None => self.call_own(fast_paths, world, object, slots),
             called => called,
         }
     }
 
     /// Calls a cached host function. Panics of the body propagate.
     #[inline]
-    pub(crate) fn call_own(&self, ways: &Ways, world: &World, object: ObjectHandle, slots: &[Slot]) -> Called {
-        let function = self.own_of(ways, ways.columns().find(object)?.class)?;
+    pub(crate) fn call_own(
+        &self,
+        fast_paths: &FastPaths,
+        world: &World,
+        object: ObjectHandle,
+        slots: &[Slot],
+    ) -> Called {
+        let function = self.own_of(fast_paths, fast_paths.columns().find(object)?.class)?;
         let body = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?.body();
         let _call = match world.stack.enter(&format_args!("{} of {object}", function.path)) {
             Ok(call) => call,
@@ -114,30 +120,32 @@ impl MethodWays {
         Some(body(world, object, slots).map(|slot| slot.bits()).map_err(Box::new))
     }
 
-    fn own_of(&self, ways: &Ways, class: ClassId) -> Option<Rc<Function>> {
+    fn own_of(&self, fast_paths: &FastPaths, class: ClassId) -> Option<Rc<Function>> {
         let own = self.own.borrow();
         let own = own[class.0 as usize % CLASSES].as_ref().filter(|own| own.class == class)?;
-        if ways.are_open(own.looked) { own.function.upgrade() } else { None }
+        if fast_paths.are_open(own.resolved_at) { own.function.upgrade() } else { None }
     }
 
     /// Checks if a fast path for the object's class is possible: calls are not watched, no commit is pending, and no earlier
     /// resolution failed.
-    pub(crate) fn are_worth_a_look(&self, ways: &Ways, object: ObjectHandle) -> bool {
-        let count = ways.stamp().count();
-        let Some(entry) = ways.columns().find(object).filter(|_| ways.are_open(count)) else { return false };
-        place_of(&self.none, entry.class).get() != Some((count, entry.class))
+    pub(crate) fn may_resolve(&self, fast_paths: &FastPaths, object: ObjectHandle) -> bool {
+        let count = fast_paths.stamp().count();
+        let Some(entry) = fast_paths.columns().find(object).filter(|_| fast_paths.are_open(count)) else {
+            return false;
+        };
+        entry_of(&self.none, entry.class).get() != Some((count, entry.class))
     }
 
     /// Resolves and caches the fast path of `method` for the object's class, if there is one.
-    pub(crate) fn look(&self, core: &Core, method: Option<&MethodCall>, object: ObjectHandle) {
+    pub(crate) fn resolve(&self, core: &Core, method: Option<&MethodCall>, object: ObjectHandle) {
         let Some(class) = core.world.objects.class_id(object) else { return };
-        let way = method.and_then(|method| method.way(core, object));
-        let own = method.filter(|_| way.is_none()).and_then(|method| OwnWay::of(core, method, object, class));
+        let fast_path = method.and_then(|method| method.fast_path(core, object));
+        let own = method.filter(|_| fast_path.is_none()).and_then(|method| OwnTarget::of(core, method, object, class));
         // A dormant object has no fast path, but others of its class may have one.
-        if way.is_none() && own.is_none() && core.world.objects.waits_for(object).is_none() {
-            place_of(&self.none, class).set(Some((core.zcalls.stamp().count(), class)));
+        if fast_path.is_none() && own.is_none() && core.world.objects.waits_for(object).is_none() {
+            entry_of(&self.none, class).set(Some((core.zcalls.stamp().count(), class)));
         }
-        place_of(&self.by_class, class).set(way);
+        entry_of(&self.by_class, class).set(fast_path);
         self.own.borrow_mut()[class.0 as usize % CLASSES] = own;
     }
 }
@@ -153,14 +161,14 @@ fn call_with_slots(
     slots::call(world, function, object, &mut BufferMut::over(slots), 0)
 }
 
-impl OwnWay {
+impl OwnTarget {
     fn of(core: &Core, method: &MethodCall, object: ObjectHandle, class: ClassId) -> Option<Self> {
         if core.world.mode.is_before_commit() {
             return None;
         }
         let function = method.target(core, object)?;
         function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
-        Some(Self { looked: core.zcalls.stamp().count(), class, function: Rc::downgrade(&function) })
+        Some(Self { resolved_at: core.zcalls.stamp().count(), class, function: Rc::downgrade(&function) })
     }
 }
 

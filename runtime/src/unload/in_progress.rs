@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
 use crate::handles::{Generation, ModuleId};
+use crate::unload::backoff::Backoff;
 use crate::unload::job::ModuleUnload;
 use crate::unload::modules::ModuleUnloads;
-use crate::unload::naps::Naps;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
 use crate::unload::subject::{GenerationUnload, MasterEvent, UnloadHost, UnloadModule};
@@ -50,13 +50,13 @@ pub(super) fn hand_over<M: UnloadModule>(
         ticket: ticket.clone(),
         left: Cell::new(left),
         is_known,
-        said_unloaded: Cell::new(false),
-        said_blocked: Cell::new(false),
+        raised_unloaded: Cell::new(false),
+        raised_blocked: Cell::new(false),
         logged_blocked: Cell::new(false),
-        said_over: Cell::new(false),
+        raised_end: Cell::new(false),
     };
     let unload = Rc::new(unload);
-    let mut naps = Naps::default();
+    let mut backoff = Backoff::default();
     loop {
         let is_last = begun.elapsed() >= unloads.policy.grace;
         if tend(core, host, &unload) {
@@ -66,9 +66,9 @@ pub(super) fn hand_over<M: UnloadModule>(
             break;
         }
         core.meanwhile();
-        naps.sleep();
+        backoff.sleep();
     }
-    unloads.under_way.borrow_mut().push(unload);
+    unloads.in_progress.borrow_mut().push(unload);
     ticket
 }
 
@@ -79,19 +79,19 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
         return;
     }
     // A listener may access the list while it is called.
-    let under_way = unloads.under_way.borrow().clone();
-    for unload in under_way {
-        if !tend(core, host, &unload) && unloads.policy.gives_up(unload.ticket.age()) {
-            give_up(core, host, &unload);
+    let in_progress = unloads.in_progress.borrow().clone();
+    for unload in in_progress {
+        if !tend(core, host, &unload) && unloads.policy.should_park(unload.ticket.age()) {
+            park_one(core, host, &unload);
         }
     }
-    unloads.under_way.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
+    unloads.in_progress.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
 }
 
 /// Waits until all generations are unloaded or `deadline` has passed; returns true if all are. Posted closures still run.
-pub(crate) fn settle(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
+pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
     let until = crate::deadline::after(deadline);
-    let mut naps = Naps::default();
+    let mut backoff = Backoff::default();
     loop {
         tend_all(core, host);
         if !host.unloads().is_busy() {
@@ -101,24 +101,24 @@ pub(crate) fn settle(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> 
             return false;
         }
         core.meanwhile();
-        naps.sleep();
+        backoff.sleep();
     }
 }
 
 /// Parks one generation, or all unloading ones. Returns their number.
 pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>) -> usize {
-    let under_way = host.unloads().under_way.borrow().clone();
+    let in_progress = host.unloads().in_progress.borrow().clone();
     let meant = |unload: &&Rc<OneUnload>| only.is_none_or(|generation| unload.generation == generation);
-    let parked = under_way.iter().filter(meant).map(|unload| give_up(core, host, unload)).count();
-    host.unloads().under_way.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
+    let parked = in_progress.iter().filter(meant).map(|unload| park_one(core, host, unload)).count();
+    host.unloads().in_progress.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
     parked
 }
 
-fn give_up(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
+fn park_one(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
     end_values(core, unload);
     // Precedes giving up the finalizers, so that the report names the running one.
     unload.ticket.park();
-    core.finalizer.give_up(&unload.modules);
+    core.finalizer.abandon(&unload.modules);
     tend(core, host, unload);
 }
 
@@ -134,11 +134,11 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     if ticket.is_drained() {
         end_values(core, unload);
     }
-    if ticket.is_drained() && !unload.said_unloaded.replace(true) {
+    if ticket.is_drained() && !unload.raised_unloaded.replace(true) {
         raise(host, unload, MasterEvent::Unloaded);
         state = ticket.poll();
     }
-    if is_over(state) && unload.said_over.replace(true) {
+    if is_over(state) && unload.raised_end.replace(true) {
         return true;
     }
     match state {
@@ -163,7 +163,7 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
             if report.is_late() && !unload.logged_blocked.replace(true) {
                 tracing::warn!(%generation, "{report}");
             }
-            if !unload.said_blocked.replace(true) {
+            if !unload.raised_blocked.replace(true) {
                 let lines = report.blockers.iter().map(ToString::to_string).collect();
                 raise(host, unload, |generation| MasterEvent::Blocked(generation, lines));
             }
@@ -192,7 +192,7 @@ fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
         // Performed by the ticket, without the game thread.
         UnloadStep::EndImages => {}
         UnloadStep::Seal
-        | UnloadStep::Tell
+        | UnloadStep::Notify
         | UnloadStep::ShutGates
         | UnloadStep::DropJobs
         | UnloadStep::EndObjects

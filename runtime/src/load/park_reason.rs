@@ -13,16 +13,16 @@ use super::hooks;
 const MOST: usize = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stays {
+pub(crate) struct ParkReason {
     /// Reasons, one part per cause.
     pub why: String,
     /// Help, one part per cause.
-    pub way_out: String,
+    pub help: String,
 }
 
-impl Stays {
-    pub(crate) fn told(&self) -> String {
-        format!("{}: {}", self.why, self.way_out)
+impl ParkReason {
+    pub(crate) fn message(&self) -> String {
+        format!("{}: {}", self.why, self.help)
     }
 
     /// Formats the reasons only, for an image whose help was reported before.
@@ -57,7 +57,7 @@ struct Facts<'a> {
 }
 
 /// Returns the reasons why the image of a file must stay mapped, if any.
-pub(crate) fn of(image: &ImageFile) -> Option<Stays> {
+pub(crate) fn of(image: &ImageFile) -> Option<ParkReason> {
     let has_no_hooks = hooks::has_none(image);
     let bypasses = if has_no_hooks { Vec::new() } else { hooks::bypasses(image) };
     let with_library = bypasses.into_iter().map(|name| {
@@ -74,24 +74,24 @@ pub(crate) fn of(image: &ImageFile) -> Option<Stays> {
     })
 }
 
-fn judge(facts: &Facts<'_>) -> Option<Stays> {
+fn judge(facts: &Facts<'_>) -> Option<ParkReason> {
     let mut parts = Vec::new();
     if facts.has_no_hooks {
-        let way = "build it with `module!`, for a platform that has hooks";
-        parts.push(("it was built without any hooks".to_owned(), way.to_owned()));
+        let help = "build it with `module!`, for a platform that has hooks";
+        parts.push(("it was built without any hooks".to_owned(), help.to_owned()));
     }
     parts.extend(of_bypasses(facts));
     if facts.is_marked {
-        let way = "take that out of its build script, `.cargo/config.toml` or `RUSTFLAGS`";
-        parts.push(("it was linked with `-z nodelete`".to_owned(), way.to_owned()));
+        let help = "take that out of its build script, `.cargo/config.toml` or `RUSTFLAGS`";
+        parts.push(("it was linked with `-z nodelete`".to_owned(), help.to_owned()));
     }
     if !facts.unique.is_empty() {
         let why =
             format!("it defines what a process has only once ({})", listed(facts.unique.iter().map(String::as_str)));
         parts.push((why, "compile its C++ code with `-fno-gnu-unique`, or hide those symbols".to_owned()));
     }
-    let (why, ways): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-    (!why.is_empty()).then(|| Stays { why: why.join("; and "), way_out: ways.join("; and ") })
+    let (why, hints): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+    (!why.is_empty()).then(|| ParkReason { why: why.join("; and "), help: hints.join("; and ") })
 }
 
 /// Returns one part per library whose functions bypass the hooks.
@@ -115,16 +115,16 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
                 .to_owned(),
         ),
         (Some(library), _) if !hooks::is_platform(library) => {
-            (format!("it bypasses {symbols} of {library}"), way_without(library, facts.names))
+            (format!("it bypasses {symbols} of {library}"), help_without(library, facts.names))
         }
         (None, [_, ..]) => {
-            let ways: Vec<_> = others.iter().map(|library| way_without(library, facts.names)).collect();
+            let hints: Vec<_> = others.iter().map(|library| help_without(library, facts.names)).collect();
             let of = if others.len() == 1 { String::new() } else { "one of these: ".to_owned() };
-            (format!("it bypasses {symbols}, of {of}{}", others.join(", ")), ways.join("; or "))
+            (format!("it bypasses {symbols}, of {of}{}", others.join(", ")), hints.join("; or "))
         }
         _ => {
-            let ways: BTreeSet<_> = names.iter().map(|name| advice::on_function(name)).collect();
-            (format!("it bypasses {symbols}"), Vec::from_iter(ways).join("; and "))
+            let hints: BTreeSet<_> = names.iter().map(|name| advice::on_function(name)).collect();
+            (format!("it bypasses {symbols}"), Vec::from_iter(hints).join("; and "))
         }
     }
 }
@@ -140,14 +140,14 @@ fn why_of_cpp(names: &[&str]) -> &'static str {
 }
 
 /// Returns the help on how a plugin avoids a shared library.
-fn way_without(library: &str, names: &[u8]) -> String {
+fn help_without(library: &str, names: &[u8]) -> String {
     if advice::forgets_nothing(library) {
         return format!("{library} keeps what it was handed: let the host or a process of its own call it");
     }
     if let Some(advice) = advice::on(library).find(|advice| has_code_of(names, advice.package)) {
-        return format!("link {library} into the plugin: {}, of the crate {}", advice.way, advice.package);
+        return format!("link {library} into the plugin: {}, of the crate {}", advice.help, advice.package);
     }
-    let perhaps = |advice: &Advice| format!("if the crate {} brings it: {}", advice.package, advice.way);
+    let perhaps = |advice: &Advice| format!("if the crate {} brings it: {}", advice.package, advice.help);
     let perhaps: Vec<_> = advice::on(library).map(perhaps).collect();
     match perhaps.is_empty() {
         true => format!("link {library} into the plugin, or leave it to the host"),
@@ -167,9 +167,9 @@ fn has_code_of(names: &[u8], package: &str) -> bool {
 /// Lists the first names, demangled.
 fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MOST);
-    let told: Vec<_> = names.take(MOST).map(demangled).collect();
+    let names: Vec<_> = names.take(MOST).map(demangled).collect();
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    told.join(", ") + &more
+    names.join(", ") + &more
 }
 
 fn demangled(name: &str) -> String {
@@ -181,21 +181,21 @@ fn demangled(name: &str) -> String {
 
 /// Reported warnings by module, so that reloads do not repeat them.
 #[derive(Debug, Default)]
-pub(crate) struct Told(Mutex<BTreeMap<String, Vec<String>>>);
+pub(crate) struct ReportedWarnings(Mutex<BTreeMap<String, Vec<String>>>);
 
-impl Told {
+impl ReportedWarnings {
     /// Returns the warnings of the module that were not in its last report, and records all of them. A warning that was missing
     /// in between is returned again.
-    pub(crate) fn news(&self, module: &str, warnings: Vec<String>) -> Vec<String> {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = told.insert(module.to_owned(), warnings.clone()).unwrap_or_default();
+    pub(crate) fn unreported(&self, module: &str, warnings: Vec<String>) -> Vec<String> {
+        let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = reported.insert(module.to_owned(), warnings.clone()).unwrap_or_default();
         warnings.into_iter().filter(|warning| !before.contains(warning)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Facts, Told, demangled, has_code_of, judge};
+    use super::{Facts, ReportedWarnings, demangled, has_code_of, judge};
 
     const THREAD: &str = "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
 
@@ -204,11 +204,11 @@ mod tests {
     }
 
     /// Reports a file whose functions bypass the hooks.
-    fn told(bypasses: &[(&str, Option<&str>)], needed: &[&str], names: &str) -> String {
+    fn report(bypasses: &[(&str, Option<&str>)], needed: &[&str], names: &str) -> String {
         let bypasses = bypasses.iter().map(|(name, library)| ((*name).to_owned(), *library)).collect();
         let needed = owned(needed);
         let facts = Facts { bypasses, needed: &needed, names: names.as_bytes(), ..Facts::default() };
-        judge(&facts).expect("it stays").told()
+        judge(&facts).expect("it stays").message()
     }
 
     #[test]
@@ -216,45 +216,46 @@ mod tests {
         let crypto = [("CRYPTO_get_ex_new_index", Some("libcrypto.so.3"))];
         let needed = ["libssl.so.3", "libcrypto.so.3", "libc.so.6"];
         expect(
-            &told(&crypto, &needed, "main\0_ZN11openssl_sys7openssl4init17h0123456789abcdefE\0"),
+            &report(&crypto, &needed, "main\0_ZN11openssl_sys7openssl4init17h0123456789abcdefE\0"),
             "it bypasses CRYPTO_get_ex_new_index of libcrypto.so.3: link libcrypto.so.3 into the plugin: feature `vendored`, \
              which the crate openssl has as well, of the crate openssl-sys",
         );
         expect(
-            &told(&crypto, &needed, "main\0"),
+            &report(&crypto, &needed, "main\0"),
             "it bypasses CRYPTO_get_ex_new_index of libcrypto.so.3: link libcrypto.so.3 into the plugin (if the crate \
              openssl-sys brings it: feature `vendored`, which the crate openssl has as well)",
         );
         let own = [("leave_address", Some("libown.so.1"))];
-        let way = "it bypasses leave_address of libown.so.1: link libown.so.1 into the plugin, or leave it to the host";
-        expect(&told(&own, &["libown.so.1"], "_11openssl_sys"), way);
+        let expected =
+            "it bypasses leave_address of libown.so.1: link libown.so.1 into the plugin, or leave it to the host";
+        expect(&report(&own, &["libown.so.1"], "_11openssl_sys"), expected);
     }
 
     #[test]
     fn ambiguous_symbols_name_all_possible_libraries() {
         let unknown = [("sigset", None)];
         expect(
-            &told(&unknown, &["libown.so", "libc.so.6", "liblzma.so.5"], ""),
+            &report(&unknown, &["libown.so", "libc.so.6", "liblzma.so.5"], ""),
             "it bypasses sigset, of one of these: libown.so, liblzma.so.5: link libown.so into the plugin, or leave it to \
              the host; or link liblzma.so.5 into the plugin (if the crate liblzma-sys brings it: feature `static`; if the \
              crate lzma-sys brings it: feature `static`)",
         );
         let past = "it bypasses sigset: handle the signal by `sigaction`, for which there is a hook";
-        expect(&told(&unknown, &["libc.so.6"], ""), past);
-        expect(&told(&[("sigset", Some("libc.so.6"))], &["libc.so.6", "libown.so"], ""), past);
+        expect(&report(&unknown, &["libc.so.6"], ""), past);
+        expect(&report(&[("sigset", Some("libc.so.6"))], &["libc.so.6", "libown.so"], ""), past);
     }
 
     #[test]
     fn an_unhooked_function_is_reported_with_its_replacement() {
         let libc = Some("libc.so.6");
         expect(
-            &told(&[("clone", libc), ("sigset", libc), ("sysv_signal", libc)], &["libc.so.6"], ""),
+            &report(&[("clone", libc), ("sigset", libc), ("sysv_signal", libc)], &["libc.so.6"], ""),
             "it bypasses clone, sigset, sysv_signal: handle the signal by `sigaction`, for which there is a hook; and start \
              threads by `std::thread` or `pthread_create`, and processes by `std::process::Command` or `fork`: there is no hook for \
              `clone`",
         );
         expect(
-            &told(&[("pthread_create", libc)], &["libc.so.6"], ""),
+            &report(&[("pthread_create", libc)], &["libc.so.6"], ""),
             "it bypasses pthread_create: refer to it without a version of its symbol (`.symver`), so that it is the hook of \
              `module!`",
         );
@@ -265,7 +266,7 @@ mod tests {
         let calls = [("PyType_FromSpec", None), ("g_signal_connect_data", None), ("g_timeout_add_full", None)];
         let needed = ["libgobject-2.0.so.0", "libglib-2.0.so.0", "libpython3.11.so.1.0", "libc.so.6"];
         expect(
-            &told(&calls, &needed, ""),
+            &report(&calls, &needed, ""),
             "it bypasses g_timeout_add_full of libglib-2.0.so.0; and it bypasses g_signal_connect_data of \
              libgobject-2.0.so.0; and it bypasses PyType_FromSpec of libpython3.11.so.1.0: libglib-2.0.so.0 keeps what it was \
              handed: let the host or a process of its own call it; and libgobject-2.0.so.0 keeps what it was handed: let the \
@@ -274,17 +275,20 @@ mod tests {
         );
     }
 
-    fn expect(told: &str, expected: &str) {
-        assert_eq!(told, expected);
+    fn expect(report: &str, expected: &str) {
+        assert_eq!(report, expected);
     }
 
     #[test]
     fn cpp_names_are_demangled() {
         assert_eq!(demangled(THREAD), "std::thread::_M_start_thread");
         assert_eq!(demangled("timer_create"), "timer_create");
-        let told = told(&[(THREAD, Some("libstdc++.so.6"))], &["libstdc++.so.6", "libc.so.6"], "");
-        assert!(told.starts_with("it bypasses std::thread::_M_start_thread of libstdc++.so.6, which starts"), "{told}");
-        assert!(told.contains("`cpp_link_stdlib_static(true)` of the crate cc"), "{told}");
+        let report = report(&[(THREAD, Some("libstdc++.so.6"))], &["libstdc++.so.6", "libc.so.6"], "");
+        assert!(
+            report.starts_with("it bypasses std::thread::_M_start_thread of libstdc++.so.6, which starts"),
+            "{report}"
+        );
+        assert!(report.contains("`cpp_link_stdlib_static(true)` of the crate cc"), "{report}");
         let keeps = "_ZNSt8ios_base17register_callbackEPFvNS_5eventERS_iEi";
         let at_exit = "_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11unique_lockISt5mutexE";
         for (names, expected) in [
@@ -300,15 +304,15 @@ mod tests {
             ),
         ] {
             let bypasses: Vec<_> = names.iter().map(|name| (*name, Some("libstdc++.so.6"))).collect();
-            let told = self::told(&bypasses, &["libstdc++.so.6", "libc.so.6"], "");
-            assert!(told.contains(expected), "{told}");
+            let report = self::report(&bypasses, &["libstdc++.so.6", "libc.so.6"], "");
+            assert!(report.contains(expected), "{report}");
         }
         let unique = owned(&["_ZZ7countervE3one", "_ZN6HolderIiE5valueE", "_Zc", "_Zd", "_Ze"]);
         let facts = Facts { unique: &unique, is_marked: true, has_no_hooks: true, ..Facts::default() };
-        let stays = judge(&facts).unwrap();
+        let reason = judge(&facts).unwrap();
         let why = "it was built without any hooks; and it was linked with `-z nodelete`; and it defines what a process has \
                    only once (counter()::one, Holder<int>::value, _Zc and 2 more)";
-        assert_eq!(stays.why, why);
+        assert_eq!(reason.why, why);
         assert_eq!(judge(&Facts::default()), None);
     }
 
@@ -328,14 +332,14 @@ mod tests {
 
     #[test]
     fn a_warning_is_reported_once_until_it_was_missing() {
-        let told = Told::default();
-        let news = |module: &str, warnings: &[&str]| told.news(module, owned(warnings));
-        assert_eq!(news("cube", &["a"]), ["a"]);
-        assert_eq!(news("cube", &["a"]), [""; 0]);
-        assert_eq!(news("cube", &["a", "b"]), ["b"]);
-        assert_eq!(news("cube", &["b"]), [""; 0]);
-        assert_eq!(news("other", &["a"]), ["a"], "of another module it was not reported");
-        assert_eq!(news("cube", &[]), [""; 0]);
-        assert_eq!(news("cube", &["b"]), ["b"], "it was missing in between");
+        let reported = ReportedWarnings::default();
+        let unreported = |module: &str, warnings: &[&str]| reported.unreported(module, owned(warnings));
+        assert_eq!(unreported("cube", &["a"]), ["a"]);
+        assert_eq!(unreported("cube", &["a"]), [""; 0]);
+        assert_eq!(unreported("cube", &["a", "b"]), ["b"]);
+        assert_eq!(unreported("cube", &["b"]), [""; 0]);
+        assert_eq!(unreported("other", &["a"]), ["a"], "of another module it was not reported");
+        assert_eq!(unreported("cube", &[]), [""; 0]);
+        assert_eq!(unreported("cube", &["b"]), ["b"], "it was missing in between");
     }
 }

@@ -1,7 +1,7 @@
 //! Fast paths into functions of modules: resolved once, valid until the epoch of calls changes. A fast call checks three words
 //! of the host, opens a red frame, and passes plain values in registers. All other calls take the slow path, which reports why
 //! a call is rejected.
-#![expect(unsafe_code, reason = "calls the direct shells of modules")]
+#![expect(unsafe_code, reason = "calls the direct trampolines of modules")]
 
 mod batch;
 
@@ -27,7 +27,7 @@ use crate::stamp::Stamp;
 
 /// State checked by fast calls. Outlives its host, and is closed then. Clones share it. Game thread only.
 #[derive(Clone)]
-pub(crate) struct Ways {
+pub(crate) struct FastPaths {
     hot: Rc<HotFrames>,
     columns: Rc<HotColumns>,
     pairs: Weak<Pairs>,
@@ -37,18 +37,18 @@ pub(crate) struct Ways {
 
 /// Fast path into a static function.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StaticWay {
-    looked: u64,
-    shell: DirectShell,
+pub(crate) struct StaticFastPath {
+    resolved_at: u64,
+    trampoline: DirectShell,
     count: usize,
     frame: FrameNumber,
 }
 
 /// Fast path into the target of a method for objects of one class.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct MethodWay {
-    looked: u64,
-    shell: DirectShell,
+pub(crate) struct MethodFastPath {
+    resolved_at: u64,
+    trampoline: DirectShell,
     batch: BatchShell,
     count: usize,
     frame: FrameNumber,
@@ -56,7 +56,7 @@ pub(crate) struct MethodWay {
     /// Class that declares the target.
     owner: ClassId,
     /// Index of the owner's plugin part among those of an object, if a more-derived dynamic class exists.
-    place: usize,
+    part_index: usize,
 }
 
 /// Number of entries of a call cache by class.
@@ -64,8 +64,8 @@ pub(crate) const CLASSES: usize = 4;
 
 /// Returns the cache entry of a class, which another class may occupy.
 #[inline]
-pub(crate) fn place_of<T>(places: &[Cell<T>; CLASSES], class: ClassId) -> &Cell<T> {
-    &places[class.0 as usize % CLASSES]
+pub(crate) fn entry_of<T>(entries: &[Cell<T>; CLASSES], class: ClassId) -> &Cell<T> {
+    &entries[class.0 as usize % CLASSES]
 }
 
 /// Result of a fast call; `None` if the call must take the slow path.
@@ -104,22 +104,22 @@ impl Words for &[u64] {
 }
 
 /// Static function whose module stays loaded: its red frame is open, or the calling thread is inside the gate of its context.
-pub(crate) struct HotShell<'a> {
-    shell: DirectShell,
+pub(crate) struct HotTrampoline<'a> {
+    trampoline: DirectShell,
     count: usize,
     /// Borrowed slices of the Master; `None` for other modules.
     slices: Option<&'a LentSlices>,
 }
 
-impl HotShell<'_> {
+impl HotTrampoline<'_> {
     /// Wraps a function of a module outside of the Master, which is not bound to a thread.
     ///
     /// # Safety
     /// The trampoline must be that of a static function with this number of parameters, and its image must stay mapped while
     /// this value exists.
     #[inline]
-    pub(crate) unsafe fn new(shell: DirectShell, count: usize) -> Self {
-        Self { shell, count, slices: None }
+    pub(crate) unsafe fn new(trampoline: DirectShell, count: usize) -> Self {
+        Self { trampoline, count, slices: None }
     }
 
     /// Calls the function. `None` if the number of parameters differs, or a slice is borrowed. Returns the error of the callee.
@@ -129,10 +129,10 @@ impl HotShell<'_> {
             return None;
         }
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: `Ways::within` creates this value and lends it while a red frame is open that was opened at a valid epoch: no
-        // safe point occurs before it closes, so all gates stay open and all images mapped. Callers of `HotShell::new` promise
+        // SAFETY: `FastPaths::within` creates this value and lends it while a red frame is open that was opened at a valid epoch: no
+        // safe point occurs before it closes, so all gates stay open and all images mapped. Callers of `HotTrampoline::new` promise
         // the same.
-        let answer = unsafe { call_static(self.shell, slots, &mut failure) };
+        let answer = unsafe { call_static(self.trampoline, slots, &mut failure) };
         Some(result(answer, &failure))
     }
 }
@@ -141,27 +141,27 @@ impl HotShell<'_> {
 struct Closing<'a, F: FnOnce(usize)> {
     hot: &'a HotFrames,
     opened: Opened,
-    settle: Option<F>,
+    clean_up: Option<F>,
 }
 
 impl<F: FnOnce(usize)> Drop for Closing<'_, F> {
     fn drop(&mut self) {
         if !self.hot.close(self.opened)
-            && let Some(settle) = self.settle.take()
+            && let Some(clean_up) = self.clean_up.take()
         {
-            settle(self.opened.lent());
+            clean_up(self.opened.lent_height());
         }
     }
 }
 
-impl StaticWay {
+impl StaticFastPath {
     /// Creates the fast path into the function of this trampoline, in the module of this frame.
     ///
     /// # Safety
     /// The trampoline must be that of a static function of a module with this number of parameters, and the gate of the module,
-    /// one of this host's, must have been open at the epoch `looked`.
-    pub(super) unsafe fn new(looked: u64, shell: DirectShell, count: usize, frame: FrameNumber) -> Self {
-        Self { looked, shell, count, frame }
+    /// one of this host's, must have been open at the epoch `resolved_at`.
+    pub(super) unsafe fn new(resolved_at: u64, trampoline: DirectShell, count: usize, frame: FrameNumber) -> Self {
+        Self { resolved_at, trampoline, count, frame }
     }
 
     pub(super) fn takes(&self, count: usize) -> bool {
@@ -169,20 +169,20 @@ impl StaticWay {
     }
 }
 
-impl MethodWay {
+impl MethodFastPath {
     /// Creates the fast path into a method of the class `owner`, for objects of `class`, which equals or extends `owner`.
-    /// `place` is the index of `owner` among the dynamic classes for which these objects have parts, base first.
+    /// `part_index` is the index of `owner` among the dynamic classes for which these objects have parts, base first.
     ///
     /// # Safety
-    /// See [`StaticWay::new`], for a method of `owner` in the module that declares it.
+    /// See [`StaticFastPath::new`], for a method of `owner` in the module that declares it.
     pub(super) unsafe fn new(
-        looked: u64,
-        (shell, batch): (DirectShell, BatchShell),
+        resolved_at: u64,
+        (trampoline, batch): (DirectShell, BatchShell),
         count: usize,
         frame: FrameNumber,
-        (class, owner, place): (ClassId, ClassId, usize),
+        (class, owner, part_index): (ClassId, ClassId, usize),
     ) -> Self {
-        Self { looked, shell, batch, count, frame, class, owner, place }
+        Self { resolved_at, trampoline, batch, count, frame, class, owner, part_index }
     }
 
     #[inline]
@@ -195,8 +195,8 @@ impl MethodWay {
     }
 
     #[inline]
-    pub(crate) fn looked(&self) -> u64 {
-        self.looked
+    pub(crate) fn resolved_at(&self) -> u64 {
+        self.resolved_at
     }
 
     pub(crate) fn owner(&self) -> ClassId {
@@ -204,7 +204,7 @@ impl MethodWay {
     }
 }
 
-impl Ways {
+impl FastPaths {
     pub(super) fn new(red: &RedStack, pairs: &Rc<Pairs>, world: &World) -> Self {
         let (hot, columns, pairs) = (Rc::clone(red.hot()), Rc::clone(world.objects.columns()), Rc::downgrade(pairs));
         Self { hot, columns, pairs, mode: world.mode.clone(), slices: world.slices.clone() }
@@ -217,14 +217,14 @@ impl Ways {
 
     /// Checks if a target resolved at that epoch may be called now.
     #[inline]
-    pub(crate) fn are_open(&self, looked: u64) -> bool {
-        looked == self.hot.stamp().get() && !self.mode.is_before_commit() && !self.slices.are_out()
+    pub(crate) fn are_open(&self, resolved_at: u64) -> bool {
+        resolved_at == self.hot.stamp().get() && !self.mode.is_before_commit() && !self.slices.are_out()
     }
 
     /// Checks if a target resolved at that epoch may be read now.
     #[inline]
-    pub(crate) fn may_read(&self, looked: u64) -> bool {
-        looked == self.hot.stamp().get() && !self.slices.are_out()
+    pub(crate) fn may_read(&self, resolved_at: u64) -> bool {
+        resolved_at == self.hot.stamp().get() && !self.slices.are_out()
     }
 
     #[inline]
@@ -232,15 +232,15 @@ impl Ways {
         &self.columns
     }
 
-    /// Calls a static function. `settle` is called if work is left when the frame closes.
+    /// Calls a static function. `clean_up` is called if work is left when the frame closes.
     #[inline]
-    pub(crate) fn call(&self, way: &StaticWay, words: impl Words, settle: impl FnOnce(usize)) -> Called {
-        if !self.are_open(way.looked) || words.count() != way.count {
+    pub(crate) fn call(&self, fast_path: &StaticFastPath, words: impl Words, clean_up: impl FnOnce(usize)) -> Called {
+        if !self.are_open(fast_path.resolved_at) || words.count() != fast_path.count {
             return None;
         }
         // SAFETY: the fast path was created for a function with this number of parameters. The epoch has not changed since, so
         // the gate of its module is open and its image mapped.
-        unsafe { self.enter(way, words, settle) }
+        unsafe { self.enter(fast_path, words, clean_up) }
     }
 
     /// Opens one red frame for many calls of a static function, and lends the function. `None` if the calls must take the slow
@@ -248,16 +248,20 @@ impl Ways {
     #[inline]
     pub(crate) fn within<T>(
         &self,
-        way: &StaticWay,
-        code: impl FnOnce(&HotShell<'_>) -> T,
-        settle: impl FnOnce(usize),
+        fast_path: &StaticFastPath,
+        code: impl FnOnce(&HotTrampoline<'_>) -> T,
+        clean_up: impl FnOnce(usize),
     ) -> Option<T> {
-        if !self.are_open(way.looked) {
+        if !self.are_open(fast_path.resolved_at) {
             return None;
         }
-        let opened = self.hot.open(way.frame)?;
-        let closing = Closing { hot: &self.hot, opened, settle: Some(settle) };
-        let done = code(&HotShell { shell: way.shell, count: way.count, slices: Some(&self.slices) });
+        let opened = self.hot.open(fast_path.frame)?;
+        let closing = Closing { hot: &self.hot, opened, clean_up: Some(clean_up) };
+        let done = code(&HotTrampoline {
+            trampoline: fast_path.trampoline,
+            count: fast_path.count,
+            slices: Some(&self.slices),
+        });
         drop(closing);
         Some(done)
     }
@@ -266,18 +270,18 @@ impl Ways {
     #[inline]
     pub(crate) fn call_on(
         &self,
-        ways: &[Cell<Option<MethodWay>>; CLASSES],
+        fast_paths: &[Cell<Option<MethodFastPath>>; CLASSES],
         object: ObjectHandle,
         words: impl Words,
-        settle: impl FnOnce(usize),
+        clean_up: impl FnOnce(usize),
     ) -> Called {
         let entry = self.columns.find(object)?;
-        let way = place_of(ways, entry.class).get().filter(|way| way.class == entry.class)?;
-        if !self.are_open(way.looked) || words.count() != way.count {
+        let fast_path = entry_of(fast_paths, entry.class).get().filter(|fast_path| fast_path.class == entry.class)?;
+        if !self.are_open(fast_path.resolved_at) || words.count() != fast_path.count {
             return None;
         }
         // SAFETY: as in `call`. The object is alive, this is its memory, and its class is that of the fast path.
-        unsafe { self.enter_on(way, (object, entry.memory), words, settle) }
+        unsafe { self.enter_on(fast_path, (object, entry.memory), words, clean_up) }
     }
 
     /// Checks if a target resolved at that version, which is not [`CLOSED`], may be used now in a direct call of a plugin: the
@@ -295,7 +299,7 @@ impl Ways {
 
     /// Returns the version for targets in modules; `None` while each call into a module must be reported, which begins and ends
     /// with a version change.
-    pub(super) fn version_of_ways(&self) -> Option<u64> {
+    pub(super) fn module_version(&self) -> Option<u64> {
         self.version().filter(|_| self.stamp().get() != Stamp::SHUT)
     }
 
@@ -311,42 +315,47 @@ impl Ways {
     /// # Safety
     /// The number of words must match the parameters, and the epoch must not have changed since the resolution.
     #[inline(always)]
-    pub(super) unsafe fn enter(&self, way: &StaticWay, words: impl Words, settle: impl FnOnce(usize)) -> Called {
+    pub(super) unsafe fn enter(
+        &self,
+        fast_path: &StaticFastPath,
+        words: impl Words,
+        clean_up: impl FnOnce(usize),
+    ) -> Called {
         debug_assert!(
             !self.slices.are_out(),
             "no module that has lent a slice calls, and no other code of modules runs then"
         );
-        let opened = self.hot.open(way.frame)?;
+        let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::uninit();
         // SAFETY: by the promise of the caller, the gate of the module is open and its image mapped; the red frame, which is
         // open until the call is over, preserves both.
-        let answer = unsafe { call_static(way.shell, words, &mut failure) };
-        self.close(opened, answer, &failure, settle)
+        let answer = unsafe { call_static(fast_path.trampoline, words, &mut failure) };
+        self.close(opened, answer, &failure, clean_up)
     }
 
     /// Calls a method on an object with this memory, in its own red frame. `None` if the call must take the slow path.
     ///
     /// # Safety
-    /// See [`Ways::enter`]; the object must be alive with this memory, and of the class of the fast path.
+    /// See [`FastPaths::enter`]; the object must be alive with this memory, and of the class of the fast path.
     #[inline(always)]
     pub(super) unsafe fn enter_on(
         &self,
-        way: MethodWay,
+        fast_path: MethodFastPath,
         (object, memory): (ObjectHandle, *mut u8),
         words: impl Words,
-        settle: impl FnOnce(usize),
+        clean_up: impl FnOnce(usize),
     ) -> Called {
         debug_assert!(!self.slices.are_out(), "as in `enter`");
-        let part = match self.columns.part(object, way.owner) {
+        let part = match self.columns.part(object, fast_path.owner) {
             Some(part) => part,
-            None => self.inherited_part(object, &way)?,
+            None => self.inherited_part(object, &fast_path)?,
         };
-        let opened = self.hot.open(way.frame)?;
+        let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::uninit();
         // SAFETY: as in `enter`. The part is the object's plugin part for the class that declares the function. Memory and part
         // persist until a safe point, and so does the frame.
-        let answer = unsafe { call_method(way.shell, (object, memory, part), words, &mut failure) };
-        self.close(opened, answer, &failure, settle)
+        let answer = unsafe { call_method(fast_path.trampoline, (object, memory, part), words, &mut failure) };
+        self.close(opened, answer, &failure, clean_up)
     }
 
     /// Closes the red frame of a call with this answer.
@@ -356,37 +365,37 @@ impl Ways {
         opened: Opened,
         answer: DirectAnswer,
         failure: &MaybeUninit<Failure>,
-        settle: impl FnOnce(usize),
+        clean_up: impl FnOnce(usize),
     ) -> Called {
         if answer.status == DirectStatus::DONE && self.hot.close(opened) {
             return Some(Ok(answer.bits));
         }
-        self.close_and_settle(opened, answer, failure, settle)
+        self.close_and_clean_up(opened, answer, failure, clean_up)
     }
 
     /// Closes the frame of a failed call, or of one that leaves work.
     #[cold]
     #[inline(never)]
-    fn close_and_settle(
+    fn close_and_clean_up(
         &self,
         opened: Opened,
         answer: DirectAnswer,
         failure: &MaybeUninit<Failure>,
-        settle: impl FnOnce(usize),
+        clean_up: impl FnOnce(usize),
     ) -> Called {
         // Read first: the strings of a failure are in the heap of the module, which may be unmapped once the frame has closed.
         let done = result(answer, failure);
         if !self.hot.close(opened) {
-            settle(opened.lent());
+            clean_up(opened.lent_height());
         }
         Some(done)
     }
 
     /// Returns the plugin part of an object for the class that declares the target, if it is not the most-derived part.
     #[inline(never)]
-    fn inherited_part(&self, object: ObjectHandle, way: &MethodWay) -> Option<*mut ()> {
+    fn inherited_part(&self, object: ObjectHandle, fast_path: &MethodFastPath) -> Option<*mut ()> {
         let pairs = self.pairs.upgrade()?;
-        pairs.part_at(self.columns.conjugate(object), way.place, way.owner).map(|part| part.0)
+        pairs.part_at(self.columns.conjugate(object), fast_path.part_index, fast_path.owner).map(|part| part.0)
     }
 
     /// Returns a counter that changes when an object is created or destroyed, or gets another body or plugin part.
@@ -413,11 +422,11 @@ fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {
 
 /// Calls a trampoline with the type that these parameters describe.
 macro_rules! enter {
-    ($shell:ident, $failure:ident $(, $value:expr => $ty:ty)*) => {{
-        type Shell = unsafe extern "C" fn($($ty,)* &mut MaybeUninit<Failure>) -> DirectAnswer;
+    ($trampoline:ident, $failure:ident $(, $value:expr => $ty:ty)*) => {{
+        type Trampoline = unsafe extern "C" fn($($ty,)* &mut MaybeUninit<Failure>) -> DirectAnswer;
         // SAFETY: the trampoline was created from a function of this type, as the caller of this function promises, along with
         // the requirements of `DirectShell`.
-        unsafe { transmute::<unsafe extern "C" fn(), Shell>($shell.0)($($value,)* $failure) }
+        unsafe { transmute::<unsafe extern "C" fn(), Trampoline>($trampoline.0)($($value,)* $failure) }
     }};
 }
 
@@ -434,7 +443,7 @@ macro_rules! with_each {
             6 => $enter!(0 1 2 3 4 5),
             7 => $enter!(0 1 2 3 4 5 6),
             8 => $enter!(0 1 2 3 4 5 6 7),
-            _ => unreachable!("no direct shell is made for more than `MOST_WORDS`"),
+            _ => unreachable!("no direct trampoline is made for more than `MOST_WORDS`"),
         }
     };
 }
@@ -442,9 +451,9 @@ macro_rules! with_each {
 /// # Safety
 /// The requirements of [`DirectShell`] for a static function, with as many parameters as words.
 #[inline(always)]
-unsafe fn call_static(shell: DirectShell, words: impl Words, failure: &mut MaybeUninit<Failure>) -> DirectAnswer {
+unsafe fn call_static(trampoline: DirectShell, words: impl Words, failure: &mut MaybeUninit<Failure>) -> DirectAnswer {
     macro_rules! with {
-        ($($at:literal)*) => { enter!(shell, failure $(, words.word($at) => u64)*) };
+        ($($at:literal)*) => { enter!(trampoline, failure $(, words.word($at) => u64)*) };
     }
     with_each!(words.count(), with)
 }
@@ -453,7 +462,7 @@ unsafe fn call_static(shell: DirectShell, words: impl Words, failure: &mut Maybe
 /// The requirements of [`DirectShell`] for a method, with as many parameters as words.
 #[inline(always)]
 unsafe fn call_method(
-    shell: DirectShell,
+    trampoline: DirectShell,
     (object, memory, part): (ObjectHandle, *mut u8, *mut ()),
     words: impl Words,
     failure: &mut MaybeUninit<Failure>,
@@ -461,7 +470,7 @@ unsafe fn call_method(
     macro_rules! on {
         ($($at:literal)*) => {
             enter!(
-                shell, failure, object => ObjectHandle, memory => *mut u8, part => *mut ()
+                trampoline, failure, object => ObjectHandle, memory => *mut u8, part => *mut ()
                 $(, words.word($at) => u64)*
             )
         };

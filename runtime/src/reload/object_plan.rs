@@ -13,16 +13,16 @@ pub(crate) struct Before {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Fate {
+pub(crate) enum ObjectPlan {
     /// The objects get the new layout and a new plugin part.
     Carried,
     /// The native part must change: the objects are constructed again under their handles.
-    Reborn {
+    Reconstructed {
         /// Path of the native base of the new class.
         onto: Rc<str>,
     },
     /// The class is gone: the objects become dormant.
-    Asleep {
+    Dormant {
         /// Path of the class whose body they have while dormant.
         seen_as: Rc<str>,
     },
@@ -31,21 +31,21 @@ pub(crate) enum Fate {
 /// Decides the outcome. `native_of` returns the nearest native class of a class by path, if the class will exist.
 ///
 /// Dormant objects use the nearest remaining base with the same native class, so that they need no new construction.
-pub(crate) fn fate(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>) -> Fate {
+pub(crate) fn plan_objects(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>) -> ObjectPlan {
     match native_of(&before.path) {
-        Some(native) if native == before.native => Fate::Carried,
-        Some(onto) => Fate::Reborn { onto },
+        Some(native) if native == before.native => ObjectPlan::Carried,
+        Some(onto) => ObjectPlan::Reconstructed { onto },
         None => {
-            let stays = |base: &&Rc<str>| native_of(base).is_some_and(|native| native == before.native);
-            let seen_as = before.bases.iter().rev().find(stays).unwrap_or(&before.native);
-            Fate::Asleep { seen_as: Rc::clone(seen_as) }
+            let fits = |base: &&Rc<str>| native_of(base).is_some_and(|native| native == before.native);
+            let seen_as = before.bases.iter().rev().find(fits).unwrap_or(&before.native);
+            ObjectPlan::Dormant { seen_as: Rc::clone(seen_as) }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Before, Fate, fate};
+    use super::{Before, ObjectPlan, plan_objects};
 
     /// Chains run from native to derived: `N A B` is class B, derived from A, derived from the native class N.
     fn check(before: &str, after: &[&str], expected: &str) {
@@ -61,10 +61,10 @@ mod tests {
             let has = |chain: &&&str| chain.split_whitespace().skip(1).any(|class| class == path);
             after.iter().find(has).and_then(|chain| chain.split_whitespace().next()).map(Into::into)
         };
-        let found = match fate(&before, native_of) {
-            Fate::Carried => "carried".to_owned(),
-            Fate::Reborn { onto } => format!("reborn on {onto}"),
-            Fate::Asleep { seen_as } => format!("asleep as {seen_as}"),
+        let found = match plan_objects(&before, native_of) {
+            ObjectPlan::Carried => "carried".to_owned(),
+            ObjectPlan::Reconstructed { onto } => format!("reconstructed on {onto}"),
+            ObjectPlan::Dormant { seen_as } => format!("dormant as {seen_as}"),
         };
         assert_eq!(found, expected, "{before:?} {after:?}");
     }
@@ -77,18 +77,18 @@ mod tests {
     }
 
     #[test]
-    fn another_native_class_is_another_birth() {
-        check("N A", &["M A"], "reborn on M");
-        check("N A B", &["N A", "M B"], "reborn on M");
+    fn objects_are_reconstructed_for_another_native_class() {
+        check("N A", &["M A"], "reconstructed on M");
+        check("N A B", &["N A", "M B"], "reconstructed on M");
     }
 
     #[test]
     fn objects_of_a_removed_class_are_dormant_as_their_nearest_base() {
-        check("N A", &[], "asleep as N");
-        check("N A B", &["N A"], "asleep as A");
-        check("N A B C", &["N A"], "asleep as A");
-        check("N A B C", &["N A B"], "asleep as B");
-        check("N A B", &["M A"], "asleep as N");
-        check("N A B C", &["N A", "M B"], "asleep as A");
+        check("N A", &[], "dormant as N");
+        check("N A B", &["N A"], "dormant as A");
+        check("N A B C", &["N A"], "dormant as A");
+        check("N A B C", &["N A B"], "dormant as B");
+        check("N A B", &["M A"], "dormant as N");
+        check("N A B C", &["N A", "M B"], "dormant as A");
     }
 }

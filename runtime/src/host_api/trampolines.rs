@@ -13,7 +13,7 @@ use alcedo_abi::list::prelude::*;
 use alcedo_abi::values::{ValueTable, ValueTableRef};
 
 use super::answer::{Answer, Fill};
-use super::given::{Given, Sink};
+use super::arguments::{IntoArgument, Sink};
 use super::host_context::CallerContext;
 use crate::border::trap_as;
 use crate::bridge::core::Core;
@@ -23,12 +23,12 @@ use crate::handles::ModuleId;
 mod bodies {
     pub(super) use super::super::{
         blacks::*, calls::*, conjugates::*, containers::*, delegates::*, each::*, frames::*, jobs::*, links::*,
-        logging::*, objects::*, plain::*, texts::*,
+        logging::*, objects::*, plain::*, strings::*,
     };
 }
 
 /// Table functions, with the names of the lists.
-struct Shells;
+struct Trampolines;
 
 macro_rules! or_nothing {
     () => {
@@ -55,12 +55,12 @@ macro_rules! by_rule {
         by_rule!(@body (), $body(; $($param),*))
     }};
     (any_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
-        let host_context: CallerContext<'_> = by_rule!(@given $host, $action);
+        let host_context: CallerContext<'_> = by_rule!(@argument $host, $action);
         let done = trap_as(|| by_rule!(@body (), $body(host_context, $(ModuleId($module),)?; $($param),*)));
         by_rule!(@answer done $results)
     }};
     (game_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
-        let host_context: CallerContext<'_> = by_rule!(@given $host, $action);
+        let host_context: CallerContext<'_> = by_rule!(@argument $host, $action);
         let done = trap_as(|| host_context.enter(|core: &Rc<Core>| {
             let core: &Core = core;
             by_rule!(@body core, $body(core, $(ModuleId($module),)?; $($param),*))
@@ -68,7 +68,7 @@ macro_rules! by_rule {
         by_rule!(@answer done $results)
     }};
     (acts $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
-        let host_context: CallerContext<'_> = by_rule!(@given $host, $action);
+        let host_context: CallerContext<'_> = by_rule!(@argument $host, $action);
         let done = trap_as(|| host_context.enter(|core: &Rc<Core>| {
             let core: &Core = core;
             core.world.mode.may_act($action)?;
@@ -77,21 +77,21 @@ macro_rules! by_rule {
         by_rule!(@answer done $results)
     }};
     (@body $of:expr, $body:ident($($before:expr,)*; $($param:ident),*)) => {
-        bodies::$body($($before,)* $(by_rule!(@given $param, $of)),*)
+        bodies::$body($($before,)* $(by_rule!(@argument $param, $of)),*)
     };
-    (@given $param:expr, $of:expr) => {
+    (@argument $param:expr, $of:expr) => {
         // SAFETY: the list states the promises of the module for this parameter, for this one call, and the target type assumes no
         // more. A module passes back its own host context, and the core, if present, belongs to that context.
-        unsafe { Given::given($param, $of) }
+        unsafe { IntoArgument::into_argument($param, $of) }
     };
     (@answer $done:ident [$($out:ident)* ; $($failure:ident)?]) => {
         Answer::answer($done.map(|value| Fill::fill(($($out),*), value)), or_none!($($failure)?))
     };
 }
 
-macro_rules! shells {
+macro_rules! trampolines {
     (
-        $(#[doc = $about:tt])*
+        $(#[doc = $table_doc:tt])*
         $table:ident, $reference:ident, $field:ident;
         $(
             $(#[doc = $doc:tt])*
@@ -105,13 +105,13 @@ macro_rules! shells {
     ) => {
         #[allow(unused_unsafe, clippy::needless_pass_by_ref_mut, reason = "one form for the safe lines and the others")]
         #[allow(unused_parens, reason = "one form for one result and for several")]
-        impl Shells {
+        impl Trampolines {
             $(
                 unsafe extern "C" fn $name(
                     $($host: HostRef, $($module: u64,)?)? $($param: $ty,)*
                     $($($out: &mut $out_ty,)+)? $($sink: &TextSink,)? $($failure: &mut Failure)?
                 ) -> or_nothing!($($result)?) {
-                    $(let $sink: Sink<'_> = by_rule!(@given $sink, ());)?
+                    $(let $sink: Sink<'_> = by_rule!(@argument $sink, ());)?
                     by_rule!(
                         $rule $action $name($($host $($module)?)?; $($param),*)
                         [$($($out)+)? $($sink)? ; $($failure)?]
@@ -122,12 +122,12 @@ macro_rules! shells {
 
         #[doc = concat!("The [`", stringify!($table), "`] that every module is attached with.")]
         pub(crate) fn $field() -> $reference {
-            const TABLE: WithMetadata<$table> = WithMetadata::new($table { $($name: Shells::$name),* });
+            const TABLE: WithMetadata<$table> = WithMetadata::new($table { $($name: Trampolines::$name),* });
             static STATIC: &WithMetadata<$table> = &TABLE;
             $reference(STATIC.static_as_prefix())
         }
     };
 }
 
-alcedo_abi::host_functions!(shells);
-alcedo_abi::value_functions!(shells);
+alcedo_abi::host_functions!(trampolines);
+alcedo_abi::value_functions!(trampolines);

@@ -90,7 +90,7 @@ pub(super) type SiteNumber = u32;
 #[derive(Debug, Default)]
 pub(super) struct Sites {
     pub keeps: bool,
-    texts: Vec<Rc<str>>,
+    strings: Vec<Rc<str>>,
     numbers: FxHashMap<Rc<str>, SiteNumber>,
 }
 
@@ -100,14 +100,14 @@ impl Sites {
             return *number;
         }
         let text: Rc<str> = text.into();
-        self.texts.push(Rc::clone(&text));
-        let number = self.texts.len() as SiteNumber;
+        self.strings.push(Rc::clone(&text));
+        let number = self.strings.len() as SiteNumber;
         self.numbers.insert(text, number);
         number
     }
 
     fn text(&self, number: SiteNumber) -> Option<&Rc<str>> {
-        self.texts.get(number.checked_sub(1)? as usize)
+        self.strings.get(number.checked_sub(1)? as usize)
     }
 
     /// Counts locations, most frequent first.

@@ -1,5 +1,5 @@
 //! Batch calls on many objects in one boundary crossing.
-#![expect(unsafe_code, reason = "calls the batch shells of modules")]
+#![expect(unsafe_code, reason = "calls the batch trampolines of modules")]
 
 use std::mem::MaybeUninit;
 
@@ -7,10 +7,10 @@ use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::direct::{Batch, BatchItem, DirectAnswer};
 use alcedo_abi::host::Directory;
 
-use super::{MethodWay, Ways, failed};
+use super::{FastPaths, MethodFastPath, failed};
 use crate::border::CallError;
 
-pub(crate) struct Went {
+pub(crate) struct BatchOutcome {
     /// Error of the object at `at`; `None` if all objects are done.
     pub(crate) failed: Option<CallError>,
     /// Index at which to continue.
@@ -19,29 +19,29 @@ pub(crate) struct Went {
     pub(crate) unmet: usize,
 }
 
-impl Ways {
+impl FastPaths {
     /// Calls a method on these objects from `at` on, in one boundary crossing, until one fails. `None` if the calls must take
     /// the slow path.
     ///
     /// # Safety
     /// Each item must have the memory of an object of the fast path's class and its part for the class that declares the
-    /// target, and must have been resolved since the last safe point, or at the current [`Ways::population`]. All objects must
+    /// target, and must have been resolved since the last safe point, or at the current [`FastPaths::population`]. All objects must
     /// have been alive at the count `ends` of the directory. `condition`, if any, must be the offset of a byte in objects of
     /// the class.
     pub(in crate::bridge) unsafe fn call_batch(
         &self,
-        way: &MethodWay,
+        fast_path: &MethodFastPath,
         items: &[BatchItem],
         at: usize,
         (words, results): (&[u64], Option<&mut [DirectAnswer]>),
         (condition, ends): (Option<usize>, u64),
-        settle: impl FnOnce(usize),
-    ) -> Option<Went> {
+        clean_up: impl FnOnce(usize),
+    ) -> Option<BatchOutcome> {
         let has_room = results.as_ref().is_none_or(|results| results.len() >= items.len());
-        if !self.are_open(way.looked) || words.len() != way.count || !has_room {
+        if !self.are_open(fast_path.resolved_at) || words.len() != fast_path.count || !has_room {
             return None;
         }
-        let opened = self.hot.open(way.frame)?;
+        let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::<Failure>::uninit();
         let directory: *const Directory = self.columns.head();
         let mut batch = Batch {
@@ -59,13 +59,13 @@ impl Ways {
         };
         // SAFETY: as in `call_on`, for each object that has not been destroyed since the items were resolved, as the caller
         // promises; the module checks this. All borrowed data persists during the call.
-        let status = unsafe { (way.batch.0)(&mut batch) };
+        let status = unsafe { (fast_path.batch.0)(&mut batch) };
         // Read first, as in `call`.
         let failed = (status != Status::OK).then(|| *failed(&failure));
         if !self.hot.close(opened) {
-            settle(opened.lent());
+            clean_up(opened.lent_height());
         }
         let Batch { at, ended, unmet, .. } = batch;
-        Some(Went { failed, at, ended, unmet })
+        Some(BatchOutcome { failed, at, ended, unmet })
     }
 }

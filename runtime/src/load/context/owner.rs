@@ -10,13 +10,13 @@ pub(super) type Above = Weak<dyn Any + Send + Sync>;
 
 /// Weak handles of a context and its registry. The default value refers to nothing.
 #[derive(Clone)]
-pub(super) struct Home {
+pub(super) struct Owner {
     pub(super) registry: Above,
     /// `Weak` of the context; empty for the Master.
     pub(super) line: Above,
 }
 
-impl Default for Home {
+impl Default for Owner {
     fn default() -> Self {
         Self { registry: Weak::<()>::new(), line: Weak::<()>::new() }
     }
@@ -27,15 +27,15 @@ pub(super) fn upgrade<T: Any + Send + Sync>(above: &Above) -> Option<Arc<T>> {
 }
 
 /// Events and requests are compared without their handles.
-impl PartialEq for Home {
+impl PartialEq for Owner {
     fn eq(&self, _other: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Home {}
+impl Eq for Owner {}
 
-impl fmt::Debug for Home {
+impl fmt::Debug for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match Weak::strong_count(&self.line) {
             0 => "gone",

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::given::{BytesAt, BytesLen, Place, TextTarget};
+use super::arguments::{BytesAt, BytesLen, TextTarget, ValueLocation};
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::Name;
@@ -14,11 +14,11 @@ pub(super) fn text_assign(_core: &Core, target: TextTarget<'_>, text: String) ->
 
 pub(super) fn ansi_assign<'c>(
     _core: &Core,
-    place: Place<'c>,
+    location: ValueLocation<'c>,
     data: BytesAt<'c>,
     len: BytesLen<'c>,
 ) -> Result<(), CallError> {
-    place.writable()?.assign_bytes(data, len)
+    location.writable()?.assign_bytes(data, len)
 }
 
 pub(super) fn name_intern(core: &Core, text: String) -> Result<Name, CallError> {

@@ -8,7 +8,7 @@ use crate::bridge::core::Core;
 use crate::handles::{ClassId, ModuleId, ObjectHandle};
 use crate::object::body::Body;
 use crate::object::class::Class;
-use crate::reload::fate::{Before, Fate, fate};
+use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
 use crate::reload::plan::native_ancestor;
 
 /// Returns the living objects of classes of these modules and all dormant objects, in creation order, without class default
@@ -30,8 +30,8 @@ pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
 }
 
 /// Mapping of one class.
-pub(super) struct Goal {
-    pub(super) fate: Fate,
+pub(super) struct ClassTarget {
+    pub(super) object_plan: ObjectPlan,
     pub(super) class: Rc<Class>,
     /// Path of the class the objects belong to, which may not exist.
     pub(super) path: Rc<str>,
@@ -39,15 +39,15 @@ pub(super) struct Goal {
 }
 
 #[derive(Default)]
-pub(crate) struct Goals(pub(super) HashMap<ClassKey, Goal>);
+pub(crate) struct ClassMapping(pub(super) HashMap<ClassKey, ClassTarget>);
 
-impl Goals {
+impl ClassMapping {
     /// Returns the class that an object will have when all objects have their new bodies. `None` for destroyed objects and for
     /// objects that will be dormant.
     pub(super) fn class_after(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
         match self.0.get(&key_of(core, object)?) {
-            Some(Goal { fate: Fate::Asleep { .. }, .. }) => None,
-            Some(goal) => Some(Rc::clone(&goal.class)),
+            Some(ClassTarget { object_plan: ObjectPlan::Dormant { .. }, .. }) => None,
+            Some(target) => Some(Rc::clone(&target.class)),
             None => class_awake(core, object),
         }
     }
@@ -59,24 +59,24 @@ pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>
 }
 
 /// Maps the classes of these objects to the newly declared types.
-pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> Goals {
+pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
     let types = &core.world.types;
-    let mut goals = Goals::default();
+    let mut mapping = ClassMapping::default();
     for object in living {
         let Some(key) = key_of(core, *object) else { continue };
-        if goals.0.contains_key(&key) {
+        if mapping.0.contains_key(&key) {
             continue;
         }
         let Some(before) = before(core, *object) else { continue };
-        let fate = fate(&before, |path| types.class_by_path(path).map(|class| native_ancestor(&class)));
-        let to = match &fate {
-            Fate::Asleep { seen_as } => seen_as,
-            Fate::Carried | Fate::Reborn { .. } => &before.path,
+        let object_plan = plan_objects(&before, |path| types.class_by_path(path).map(|class| native_ancestor(&class)));
+        let to = match &object_plan {
+            ObjectPlan::Dormant { seen_as } => seen_as,
+            ObjectPlan::Carried | ObjectPlan::Reconstructed { .. } => &before.path,
         };
         let Some(class) = types.class_by_path(to) else { continue };
-        goals.0.insert(key, Goal { fate, class, path: before.path, objects: 0 });
+        mapping.0.insert(key, ClassTarget { object_plan, class, path: before.path, objects: 0 });
     }
-    goals
+    mapping
 }
 
 fn before(core: &Core, object: ObjectHandle) -> Option<Before> {

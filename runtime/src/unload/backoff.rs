@@ -3,20 +3,20 @@
 use std::time::Duration;
 
 /// Shortest and longest sleep.
-const NAPS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
+const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
 /// Sleeps of increasing length.
-pub(crate) struct Naps(Duration);
+pub(crate) struct Backoff(Duration);
 
-impl Default for Naps {
+impl Default for Backoff {
     fn default() -> Self {
-        Self(NAPS.0)
+        Self(SLEEP_RANGE.0)
     }
 }
 
-impl Naps {
+impl Backoff {
     pub(crate) fn sleep(&mut self) {
         std::thread::sleep(self.0);
-        self.0 = NAPS.1.min(self.0 * 2);
+        self.0 = SLEEP_RANGE.1.min(self.0 * 2);
     }
 }

@@ -1,5 +1,5 @@
 //! Arguments of a module's call as types that carry the promises made for them. The promises of the lists are taken over only in
-//! [`Given`]: the signature of a body names these types, and the body accesses the addresses by safe methods.
+//! [`IntoArgument`]: the signature of a body names these types, and the body accesses the addresses by safe methods.
 //!
 //! A value with `'c` belongs to one call: an address is of a value of the type named by the same call.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for a call")]
@@ -16,7 +16,7 @@ use alcedo_abi::list::prelude::*;
 use crate::border::CallError;
 use crate::bridge::conjugates;
 use crate::bridge::core::Core;
-use crate::bridge::module_protocols::Lent;
+use crate::bridge::module_protocols::BorrowedDesc;
 use crate::bridge::tasks::{Code, waking};
 use crate::conjugate::blacks::Opened;
 use crate::object::property::PropertyType;
@@ -26,7 +26,7 @@ use crate::object::values::text_memory::text_assign_raw;
 use crate::zcall::buffer::BufferMut;
 
 /// A raw parameter type, converted to `As` for a body; `Host` is the call's access to its host.
-pub(super) trait Given<Host, As> {
+pub(super) trait IntoArgument<Host, As> {
     /// Converts the parameter.
     ///
     /// # Safety
@@ -34,33 +34,33 @@ pub(super) trait Given<Host, As> {
     /// copies the data it receives and does not unwind; a buffer has unshared slots with valid pointers for the call; a host
     /// context is the module's own and its runtime exists; a type number is of the core `host`. The promises in the docs of `As` about
     /// an address hold until the call ends, unless the body itself ends them.
-    unsafe fn given(self, host: Host) -> As;
+    unsafe fn into_argument(self, host: Host) -> As;
 }
 
-impl<Host, T> Given<Host, T> for T {
+impl<Host, T> IntoArgument<Host, T> for T {
     #[inline]
-    unsafe fn given(self, _host: Host) -> T {
+    unsafe fn into_argument(self, _host: Host) -> T {
         self
     }
 }
 
-impl<'c, Host> Given<Host, &'c str> for RStr<'c> {
-    unsafe fn given(self, _host: Host) -> &'c str {
+impl<'c, Host> IntoArgument<Host, &'c str> for RStr<'c> {
+    unsafe fn into_argument(self, _host: Host) -> &'c str {
         self.as_str()
     }
 }
 
-impl<'c, Host> Given<Host, BufferMut<'c>> for &'c mut ZCallBuffer {
+impl<'c, Host> IntoArgument<Host, BufferMut<'c>> for &'c mut ZCallBuffer {
     #[inline]
-    unsafe fn given(self, _host: Host) -> BufferMut<'c> {
+    unsafe fn into_argument(self, _host: Host) -> BufferMut<'c> {
         // SAFETY: the caller promises that the module provides the slots, unshared and valid for the call.
         unsafe { BufferMut::from_raw(self) }
     }
 }
 
-impl<Host> Given<Host, String> for TextView {
-    unsafe fn given(self, _host: Host) -> String {
-        LentText(self, PhantomData).copied()
+impl<Host> IntoArgument<Host, String> for TextView {
+    unsafe fn into_argument(self, _host: Host) -> String {
+        BorrowedText(self, PhantomData).copied()
     }
 }
 
@@ -68,9 +68,9 @@ impl<Host> Given<Host, String> for TextView {
 type OfCall<'c> = PhantomData<fn(&'c ()) -> &'c ()>;
 
 /// A string whose bytes are readable during the call.
-struct LentText<'c>(TextView, OfCall<'c>);
+struct BorrowedText<'c>(TextView, OfCall<'c>);
 
-impl LentText<'_> {
+impl BorrowedText<'_> {
     fn copied(&self) -> String {
         let Self(TextView { data, len, .. }, _) = *self;
         if len == 0 {
@@ -84,7 +84,7 @@ impl LentText<'_> {
 
 /// Source location in the module of a creation.
 pub(super) struct MadeAt<'c> {
-    file: LentText<'c>,
+    file: BorrowedText<'c>,
     pub(super) line: u32,
 }
 
@@ -94,9 +94,9 @@ impl MadeAt<'_> {
     }
 }
 
-impl<'c, Host> Given<Host, MadeAt<'c>> for &'c Site {
-    unsafe fn given(self, _host: Host) -> MadeAt<'c> {
-        MadeAt { file: LentText(self.file, PhantomData), line: self.line }
+impl<'c, Host> IntoArgument<Host, MadeAt<'c>> for &'c Site {
+    unsafe fn into_argument(self, _host: Host) -> MadeAt<'c> {
+        MadeAt { file: BorrowedText(self.file, PhantomData), line: self.line }
     }
 }
 
@@ -108,9 +108,9 @@ pub(super) struct CallType<'c> {
     call: OfCall<'c>,
 }
 
-impl<'c> Given<&'c Core, CallType<'c>> for TypeNumber {
+impl<'c> IntoArgument<&'c Core, CallType<'c>> for TypeNumber {
     #[inline]
-    unsafe fn given(self, core: &'c Core) -> CallType<'c> {
+    unsafe fn into_argument(self, core: &'c Core) -> CallType<'c> {
         CallType { core, number: self, call: PhantomData }
     }
 }
@@ -144,22 +144,22 @@ impl Deref for KnownType<'_> {
 
 /// Location of an initialized value of the call's type, which no other code accesses during the body.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'c> {
+pub(super) struct ValueLocation<'c> {
     raw: ValuePlace,
     ty: CallType<'c>,
 }
 
-impl<'c> Given<&'c Core, Place<'c>> for &'c ValuePlace {
+impl<'c> IntoArgument<&'c Core, ValueLocation<'c>> for &'c ValuePlace {
     #[inline]
-    unsafe fn given(self, core: &'c Core) -> Place<'c> {
-        Place { raw: *self, ty: CallType { core, number: self.ty, call: PhantomData } }
+    unsafe fn into_argument(self, core: &'c Core) -> ValueLocation<'c> {
+        ValueLocation { raw: *self, ty: CallType { core, number: self.ty, call: PhantomData } }
     }
 }
 
-impl<'c> Place<'c> {
+impl<'c> ValueLocation<'c> {
     /// Returns the value for reads, and for writes if [`LiveValue::may_write`] allows them. Fails if its type is unknown.
     pub(super) fn open(self) -> Result<LiveValue<'c>, CallError> {
-        Ok(LiveValue { place: self, ty: self.ty.known()? })
+        Ok(LiveValue { location: self, ty: self.ty.known()? })
     }
 
     /// Returns the value for writes. Fails if its type is unknown, or its owner must not be written now.
@@ -172,7 +172,7 @@ impl<'c> Place<'c> {
 
 /// An initialized value that a call operates on.
 pub(super) struct LiveValue<'c> {
-    place: Place<'c>,
+    location: ValueLocation<'c>,
     ty: KnownType<'c>,
 }
 
@@ -183,15 +183,15 @@ impl<'c> LiveValue<'c> {
 
     /// Checks that the owner, if any, may be written now.
     pub(super) fn may_write(&self) -> Result<(), CallError> {
-        match self.place.raw.owner {
+        match self.location.raw.owner {
             owner if owner.is_none() => Ok(()),
-            owner => self.place.ty.core.world.objects.may_write(owner),
+            owner => self.location.ty.core.world.objects.may_write(owner),
         }
     }
 
     pub(super) fn ptr(&self) -> Ptr<'_> {
-        // SAFETY: the module promised an initialized value of the type at this address; the type is of the place's own number.
-        unsafe { Ptr::new(self.place.raw.at, &self.ty) }
+        // SAFETY: the module promised an initialized value of the type at this address; the type is of the location's own number.
+        unsafe { Ptr::new(self.location.raw.at, &self.ty) }
     }
 
     pub(super) fn ptr_mut(&mut self) -> PtrMut<'_> {
@@ -201,8 +201,8 @@ impl<'c> LiveValue<'c> {
     /// Returns the value and its type, which is needed for other addresses of the call.
     pub(super) fn with_type(&mut self) -> (PtrMut<'_>, &KnownType<'c>) {
         // SAFETY: the module promised an initialized value of the type at this address, which it does not access until the call
-        // returns; the type is of the place's own number.
-        (unsafe { PtrMut::new(self.place.raw.at, &self.ty) }, &self.ty)
+        // returns; the type is of the location's own number.
+        (unsafe { PtrMut::new(self.location.raw.at, &self.ty) }, &self.ty)
     }
 
     /// Overwrites the value with bytes, which may be its own. Fails if the value is not a byte string.
@@ -212,7 +212,7 @@ impl<'c> LiveValue<'c> {
         }
         // SAFETY: the module promised an initialized value of the type at this address, which is a byte string; it provides the bytes for
         // the call, to which both their address and their length belong.
-        unsafe { text_assign_raw(self.place.raw.at.cast(), bytes.0, len.0) };
+        unsafe { text_assign_raw(self.location.raw.at.cast(), bytes.0, len.0) };
         Ok(())
     }
 }
@@ -223,9 +223,9 @@ macro_rules! addresses {
         #[derive(Clone, Copy)]
         pub(super) struct $name<'c>($raw, OfCall<'c>);
 
-        impl<'c> Given<&'c Core, $name<'c>> for $raw {
+        impl<'c> IntoArgument<&'c Core, $name<'c>> for $raw {
             #[inline]
-            unsafe fn given(self, _core: &'c Core) -> $name<'c> {
+            unsafe fn into_argument(self, _core: &'c Core) -> $name<'c> {
                 $name(self, PhantomData)
             }
         }
@@ -291,18 +291,18 @@ impl TextTarget<'_> {
 }
 
 /// Location of an initialized value of its type. A value without an owner stays valid until the innermost frame closes.
-pub(super) struct LastingPlace<'c>(Place<'c>);
+pub(super) struct LastingLocation<'c>(ValueLocation<'c>);
 
-impl<'c> Given<&'c Core, LastingPlace<'c>> for &'c ValuePlace {
-    unsafe fn given(self, core: &'c Core) -> LastingPlace<'c> {
-        LastingPlace(Place { raw: *self, ty: CallType { core, number: self.ty, call: PhantomData } })
+impl<'c> IntoArgument<&'c Core, LastingLocation<'c>> for &'c ValuePlace {
+    unsafe fn into_argument(self, core: &'c Core) -> LastingLocation<'c> {
+        LastingLocation(ValueLocation { raw: *self, ty: CallType { core, number: self.ty, call: PhantomData } })
     }
 }
 
-impl LastingPlace<'_> {
+impl LastingLocation<'_> {
     /// Returns a conjugate of the value, valid until the innermost frame closes. Fails as [`conjugates::lend`] does.
     pub(super) fn lend(self) -> Result<ConjugateHandle, CallError> {
-        let Place { raw: ValuePlace { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
+        let ValueLocation { raw: ValuePlace { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
         let value = Opened { owner, at, ty: core.value_types.get(number)?, number };
         // SAFETY: the module promised that a value without an owner stays valid until the frame closes.
         unsafe { conjugates::lend(core, value, Instant::now()) }
@@ -315,37 +315,37 @@ pub(super) struct OwnedJob<'c> {
     pub(super) code: Code,
 }
 
-impl<'c, Host> Given<Host, OwnedJob<'c>> for &'c Job<'c> {
-    unsafe fn given(self, _host: Host) -> OwnedJob<'c> {
+impl<'c, Host> IntoArgument<Host, OwnedJob<'c>> for &'c Job<'c> {
+    unsafe fn into_argument(self, _host: Host) -> OwnedJob<'c> {
         // SAFETY: the list transfers the job to the host unless the call fails; a failing call does not use the code.
         OwnedJob { job: self, code: unsafe { Code::of(self) } }
     }
 }
 
-macro_rules! lent {
+macro_rules! borrowed_desc {
     ($($description:ident),*) => {$(
-        impl<'c, 'd, Host> Given<Host, Lent<'c, $description<'d>>> for &'c $description<'d> {
-            unsafe fn given(self, _host: Host) -> Lent<'c, $description<'d>> {
+        impl<'c, 'd, Host> IntoArgument<Host, BorrowedDesc<'c, $description<'d>>> for &'c $description<'d> {
+            unsafe fn into_argument(self, _host: Host) -> BorrowedDesc<'c, $description<'d>> {
                 // SAFETY: the list demands functions of the module that accept the number as their types state.
-                unsafe { Lent::new(self) }
+                unsafe { BorrowedDesc::new(self) }
             }
         }
     )*};
 }
-lent!(ProtocolDesc, ResolverDesc);
+borrowed_desc!(ProtocolDesc, ResolverDesc);
 
 /// A waker that a module borrows or holds.
-pub(super) struct LentWaker(ManuallyDrop<Arc<waking::Waking>>);
+pub(super) struct BorrowedWaker(ManuallyDrop<Arc<waking::Waking>>);
 
-impl<Host> Given<Host, LentWaker> for *const () {
-    unsafe fn given(self, _host: Host) -> LentWaker {
+impl<Host> IntoArgument<Host, BorrowedWaker> for *const () {
+    unsafe fn into_argument(self, _host: Host) -> BorrowedWaker {
         // SAFETY: the list demands a waker that the host has passed or created, so this is the address of a counted reference, which is
         // held until the call returns; `ManuallyDrop` does not release it.
-        LentWaker(ManuallyDrop::new(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) }))
+        BorrowedWaker(ManuallyDrop::new(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) }))
     }
 }
 
-impl LentWaker {
+impl BorrowedWaker {
     pub(super) fn waking(&self) -> &Arc<waking::Waking> {
         &self.0
     }
@@ -354,8 +354,8 @@ impl LentWaker {
 /// A waker that a module holds and releases with this call.
 pub(super) struct HeldWaker(Arc<waking::Waking>);
 
-impl<Host> Given<Host, HeldWaker> for *const () {
-    unsafe fn given(self, _host: Host) -> HeldWaker {
+impl<Host> IntoArgument<Host, HeldWaker> for *const () {
+    unsafe fn into_argument(self, _host: Host) -> HeldWaker {
         // SAFETY: the list demands a waker created by `waker_clone`, so this is the address of a counted reference of the module, which
         // the module releases now.
         HeldWaker(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) })
@@ -371,8 +371,8 @@ impl HeldWaker {
 /// Callback of a module that receives a string.
 pub(super) struct Sink<'c>(&'c TextSink);
 
-impl<'c, Host> Given<Host, Sink<'c>> for &'c TextSink {
-    unsafe fn given(self, _host: Host) -> Sink<'c> {
+impl<'c, Host> IntoArgument<Host, Sink<'c>> for &'c TextSink {
+    unsafe fn into_argument(self, _host: Host) -> Sink<'c> {
         Sink(self)
     }
 }
