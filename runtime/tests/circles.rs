@@ -16,7 +16,7 @@ use alcedo_runtime::{
 const LONG: Duration = Duration::from_secs(60);
 
 /// Log target of reports of reference cycles.
-const TOLD: &str = "alcedo_runtime::callback";
+const TARGET: &str = "alcedo_runtime::callback";
 
 fn runtime() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
@@ -38,8 +38,8 @@ fn there_is(folder: &Path) -> bool {
 }
 
 /// Cycles in the log: the kinds of the callbacks, in order, each with the number of handles. All of them are created in this file.
-fn named(told: &str) -> Vec<String> {
-    let named = told.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
+fn named(log: &str) -> Vec<String> {
+    let named = log.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
         let (_, rest) = line.split_once("  callback=").unwrap_or_else(|| panic!("{line}"));
         let (callback, handles) = rest.split_once("  handles=").unwrap_or_else(|| panic!("{line}"));
         let (kind, place) = callback.split_once(" from ").unwrap_or_else(|| panic!("{line}"));
@@ -88,17 +88,17 @@ fn the_last_strong_handle_ends_a_slim_despite_weak_handles_in_callbacks() {
 fn callbacks_receive_a_handle_to_their_owner() {
     let runtime = runtime();
     let contexts = runtime.contexts();
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let say = |heard: &Arc<Mutex<Vec<String>>>| {
-        let heard = Arc::clone(heard);
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let logging = |log: &Arc<Mutex<Vec<String>>>| {
+        let log = Arc::clone(log);
         move |who: &str, context: Option<LoadContext>, contexts: Option<Contexts>| {
             let context = context.map_or_else(|| "none".to_owned(), |context| context.name().to_owned());
             let count = contexts.map_or(0, |contexts| contexts.all().len());
-            heard.lock().expect("not poisoned").push(format!("{who} {context} {count}"));
+            log.lock().expect("not poisoned").push(format!("{who} {context} {count}"));
         }
     };
     let slim = contexts.create_slim("given").expect("the name is free");
-    let (resolver, handler, unloading, notice) = (say(&heard), say(&heard), say(&heard), say(&heard));
+    let (resolver, handler, unloading, notice) = (logging(&log), logging(&log), logging(&log), logging(&log));
     slim.set_resolver(move |request| {
         resolver("resolver", request.load_context(), request.contexts());
         Ok(None)
@@ -107,8 +107,8 @@ fn callbacks_receive_a_handle_to_their_owner() {
         handler("handler", request.load_context(), request.contexts());
         Ok(Some(FoundModule::File(reports())))
     });
-    slim.on_unloading(0, move |told| unloading("unloading", told.load_context(), told.contexts()));
-    contexts.on_event(move |told| notice(&told.to_string(), told.load_context(), told.contexts()));
+    slim.on_unloading(0, move |event| unloading("unloading", event.load_context(), event.contexts()));
+    contexts.on_event(move |event| notice(&event.to_string(), event.load_context(), event.contexts()));
     slim.load_name("reports", &VersionReq::STAR).expect("its handler finds it");
     // Dropping this handle begins the unload, so no further handle can be passed.
     drop(slim);
@@ -119,28 +119,28 @@ fn callbacks_receive_a_handle_to_their_owner() {
         "Unloading Slim \"given\" 1 none 2",
         "unloading none 2",
     ];
-    assert_eq!(heard.lock().expect("not poisoned")[..5], expected);
+    assert_eq!(log.lock().expect("not poisoned")[..5], expected);
 
-    let told = Rc::new(RefCell::new(Vec::new()));
-    let tells = Rc::clone(&told);
+    let calls = Rc::new(RefCell::new(Vec::new()));
+    let inner = Rc::clone(&calls);
     let host = support::host(&[support::plugin("lingering", &[])]);
     host.unloads().on_unloading(0, move |host, generation| {
-        tells.borrow_mut().push((generation, there_is(&host.stage_dir())));
+        inner.borrow_mut().push((generation, there_is(&host.stage_dir())));
     });
     host.unload_master().expect("a Master");
     host.create_master(&[support::plugin("lingering", &[])]).expect("it starts");
     drop(host);
-    assert_eq!(*told.borrow(), [(1, true), (2, true)], "also after dropping the last handle of a live Master");
+    assert_eq!(*calls.borrow(), [(1, true), (2, true)], "also after dropping the last handle of a live Master");
 }
 
 #[test]
 fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
-    let record = support::record(TOLD);
+    let record = support::record(TARGET);
     let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
-    let (ticks, hears) = (Rc::clone(&seat), Rc::clone(&seat));
+    let (ticks, listens) = (Rc::clone(&seat), Rc::clone(&seat));
     let builder = support::builder()
         .ticker(move |_, _| used(ticks.borrow().is_some()))
-        .on_event(move |_| used(hears.borrow().is_some()));
+        .on_event(move |_| used(listens.borrow().is_some()));
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
     *seat.borrow_mut() = Some(host.clone());
     drop(seat);
@@ -165,7 +165,7 @@ fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
     record.take();
 
     host.shutdown().into_result().expect("a clean shutdown");
-    let told = record.take();
+    let log = record.take();
     let expected = [
         "listener for events: 1",
         "unloading callback: 2",
@@ -173,13 +173,13 @@ fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
         "resolver of native libraries: 1",
         "listener for context events: 1",
     ];
-    assert_eq!(named(&told), expected, "{told}");
+    assert_eq!(named(&log), expected, "{log}");
     assert!(weak.upgrade().is_none() && !there_is(&folder), "nothing is left");
 }
 
 #[test]
 fn dropping_the_last_runtime_handle_breaks_and_names_cycles_of_contexts() {
-    let record = support::record(TOLD);
+    let record = support::record(TARGET);
     let runtime = runtime();
     let contexts = runtime.contexts();
     let (all, default) = (contexts.clone(), contexts.default_context());
@@ -207,25 +207,25 @@ fn a_runtime_owned_by_its_own_callback_is_named_at_thread_end() {
         host.stage_dir()
     });
     let folder = thread.join().expect("it does not panic");
-    let told = RefCell::new(String::new());
+    let log = RefCell::new(String::new());
     support::until("the log names the callbacks", || {
-        *told.borrow_mut() += &record.take();
-        !told.borrow().is_empty()
+        *log.borrow_mut() += &record.take();
+        !log.borrow().is_empty()
     });
-    let told = told.into_inner();
-    assert_eq!(told.lines().count(), 1, "{told}");
-    let (_, callbacks) = told.split_once("callbacks=\"").unwrap_or_else(|| panic!("{told}"));
-    let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{told}"));
+    let log = log.into_inner();
+    assert_eq!(log.lines().count(), 1, "{log}");
+    let (_, callbacks) = log.split_once("callbacks=\"").unwrap_or_else(|| panic!("{log}"));
+    let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{log}"));
     // Callbacks of the engine's natives own only their lists and the failure counters.
     let others: Vec<_> = callbacks.split(", ").filter(|from| !from.contains(" from runtime/engine/")).collect();
-    assert!(others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/circles.rs:"), "{told}");
-    assert!(told.contains(&folder.display().to_string()), "{told}");
+    assert!(others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/circles.rs:"), "{log}");
+    assert!(log.contains(&folder.display().to_string()), "{log}");
     std::fs::remove_dir_all(folder).expect("it was left behind");
 }
 
 #[test]
 fn an_ended_slim_drops_its_callbacks_and_names_those_owning_it() {
-    let record = support::record(TOLD);
+    let record = support::record(TARGET);
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = contexts.create_slim("kept").expect("the name is free");
@@ -250,7 +250,7 @@ fn an_ended_slim_drops_its_callbacks_and_names_those_owning_it() {
 
 #[test]
 fn a_host_shut_down_by_a_ticker_has_no_tickers() {
-    let record = support::record(TOLD);
+    let record = support::record(TARGET);
     let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
     let ticked = Rc::clone(&seat);
     let builder = support::builder().ticker(move |_, _| {

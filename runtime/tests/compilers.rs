@@ -132,7 +132,7 @@ fn comment(library: &Path) -> String {
 }
 
 /// Output of a program, if the program exists and succeeds. Runs without the library path that cargo has set.
-fn said(program: &str, args: &[&str]) -> Option<String> {
+fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).env_remove("LD_LIBRARY_PATH").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -144,7 +144,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
         return;
     }
     // Queries rustup, since naming a missing toolchain may start its installation.
-    match said("rustup", &["toolchain", "list"]) {
+    match output_of("rustup", &["toolchain", "list"]) {
         Some(list) if list.lines().any(|line| line.starts_with("nightly-")) => {}
         Some(_) => return skip(test, "the nightly toolchain is missing; run `rustup toolchain install nightly`"),
         None => return skip(test, "rustup is missing, so no nightly toolchain can be found"),
@@ -173,13 +173,13 @@ fn a_plugin_of_debians_compiler_works_in_this_host() {
     if !asks_other_compilers(test) {
         return;
     }
-    let Some(version) = said(DEBIANS, &["-V"]) else {
+    let Some(version) = output_of(DEBIANS, &["-V"]) else {
         return skip(test, "/usr/bin/rustc is missing; run `apt-get install rustc-web`");
     };
     let number = version.split_whitespace().nth(1).and_then(|number| Version::parse(number).ok());
-    let wanted = Version::parse(&format!("{}.0", env!("CARGO_PKG_RUST_VERSION"))).expect("a version");
-    if number.is_none_or(|number| number < wanted) {
-        return skip(test, &format!("/usr/bin/rustc is {}, plugins need {wanted}", version.trim()));
+    let required = Version::parse(&format!("{}.0", env!("CARGO_PKG_RUST_VERSION"))).expect("a version");
+    if number.is_none_or(|number| number < required) {
+        return skip(test, &format!("/usr/bin/rustc is {}, plugins need {required}", version.trim()));
     }
     let ours = compiler(&support::plugin("broken", &[]));
     if ours == version.trim() {
@@ -197,7 +197,7 @@ fn a_plugin_of_debians_compiler_works_in_this_host() {
 
 #[test]
 fn a_plugin_linked_by_gnu_ld_works_in_this_host() {
-    if said("ld.bfd", &["--version"]).is_none() {
+    if output_of("ld.bfd", &["--version"]).is_none() {
         return skip("a_plugin_linked_by_gnu_ld_works_in_this_host", "ld.bfd of the package binutils is missing");
     }
     let other = Other {
@@ -244,10 +244,10 @@ fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
     let folder = support::workspace::manifest().parent().expect("the manifest is in a folder");
     shell.arg("--target-dir").arg(support::test_dir().join("plugins")).current_dir(folder);
     let output = shell.output().expect("cargo runs");
-    let told = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains(r#""fresh":"#), "cargo reports each crate: {told}");
-    told.lines().filter(|line| line.contains(r#""fresh":false"#)).map(str::to_owned).collect()
+    assert!(stdout.contains(r#""fresh":"#), "cargo reports each crate: {stdout}");
+    stdout.lines().filter(|line| line.contains(r#""fresh":false"#)).map(str::to_owned).collect()
 }
 
 #[test]

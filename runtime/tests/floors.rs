@@ -56,8 +56,8 @@ fn used(source: &str, floors: &Floors) -> Vec<String> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: Vec<_> = code.collect();
     let names = code.iter().flat_map(|line| line.split("crate::").skip(1));
-    let word = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    names.map(word).filter(|name: &String| floors.contains_key(name)).collect()
+    let identifier = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    names.map(identifier).filter(|name: &String| floors.contains_key(name)).collect()
 }
 
 #[test]

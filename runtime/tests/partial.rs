@@ -244,9 +244,9 @@ fn removing_a_base_module_fails_for_its_remaining_dependent() {
 #[test]
 fn listeners_receive_the_modules_kept_by_a_reload() {
     let events = Rc::new(RefCell::new(Vec::new()));
-    let heard = Rc::clone(&events);
+    let inner = Rc::clone(&events);
     let host =
-        support::builder().on_event(move |event| heard.borrow_mut().push(event.to_string())).build().expect("a host");
+        support::builder().on_event(move |event| inner.borrow_mut().push(event.to_string())).build().expect("a host");
     host.create_master(&libraries(1, 1, 1)).expect("a Master");
     events.borrow_mut().clear();
     host.reload_changed(&libraries(1, 2, 1)).expect("a Master").into_result().expect("a reload");

@@ -16,7 +16,7 @@ use alcedo_runtime::{Budget, ContextError, ContextState, FoundModule, Runtime, S
 const LONG: Duration = Duration::from_secs(60);
 
 /// Message of the runtime for a payload without a string.
-const SAID: &str = "a panic without a message";
+const MESSAGE: &str = "a panic without a message";
 
 struct Bomb;
 
@@ -54,7 +54,7 @@ fn resolvers_and_handlers_that_throw_fail_their_load_and_no_other() {
     let refused = |who: &str| {
         let outcome = comes_back(who, || slim.load_name("reports", &VersionReq::STAR));
         let Err(ContextError::ResolverError { who: named, source, .. }) = outcome else { panic!("{outcome:?}") };
-        assert_eq!((named.as_str(), source.to_string()), (who, format!("it panicked: \"{SAID}\"")));
+        assert_eq!((named.as_str(), source.to_string()), (who, format!("it panicked: \"{MESSAGE}\"")));
     };
     slim.set_resolver(move |_| throws());
     refused("the resolver");
@@ -71,23 +71,23 @@ fn resolvers_and_handlers_that_throw_fail_their_load_and_no_other() {
 #[test]
 fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     let contexts = runtime().contexts();
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let tells = Arc::clone(&heard);
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let inner = Arc::clone(&log);
     contexts.on_event(|_| throw());
-    contexts.on_event(move |notice| tells.lock().expect("not poisoned").push(notice.to_string()));
+    contexts.on_event(move |notice| inner.lock().expect("not poisoned").push(notice.to_string()));
     let slim = contexts.create_slim("thrown at").expect("the name is free");
     comes_back("a notice", || slim.load_path(reports())).expect("it is loaded");
     slim.on_unloading(0, |_| throw());
-    let tells = Arc::clone(&heard);
-    slim.on_unloading(1, move |_| tells.lock().expect("not poisoned").push("the other".to_owned()));
+    let inner = Arc::clone(&log);
+    slim.on_unloading(1, move |_| inner.lock().expect("not poisoned").push("the other".to_owned()));
     let ticket = comes_back("an unloading callback", || slim.begin_unload()).expect("it is collectible");
     let report = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
     let once = |line: &str| report.problems.iter().filter(|problem| *problem == line).count();
     // The report of the end may precede or follow the wait.
-    assert_eq!(once(&format!("a callback of priority 0 panicked: \"{SAID}\"")).min(2), 2, "{report}");
+    assert_eq!(once(&format!("a callback of priority 0 panicked: \"{MESSAGE}\"")).min(2), 2, "{report}");
     assert_eq!(slim.state(), ContextState::Dead);
     let expected = ["Loaded Slim \"thrown at\" 1 reports", "Unloading Slim \"thrown at\" 1", "the other"];
-    assert_eq!(heard.lock().expect("not poisoned")[..3], expected);
+    assert_eq!(log.lock().expect("not poisoned")[..3], expected);
 }
 
 #[test]
@@ -98,14 +98,14 @@ fn a_throwing_listener_does_not_end_a_slim_watch() {
     let library = dir.path().join("libreports.so");
     std::fs::copy(reports(), &library).expect("it can be copied");
     slim.load_path(&library).expect("it is loaded");
-    let (told, tells) = channel();
+    let (sender, receiver) = channel();
     let watch = SlimWatch::start(&slim, &library, move |_| {
-        told.send(()).expect("it is waited for");
+        sender.send(()).expect("it is waited for");
         throw()
     });
     for _ in 0..2 {
         std::fs::copy(support::tagged("reports", &[], 2), &library).expect("it can be copied");
-        tells.recv_timeout(LONG).expect("the watch continues");
+        receiver.recv_timeout(LONG).expect("the watch continues");
     }
     drop(watch.expect("it can be watched"));
 }
@@ -124,7 +124,7 @@ fn throwing_runtime_callbacks_stop_neither_each_other_nor_reloads() {
     let reload = comes_back("an unloading callback", || host.reload(&lingering())).expect("a Master");
     assert!(reload.is_committed(), "{reload}");
     let ticket = comes_back("an unloading callback", || host.unload_master()).expect("a Master").ticket;
-    let problem = format!("the unloading callback of priority 0 panicked: \"{SAID}\"");
+    let problem = format!("the unloading callback of priority 0 panicked: \"{MESSAGE}\"");
     assert!(ticket.report().problems.contains(&problem), "{}", ticket.report());
     assert_eq!(calls.get(), 2);
 }
@@ -136,12 +136,12 @@ fn throwing_functions_and_posts_are_one_error_for_any_caller() {
         .register("host.bomb", " -> String".parse().expect("a signature"), |_, _| throw())
         .expect("a free name");
     let error = comes_back("a function", || host.calls().call("ex:/host.bomb", &[])).expect_err("it panics");
-    assert_eq!(error.to_string(), format!("panicked: \"{SAID}\""));
+    assert_eq!(error.to_string(), format!("panicked: \"{MESSAGE}\""));
     let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
     let relayed = [Value::Text("ex:/host.bomb".to_owned())];
-    let told =
+    let answer =
         comes_back("a function", || host.objects().call(fragile, "relay", &relayed)).expect("the plugin catches it");
-    assert_eq!(told, Some(Value::Text(format!("refused: panicked: \"{SAID}\""))));
+    assert_eq!(answer, Some(Value::Text(format!("refused: panicked: \"{MESSAGE}\""))));
     let (sender, ran) = channel();
     assert!(host.post_handle().post(|_| throw()));
     assert!(host.post_handle().post(move |_| sender.send(()).expect("it is waited for")));

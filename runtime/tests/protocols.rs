@@ -58,12 +58,12 @@ impl Protocol for Console {
 }
 
 /// Returns its text argument after its own prefix.
-struct Say(&'static str);
+struct Greeter(&'static str);
 
-impl Dispatcher for Say {
+impl Dispatcher for Greeter {
     fn call(&self, mut call: Call<'_>) -> Result<(), CallError> {
-        let said = format!("{}: {}", self.0, call.text(0)?);
-        call.give_text(&said)
+        let answer = format!("{}: {}", self.0, call.text(0)?);
+        call.give_text(&answer)
     }
 }
 
@@ -81,7 +81,7 @@ impl Resolver for Commands {
         let text = || signature("String -> String");
         let host = || self.host.upgrade().expect("the host is alive");
         Ok(match name.rest() {
-            "say" => Answer::Function(Resolved::new(text(), Say(self.who)).pure()),
+            "say" => Answer::Function(Resolved::new(text(), Greeter(self.who)).pure()),
             "add" => Answer::Function(Resolved::new(signature("i32, i32 -> i32"), |mut call: Call<'_>| {
                 call.give(call.argument::<i32>(0)? + call.argument::<i32>(1)?)
             })),
@@ -90,9 +90,9 @@ impl Resolver for Commands {
             "fails" => return Err(CallError::other("the console is shut")),
             // Registers, resolves and calls during the lookup.
             "deep" => {
-                let said = host().calls().call("console:/say", &[Value::Text("deep".into())]).expect("another name");
+                let answer = host().calls().call("console:/say", &[Value::Text("deep".into())]).expect("another name");
                 host().calls().add_protocol(PlainProtocol::new("inner")).expect("the first lookup adds it");
-                Answer::declined(format!("{said:?}"))
+                Answer::declined(format!("{answer:?}"))
             }
             "itself" => {
                 Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it calls itself").to_string())
@@ -108,7 +108,7 @@ impl Resolver for Commands {
                         _ => host
                             .calls()
                             .call("console:/down", &[Value::U32(left - 1)])
-                            .map_err(in_words)?
+                            .map_err(format_error)?
                             .expect("a number"),
                     };
                     let Value::U32(below) = below else { return Err(CallError::other("no number")) };
@@ -116,14 +116,14 @@ impl Resolver for Commands {
                 }))
             }
             known if self.more.borrow().iter().any(|more| more == known) => {
-                Answer::Function(Resolved::new(text(), Say("more")))
+                Answer::Function(Resolved::new(text(), Greeter("more")))
             }
             other => Answer::declined(format!("unknown command {other}")),
         })
     }
 }
 
-fn in_words(error: Error) -> CallError {
+fn format_error(error: Error) -> CallError {
     CallError::other(error.to_string())
 }
 
@@ -338,7 +338,7 @@ fn a_host_protocol_survives_rollback_reload_and_unload() {
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
     // The module requested the name before and received an error, which is not cached past the load.
     let unknown = ask(line, "console:/sing");
-    assert!(matches!(&unknown, Value::Text(told) if told.contains("unknown command sing")), "{unknown:?}");
+    assert!(matches!(&unknown, Value::Text(text) if text.contains("unknown command sing")), "{unknown:?}");
     more.borrow_mut().push("sing".to_owned());
     assert_eq!(ask(line, "console:/sing"), text("more: Ana"));
     host.unload_master().expect("a Master");
@@ -378,14 +378,14 @@ fn a_shutdown_drops_registrations_that_own_the_host() {
 
 #[test]
 fn only_pure_functions_are_called_before_a_commit() {
-    let (host, told) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));
-    let (known, log) = (Rc::clone(&host), Rc::clone(&told));
+    let (host, log) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));
+    let (known, inner) = (Rc::clone(&host), Rc::clone(&log));
     let listener = move |event: &MasterEvent| {
         let Some(host) = known.borrow().as_ref().and_then(WeakRuntime::upgrade) else { return };
         let pure = host.calls().call("console:/say", &[text("a")]).is_ok();
         let other =
             host.calls().call("console:/add", &[Value::I32(1), Value::I32(2)]).map_err(|error| error.to_string());
-        log.borrow_mut().push((format!("{event:?}"), pure, other));
+        inner.borrow_mut().push((format!("{event:?}"), pure, other));
     };
     let runtime = support::builder().on_event(listener).build().expect("a host");
     *host.borrow_mut() = Some(runtime.downgrade());
@@ -393,8 +393,8 @@ fn only_pure_functions_are_called_before_a_commit() {
     let library = support::plugin("switchboard", &[]);
     host.create_master(std::slice::from_ref(&library)).expect("a Master");
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
-    let told = told.borrow();
-    assert!(told.iter().all(|(_, pure, _)| *pure), "{told:?}");
-    let refused = |other: &Result<_, String>| matches!(other, Err(told) if told.starts_with("calling console:/add is refused before the commit"));
-    assert!(told.iter().any(|(_, _, other)| refused(other)), "{told:?}");
+    let log = log.borrow();
+    assert!(log.iter().all(|(_, pure, _)| *pure), "{log:?}");
+    let refused = |other: &Result<_, String>| matches!(other, Err(text) if text.starts_with("calling console:/add is refused before the commit"));
+    assert!(log.iter().any(|(_, _, other)| refused(other)), "{log:?}");
 }

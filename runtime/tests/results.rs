@@ -19,7 +19,7 @@ fn lamp_host() -> Runtime {
     host
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -43,7 +43,7 @@ fn text(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
 #[test]
 fn a_host_receives_a_returned_error_with_the_functions_location() {
     let host = lamp_host();
-    let lamp = born(&host, LAMP);
+    let lamp = spawn(&host, LAMP);
     let flicker = |times| host.objects().call(lamp, "flicker", &[Value::U32(times)]);
     assert_eq!(flicker(4).expect("permitted"), Some(Value::U32(4)));
     let (message, place) = returned(flicker(11));
@@ -67,7 +67,7 @@ fn a_host_receives_a_returned_error_with_the_functions_location() {
 #[test]
 fn a_panic_differs_from_a_returned_error() {
     let host = lamp_host();
-    let lamp = born(&host, LAMP);
+    let lamp = spawn(&host, LAMP);
     let crashed = host.objects().call(lamp, "crash", &[]).expect_err("it panics");
     assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
     assert!(text(&host, lamp, "judge", &[Value::Text("crash".into())]).starts_with("went wrong: panicked"));
@@ -81,7 +81,7 @@ fn a_panic_differs_from_a_returned_error() {
 #[test]
 fn named_delegate_and_host_calls_return_equal_errors() {
     let host = lamp_host();
-    let lamp = born(&host, LAMP);
+    let lamp = spawn(&host, LAMP);
     assert_eq!(host.calls().call("ex:/lamps.half", &[Value::U32(8)]).expect("it is even"), Some(Value::U32(4)));
     let (message, place) = returned(host.calls().call("ex:/lamps.half", &[Value::U32(7)]));
     assert_eq!(message, "7 is odd");
@@ -103,7 +103,7 @@ fn named_delegate_and_host_calls_return_equal_errors() {
 #[test]
 fn an_override_in_another_module_returns_its_own_errors() {
     let host = lamp_host();
-    let (lamp, twin) = (born(&host, LAMP), born(&host, TWIN));
+    let (lamp, twin) = (spawn(&host, LAMP), spawn(&host, TWIN));
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(3)]).expect("permitted"), Some(Value::U32(6)));
     // The override has turned the error of the base into a value.
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(9)]).expect("permitted"), Some(Value::U32(0)));
@@ -120,7 +120,7 @@ fn an_override_in_another_module_returns_its_own_errors() {
 #[test]
 fn an_error_passes_through_calls_that_call_back() {
     let host = lamp_host();
-    let (one, other) = (born(&host, LAMP), born(&host, TWIN));
+    let (one, other) = (spawn(&host, LAMP), spawn(&host, TWIN));
     let pass_on = |to, times| host.objects().call(one, "pass_on", &[Value::Object(to), Value::U32(times)]);
     assert_eq!(returned(pass_on(one, 11)).0, "11 times are too often");
     assert_eq!(pass_on(one, 1).expect("permitted"), Some(Value::U32(1)));
@@ -137,7 +137,7 @@ fn an_error_passes_through_calls_that_call_back() {
 #[test]
 fn an_error_is_reported_alike_in_every_generation() {
     let host = lamp_host();
-    let lamp = born(&host, TWIN);
+    let lamp = spawn(&host, TWIN);
     for _ in 0..2 {
         host.reload(&[support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])])
             .unwrap_or_else(|error| panic!("{error}"));

@@ -88,7 +88,7 @@ fn calls_racing_replacements_are_answered_by_a_current_generation() {
         (seen, generation - 1)
     });
     let exact: u64 = seen.iter().map(|seen| seen.exact).sum();
-    tell(&format!("{} calls, {exact} of them exact, {replaced} replacements, {:?}", share * THREADS, since.elapsed()));
+    print(&format!("{} calls, {exact} of them exact, {replaced} replacements, {:?}", share * THREADS, since.elapsed()));
     assert!(replaced > 0 && exact > 0, "{seen:?}");
     drop(function);
     slim.begin_unload().expect("it is collectible").wait(LONG).unwrap_or_else(|report| panic!("{report}"));
@@ -144,13 +144,13 @@ fn calls_racing_unloads_return_a_result_or_an_error() {
         callers.into_iter().map(|caller| caller.join().expect("it does not panic")).collect::<Vec<_>>()
     });
     let (answered, refused) = seen.iter().fold((0, 0), |sum, seen| (sum.0 + seen.answered, sum.1 + seen.refused));
-    tell(&format!("{answered} calls, {refused} refused, {lives} lives"));
+    print(&format!("{answered} calls, {refused} refused, {lives} lives"));
     assert!(lives > 1 && refused > 0, "{seen:?}");
     assert!(process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty());
 }
 
 /// Prints a line for manual runs with `--nocapture`.
-fn tell(line: &str) {
+fn print(line: &str) {
     #![expect(clippy::print_stdout, reason = "counters for manual runs of the race")]
     println!("{line}");
 }

@@ -215,8 +215,9 @@ fn a_failed_resume_is_reported_and_its_module_keeps_running() {
         scene.order(&format!("harbor 2 main panic\nharbor 1 resume {how}"));
         let reload = scene.reload(&[harbor(2)]);
         assert_eq!(failure(&reload).0, Phase::Start, "it is the main that has failed");
-        let told = reload.warnings.iter().any(|line| line.starts_with("resume of harbor failed, and harbor goes on"));
-        assert!(told, "{reload}");
+        let is_reported =
+            reload.warnings.iter().any(|line| line.starts_with("resume of harbor failed, and harbor goes on"));
+        assert!(is_reported, "{reload}");
         scene.assert_serves("1");
         scene.order("");
         committed(scene.reload(&[harbor(2)]));
@@ -232,12 +233,12 @@ fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     let deed = move |host: &Runtime, arguments: &[Value]| {
         let [Value::Text(moment)] = arguments else { return text("nothing".to_owned()) };
         let before = host.counters().objects;
-        let born = host.objects().spawn("/Script/Engine.Actor").map(|_| host.counters().objects - before);
+        let spawned = host.objects().spawn("/Script/Engine.Actor").map(|_| host.counters().objects - before);
         let answer = host.calls().call("ex:/harbor.build", &[]);
         let reload = host.reload(&[&library]).map(drop).map_err(|error| error.to_string());
         let shutdown = host.unload_master().map(drop).map_err(|error| error.to_string());
         host.request_reload(vec![library.clone()]);
-        text(format!("in {moment}: {born:?} {answer:?} {reload:?} {shutdown:?}"))
+        text(format!("in {moment}: {spawned:?} {answer:?} {reload:?} {shutdown:?}"))
     };
     scene
         .host
@@ -249,14 +250,14 @@ fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     assert_eq!(failure(&scene.reload(&[harbor(2)])).0, Phase::Start);
     assert_eq!(scene.host.counters().objects, count + 2, "its objects are kept");
     scene.assert_serves("1");
-    let told = scene.record.take();
-    let deeds: Vec<_> = told.lines().filter(|line| line.contains(" did ")).collect();
-    assert_eq!(deeds.len(), 2, "{told}");
+    let log = scene.record.take();
+    let deeds: Vec<_> = log.lines().filter(|line| line.contains(" did ")).collect();
+    assert_eq!(deeds.len(), 2, "{log}");
     for deed in deeds {
         assert!(deed.contains("Ok(1) Ok(Some(Text(\"1\")))"), "it makes objects and answers: {deed}");
         assert_eq!(deed.matches("Err(\"").count(), 2, "neither a reload nor an unload begins during it: {deed}");
     }
-    assert!(!told.contains("posted"), "{told}");
+    assert!(!log.contains("posted"), "{log}");
     scene.order("");
     scene.host.tick(alcedo_runtime::Budget::frame());
     // Posts belong to the old generation, which is alive; the requested reload follows them.
@@ -270,12 +271,12 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     let _alone = support::record("harbor");
     let folder = tempfile::tempdir().expect("a folder");
     let (orders, end) = (folder.path().join("orders"), folder.path().join("orders.end"));
-    let (told, hangs) = channel();
+    let (sender, hangs) = channel();
     let builder = support::builder().watchdog(Duration::from_millis(700)).on_hang(move |hang| {
         // On a slow machine, a phase of the host itself may also exceed the limit.
         if !hang.function.is_empty() {
             fs::write(&end, "").expect("the folder is writable");
-            let _sent = told.send(hang.clone());
+            let _sent = sender.send(hang.clone());
         }
     });
     let host = builder.module_args(&[&format!("orders={}", orders.display())]).build().expect("a host");

@@ -126,7 +126,7 @@ fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
 /// Runs `test` in a separate process, where the plugin with these features is already built.
 fn alone_with(features: &[&str], test: &str) -> Option<String> {
     support::plugin("traces", features); // built once, not by each
-    Some(support::alone::said(&support::alone::passes(&mut this_program(test))))
+    Some(support::alone::output_text(&support::alone::passes(&mut this_program(test))))
 }
 
 fn this_program(test: &str) -> Command {
@@ -181,24 +181,24 @@ fn until(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
 
 /// Checks a habit in three generations, each of which is gone before the next one checks the expected value. Memory is not searched:
 /// the repairs must not depend on the search.
-fn goes(habit: &str, wanted: &[&str]) {
-    goes_with(&[], habit, wanted);
+fn check_habit(habit: &str, expected: &[&str]) {
+    check_with_features(&[], habit, expected);
 }
 
-/// Runs `goes_under` with features of the plugin and without a memory search.
-fn goes_with(features: &[&str], habit: &str, wanted: &[&str]) {
-    goes_under(ReferenceSearch::Never, features, habit, wanted);
+/// Runs `check_with_search` with features of the plugin and without a memory search.
+fn check_with_features(features: &[&str], habit: &str, expected: &[&str]) {
+    check_with_search(ReferenceSearch::Never, features, habit, expected);
 }
 
 /// Checks that a habit does not keep the image, with or without a memory search.
-fn goes_under(looks: ReferenceSearch, features: &[&str], habit: &str, wanted: &[&str]) {
+fn check_with_search(search: ReferenceSearch, features: &[&str], habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", features);
-    let host = host(&library, None, looks);
-    for wanted in wanted {
+    let host = host(&library, None, search);
+    for expected in expected {
         leave(&host, habit);
         reload(&host, &library);
         until(&host, "the old image is gone", || mapped(&host) == 1);
-        assert_eq!(look(&host, habit), *wanted);
+        assert_eq!(look(&host, habit), *expected);
     }
     assert_eq!(host.unloads().parked(), Vec::<String>::new());
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
@@ -206,10 +206,10 @@ fn goes_under(looks: ReferenceSearch, features: &[&str], habit: &str, wanted: &[
 
 /// Declares tests with a habit and the expected value after each reload.
 macro_rules! traces {
-    ($($name:ident: $habit:literal => $wanted:expr;)*) => {$(
+    ($($name:ident: $habit:literal => $expected:expr;)*) => {$(
         #[test]
         fn $name() {
-            alone(stringify!($name), || goes($habit, &$wanted));
+            alone(stringify!($name), || check_habit($habit, &$expected));
         }
     )*};
 }
@@ -231,25 +231,25 @@ traces! {
 
 #[test]
 fn the_log_of_the_system_keeps_its_name() {
-    let said = alone("the_log_of_the_system_keeps_its_name", || goes("openlog", &["logged"; 3]));
-    if let Some(said) = said {
-        assert_eq!(said.matches("a-plugin-that-logs: said after the reload").count(), 3, "{said}");
+    let output_text = alone("the_log_of_the_system_keeps_its_name", || check_habit("openlog", &["logged"; 3]));
+    if let Some(output_text) = output_text {
+        assert_eq!(output_text.matches("a-plugin-that-logs: said after the reload").count(), 3, "{output_text}");
     }
 }
 
 #[test]
 fn an_unloading_plugins_stream_is_flushed_and_then_detached() {
     let name = "an_unloading_plugins_stream_is_flushed_and_then_detached";
-    if let Some(said) = alone(name, || goes("fopencookie", &["flushed"; 3])) {
-        assert_eq!(said.matches("through a stream of a plugin: in the buffer").count(), 3, "{said}");
+    if let Some(output_text) = alone(name, || check_habit("fopencookie", &["flushed"; 3])) {
+        assert_eq!(output_text.matches("through a stream of a plugin: in the buffer").count(), 3, "{output_text}");
     }
 }
 
 #[test]
 fn standard_output_is_restored_when_the_replacing_plugin_unloads() {
     let name = "standard_output_is_restored_when_the_replacing_plugin_unloads";
-    if let Some(said) = alone(name, || goes("fopencookie_as_stdout", &["flushed"; 3])) {
-        assert_eq!(said.matches("written after the reload").count(), 3, "{said}");
+    if let Some(output_text) = alone(name, || check_habit("fopencookie_as_stdout", &["flushed"; 3])) {
+        assert_eq!(output_text.matches("written after the reload").count(), 3, "{output_text}");
     }
 }
 
@@ -267,7 +267,7 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
 }
 
 /// Checks that a habit keeps its image until the library releases the address, and that the report names it.
-fn is_kept(habit: &str, says: &[&str]) {
+fn is_kept(habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", &[]);
     let host = host(&library, None, ReferenceSearch::Always);
     for _ in 0..3 {
@@ -275,7 +275,7 @@ fn is_kept(habit: &str, says: &[&str]) {
         reload(&host, &library);
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let report = ticket.wait(Duration::from_millis(50)).expect_err("an address of it is left").to_string();
-        assert!(says.iter().all(|words| report.contains(words)), "{report}");
+        assert!(expected.iter().all(|words| report.contains(words)), "{report}");
         assert_eq!(mapped(&host), 2, "{report}");
         host.calls().call("ex:/traces.clear", &[]).expect("it clears");
         until(&host, "the old image is gone", || mapped(&host) == 1);
@@ -298,9 +298,9 @@ fn a_callback_in_a_variable_keeps_its_image_until_removed() {
 }
 
 /// Checks a callback that the library keeps in this kind of memory, and a part of the report.
-fn is_kept_in(test: &str, how: &str, says: &str) {
+fn is_kept_in(test: &str, how: &str, expected: &str) {
     if std::env::var_os(ALONE).is_some() {
-        return is_kept("entry", &[says]);
+        return is_kept("entry", &[expected]);
     }
     support::plugin("traces", &[]);
     support::alone::passes(this_program(test).env("STAYING_HOW", how));
@@ -589,14 +589,14 @@ traces! {
 #[test]
 fn fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it() {
     alone("fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it", || {
-        goes_under(ReferenceSearch::Always, &[], "looked_up_fork_handlers", &["a child ended with 7"; 3]);
+        check_with_search(ReferenceSearch::Always, &[], "looked_up_fork_handlers", &["a child ended with 7"; 3]);
     });
 }
 
 /// Checks a habit whose functions run once in each of three unloaded generations.
-fn runs_thrice(test: &str, habit: &str, says: &str) {
-    if let Some(said) = alone(test, || goes(habit, &NOTHING)) {
-        assert_eq!(said.matches(says).count(), 3, "{said}");
+fn runs_thrice(test: &str, habit: &str, expected: &str) {
+    if let Some(output_text) = alone(test, || check_habit(habit, &NOTHING)) {
+        assert_eq!(output_text.matches(expected).count(), 3, "{output_text}");
     }
 }
 
@@ -620,10 +620,10 @@ fn exit_handlers_with_a_status_run_before_their_plugin_unloads() {
 
 /// Declares tests for the shared C++ library: a habit, and the expected value after each reload.
 macro_rules! traces_in_cpp {
-    ($($name:ident: $habit:literal => $wanted:literal;)*) => {$(
+    ($($name:ident: $habit:literal => $expected:literal;)*) => {$(
         #[test]
         fn $name() {
-            in_cpp(stringify!($name), $habit, $wanted);
+            in_cpp(stringify!($name), $habit, $expected);
         }
     )*};
 }
@@ -639,16 +639,16 @@ traces_in_cpp! {
     a_handler_restored_after_its_plugin_unloaded_is_removed: "cpp_stale" => "as before";
 }
 
-fn in_cpp(test: &str, habit: &str, wanted: &str) {
+fn in_cpp(test: &str, habit: &str, expected: &str) {
     if std::env::var_os(ALONE).is_some() {
-        return goes_with(&["cpp"], habit, &[wanted; 3]);
+        return check_with_features(&["cpp"], habit, &[expected; 3]);
     }
     if Command::new("c++").arg("--version").output().is_err() {
         eprintln!("{test} did not run: a C++ compiler is missing");
         return;
     }
-    let said = alone_with(&["cpp"], test).expect("it ran in a process of its own");
-    if wanted == "written" {
-        assert_eq!(said.matches("written by C++ after the reload").count(), 3, "{said}");
+    let output_text = alone_with(&["cpp"], test).expect("it ran in a process of its own");
+    if expected == "written" {
+        assert_eq!(output_text.matches("written by C++ after the reload").count(), 3, "{output_text}");
     }
 }

@@ -52,7 +52,7 @@ fn host(anything: bool) -> Runtime {
     host
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -120,7 +120,7 @@ fn doors() -> Vec<Door> {
 #[test]
 fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
     let host = host(false);
-    let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| born(&host, class));
+    let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| spawn(&host, class));
     host.links().bind(lock, "turned", lock, "turn").expect("it fits");
     host.objects().destroy(gone);
     for (at, (expected, way)) in doors().into_iter().enumerate() {
@@ -144,34 +144,35 @@ fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
 fn an_untyped_plugin_passes_no_wrong_objects_to_typed_code() {
     let host = host(false);
     host.create_master(&[support::plugin("values", &[])]).unwrap_or_else(|error| panic!("{error}"));
-    let [lock, key, wall, ringer] = [LOCK, KEY, WALL, "/Script/Game.Ringer"].map(|class| born(&host, class));
-    let bell = born(&host, "/Script/Game.Bell");
-    let says = |function: &str, arguments: &[Value]| match host.objects().call(ringer, function, arguments) {
+    let [lock, key, wall, ringer] = [LOCK, KEY, WALL, "/Script/Game.Ringer"].map(|class| spawn(&host, class));
+    let bell = spawn(&host, "/Script/Game.Bell");
+    let call_text = |function: &str, arguments: &[Value]| match host.objects().call(ringer, function, arguments) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{other:?}"),
     };
     let text = |text: &str| Value::Text(text.to_owned());
-    let pass = |name: &str, object| says("pass", &[text(name), Value::Object(object)]);
+    let pass = |name: &str, object| call_text("pass", &[text(name), Value::Object(object)]);
     assert_eq!(pass("ex:/turn", key), "passed");
     let refusal = |place: &str| format!("{place}: object {wall} is a {WALL}, not a {KEY}");
     assert_eq!(pass("ex:/turn", wall), refusal("`ex:/turn` (Object(/Script/Test.Key)): argument 0"));
-    let put = |object| says("put", &[text("up:/Script/Test.Lock:key"), Value::Object(lock), Value::Object(object)]);
+    let put =
+        |object| call_text("put", &[text("up:/Script/Test.Lock:key"), Value::Object(lock), Value::Object(object)]);
     assert_eq!(put(key), "passed");
     assert_eq!(put(wall), refusal("`up:/Script/Test.Lock:key`"));
     assert_eq!(host.objects().get(lock, "key").expect("a property"), Value::Object(key));
     // Results of calls without a signature check are also checked.
-    let take = |object| says("take_bell", &[Value::Object(object)]);
+    let take = |object| call_text("take_bell", &[Value::Object(object)]);
     assert_eq!(take(bell), "/Script/Game.Bell");
     assert_eq!(take(wall), format!("object {wall} is a {WALL}, not a /Script/Game.Bell"));
     // The plugin's own function, with types, as before.
-    assert_eq!(says("take", &[Value::Object(bell)]), "/Script/Game.Bell");
+    assert_eq!(call_text("take", &[Value::Object(bell)]), "/Script/Game.Bell");
 }
 
 #[test]
 fn a_world_with_mismatched_references_loads_without_them() {
     let path = support::test_dir().join("wrong_class.world");
     let old = host(true);
-    let [lock, other, wall, key] = [LOCK, LOCK, WALL, KEY].map(|class| born(&old, class));
+    let [lock, other, wall, key] = [LOCK, LOCK, WALL, KEY].map(|class| spawn(&old, class));
     old.objects().set(lock, "key", &Value::Object(wall)).expect("any object is accepted");
     old.objects().set(other, "key", &Value::Object(key)).expect("any object is accepted");
     old.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));

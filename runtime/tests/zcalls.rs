@@ -33,7 +33,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
 /// Calls from the plugin, through the method `by` of a line, and compares its text.
 fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
     match host.objects().call(line, by, arguments) {
-        Ok(Some(Value::Text(told))) => expected.assert_eq(&told),
+        Ok(Some(Value::Text(text))) => expected.assert_eq(&text),
         other => panic!("`{by}` returns a string, not {other:?}"),
     }
 }
@@ -46,7 +46,7 @@ fn register(host: &Runtime) {
     };
     host.calls().register("host.double", "i32, i32 -> i32".parse().expect("a signature"), double).expect("a free name");
     let greet = |_: &Runtime, values: &[Value]| match values {
-        [Value::Text(whom)] => Ok(Some(Value::Text(format!("the host greets {whom}")))),
+        [Value::Text(name)] => Ok(Some(Value::Text(format!("the host greets {name}")))),
         _ => Err(CallError::other("a text was promised")),
     };
     host.calls().register("host.greet", "String -> String".parse().expect("a signature"), greet).expect("a free name");
@@ -414,7 +414,7 @@ fn with_db(host: &Runtime) -> (Words, Words) {
             _ => Err(CallError::other("two numbers were promised")),
         };
         let greet = |_: &Runtime, values: &[Value]| match values {
-            [Value::Text(whom)] => Ok(Some(Value::Text(format!("the table greets {whom}")))),
+            [Value::Text(name)] => Ok(Some(Value::Text(format!("the table greets {name}")))),
             _ => Err(CallError::other("a text was promised")),
         };
         match name {

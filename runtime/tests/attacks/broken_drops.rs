@@ -60,10 +60,10 @@ fn a_thread_local_with_a_panicking_drop_is_named_before_the_abort() {
         let mut child = alone::only(module_path!(), name);
         child.env(CHILD, elsewhere).env(alcedo_runtime::crash_guard::FOLDER, &folder);
         let output = child.output().expect("this program starts");
-        let said = alone::said(&output);
-        assert!(!output.status.success(), "{said}");
+        let output_text = alone::output_text(&output);
+        assert!(!output.status.success(), "{output_text}");
         let named = ["alcedo: a thread-local of attacker", "attacker/src/broken_drops.rs\nline ", thread];
-        assert!(named.iter().all(|part| said.contains(part)), "{said}");
+        assert!(named.iter().all(|part| output_text.contains(part)), "{output_text}");
         // The crash report names the module for a supervisor.
         let report = fs::read_to_string(folder.join("crash")).expect("a report");
         assert!(report.contains("signal 6\n") && report.contains("\nlocal attacker"), "{report}");

@@ -14,33 +14,33 @@ use super::verbs::{Tools, Touch, VERBS};
 use super::{ask, assert_goes_on, attacker, host, spawn, support};
 
 /// Action of the log subscriber; its argument is the target of the line.
-type Meanwhile = Rc<dyn Fn(&str)>;
+type OnEvent = Rc<dyn Fn(&str)>;
 
 /// Slot in which the log subscriber finds the host after its construction.
 type Seat = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
 
 thread_local! {
     /// Action for each line that is logged on this thread.
-    static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
+    static ON_EVENT: RefCell<Option<OnEvent>> = const { RefCell::new(None) };
 }
 
 struct Logger;
 
 impl<S: Subscriber> Layer<S> for Logger {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
-        let meanwhile = MEANWHILE.with(|meanwhile| meanwhile.borrow().clone());
-        if let Some(meanwhile) = meanwhile {
-            meanwhile(event.metadata().target());
+        let callback = ON_EVENT.with(|callback| callback.borrow().clone());
+        if let Some(callback) = callback {
+            callback(event.metadata().target());
         }
     }
 }
 
 /// Runs `scene` with an action for each log line.
-fn logged<T>(meanwhile: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T {
-    MEANWHILE.with(|slot| *slot.borrow_mut() = Some(Rc::new(meanwhile)));
+fn logged<T>(callback: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T {
+    ON_EVENT.with(|slot| *slot.borrow_mut() = Some(Rc::new(callback)));
     let subscriber = tracing_subscriber::registry().with(Logger);
     let outcome = tracing::subscriber::with_default(subscriber, scene);
-    MEANWHILE.with(|slot| *slot.borrow_mut() = None);
+    ON_EVENT.with(|slot| *slot.borrow_mut() = None);
     outcome
 }
 
@@ -57,27 +57,27 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
 
 /// Calls every verb while a slice is borrowed, and returns the results by name.
 fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
-    let heard: Rc<RefCell<Vec<_>>> = Rc::default();
+    let results: Rc<RefCell<Vec<_>>> = Rc::default();
     let seat: Seat = Rc::default();
-    let (into, from) = (Rc::clone(&heard), Rc::clone(&seat));
+    let (into, from) = (Rc::clone(&results), Rc::clone(&seat));
     let attack = move |target: &str| {
         let Some((host, tools)) = from.borrow().clone().filter(|_| target == "attack") else { return };
         into.borrow_mut().extend(VERBS.iter().map(|(name, touch, verb)| (*name, *touch, verb(&host, &tools))));
     };
-    let (host, told) = logged(attack, || {
+    let (host, answer) = logged(attack, || {
         let (host, tools, _folder) = stage();
         *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
-        let told = ask(&host, tools.holder, function);
+        let answer = ask(&host, tools.holder, function);
         *seat.borrow_mut() = None;
         assert!(host.objects().is_alive(tools.holder), "it was not destroyed while its slice was lent");
-        (host, told)
+        (host, answer)
     });
-    assert_eq!(told, expected);
+    assert_eq!(answer, expected);
     // Pending requests are executed or dropped now, and the host continues.
     drop((host.take_reloads(), host.take_unloads()));
-    let heard = std::mem::take(&mut *heard.borrow_mut());
-    assert_eq!(heard.len(), VERBS.len(), "the logger was called once, with the slice out");
-    heard
+    let results = std::mem::take(&mut *results.borrow_mut());
+    assert_eq!(results.len(), VERBS.len(), "the logger was called once, with the slice out");
+    results
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
     // The log subscriber destroys the holder of the tools at the first line.
-    let _told = host.objects().call(tools.holder, "say", &[]);
+    let _answer = host.objects().call(tools.holder, "say", &[]);
     let holder = spawn(host, "Holder");
     host.objects().call(holder, "keep", &[]).expect("kept");
     host.objects().call(holder, "forget", &[]).expect("forgotten");
@@ -207,14 +207,14 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     let seat: Seat = Rc::default();
     let problems: Rc<RefCell<Vec<String>>> = Rc::default();
     let lines: Rc<RefCell<BTreeSet<String>>> = Rc::default();
-    let (from, into, heard) = (Rc::clone(&seat), Rc::clone(&problems), Rc::clone(&lines));
+    let (from, into, targets) = (Rc::clone(&seat), Rc::clone(&problems), Rc::clone(&lines));
     let attack = move |target: &str| {
         let open = alcedo_runtime::bench::open_borrows();
         if open != 0 {
             into.borrow_mut().push(format!("{open} stores are borrowed in a line of {target}"));
         }
         let Some((host, tools)) = from.borrow().clone() else { return };
-        heard.borrow_mut().insert(target.to_owned());
+        targets.borrow_mut().insert(target.to_owned());
         for (name, _, verb) in VERBS.iter().filter(|(name, ..)| *name != "shutdown" && *name != "request_unload") {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| verb(&host, &tools))) {
                 let text = panic.downcast_ref::<String>().cloned();
@@ -231,8 +231,11 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
         drop(host.shutdown());
     });
     let lines = lines.take();
-    let told = |part: &str| lines.iter().any(|target| target.ends_with(part));
-    assert!(told("attack") && told("conjugate::blacks") && told("unload::under_way"), "the scene has lines: {lines:?}");
+    let has_line = |part: &str| lines.iter().any(|target| target.ends_with(part));
+    assert!(
+        has_line("attack") && has_line("conjugate::blacks") && has_line("unload::under_way"),
+        "the scene has lines: {lines:?}"
+    );
     let mut problems = problems.take();
     problems.sort();
     problems.dedup();
@@ -245,8 +248,8 @@ fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     for in_turn in [true, false] {
         for end in ["reload", "unload", "shutdown"] {
             let seat: Seat = Rc::default();
-            let said: Rc<RefCell<Vec<String>>> = Rc::default();
-            let (from, into) = (Rc::clone(&seat), Rc::clone(&said));
+            let answers: Rc<RefCell<Vec<String>>> = Rc::default();
+            let (from, into) = (Rc::clone(&seat), Rc::clone(&answers));
             let attack = move |target: &str| {
                 let Some((host, tools)) = from.borrow_mut().take_if(|_| target.ends_with("bridge::tasks")) else {
                     return;
@@ -275,7 +278,7 @@ fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
                 "reload" => "true [(2, Alive)]",
                 _ => "[] []",
             };
-            assert_eq!(*said.borrow(), [expected], "{end}, in turn: {in_turn}");
+            assert_eq!(*answers.borrow(), [expected], "{end}, in turn: {in_turn}");
         }
     }
 }

@@ -49,7 +49,7 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
 /// Calls a function that returns a string, and formats a refusal.
 fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     match host.objects().call(object, function, &[]) {
-        Ok(Some(Value::Text(told))) => told,
+        Ok(Some(Value::Text(text))) => text,
         Ok(other) => format!("{other:?}"),
         Err(error) => format!("refused: {error}"),
     }

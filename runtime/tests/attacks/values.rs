@@ -13,8 +13,8 @@ fn holder() -> (Runtime, ObjectHandle) {
 
 fn check(function: &str, expected: &str) {
     let (host, holder) = holder();
-    let told = ask(&host, holder, function);
-    assert!(told.contains(expected), "{function}: {told}");
+    let answer = ask(&host, holder, function);
+    assert!(answer.contains(expected), "{function}: {answer}");
     assert_goes_on(&host);
 }
 
@@ -129,18 +129,18 @@ fn a_container_with_an_exhausted_epoch_counter_has_no_valid_stale_views() {
         // SAFETY: no plugin code runs, so no view into the container exists.
         unsafe { host.bench() }.age(holder, property, epoch).expect("a container");
     }
-    let told = ask(&host, holder, "count_to_the_end");
-    let lines: Vec<&str> = told.lines().collect();
-    let [first, second, third, last, rest @ ..] = &lines[..] else { panic!("{told}") };
+    let answer = ask(&host, holder, "count_to_the_end");
+    let lines: Vec<&str> = answer.lines().collect();
+    let [first, second, third, last, rest @ ..] = &lines[..] else { panic!("{answer}") };
     for early in [first, second, third] {
         let (fresh, stale) = early.split_once(" / ").expect("two halves");
-        assert!(fresh == "done" && stale.contains("has expired"), "{told}");
+        assert!(fresh == "done" && stale.contains("has expired"), "{answer}");
     }
     let (fresh, stale) = last.split_once(" / ").expect("two halves");
     for worn in [fresh, stale] {
-        assert!(worn.contains("put the values into a new container"), "{told}");
+        assert!(worn.contains("put the values into a new container"), "{answer}");
     }
-    assert_eq!(rest, ["2 6", "2 copied"], "operations without a view still work: {told}");
+    assert_eq!(rest, ["2 6", "2 copied"], "operations without a view still work: {answer}");
     assert_goes_on(&host);
 }
 

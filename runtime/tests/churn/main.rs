@@ -70,9 +70,9 @@ impl Churn {
         self.host.objects().call(self.yard, function, &[]).unwrap_or_else(|error| panic!("`{function}`: {error}"));
     }
 
-    fn word(&self, property: &str) -> u64 {
+    fn number(&self, property: &str) -> u64 {
         match self.host.objects().get(self.yard, property) {
-            Ok(Value::U64(word)) => word,
+            Ok(Value::U64(number)) => number,
             other => panic!("{property} of the yard is a u64, not {other:?}"),
         }
     }
@@ -85,7 +85,7 @@ impl Churn {
             Ok(Some(Value::Array(answers))) => answers,
             Ok(other) => panic!("`run` answers each operation, not {other:?}"),
             Err(error) => {
-                let index = self.word("progress");
+                let index = self.number("progress");
                 panic!("operation {index}, {:?}: {error}", Op::nth(seed, index));
             }
         };
@@ -181,8 +181,8 @@ impl Churn {
     fn end(mut self) {
         self.collect();
         self.compare();
-        assert!(self.word("refused") > 0, "stale accesses were tried");
-        eprintln!("{:?}, {} stale accesses refused", self.done, self.word("refused"));
+        assert!(self.number("refused") > 0, "stale accesses were tried");
+        eprintln!("{:?}, {} stale accesses refused", self.done, self.number("refused"));
         self.host.unload_master().unwrap_or_else(|error| panic!("{error}"));
         assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the last generation ends");
         let blacks = self.host.conjugates().blacks();

@@ -18,7 +18,7 @@ use alcedo_runtime::{
 
 use crate::libraries::Libraries;
 use crate::model::Model;
-use crate::outcome::{Fate, Id, Listed, Named, Outcome, Refusal, is_possible};
+use crate::outcome::{Id, Listed, Named, Outcome, Refusal, UnloadOutcome, is_possible};
 use crate::program::{Answer, How, LETTERS, Lib, Module, Op};
 
 /// State shared by all threads of a program. Resolvers hold a weak reference, since a strong one would be a cycle.
@@ -75,21 +75,21 @@ impl Shared {
 
     /// Describes all holders, for the report of a hang.
     pub(crate) fn holders(&self) -> String {
-        let mut told = String::new();
+        let mut lines = String::new();
         for info in self.contexts.all() {
-            told.push_str(&format!("{info}\n"));
+            lines.push_str(&format!("{info}\n"));
         }
         for name in LETTERS {
             if let Some(context) = self.contexts.slim(name) {
-                context.held_by().iter().for_each(|by| told.push_str(&format!("  {name} is held by {by}\n")));
+                context.held_by().iter().for_each(|by| lines.push_str(&format!("  {name} is held by {by}\n")));
                 std::mem::forget(context);
             }
         }
         let tickets = self.tickets.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for ticket in tickets.iter().filter(|ticket| ticket.state() != ContextState::Dead) {
-            told.push_str(&format!("{}\n", ticket.report()));
+            lines.push_str(&format!("{}\n", ticket.report()));
         }
-        told
+        lines
     }
 
     fn keep(&self, ticket: &UnloadTicket) {
@@ -178,7 +178,7 @@ impl<'a> Worker<'a> {
         let outcome = self.act(op)?;
         model.check(self.number, op, &outcome)?;
         if let Op::Wait(name) = op {
-            self.wait(name, &model.fates(self.number, name))?;
+            self.wait(name, &model.unload_outcomes(self.number, name))?;
         }
         self.shared.expect_reports()?;
         let listed = self.shared.listed();
@@ -291,9 +291,9 @@ impl<'a> Worker<'a> {
             Op::Enter(name) => self.context(name).enter().map(|scope| self.hold(Held::Scope { _scope: scope })),
             Op::Task(name) => {
                 let seen = Seen::default();
-                let told = Arc::clone(&seen);
+                let reported = Arc::clone(&seen);
                 let looking: Looking = Box::pin(std::future::poll_fn(move |_context| {
-                    *told.lock().expect("not poisoned") = Contexts::current().map(|info| id(info.id));
+                    *reported.lock().expect("not poisoned") = Contexts::current().map(|info| id(info.id));
                     Poll::Pending
                 }));
                 let task = self.context(name).scope(looking);
@@ -419,20 +419,22 @@ impl<'a> Worker<'a> {
     }
 
     /// Waits until the leaving generations have the outcomes that the model predicts.
-    fn wait(&self, name: usize, fates: &[(u64, Fate)]) -> Result<(), String> {
+    fn wait(&self, name: usize, unload_outcomes: &[(u64, UnloadOutcome)]) -> Result<(), String> {
         let context = self.context(name);
-        for (generation, fate) in fates {
-            let subject = context.unloads().into_iter().find(|ticket| is_of(ticket, *generation, fates));
-            match (fate, subject) {
-                (Fate::Ends, None) | (Fate::Open, _) => {}
-                (Fate::Ends, Some(ticket)) => {
+        for (generation, expected) in unload_outcomes {
+            let subject = context.unloads().into_iter().find(|ticket| is_of(ticket, *generation, unload_outcomes));
+            match (expected, subject) {
+                (UnloadOutcome::Ends, None) | (UnloadOutcome::Open, _) => {}
+                (UnloadOutcome::Ends, Some(ticket)) => {
                     ticket
                         .wait(self.shared.patience)
                         .map(drop)
                         .map_err(|report| format!("it does not end: {report}"))?;
                 }
-                (Fate::Held(_), None) => return Err(format!("generation {generation} of {context} is held and gone")),
-                (Fate::Held(named), Some(ticket)) => self.expect_held(&ticket, named)?,
+                (UnloadOutcome::Held(_), None) => {
+                    return Err(format!("generation {generation} of {context} is held and gone"));
+                }
+                (UnloadOutcome::Held(named), Some(ticket)) => self.expect_held(&ticket, named)?,
             }
         }
         Ok(())
@@ -499,8 +501,8 @@ fn modules_of(shared: &Shared, name: usize) -> Vec<ModuleSummary> {
 }
 
 /// The ticket of a replaced generation names the generation; the ticket of a context, for its last generation, does not.
-fn is_of(ticket: &UnloadTicket, generation: u64, fates: &[(u64, Fate)]) -> bool {
-    let is_last = fates.iter().all(|(other, _)| *other <= generation);
+fn is_of(ticket: &UnloadTicket, generation: u64, unload_outcomes: &[(u64, UnloadOutcome)]) -> bool {
+    let is_last = unload_outcomes.iter().all(|(other, _)| *other <= generation);
     match ticket.subject().split_once(" generation ") {
         Some((_, number)) => number == generation.to_string(),
         None => is_last,

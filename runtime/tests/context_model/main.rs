@@ -103,10 +103,10 @@ fn contexts_behave_like_the_model_under_any_interleaving() -> Result<(), Failed>
             .output()?;
         let reached = std::fs::read_to_string(&at)?.parse::<u64>().unwrap_or(next);
         if !batch.status.success() {
-            let said = String::from_utf8_lossy(&batch.stderr);
+            let stderr = String::from_utf8_lossy(&batch.stderr);
             let program = thrown(reached);
             return Err(format!(
-                "ALCEDO_MODEL_SEED={reached}: {}\n{said}\nthe whole program: {program:?}",
+                "ALCEDO_MODEL_SEED={reached}: {}\n{stderr}\nthe whole program: {program:?}",
                 batch.status
             )
             .into());

@@ -8,7 +8,7 @@ mod loading;
 
 use std::collections::BTreeMap;
 
-use crate::outcome::{Fate, Id, Listed, Named, Outcome, Refusal};
+use crate::outcome::{Id, Listed, Named, Outcome, Refusal, UnloadOutcome};
 use crate::program::{Answer, LETTERS, Lib, Module, Op};
 
 /// Index of a generation in the model.
@@ -391,17 +391,17 @@ impl Model {
     }
 
     /// Leaving generations of a context by host number, with their predicted outcomes.
-    pub(crate) fn fates(&self, thread: usize, name: usize) -> Vec<(u64, Fate)> {
+    pub(crate) fn unload_outcomes(&self, thread: usize, name: usize) -> Vec<(u64, UnloadOutcome)> {
         let context = self.expect_handle(thread, name);
         let leaving = |at: &Gen| self.gens[*at].context == context && self.gens[*at].life == Life::Leaving;
-        (0..self.gens.len()).filter(leaving).map(|at| (self.gens[at].number, self.fate(at))).collect()
+        (0..self.gens.len()).filter(leaving).map(|at| (self.gens[at].number, self.unload_outcome(at))).collect()
     }
 
-    fn fate(&self, at: Gen) -> Fate {
+    fn unload_outcome(&self, at: Gen) -> UnloadOutcome {
         if self.is_held(at) {
-            return Fate::Held(self.named(at));
+            return UnloadOutcome::Held(self.named(at));
         }
-        if self.may_be_held(at) || self.is_open { Fate::Open } else { Fate::Ends }
+        if self.may_be_held(at) || self.is_open { UnloadOutcome::Open } else { UnloadOutcome::Ends }
     }
 
     fn named(&self, at: Gen) -> Named {

@@ -43,7 +43,7 @@ pub(crate) enum Outcome {
 }
 
 /// Expected report about a leaving generation.
-pub(crate) enum Fate {
+pub(crate) enum UnloadOutcome {
     Ends,
     /// The generation is held; its report lists at least this many holders of each kind.
     Held(Named),

@@ -22,7 +22,7 @@ enum Message {
 
 /// Channels to and from a thread.
 struct Line {
-    tell: Sender<Message>,
+    sender: Sender<Message>,
     answers: Receiver<Result<(), String>>,
 }
 
@@ -33,7 +33,7 @@ impl Line {
     }
 
     fn send(&self, message: Message) -> Result<(), String> {
-        self.tell.send(message).map_err(|_| "a thread has panicked".to_owned())
+        self.sender.send(message).map_err(|_| "a thread has panicked".to_owned())
     }
 
     fn answer(&self) -> Result<(), String> {
@@ -56,12 +56,12 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
     let model = Arc::new(Mutex::new(Model::new(program.threads)));
     let runtime = thread::scope(|scope| {
         let lines = (0..program.threads).map(|number| {
-            let (tell, told) = channel();
+            let (sender, messages) = channel();
             let (answer, answers) = channel();
             let (shared, model) = (&shared, Arc::clone(&model));
             scope.spawn(move || {
                 let mut worker = Worker::new(shared, number, program.is_race);
-                for message in told {
+                for message in messages {
                     let done = match message {
                         Message::Step(op) => worker.step(&mut model.lock().expect("not poisoned"), op),
                         Message::Race(ops) => ops.into_iter().try_for_each(|op| worker.race(op)),
@@ -70,7 +70,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
                     answer.send(done).expect("the program listens");
                 }
             });
-            Line { tell, answers }
+            Line { sender, answers }
         });
         let lines: Vec<_> = lines.collect();
         match program.is_race {

@@ -36,9 +36,9 @@ fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() 
     (stops, reached, goes_on)
 }
 
-/// Calls `heard` for each log line of this thread.
-fn heard_by<T>(heard: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
-    tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(heard)), work)
+/// Calls `listener` for each log line of this thread.
+fn with_log_listener<T>(listener: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(listener)), work)
 }
 
 struct Ear<F>(F);
@@ -101,13 +101,13 @@ fn a_thread_local_destructor_may_use_a_context_and_has_no_scope() {
     }
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "used late");
-    let (inner, (told, heard)) = (slim.clone(), channel());
+    let (inner, (sender, receiver)) = (slim.clone(), channel());
     let thread = thread::spawn(move || {
-        KEEP.with_borrow_mut(|keep| *keep = Some(AtEnd(inner.clone(), told)));
+        KEEP.with_borrow_mut(|keep| *keep = Some(AtEnd(inner.clone(), sender)));
         drop(inner.enter().expect("it is alive"));
     });
     thread.join().expect("it does not panic");
-    assert_eq!(heard.recv().expect("it ran"), (Some(1), true));
+    assert_eq!(receiver.recv().expect("it ran"), (Some(1), true));
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 
@@ -121,7 +121,7 @@ fn a_subscriber_may_list_contexts_while_one_starts_unloading() {
                 drop(contexts.all());
             }
         };
-        heard_by(look, || slim.begin_unload().expect("it is collectible").wait(LONG).is_ok())
+        with_log_listener(look, || slim.begin_unload().expect("it is collectible").wait(LONG).is_ok())
     });
     assert_eq!(ended.recv_timeout(LONG), Ok(true));
 }
@@ -131,9 +131,9 @@ fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
     for by_name in [true, false] {
         let runtime = runtime();
         let (contexts, stage) = (runtime.contexts(), runtime.stage_dir());
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&heard);
-        contexts.on_event(move |event| told.lock().expect("no panic").push(event.to_string()));
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&events);
+        contexts.on_event(move |event| log.lock().expect("no panic").push(event.to_string()));
         let slim = contexts.create_slim("parked").expect("the name is free");
         slim.set_canary(Canary::Off);
         let (stops, reached, goes_on) = stop();
@@ -154,8 +154,8 @@ fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
         let maps = fs::read_to_string("/proc/self/maps").expect("this is Linux");
         assert!(!maps.contains(&*stage.to_string_lossy()), "an image stays mapped");
-        let heard = heard.lock().expect("no panic");
-        assert!(!heard.iter().any(|event| event.starts_with("Loaded")), "{heard:?}");
+        let events = events.lock().expect("no panic");
+        assert!(!events.iter().any(|event| event.starts_with("Loaded")), "{events:?}");
     }
 }
 
@@ -172,7 +172,7 @@ fn an_unload_waits_for_a_running_replacement() {
                 stops();
             }
         };
-        heard_by(at_main, || replaces.replace(reports(2)))
+        with_log_listener(at_main, || replaces.replace(reports(2)))
     });
     reached();
     let ticket = slim.begin_unload().expect("it is collectible");
@@ -205,9 +205,9 @@ fn a_module_of_another_runtime_is_rejected_even_with_equal_ids() {
     let secret = ours.create_slim("secret").expect("the name is free");
     secret.load_path(figures(1)).expect("it is loaded");
     let foreign = theirs.create_slim("theirs").expect("the name is free").load_path(figures(1)).expect("it is loaded");
-    let asks = ours.create_slim("requests").expect("the name is free");
-    asks.set_resolver(move |_| Ok(Some(FoundModule::Loaded(foreign.clone()))));
-    let refused = asks.load_name("figures", &any());
+    let requester = ours.create_slim("requests").expect("the name is free");
+    requester.set_resolver(move |_| Ok(Some(FoundModule::Loaded(foreign.clone()))));
+    let refused = requester.load_name("figures", &any());
     assert!(matches!(refused, Err(ContextError::ForeignModule { .. })), "{refused:?}");
 }
 
@@ -271,8 +271,8 @@ fn a_resolver_replaced_during_its_call_may_panic_in_drop() {
         stops();
         Ok(None)
     });
-    let asks = slim.clone();
-    let outcome = thread::spawn(move || asks.load_name("nothing", &any()));
+    let requester = slim.clone();
+    let outcome = thread::spawn(move || requester.load_name("nothing", &any()));
     reached();
     slim.set_resolver(|_| Ok(None));
     goes_on();
@@ -288,8 +288,8 @@ fn misleading_context_names_do_not_hide_dependents_of_a_module() {
     let module = base.load_path(figures(1)).expect("it is loaded");
     for name in ["plain", "x of Slim \"a\" generation 1, which needs y", "a\" generation 1, which needs figures"] {
         let user = contexts.create_slim(name).expect("the name is free");
-        let lent = module.clone();
-        user.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+        let borrowed = module.clone();
+        user.set_resolver(move |_| Ok(Some(FoundModule::Loaded(borrowed.clone()))));
         user.load_path(needy()).expect("it depends");
         let report = contexts.report(base.id().expect("it is alive")).expect("it is alive");
         let is_named = |by: &alcedo_runtime::Blocker| by.owner.contains(name) && by.owner.starts_with("reports");
@@ -318,7 +318,7 @@ fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
                 stops();
             }
         };
-        heard_by(at_exit, || {
+        with_log_listener(at_exit, || {
             unloads.load_path(reports(1)).expect("it is loaded");
             unloads.begin_unload().expect("it is collectible")
         })
@@ -381,8 +381,8 @@ fn the_watch_of_an_ended_slim_releases_it() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "watched");
     let kept = Arc::new(());
-    let told = Arc::clone(&kept);
-    let watch = SlimWatch::start(&slim, reports(1), move |_| drop(Arc::clone(&told))).expect("it can be watched");
+    let captured = Arc::clone(&kept);
+    let watch = SlimWatch::start(&slim, reports(1), move |_| drop(Arc::clone(&captured))).expect("it can be watched");
     gone(&slim.begin_unload().expect("it is collectible"));
     support::until("its thread has ended", || Arc::strong_count(&kept) == 1);
     drop(watch);

@@ -153,13 +153,13 @@ fn parking_a_context_refuses_its_pending_load_without_residue() {
         let contexts = runtime.contexts();
         let [lender, borrower] =
             ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
-        let lent = lender.load_path(figures(1)).expect("it is loaded");
+        let borrowed = lender.load_path(figures(1)).expect("it is loaded");
         let given_up = borrower.clone();
         borrower.set_resolver(move |_| {
             let ticket = begin(&given_up);
             given_up.park();
             assert_eq!(ticket.state(), ContextState::Dead, "nothing is mapped yet");
-            Ok(Some(if is_lent { FoundModule::Loaded(lent.clone()) } else { FoundModule::File(figures(2)) }))
+            Ok(Some(if is_lent { FoundModule::Loaded(borrowed.clone()) } else { FoundModule::File(figures(2)) }))
         });
         let refused = borrower.load_path(needy());
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");

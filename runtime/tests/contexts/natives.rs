@@ -25,17 +25,17 @@ fn is_mapped(path: &Path) -> bool {
 fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
     let (contexts, asked) = (runtime().contexts(), Arc::new(Mutex::new(Vec::new())));
     let slim = slim(&contexts, "d1");
-    let told = |name: &'static str| {
+    let resolver_of = |name: &'static str| {
         let asked = Arc::clone(&asked);
-        move |wanted: &str| {
-            asked.lock().expect("not poisoned").push(format!("{name} {wanted}"));
+        move |library: &str| {
+            asked.lock().expect("not poisoned").push(format!("{name} {library}"));
             Ok(None)
         }
     };
-    slim.on_resolving_native(told("handler 1"));
-    slim.on_resolving_native(told("handler 2"));
-    slim.set_native_resolver(told("resolver"));
-    slim.set_native_resolver_of("reports", told("module's"));
+    slim.on_resolving_native(resolver_of("handler 1"));
+    slim.on_resolving_native(resolver_of("handler 2"));
+    slim.set_native_resolver(resolver_of("resolver"));
+    slim.set_native_resolver_of("reports", resolver_of("module's"));
     let refused = refusal(slim.native_library("nowhere", Some("reports")));
     let order = ["module's nowhere", "resolver nowhere", "handler 1 nowhere", "handler 2 nowhere"];
     assert_eq!(*asked.lock().expect("not poisoned"), order);
@@ -59,8 +59,8 @@ fn d1_system_and_module_folder_are_searched_before_the_handlers() {
     let slim = contexts.create_slim("d1").expect("the name is free");
     slim.load_path(&file).expect("it is loaded");
     slim.on_resolving_native(|name| panic!("unexpected request for {name}"));
-    let beside = slim.native_library("beside", Some("reports")).expect("it is next to the module");
-    assert_eq!(beside.path(), dir.path().join("libbeside.so"));
+    let library = slim.native_library("beside", Some("reports")).expect("it is next to the module");
+    assert_eq!(library.path(), dir.path().join("libbeside.so"));
     let system = slim.native_library("libm.so.6", None).expect("the system has it");
     assert!(!system.symbol("cos").expect("it has").is_null());
     assert!(matches!(system.symbol("nowhere"), Err(ContextError::Native { .. })));

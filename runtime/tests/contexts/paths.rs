@@ -69,13 +69,13 @@ fn a_relative_path_is_refused_at_every_entry_point() {
 
     host_refuses("a Master", host.create_master(&[&path]).expect_err("it is relative"));
     host.create_master(&[support::plugin("broken", &[])]).expect("it is absolute");
-    let says = |report: alcedo_runtime::Reload| report.into_result().expect_err("it is relative").to_string();
+    let message_of = |report: alcedo_runtime::Reload| report.into_result().expect_err("it is relative").to_string();
     for report in [host.reload(&[&path]), host.reload_changed(&[&path])] {
-        refused.borrow_mut().push(says(report.expect("there is a Master")));
+        refused.borrow_mut().push(message_of(report.expect("there is a Master")));
     }
     host.request_reload(vec![path.clone().into()]);
     host.safe_point();
-    refused.borrow_mut().extend(host.take_reloads().into_iter().map(says));
+    refused.borrow_mut().extend(host.take_reloads().into_iter().map(message_of));
     assert_eq!(host.generation(), 1);
 
     let refused = refused.into_inner();

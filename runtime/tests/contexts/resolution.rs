@@ -157,12 +157,12 @@ fn any_result_returned_after_the_seal_is_refused() {
     for what in ["loaded", "file", "bytes"] {
         let contexts = runtime().contexts();
         let [lender, slim] = ["lender", "sealed"].map(|name| contexts.create_slim(name).expect("the name is free"));
-        let lent = lender.load_path(figures(1)).expect("it is loaded");
+        let borrowed = lender.load_path(figures(1)).expect("it is loaded");
         slim.set_resolver(move |request| {
             let sealed = request.load_context().expect("there is a handle");
             let _ticket = sealed.begin_unload().expect("it is collectible");
             Ok(Some(match what {
-                "loaded" => FoundModule::Loaded(lent.clone()),
+                "loaded" => FoundModule::Loaded(borrowed.clone()),
                 "file" => FoundModule::File(figures(1)),
                 _ => FoundModule::Bytes { image: std::fs::read(figures(1))?, symbols: None },
             }))
@@ -257,8 +257,8 @@ fn c_a_dependency_stays_loaded_until_its_dependents_are_gone() {
     let blocked = ticket.wait(std::time::Duration::ZERO).expect_err("a module depends on it");
     let owners: Vec<_> = blocked.blockers.iter().map(|by| format!("{} {}", by.kind, by.owner)).collect();
     let build = top.modules()[0].build_id;
-    let wanted = format!("reports 0.1.0 (build {build:032x}) of Slim \"top\" generation 1, which needs figures");
-    assert!(owners.contains(&format!("dependent module {wanted}")), "{owners:?}");
+    let dependent = format!("reports 0.1.0 (build {build:032x}) of Slim \"top\" generation 1, which needs figures");
+    assert!(owners.contains(&format!("dependent module {dependent}")), "{owners:?}");
     gone(&top.begin_unload().expect("it is collectible"));
     gone(&ticket);
 }
@@ -267,10 +267,10 @@ fn c_a_dependency_stays_loaded_until_its_dependents_are_gone() {
 fn c_modules_start_after_all_they_need() {
     let contexts = runtime().contexts();
     let started = Asked::default();
-    let heard = Arc::clone(&started);
+    let inner = Arc::clone(&started);
     contexts.on_event(move |event| {
         if let ContextEventKind::Loaded(module) = &event.event {
-            heard.lock().expect("not poisoned").push(module.clone());
+            inner.lock().expect("not poisoned").push(module.clone());
         }
     });
     let slim = contexts.create_slim("order").expect("the name is free");

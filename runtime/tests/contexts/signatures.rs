@@ -33,10 +33,10 @@ fn slim_functions_take_slot_values_and_strings_and_lookup_refuses_others() {
         Value::I32(-7),
         Value::I64(-8),
     ];
-    let said = called("plain", "u8, u16, u32, u64, i8, i16, i32, i64 -> String", &numbers);
-    assert_eq!(said, Some(text("1 2 3 4 -5 -6 -7 -8")));
-    let said = called("more", "f32, f64, bool -> String", &[Value::F32(0.5), Value::F64(1.5), Value::Bool(true)]);
-    assert_eq!(said, Some(text("0.5 1.5 true")));
+    let answer = called("plain", "u8, u16, u32, u64, i8, i16, i32, i64 -> String", &numbers);
+    assert_eq!(answer, Some(text("1 2 3 4 -5 -6 -7 -8")));
+    let answer = called("more", "f32, f64, bool -> String", &[Value::F32(0.5), Value::F64(1.5), Value::Bool(true)]);
+    assert_eq!(answer, Some(text("0.5 1.5 true")));
 
     for (method, words, which) in [
         ("array", "Array(f64)", "Array(f64)"),
@@ -49,10 +49,10 @@ fn slim_functions_take_slot_values_and_strings_and_lookup_refuses_others() {
     ] {
         let refused =
             slim.function("Kinds", method, words).map(drop).expect_err("it needs a memory layout").to_string();
-        let says = format!(
+        let expected = format!(
             "`nm:/relay:Kinds:{method}` ({words}): a {which} lies in memory that the Master's types lay out, and they belong to \
              the game thread: pass numbers, `bool`, `String`, `Name` and `Object` instead"
         );
-        assert_eq!(refused, says, "{method}");
+        assert_eq!(refused, expected, "{method}");
     }
 }

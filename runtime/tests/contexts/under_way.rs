@@ -28,18 +28,18 @@ fn chain_of(error: &ContextError) -> Option<Vec<LoadStep>> {
     None
 }
 
-fn shown(chain: &[LoadStep]) -> String {
+fn formatted(chain: &[LoadStep]) -> String {
     chain.iter().map(LoadStep::to_string).collect::<Vec<_>>().join(" → ")
 }
 
 /// Chain of a refused load.
 fn ring<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
     let error = outcome.expect_err("it would wait for itself");
-    shown(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
+    formatted(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
 }
 
 /// Resolver that requests `name` from `context` for any request, and counts its calls.
-fn asks(
+fn resolver_loading(
     context: &LoadContext,
     name: &str,
     asked: &Arc<AtomicUsize>,
@@ -62,9 +62,9 @@ fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiv
     outcome
 }
 
-/// Runs `work` and calls `heard` synchronously for each line that modules log on this thread.
-fn heard_by<T>(heard: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
-    tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(heard)), work)
+/// Runs `work` and calls `listener` synchronously for each line that modules log on this thread.
+fn with_log_listener<T>(listener: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(listener)), work)
 }
 
 struct Ear<F>(F);
@@ -94,7 +94,7 @@ impl Visit for Line {
 fn a_recursive_resolver_is_refused_immediately_with_the_chain() {
     let contexts = runtime().contexts();
     let (slim, asked) = (contexts.create_slim("own").expect("the name is free"), Arc::default());
-    slim.set_resolver(asks(&slim, "figures", &asked));
+    slim.set_resolver(resolver_loading(&slim, "figures", &asked));
     let error = slim.load_name("figures", &any()).expect_err("it calls itself");
     let link = ("Slim \"own\"".to_owned(), Wanted::Module("figures".into()));
     let chain: Vec<_> =
@@ -121,8 +121,8 @@ fn a_cycle_over_names_or_contexts_is_refused_when_it_closes() {
     assert_eq!(ring(slim.load_name("a", &any())), "a in Slim \"names\" → b in Slim \"names\" → a in Slim \"names\"");
 
     let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
-    one.set_resolver(asks(&other, "figures", &asked));
-    other.on_resolving(asks(&one, "figures", &asked));
+    one.set_resolver(resolver_loading(&other, "figures", &asked));
+    other.on_resolving(resolver_loading(&one, "figures", &asked));
     assert_eq!(
         ring(one.load_name("figures", &any())),
         "figures in Slim \"one\" → figures in Slim \"other\" → figures in Slim \"one\""
@@ -131,15 +131,15 @@ fn a_cycle_over_names_or_contexts_is_refused_when_it_closes() {
 
     let default = contexts.default_context();
     let back = contexts.create_slim("back").expect("the name is free");
-    back.on_resolving(asks(&default, "b", &asked));
-    default.set_resolver(asks(&back, "a", &asked));
+    back.on_resolving(resolver_loading(&default, "b", &asked));
+    default.set_resolver(resolver_loading(&back, "a", &asked));
     assert_eq!(
         ring(back.load_name("a", &any())),
         "a in Slim \"back\" → a in Default → a in Slim \"back\"",
         "the Default is searched before the handlers"
     );
     default.set_resolver(|_| Ok(None));
-    default.on_resolving(asks(&back, "a", &asked));
+    default.on_resolving(resolver_loading(&back, "a", &asked));
     assert_eq!(ring(back.load_name("a", &any())), "a in Slim \"back\" → b in Default → a in Slim \"back\"");
 }
 
@@ -266,7 +266,7 @@ fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()
                 may_go.lock().expect("one thread at a time").recv_timeout(LONG).expect("released");
             }
         };
-        heard_by(hold, || slim.load_path(file)).expect("it is loaded");
+        with_log_listener(hold, || slim.load_path(file)).expect("it is loaded");
         mains.load(Ordering::SeqCst)
     });
     (outcome, is_inside, go)
@@ -305,10 +305,10 @@ fn concurrent_requests_share_the_module_loaded_by_another_thread() {
             let (begun, file) = (begun.clone(), reports(1));
             move || {
                 begun.send(()).expect("the test listens");
-                let heard = move |_: &str| {
+                let listener = move |_: &str| {
                     count.fetch_add(1, Ordering::SeqCst);
                 };
-                heard_by(heard, || by_path.load_path(file))
+                with_log_listener(listener, || by_path.load_path(file))
             }
         }),
         apart(move || {
@@ -342,7 +342,7 @@ fn a_waiting_load_retries_after_the_first_fails() {
                 has_begun.lock().expect("one thread").recv_timeout(LONG).expect("the second comes");
             }
         };
-        heard_by(hold, || first.load_path(broken))
+        with_log_listener(hold, || first.load_path(broken))
     });
     within(&is_inside);
     slim.set_resolver(|_| Ok(Some(FoundModule::File(reports(1)))));
@@ -363,18 +363,18 @@ fn one_of_two_mutually_waiting_loads_is_refused() {
     let outcomes = [0, 1].map(|at| {
         let (own, other) = (slims[at].clone(), slims[1 - at].clone());
         let (both_inside, file) = (Arc::clone(&both_inside), reports(1));
-        let (told, news) = channel();
+        let (sender, receiver) = channel();
         let listen = move |line: &str| {
             if line == "main reports" {
                 both_inside.wait();
-                told.send(other.load_name("reports", &any())).expect("the test listens");
+                sender.send(other.load_name("reports", &any())).expect("the test listens");
             }
         };
-        (apart(move || heard_by(listen, || own.load_path(file))), news)
+        (apart(move || with_log_listener(listen, || own.load_path(file))), receiver)
     });
     let outcomes = outcomes.map(|(whole, inside)| (within(&whole).expect("it starts"), within(&inside)));
     let refused: Vec<_> = outcomes.iter().filter_map(|(_, inside)| inside.as_ref().err()).collect();
-    let chains: Vec<_> = refused.iter().filter_map(|error| chain_of(error)).map(|chain| shown(&chain)).collect();
+    let chains: Vec<_> = refused.iter().filter_map(|error| chain_of(error)).map(|chain| formatted(&chain)).collect();
     let (one, other) = ("reports in Slim \"one\"", "reports in Slim \"other\"");
     let rings = [format!("{one} → {other} → {one}"), format!("{other} → {one} → {other}")];
     assert!(chains.len() == 1 && rings.contains(&chains[0]), "{chains:?}");
@@ -385,16 +385,16 @@ fn a_listener_may_load_more_modules_into_the_context() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("notified").expect("the name is free");
     slim.set_resolver(|request| Ok((request.name == "figures").then(|| FoundModule::File(figures(1)))));
-    let (again, told) = (slim.clone(), Arc::new(Mutex::new(Vec::new())));
-    let news = Arc::clone(&told);
+    let (again, outcomes) = (slim.clone(), Arc::new(Mutex::new(Vec::new())));
+    let inner = Arc::clone(&outcomes);
     contexts.on_event(move |event| {
         if event.event == ContextEventKind::Loaded("reports".into()) {
             let outcome = again.load_name("figures", &any()).map(|module| module.name);
-            news.lock().expect("not poisoned").push(outcome.map_err(|error| error.to_string()));
+            inner.lock().expect("not poisoned").push(outcome.map_err(|error| error.to_string()));
         }
     });
     slim.load_path(reports(1)).expect("it is loaded");
-    assert_eq!(*told.lock().expect("not poisoned"), [Ok("figures".to_owned())]);
+    assert_eq!(*outcomes.lock().expect("not poisoned"), [Ok("figures".to_owned())]);
 }
 
 #[test]
@@ -454,6 +454,6 @@ fn contexts_replacing_each_other_do_not_deadlock() {
     let refused: Vec<_> = outcomes.into_iter().filter_map(Result::err).collect();
     assert_eq!(refused.len(), 1, "{refused:?}");
     let chain = chain_of(&refused[0]).expect("a chain");
-    assert!(chain.len() > 3 && chain.first() == chain.last(), "{}", shown(&chain));
+    assert!(chain.len() > 3 && chain.first() == chain.last(), "{}", formatted(&chain));
     assert_eq!(chain[0].wanted, Wanted::Replacement);
 }

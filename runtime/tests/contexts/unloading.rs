@@ -73,15 +73,15 @@ fn e2_context_states_are_alive_unloading_and_dead() {
 #[test]
 fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
     let contexts = runtime().contexts();
-    let heard = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::new(Mutex::new(Vec::new()));
     let slim = slim(&contexts, "e3");
-    let (told, own) = (Arc::clone(&heard), contexts.clone());
+    let (inner, own) = (Arc::clone(&log), contexts.clone());
     contexts.on_event(move |event| {
         let word = match &event.event {
             ContextEventKind::Unloading => format!("unloading, and `slim` returns {:?}", own.slim("e3").is_some()),
             other => format!("{other:?}"),
         };
-        told.lock().expect("not poisoned").push(word);
+        inner.lock().expect("not poisoned").push(word);
     });
     let again = contexts.slim("e3").expect("alive");
     let refused = Arc::new(AtomicU32::new(0));
@@ -93,7 +93,7 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
     let ticket = slim.begin_unload().expect("it is collectible");
     let _same = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert_eq!(*heard.lock().expect("not poisoned"), ["unloading, and `slim` returns false", "Dead"]);
+    assert_eq!(*log.lock().expect("not poisoned"), ["unloading, and `slim` returns false", "Dead"]);
     assert_eq!(refused.load(Ordering::Relaxed), 1);
     assert!(ticket.report().problems.is_empty(), "{}", ticket.report());
 }
@@ -102,17 +102,17 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
 fn e4_a_panicking_callback_stops_nothing_and_is_on_the_ticket() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e4");
-    let heard = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::new(Mutex::new(Vec::new()));
     for (priority, name) in [(7, "last"), (1, "first"), (3, "panics")] {
-        let heard = Arc::clone(&heard);
+        let log = Arc::clone(&log);
         slim.on_unloading(priority, move |_| {
             assert!(name != "panics", "on purpose");
-            heard.lock().expect("not poisoned").push(name);
+            log.lock().expect("not poisoned").push(name);
         });
     }
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert_eq!(*heard.lock().expect("not poisoned"), ["first", "last"]);
+    assert_eq!(*log.lock().expect("not poisoned"), ["first", "last"]);
     assert_eq!(ticket.report().problems, ["a callback of priority 3 panicked: \"on purpose\""]);
 }
 
@@ -135,9 +135,9 @@ fn a_slim_resource_that_recreates_itself_on_drop_is_reported() {
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
     let problems = ticket.report().problems;
-    let told =
+    let expected =
         "the exit hook of reports leaked a resource: each drop of `reports::Endless`, passed to `auto_dispose` at ";
-    assert!(problems.len() == 1 && problems[0].starts_with(told), "{problems:?}");
+    assert!(problems.len() == 1 && problems[0].starts_with(expected), "{problems:?}");
 }
 
 #[test]
@@ -292,9 +292,9 @@ fn e15_a_context_that_cannot_end_can_be_parked_and_stays_listed() {
 fn e15_a_report_names_dependents_of_modules_and_holders_of_the_context() {
     let contexts = runtime().contexts();
     let lender = slim(&contexts, "lender");
-    let lent = lender.load_path(figures(1)).expect("it is loaded");
+    let borrowed = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");
-    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(borrowed.clone()))));
     borrower.load_path(needy()).expect("its dependencies are borrowed");
     let pointer = lender.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let ticket = lender.begin_unload().expect("it is collectible");
@@ -438,10 +438,10 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
 
     // A load is a call of the context itself, with leases on its dependencies.
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let (told, line) = (Arc::clone(&seen), contexts.clone());
+    let (inner, line) = (Arc::clone(&seen), contexts.clone());
     slim.set_resolver(move |request| {
         let here = line.slim("places").expect("it is alive");
-        told.lock().expect("not poisoned").extend(here.held_by());
+        inner.lock().expect("not poisoned").extend(here.held_by());
         Ok((request.name == "figures").then(|| FoundModule::File(figures(1))))
     });
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
@@ -458,9 +458,9 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
 
     // A borrowed module is leased by the borrower, with the call site of the load.
     let lender = contexts.create_slim("lender").expect("the name is free");
-    let lent = lender.load_path(figures(1)).expect("it is loaded");
+    let borrowed = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");
-    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(borrowed.clone()))));
     borrower.load_path(needy()).expect("it borrows");
     let ticket = lender.begin_unload().expect("it is collectible");
     let held = ticket.report().blockers;

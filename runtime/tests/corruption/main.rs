@@ -32,7 +32,7 @@ use support::elf::{headers, number, section, sections};
 const MODULE: &str = module_path!();
 
 /// Flips one bit at each location of the file, one after the other.
-fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, says: &str) {
+fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, expected: &str) {
     // The ELF header is checked before the rest is read, so its errors have other messages.
     const HEAD: usize = 64;
     let original = fs::read(&scene.file).expect("just written");
@@ -43,8 +43,8 @@ fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u
     };
     for (what, at, bit) in bits {
         put(&scene.file, at, original[at] ^ 1 << bit);
-        let says = if at < HEAD { "" } else { says };
-        scene.is_refused(&format!("{what}, bit {bit} of byte {at:#x}"), says);
+        let expected = if at < HEAD { "" } else { expected };
+        scene.is_refused(&format!("{what}, bit {bit} of byte {at:#x}"), expected);
         put(&scene.file, at, original[at]);
     }
 }
@@ -109,11 +109,11 @@ fn a_file_cut_anywhere_is_refused() {
         longer.push(0);
         scene.put(&longer);
         scene.is_refused("a byte more", "the file does not end with the section headers");
-        let mut cut = |length: usize, says: &str| {
+        let mut cut = |length: usize, expected: &str| {
             let file = File::options().write(true).open(&scene.file).expect("the test directory is writable");
             file.set_len(length as u64).expect("the file is open for writing");
             drop(file);
-            scene.is_refused(&format!("cut to {length} of {whole} bytes"), says);
+            scene.is_refused(&format!("cut to {length} of {whole} bytes"), expected);
         };
         // A truncated seal is not recognized, so its bytes are surplus bytes of the library.
         for length in [whole - 1, whole - 8, body + 16, body + 1] {
@@ -274,9 +274,9 @@ fn put_u32(facts: &mut [u8], at: usize, number: u32) {
 #[test]
 fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
     scene("a_module_of_another_abi_is_refused_with_facts_of_both_sides", |scene| {
-        let mut check = |edit: fn(&mut [u8]), says: &str, is: fn(&LoadError) -> bool| {
+        let mut check = |edit: fn(&mut [u8]), expected: &str, is: fn(&LoadError) -> bool| {
             scene.put_sealed(&with_manifest(scene, edit));
-            scene.is_refused_as(says, says, is);
+            scene.is_refused_as(expected, expected, is);
         };
         check(
             |facts| put_u32(facts, at::ABI_NUMBER, ABI_NUMBER + 1),
@@ -363,12 +363,12 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
     let guided = contexts.create_slim("guided").expect("a free name");
     let answer = scene.file.clone();
     guided.set_resolver(move |_| Ok(Some(FoundModule::File(answer.clone()))));
-    let told = |result: Result<ModuleSummary, ContextError>| result.expect_err("it is refused").to_string();
+    let message_of = |result: Result<ModuleSummary, ContextError>| result.expect_err("it is refused").to_string();
     let doors = vec![
-        ("Slim", told(slim.load_path(&scene.file))),
-        ("bytes", told(slim.load_bytes("bytes", bytes, None))),
-        ("Default", told(contexts.default_context().load_path(&scene.file))),
-        ("resolver", told(guided.load_name("broken", &VersionReq::STAR))),
+        ("Slim", message_of(slim.load_path(&scene.file))),
+        ("bytes", message_of(slim.load_bytes("bytes", bytes, None))),
+        ("Default", message_of(contexts.default_context().load_path(&scene.file))),
+        ("resolver", message_of(guided.load_name("broken", &VersionReq::STAR))),
         ("peek", contexts.peek(&scene.file).expect_err("it is refused").to_string()),
         ("replace", slim.replace(&scene.file).expect_err("it is refused").to_string()),
     ];
@@ -385,12 +385,12 @@ fn a_module_name_is_an_identifier_at_every_entry_point() {
         for name in [b"br\0/ev", b"br\x1b[2J", b"br\ndon", b"../../", b"br ken", b"Broken", b"br:ken"] {
             let bytes = with_manifest(scene, |facts| facts[at::NAME..at::NAME + 6].copy_from_slice(&name[..6]));
             scene.put_sealed(&bytes);
-            let shown = format!("its module name is {:?}", String::from_utf8_lossy(&name[..6]));
-            scene.is_refused_as("a name", &shown, |error| {
+            let expected = format!("its module name is {:?}", String::from_utf8_lossy(&name[..6]));
+            scene.is_refused_as("a name", &expected, |error| {
                 matches!(error, LoadError::Manifest { source: ManifestError::Text { what: "module name", .. }, .. })
             });
             for (door, error) in other_entry_points(scene, &bytes) {
-                assert!(error.contains(&shown) && error.contains("build the plugin again"), "{door}: {error}");
+                assert!(error.contains(&expected) && error.contains("build the plugin again"), "{door}: {error}");
                 assert!(!error.contains(char::is_control), "{door}: {error:?}");
             }
         }
@@ -405,9 +405,9 @@ fn every_string_of_a_manifest_is_validated() {
     scene("every_string_of_a_manifest_is_validated", |scene| {
         let is_text: fn(&LoadError) -> bool =
             |error| matches!(error, LoadError::Manifest { source: ManifestError::Text { .. }, .. });
-        let with = |scene: &mut Scene, edit: fn(&mut [u8]), says: &str| {
+        let with = |scene: &mut Scene, edit: fn(&mut [u8]), expected: &str| {
             scene.put_sealed(&with_manifest(scene, edit));
-            scene.is_refused_as(says, says, is_text);
+            scene.is_refused_as(expected, expected, is_text);
         };
         with(scene, |facts| facts[at::VERSION] = 0x1b, r#"its version is "\u{1b}.1.0""#);
         let compiler = |facts: &mut [u8]| {
@@ -425,11 +425,11 @@ fn every_string_of_a_manifest_is_validated() {
 }
 
 /// Offset of a section name in the name table.
-fn name_of(elf: &[u8], wanted: &str) -> usize {
+fn name_of(elf: &[u8], section_name: &str) -> usize {
     let names = section(elf, ".shstrtab");
-    let text = [b"\0", wanted.as_bytes(), b"\0"].concat();
+    let text = [b"\0", section_name.as_bytes(), b"\0"].concat();
     let at = elf[names.clone()].windows(text.len()).position(|name| name == text);
-    names.start + at.unwrap_or_else(|| panic!("no section is called {wanted}")) + 1
+    names.start + at.unwrap_or_else(|| panic!("no section is called {section_name}")) + 1
 }
 
 #[test]
@@ -442,10 +442,10 @@ fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
             let mut elf = scene.body().to_vec();
             elf[slot.start + at] ^= bit;
             scene.put_sealed(&elf);
-            let says = "broken: its slot for hooks (.alcedo.hooks) is damaged; build it again";
-            scene.is_refused_as(&format!("byte {at} of the slot"), says, is);
+            let expected = "broken: its slot for hooks (.alcedo.hooks) is damaged; build it again";
+            scene.is_refused_as(&format!("byte {at} of the slot"), expected, is);
             scene.put(&elf);
-            scene.is_refused(&format!("byte {at} of the slot, without a seal"), says);
+            scene.is_refused(&format!("byte {at} of the slot, without a seal"), expected);
         }
         scene.the_whole_one_goes_live();
     });
@@ -458,9 +458,9 @@ fn a_module_declaring_hooks_must_have_a_hook_slot() {
         let mut elf = scene.body().to_vec();
         elf[name + 1] = b'A';
         scene.put_sealed(&elf);
-        let says =
+        let expected =
             "broken: its slot for hooks (.alcedo.hooks) is missing, though its manifest states that it has hooks";
-        scene.is_refused_as("a slot under another name", says, |error| matches!(error, LoadError::HookSlot { .. }));
+        scene.is_refused_as("a slot under another name", expected, |error| matches!(error, LoadError::HookSlot { .. }));
         scene.the_whole_one_goes_live();
     });
 }
@@ -497,8 +497,8 @@ fn a_relocation_over_the_hook_slot_is_refused() {
         let entry = entry.expect("there is one");
         elf[entry..entry + 8].copy_from_slice(&(slot + 8).to_le_bytes());
         scene.put_sealed(&elf);
-        let says = "its slot for hooks (.alcedo.hooks) would be written over while the file is mapped";
-        scene.is_refused_as("a relocated slot", says, |error| matches!(error, LoadError::HookSlot { .. }));
+        let expected = "its slot for hooks (.alcedo.hooks) would be written over while the file is mapped";
+        scene.is_refused_as("a relocated slot", expected, |error| matches!(error, LoadError::HookSlot { .. }));
         scene.the_whole_one_goes_live();
     });
 }
@@ -507,14 +507,14 @@ fn a_relocation_over_the_hook_slot_is_refused() {
 fn a_library_for_another_machine_is_refused() {
     scene("a_library_for_another_machine_is_refused", |scene| {
         let foreign = |error: &LoadError| matches!(error, LoadError::Image(ImageError::Foreign { .. }));
-        let wanted = format!("this host maps a 64-bit little-endian ELF library for {}", env::consts::ARCH);
+        let supported = format!("this host maps a 64-bit little-endian ELF library for {}", env::consts::ARCH);
         let (class, order, machine) = (4, 5, 18);
         let check = [(machine, 8, "for machine 8"), (class, 1, "of class 1"), (order, 2, "with byte order 2")];
         for (at, value, found) in check {
             let mut elf = scene.body().to_vec();
             elf[at] = value;
             scene.put_sealed(&elf);
-            scene.is_refused_as(found, &format!("is an ELF file {found}, {wanted}"), foreign);
+            scene.is_refused_as(found, &format!("is an ELF file {found}, {supported}"), foreign);
         }
         scene.the_whole_one_goes_live();
     });
@@ -525,8 +525,8 @@ fn a_plugin_that_shares_the_standard_library_is_refused() {
     let build = || support::flags::plugin_with_flags("broken", &["witness"], "prefer-dynamic", "-C prefer-dynamic");
     scene_of("a_plugin_that_shares_the_standard_library_is_refused", build, |scene| {
         scene.put(&scene.whole);
-        let says = "dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic";
-        scene.is_refused_as("prefer-dynamic", says, |error| {
+        let expected = "dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic";
+        scene.is_refused_as("prefer-dynamic", expected, |error| {
             matches!(error, LoadError::DynamicStd { module, library } if module == "broken" && library.starts_with("libstd-"))
         });
     });
@@ -537,8 +537,8 @@ fn a_plugin_whose_panics_abort_is_refused() {
     let build = || support::flags::plugin_with_flags("broken", &["witness"], "panic-abort", "-C panic=abort");
     scene_of("a_plugin_whose_panics_abort_is_refused", build, |scene| {
         scene.put(&scene.whole);
-        let says = "was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile";
-        scene.is_refused_as("panic=abort", says, |error| matches!(error, LoadError::PanicAborts { .. }));
+        let expected = "was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile";
+        scene.is_refused_as("panic=abort", expected, |error| matches!(error, LoadError::PanicAborts { .. }));
     });
 }
 

@@ -29,16 +29,16 @@ pub(crate) struct Sheet {
     wrong: Vec<String>,
 }
 
-fn at(of: &[&str], word: &str) -> usize {
-    of.iter().position(|known| *known == word).unwrap_or_else(|| panic!("no {word} in {of:?}"))
+fn at(of: &[&str], label: &str) -> usize {
+    of.iter().position(|name| *name == label).unwrap_or_else(|| panic!("no {label} in {of:?}"))
 }
 
 impl Sheet {
     /// Checks that the answer of the cell contains all expected parts.
-    pub(crate) fn check(&mut self, protocol: &str, direction: &str, sort: &str, told: &str, wanted: &[&str]) {
-        for wanted in wanted {
-            if !told.contains(wanted) {
-                self.wrong.push(format!("{protocol}, {direction}, {sort}: `{wanted}` is not in\n  {told}"));
+    pub(crate) fn check(&mut self, protocol: &str, direction: &str, sort: &str, answer: &str, expected: &[&str]) {
+        for expected in expected {
+            if !answer.contains(expected) {
+                self.wrong.push(format!("{protocol}, {direction}, {sort}: `{expected}` is not in\n  {answer}"));
             }
         }
         let cell = (at(&SORTS, sort), at(&PROTOCOLS, protocol), at(&DIRECTIONS, direction));

@@ -22,7 +22,7 @@ pub(crate) struct Model {
 
 /// Events since the last check.
 #[derive(Default, Debug)]
-pub(crate) struct News {
+pub(crate) struct Changes {
     pub(crate) made: Vec<Held>,
     /// Dropped values by location.
     pub(crate) gone: BTreeMap<String, Vec<Held>>,
@@ -30,7 +30,7 @@ pub(crate) struct News {
     pub(crate) seen: u64,
 }
 
-impl News {
+impl Changes {
     pub(crate) fn count(&self) -> u64 {
         self.gone.values().map(|gone| gone.len() as u64).sum()
     }
@@ -41,9 +41,9 @@ impl Model {
     ///
     /// # Panics
     /// Panics if a rule is violated: dropped twice, on the wrong thread, or with an answer that is not allowed at the location.
-    pub(crate) fn hear(&mut self, told: &str) -> News {
-        let mut news = News::default();
-        for line in told.lines() {
+    pub(crate) fn read_log(&mut self, log: &str) -> Changes {
+        let mut changes = Changes::default();
+        for line in log.lines() {
             let words: Vec<_> = line.splitn(6, ' ').collect();
             let number = |at: usize| words[at].parse::<u64>().unwrap_or_else(|error| panic!("{line}: {error}"));
             let held = (number(1), number(2));
@@ -52,13 +52,13 @@ impl Model {
                 "made" => {
                     let before = self.things.insert(held, Thing { place, is_gone: false });
                     assert_eq!(before, None, "made twice: {line}");
-                    news.made.push(held);
+                    changes.made.push(held);
                 }
                 "seen" => {
                     let thing = self.things.get(&held).unwrap_or_else(|| panic!("never made: {line}"));
                     assert!(!thing.is_gone, "seen after its end: {line}");
                     assert!(is_all_right(words[4]), "{line}");
-                    news.seen += 1;
+                    changes.seen += 1;
                 }
                 "gone" => {
                     let thing = self.things.get_mut(&held).unwrap_or_else(|| panic!("never made: {line}"));
@@ -68,12 +68,12 @@ impl Model {
                         "game" => assert!(is_all_right(words[5]), "{line}"),
                         _ => assert!(words[5].split(',').all(|answer| answer == "refused"), "{line}"),
                     }
-                    news.gone.entry(place).or_default().push(held);
+                    changes.gone.entry(place).or_default().push(held);
                 }
                 _ => panic!("unexpected line: {line}"),
             }
         }
-        news
+        changes
     }
 
     /// Number of values of an instance that are still held, by location.

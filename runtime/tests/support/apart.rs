@@ -65,15 +65,15 @@ extern "C" fn run_apart() {
 /// Harness options of the caller without the test names; `None` if no tests are to run.
 fn options(args: &[OsString]) -> Option<Vec<OsString>> {
     let (mut options, mut words) = (Vec::new(), args.iter());
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy();
+    while let Some(argument) = words.next() {
+        let text = argument.to_string_lossy();
         if ["--list", "--help", "-h"].contains(&&*text) {
             return None;
         }
         if text == "--exact" || !text.starts_with('-') {
             continue;
         }
-        options.push(word.clone());
+        options.push(argument.clone());
         if WITH_VALUE.contains(&&*text) {
             options.extend(words.next().cloned());
         }
@@ -155,11 +155,11 @@ fn with_output(mut command: Command) -> io::Result<(bool, String)> {
     let (mut output, mut ends, begun) = (String::new(), Vec::new(), Instant::now());
     let status = loop {
         let status = child.try_wait()?;
-        let mut news = Vec::new();
-        reader.read_to_end(&mut news)?;
-        let news = String::from_utf8_lossy(&news);
-        ends.extend(news.lines().filter_map(ended_test).map(|test| (test.to_owned(), begun.elapsed())));
-        output += &news;
+        let mut new_output = Vec::new();
+        reader.read_to_end(&mut new_output)?;
+        let new_output = String::from_utf8_lossy(&new_output);
+        ends.extend(new_output.lines().filter_map(ended_test).map(|test| (test.to_owned(), begun.elapsed())));
+        output += &new_output;
         if let Some(status) = status {
             break status;
         }
