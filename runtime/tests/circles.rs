@@ -42,8 +42,8 @@ fn named(log: &str) -> Vec<String> {
     let named = log.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
         let (_, rest) = line.split_once("  callback=").unwrap_or_else(|| panic!("{line}"));
         let (callback, handles) = rest.split_once("  handles=").unwrap_or_else(|| panic!("{line}"));
-        let (kind, place) = callback.split_once(" from ").unwrap_or_else(|| panic!("{line}"));
-        assert!(place.starts_with("runtime/tests/circles.rs:"), "{line}");
+        let (kind, location) = callback.split_once(" from ").unwrap_or_else(|| panic!("{line}"));
+        assert!(location.starts_with("runtime/tests/circles.rs:"), "{line}");
         format!("{kind}: {handles}")
     });
     named.collect()
@@ -91,10 +91,10 @@ fn callbacks_receive_a_handle_to_their_owner() {
     let log = Arc::new(Mutex::new(Vec::new()));
     let logging = |log: &Arc<Mutex<Vec<String>>>| {
         let log = Arc::clone(log);
-        move |who: &str, context: Option<LoadContext>, contexts: Option<Contexts>| {
+        move |callback: &str, context: Option<LoadContext>, contexts: Option<Contexts>| {
             let context = context.map_or_else(|| "none".to_owned(), |context| context.name().to_owned());
             let count = contexts.map_or(0, |contexts| contexts.all().len());
-            log.lock().expect("not poisoned").push(format!("{who} {context} {count}"));
+            log.lock().expect("not poisoned").push(format!("{callback} {context} {count}"));
         }
     };
     let slim = contexts.create_slim("given").expect("the name is free");

@@ -64,12 +64,12 @@ fn check_cubes(other: &Other) {
             Some(Value::U32(swaps.into()))
         );
         // Ticks read properties, call the engine with structs, and write back.
-        let places = |name: &str| {
+        let value_of = |name: &str| {
             cubes.iter().map(|cube| host.objects().get(*cube, name).expect("an actor")).collect::<Vec<_>>()
         };
-        let before = (places("rotation"), places("location"));
+        let before = (value_of("rotation"), value_of("location"));
         host.tick(Budget::seconds(0.1 * f32::from(swaps))); // each build begins its bobbing anew, so not the same height again
-        let after = (places("rotation"), places("location"));
+        let after = (value_of("rotation"), value_of("location"));
         let pairs = before.0.iter().zip(&after.0).chain(before.1.iter().zip(&after.1));
         assert!(
             pairs.clone().count() == 2 * cubes.len() && pairs.clone().all(|(was, is)| was != is),
@@ -112,8 +112,8 @@ fn check_calls_and_panics(other: &Other) {
 
     host.calls().call("nm:/broken:Fragile:panic_next_in", &[text("method")]).expect("it takes a text");
     let panic = host.objects().call(object, "poke", &[]).expect_err("it panics").to_string();
-    let place = support::line_of("broken", r#"misbehave(fixture::on!("panic-in-method")"#);
-    assert!(panic.contains("broken on purpose: method") && panic.contains(&place), "{panic}");
+    let location = support::line_of("broken", r#"misbehave(fixture::on!("panic-in-method")"#);
+    assert!(panic.contains("broken on purpose: method") && panic.contains(&location), "{panic}");
     assert_eq!(host.objects().call(object, "state", &[]).expect("it works"), Some(text("pokes=1 nerves=1")));
     host.shutdown().into_result().expect("its image is gone");
 }
@@ -236,14 +236,14 @@ fn is_cargos_own(name: &str) -> bool {
 
 /// Crates that cargo compiles when run from a shell with the target folder of the tests.
 fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
-    let mut shell = Command::new("cargo");
+    let mut command = Command::new("cargo");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos_own)) {
-        shell.env_remove(name);
+        command.env_remove(name);
     }
-    shell.args(["build", "--lib", "--message-format=json", "--package", package, "--features", features]);
+    command.args(["build", "--lib", "--message-format=json", "--package", package, "--features", features]);
     let folder = support::workspace::manifest().parent().expect("the manifest is in a folder");
-    shell.arg("--target-dir").arg(support::test_dir().join("plugins")).current_dir(folder);
-    let output = shell.output().expect("cargo runs");
+    command.arg("--target-dir").arg(support::test_dir().join("plugins")).current_dir(folder);
+    let output = command.output().expect("cargo runs");
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(stdout.contains(r#""fresh":"#), "cargo reports each crate: {stdout}");

@@ -167,8 +167,8 @@ fn a_typed_callees_panic_is_an_error_and_later_calls_work() {
     let even: TwoToOne = host.function("ex:/crossings.even").expect("it is there");
     for _ in 0..3 {
         let error = even.call((1, 2)).expect_err("three is odd").to_string();
-        let place = support::line_of("crossings", "assert!(sum % 2");
-        assert!(error.contains("3 is odd") && error.contains(&place), "{error}, wanted {place}");
+        let location = support::line_of("crossings", "assert!(sum % 2");
+        assert!(error.contains("3 is odd") && error.contains(&location), "{error}, wanted {location}");
         assert_eq!(even.call((1, 3)).expect("four is not"), 4);
     }
     let panics = |_: &Runtime, (number,): (i32,)| -> i32 { panic!("not with {number}") };

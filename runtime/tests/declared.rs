@@ -55,10 +55,10 @@ fn reading_a_file_twice_yields_equal_bytes() {
 #[test]
 fn reading_refuses_non_plugins_and_damaged_declarations() {
     let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("libnothing.so");
+    let file = folder.path().join("libnothing.so");
     for bytes in [&b""[..], b"#!/bin/sh\n", &[0x7f, b'E', b'L', b'F', 2, 1, 1, 0]] {
-        std::fs::write(&place, bytes).expect("a file");
-        let error = ManifestInfo::peek_declared(&place).expect_err("it is none").to_string();
+        std::fs::write(&file, bytes).expect("a file");
+        let error = ManifestInfo::peek_declared(&file).expect_err("it is none").to_string();
         assert!(error.contains("libnothing.so"), "{error}");
     }
     let gone = ManifestInfo::peek_declared(&folder.path().join("gone.so")).expect_err("it is not there");
@@ -73,7 +73,7 @@ fn descriptions_of_any_bytes_return_names_or_an_error() {
     // Removes the seal, which would detect each change.
     whole.truncate(whole.len() - SEAL);
     let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("libvalues.so");
+    let file = folder.path().join("libvalues.so");
     // Deterministic random generator: the mutants are the same every time.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
@@ -89,8 +89,8 @@ fn descriptions_of_any_bytes_return_names_or_an_error() {
             let at = next(bytes.len());
             bytes[at] ^= 1 << next(8);
         }
-        std::fs::write(&place, &bytes).expect("a file");
-        match ManifestInfo::peek_declared(&place) {
+        std::fs::write(&file, &bytes).expect("a file");
+        match ManifestInfo::peek_declared(&file) {
             Ok(_) => answered.0 += 1,
             Err(_) => answered.1 += 1,
         }

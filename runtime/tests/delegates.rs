@@ -258,9 +258,9 @@ fn reloading_one_of_two_modules_keeps_bindings_between_them() {
     // A changed signature rejects its dependents, and the old state continues.
     let report = host.reload_changed(&[scores(&["widened"]), tallies(&["changed"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
-    let words = report.to_string();
-    assert!(words.contains("OnScored(i32, Object(/Script/Game.Player), bool)"), "{words}");
-    assert!(words.contains("OnScored(i32, Object(/Script/Game.Player))"), "{words}");
+    let text = report.to_string();
+    assert!(text.contains("OnScored(i32, Object(/Script/Game.Player), bool)"), "{text}");
+    assert!(text.contains("OnScored(i32, Object(/Script/Game.Player))"), "{text}");
     earn(&host, player, 1);
     assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(305), "wow, 1 of 8".to_owned()));
 }
@@ -280,11 +280,11 @@ fn a_module_built_for_another_signature_is_refused_with_both_signatures() {
     );
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[scores(&[]), tallies(&["stale"])]).expect_err("another signature").to_string();
-    for words in [
+    for part in [
         "/Script/Game.Tally:on_counted cannot be a MulticastDelegate(/Script/Game.OnScored(u64))",
         "declared as MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player)))",
     ] {
-        assert!(refused.contains(words), "{refused}");
+        assert!(refused.contains(part), "{refused}");
     }
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[tallies(&["mentioned"])]).expect_err("no such delegate").to_string();
@@ -510,7 +510,7 @@ fn a_module_using_a_changed_host_delegate_is_refused() {
     assert_eq!(call(&host, ringer, "ring", &[Value::U32(1)]), "U32(6)");
     let refused = build().create_master(&[tallies(&["cracked"])]).expect_err("it is another").to_string();
     let both = ["MulticastDelegate(/Script/Test.OnRung(u32))", "MulticastDelegate(/Script/Test.OnRung(u32, bool))"];
-    assert!(both.iter().all(|words| refused.contains(words)) && refused.contains("Ringer"), "{refused}");
+    assert!(both.iter().all(|part| refused.contains(part)) && refused.contains("Ringer"), "{refused}");
 }
 
 #[test]

@@ -324,11 +324,11 @@ fn an_object_whose_native_base_changes_is_recreated_under_its_handle() {
     host.objects().call(changed, "dive", &[]).expect("it dives");
     host.tick(Budget::frame());
     let suits = [plain, changed].map(|diver| subobject(&host, diver, "suit"));
-    let births = host.counters().constructions;
+    let constructions = host.counters().constructions;
     let report = reload(&host, &["v2"]);
     assert_eq!(classes(&report), ["Game.Diver extends Engine.SceneComponent now: its objects were recreated: 2"]);
     assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (2, 0));
-    assert_eq!(host.counters().constructions, births, "no object was constructed in addition");
+    assert_eq!(host.counters().constructions, constructions, "no object was constructed in addition");
     let properties = "depth constructed_as can_tick has_begun_play relative_location label";
     check(
         &host,

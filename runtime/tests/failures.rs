@@ -26,7 +26,7 @@ fn healthy_host() -> Runtime {
 }
 
 /// Location of `misbehave` in a hook, as reported by a panic.
-fn place(hook: &str) -> String {
+fn location_of(hook: &str) -> String {
     format!("{}:9", line_of("broken", &format!("\"{hook}\")")))
 }
 
@@ -66,8 +66,8 @@ fn create_fails(feature: &str, expected: &str) {
 
 #[test]
 fn a_panic_in_main_leaves_no_master() {
-    let place = place("main").replace(":9", ":5");
-    create_fails("panic-in-main", &format!("main of broken panicked: \"broken on purpose: main\" at {place}"));
+    let location = location_of("main").replace(":9", ":5");
+    create_fails("panic-in-main", &format!("main of broken panicked: \"broken on purpose: main\" at {location}"));
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn a_panic_in_a_default_object_hook_leaves_no_master() {
         ("panic-in-class-constructor", "class constructor", "class constructor"),
         ("panic-in-post-init", "PostInitProperties", "PostInitProperties"),
     ] {
-        let place = place(hook);
-        let failure = format!("{step} of Game.Fragile (Default__Fragile): \"broken on purpose: {hook}\" at {place}");
+        let location = location_of(hook);
+        let failure = format!("{step} of Game.Fragile (Default__Fragile): \"broken on purpose: {hook}\" at {location}");
         create_fails(feature, &format!("Game.Fragile was not created: {failure}"));
     }
 }
@@ -131,7 +131,7 @@ fn a_panicking_construction_leaves_nothing_and_reports_its_location() {
         let Error::Construction(failed) = &error else { panic!("{error}") };
         assert_eq!((failed.class.as_str(), &failed.step), (FRAGILE, &step));
         assert_eq!(failed.message, format!("broken on purpose: {hook}"));
-        assert_eq!(failed.place.as_ref().map(ToString::to_string), Some(place(hook)));
+        assert_eq!(failed.place.as_ref().map(ToString::to_string), Some(location_of(hook)));
         assert_eq!((host.counters().objects, all_objects(&host)), (objects, all), "{hook}");
         let spawned = host.objects().spawn(FRAGILE).expect("the next one is healthy");
         host.objects().destroy(spawned);
@@ -148,7 +148,7 @@ fn a_method_panic_is_the_callers_error_and_the_object_keeps_working() {
     let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     for times in 1..=2 {
         let error = host.objects().call(fragile, "poke", &[]).expect_err("it panics");
-        assert_eq!(error.to_string(), format!("panicked: \"broken on purpose: method\" at {}", place("method")));
+        assert_eq!(error.to_string(), format!("panicked: \"broken on purpose: method\" at {}", location_of("method")));
         assert_eq!(state(&host, fragile), format!("pokes={times} nerves={times}"), "and its borrow has ended");
     }
 }
@@ -161,7 +161,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
     host.tick(Budget::frame());
     let log = record.take();
     assert!(log.starts_with("an event of Game.Fragile (Fragile_"), "{log}");
-    assert!(log.contains(&format!("\"broken on purpose: event\" at {}", place("event"))), "{log}");
+    assert!(log.contains(&format!("\"broken on purpose: event\" at {}", location_of("event"))), "{log}");
     assert!(host.objects().is_alive(fragile));
     (2..=100).for_each(|_| host.tick(Budget::frame()));
     let repeats = record.take();
@@ -174,7 +174,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
     let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
     assert_eq!((report.generation, report.parked), (2, vec![]));
     let log = record.take();
-    let exit = place("exit").replace(":9", ":5");
+    let exit = location_of("exit").replace(":9", ":5");
     assert!(log.contains(&format!("\"broken on purpose: exit\" at {exit}")), "{log}");
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
     assert_eq!(mapped.len(), 1, "only the living generation: {mapped:?}");
@@ -193,7 +193,7 @@ fn a_panicking_finalizer_is_reported_with_its_location() {
     assert_eq!(unload.parked, Vec::<String>::new());
     assert_no_mapping(&host);
     let log = record.take();
-    assert!(log.contains(&format!("\"broken on purpose: finalizer\" at {}", place("finalizer"))), "{log}");
+    assert!(log.contains(&format!("\"broken on purpose: finalizer\" at {}", location_of("finalizer"))), "{log}");
 }
 
 #[test]
@@ -487,8 +487,8 @@ fn a_listener_cannot_interrupt_a_running_operation() {
                 host.objects().spawn("/Script/Game.Fragile").err(),
             ];
             host.safe_point();
-            let words = refused.into_iter().flatten().map(|error| format!("{event}: {error}"));
-            listener.borrow_mut().1.extend(words);
+            let lines = refused.into_iter().flatten().map(|error| format!("{event}: {error}"));
+            listener.borrow_mut().1.extend(lines);
         })
         .build()
         .expect("a host");
@@ -499,14 +499,14 @@ fn a_listener_cannot_interrupt_a_running_operation() {
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     shared.borrow_mut().0 = None;
     assert!(host.objects().is_alive(object));
-    let words = std::mem::take(&mut shared.borrow_mut().1);
+    let lines = std::mem::take(&mut shared.borrow_mut().1);
     // Objects may be created while the old generation is notified of its end, and only then: its code still runs, and the objects
     // survive.
-    let spawns = words.iter().filter(|line| line.contains("spawning an object"));
-    assert!(spawns.clone().all(|line| !line.starts_with("Unloading")), "{words:#?}");
-    assert_eq!((words.len(), spawns.count()), (7 * 2 + 6, 6), "{words:#?}");
+    let spawns = lines.iter().filter(|line| line.contains("spawning an object"));
+    assert!(spawns.clone().all(|line| !line.starts_with("Unloading")), "{lines:#?}");
+    assert_eq!((lines.len(), spawns.count()), (7 * 2 + 6, 6), "{lines:#?}");
     assert_eq!(
-        words[0],
+        lines[0],
         "Unloading 1: unloading the Master is for a safe point, and `a reload` has not returned: \
          do it between ticks, or use `request_reload`"
     );

@@ -108,12 +108,12 @@ thread_local! {
 
 /// Inspects the host during its drop.
 #[derive(Default)]
-struct Looks;
+struct OnDrop;
 
-impl Drop for Looks {
+impl Drop for OnDrop {
     fn drop(&mut self) {
-        if let Some(look) = AT_ITS_END.with_borrow(Clone::clone) {
-            look();
+        if let Some(action) = AT_ITS_END.with_borrow(Clone::clone) {
+            action();
         }
     }
 }
@@ -122,7 +122,7 @@ impl Drop for Looks {
 #[uclass(package = "Test", base = Actor)]
 struct Cart {
     #[expect(dead_code, reason = "only its drop is used")]
-    looks: Looks,
+    on_drop: OnDrop,
 }
 
 #[test]
@@ -378,19 +378,19 @@ fn drops_of_an_actor_may_list_tick_and_destroy_others() {
     let tick: BatchFunction<(f32,), ()> =
         stable.host.batch("uf:/Script/Engine.Actor:receive_tick").expect("it is there");
     let seen: Rc<RefCell<Vec<(usize, usize)>>> = Rc::default();
-    let (inner, looked) = (Rc::clone(&stable), seen.clone());
+    let (inner, counts) = (Rc::clone(&stable), seen.clone());
     AT_ITS_END.set(Some(Rc::new(move || {
         let mut list = list.borrow_mut();
         list.refresh(&inner.host);
         let report = tick.call_list(list.list(), (1.0,)).expect("called");
-        looked.borrow_mut().push((list.list().objects().len(), report.called));
+        counts.borrow_mut().push((list.list().objects().len(), report.called));
         inner.host.objects().destroy(fourth);
     })));
     stable.on(2, move |host| host.objects().destroy(cart));
     let ticked = stable.frame();
     AT_ITS_END.set(None);
-    let looked = seen.take();
-    assert_eq!(looked.len(), 1, "one cart has ended");
+    let counts = seen.take();
+    assert_eq!(counts.len(), 1, "one cart has ended");
     assert!(ticked.iter().filter(|number| **number == 3).count() >= 1, "{ticked:?}");
     assert!(!stable.is_there(cart) && !stable.is_there(fourth) && stable.is_there(third));
     assert_eq!(stable.frame(), [1, 2, 3]);

@@ -209,17 +209,17 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     drop(panics);
 
     // Listener that drops itself during its call, with a value whose drop reads the runtime.
-    struct Looks(Runtime, Rc<Cell<usize>>);
-    impl Drop for Looks {
+    struct OnDrop(Runtime, Rc<Cell<usize>>);
+    impl Drop for OnDrop {
         fn drop(&mut self) {
             self.1.set(self.0.objects().all().len());
         }
     }
     let own = Rc::new(RefCell::new(None));
     let (taken, found) = (Rc::clone(&own), Rc::new(Cell::new(usize::MAX)));
-    let looks = Looks(host.clone(), Rc::clone(&found));
+    let on_drop = OnDrop(host.clone(), Rc::clone(&found));
     let listener = lamp.before().listen(&host, move |_, (times,)| {
-        let _all_of_it = &looks;
+        let _all_of_it = &on_drop;
         drop(taken.borrow_mut().take());
         Ok(times)
     });

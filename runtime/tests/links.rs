@@ -26,10 +26,10 @@ thread_local! {
 }
 
 fn hear(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let words: String = frame.take()?;
+    let message: String = frame.take()?;
     frame.finish()?;
     let name = world.name_of(frame.object()).unwrap_or_default();
-    LOG.with_borrow_mut(|log| log.push(format!("{name}: {words}")));
+    LOG.with_borrow_mut(|log| log.push(format!("{name}: {message}")));
     if let Some((host, does)) = DOES.with_borrow(Clone::clone) {
         does(&host, frame.object());
     }
@@ -37,9 +37,9 @@ fn hear(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 }
 
 fn complain(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let words: String = frame.take()?;
+    let message: String = frame.take()?;
     frame.finish()?;
-    Err(CallError::other(format!("{words} is too loud")))
+    Err(CallError::other(format!("{message} is too loud")))
 }
 
 fn natives() -> Natives {
@@ -87,9 +87,9 @@ fn hub_and_ears(host: &Runtime, property: &str) -> (ObjectHandle, [ObjectHandle;
 }
 
 /// Broadcasts and returns the receivers.
-fn broadcast(host: &Runtime, hub: ObjectHandle, property: &str, words: &str) -> String {
+fn broadcast(host: &Runtime, hub: ObjectHandle, property: &str, message: &str) -> String {
     LOG.take();
-    let outcome = host.links().broadcast(hub, property, &[Value::Text(words.to_owned())]);
+    let outcome = host.links().broadcast(hub, property, &[Value::Text(message.to_owned())]);
     let mut log = LOG.take();
     log.extend(outcome.err().map(|error| format!("! {error}")));
     log.join(", ")
@@ -274,7 +274,7 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "bindings to dormant objects are kept");
 }
 
-fn leads(host: &Runtime, hub: ObjectHandle) -> String {
+fn targets_of(host: &Runtime, hub: ObjectHandle) -> String {
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let object =
         |property: &str| format!("{property} {}", path(host.links().resolve(hub, property).expect("a reference")));
@@ -298,7 +298,7 @@ fn hub_of_references(host: &Runtime) -> (ObjectHandle, ObjectHandle) {
     (hub, shape)
 }
 
-const ALL_LEAD: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_1\nweak /World/Shapeshifter_1\n\
+const ALL_TARGETS: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_1\nweak /World/Shapeshifter_1\n\
     listener /World/Ear_1\nkind Some(\"/Script/Game.Shapeshifter\")\nlater None\n\
     field Some(\"/Script/Game.Shapeshifter:speed\")";
 
@@ -339,10 +339,10 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
 fn references_resolve_to_equal_objects_after_a_reload() {
     let host = host(&["migration"]);
     let (hub, _) = hub_of_references(&host);
-    assert_eq!(leads(&host, hub), ALL_LEAD);
+    assert_eq!(targets_of(&host, hub), ALL_TARGETS);
     let report = host.reload(&[support::plugin("migration", &["v2"])]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
-    assert_eq!(leads(&host, hub), ALL_LEAD);
+    assert_eq!(targets_of(&host, hub), ALL_TARGETS);
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn references_resolve_to_equal_objects_after_saving_and_loading() {
     let report = second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unresolved, Vec::<String>::new());
     let hub = second.objects().at_path("/World/Hub_1").expect("it is there");
-    assert_eq!(leads(&second, hub), ALL_LEAD);
+    assert_eq!(targets_of(&second, hub), ALL_TARGETS);
     let shape = second.objects().at_path("/World/Shapeshifter_1").expect("it is there");
     assert_eq!((second.links().lazy_id_of(shape), second.links().object_of_lazy_id(id)), (Some(id), Some(shape)));
     let own = second.links().broadcast(hub, "shift", &[]).expect("it is bound");
@@ -382,7 +382,7 @@ fn weak_and_soft_references_keep_nothing_alive_and_become_none() {
         kind Some("/Script/Game.Shapeshifter")
         later None
         field Some("/Script/Game.Shapeshifter:speed")"#]]
-    .assert_eq(&leads(&host, hub));
+    .assert_eq(&targets_of(&host, hub));
     let wrong = host.links().point(hub, "soft", spawn(&host, EAR)).expect_err("an ear is not an actor");
     assert!(matches!(wrong, Error::Call(CallError::WrongClass { .. })), "{wrong}");
 }

@@ -44,7 +44,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
 }
 
 /// Calls the plugin by name and returns its text.
-fn asked(host: &Runtime, name: &str, arguments: &[Value]) -> String {
+fn call_text(host: &Runtime, name: &str, arguments: &[Value]) -> String {
     match host.calls().call(name, arguments) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{name}: {other:?}"),
@@ -67,8 +67,8 @@ fn plugin_protocol_names_are_called_by_host_and_other_plugins() {
     let count: TypedFunction<(i64,), i64> = host.function("db:/users.count").expect("it is there");
     assert_eq!(count.call((1,)).expect("six"), 6);
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
-    let asked = host.objects().call(line, "ask", &[text("console:/greet"), text("Ana")]).expect("the call succeeds");
-    assert_eq!(asked, Some(text("the ledger greets Ana")), "the smallest priority is first");
+    let answer = host.objects().call(line, "ask", &[text("console:/greet"), text("Ana")]).expect("the call succeeds");
+    assert_eq!(answer, Some(text("the ledger greets Ana")), "the smallest priority is first");
     check(&host, "db:/other.sum", &[Value::I32(20), Value::I32(22)], expect!["Some(I32(42))"]);
 }
 
@@ -186,8 +186,8 @@ fn a_rollback_leaves_names_of_the_old_generation_unchanged() {
 fn protocol_names_and_labels_have_one_owner_each() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
-    let register = |word: &str| asked(&host, "ex:/ledger.register", &[text(word), Value::Bool(false)]);
-    let resolve = |word: &str, label: &str| asked(&host, "ex:/ledger.resolve", &[text(word), text(label)]);
+    let register = |word: &str| call_text(&host, "ex:/ledger.register", &[text(word), Value::Bool(false)]);
+    let resolve = |word: &str, label: &str| call_text(&host, "ex:/ledger.resolve", &[text(word), text(label)]);
     let answers = [register("uf"), register("console"), register("Db"), register("http"), resolve("http", "pages")];
     expect![[r#"
         FailureKind(11): the protocol `uf` is taken: it is built in; choose another name
@@ -213,7 +213,7 @@ fn protocol_names_and_labels_have_one_owner_each() {
     assert!(refused.to_string().contains("it is ledger 0.1.0 (build "), "{refused}");
     let taken = host.calls().add_protocol(PlainProtocol::new("http")).expect_err("it is the ledger's");
     assert!(taken.to_string().contains("has registered it; choose another name"), "{taken}");
-    let thread = asked(&host, "ex:/ledger.register", &[text("ftp"), Value::Bool(true)]);
+    let thread = call_text(&host, "ex:/ledger.register", &[text("ftp"), Value::Bool(true)]);
     assert!(thread.starts_with("FailureKind(4)") && thread.contains("registering a protocol"), "{thread}");
     check(
         &host,

@@ -18,8 +18,8 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-fn signature(words: &str) -> Signature {
-    words.parse().expect("a signature")
+fn signature(text: &str) -> Signature {
+    text.parse().expect("a signature")
 }
 
 fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
@@ -72,12 +72,12 @@ struct Commands {
     who: &'static str,
     host: WeakRuntime,
     more: Rc<RefCell<Vec<String>>>,
-    asked: Rc<Cell<u32>>,
+    requests: Rc<Cell<u32>>,
 }
 
 impl Resolver for Commands {
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
-        self.asked.set(self.asked.get() + 1);
+        self.requests.set(self.requests.get() + 1);
         let text = || signature("String -> String");
         let host = || self.host.upgrade().expect("the host is alive");
         Ok(match name.rest() {
@@ -130,11 +130,11 @@ fn format_error(error: Error) -> CallError {
 struct Scene {
     host: Runtime,
     more: Rc<RefCell<Vec<String>>>,
-    asked: Rc<Cell<u32>>,
+    requests: Rc<Cell<u32>>,
 }
 
 fn scene(host: Runtime) -> Scene {
-    let scene = Scene { host, more: Rc::default(), asked: Rc::default() };
+    let scene = Scene { host, more: Rc::default(), requests: Rc::default() };
     scene.host.calls().add_protocol(Console).expect("it is free");
     scene.add("console", 0, "commands").expect("there is the protocol");
     scene
@@ -142,8 +142,8 @@ fn scene(host: Runtime) -> Scene {
 
 impl Scene {
     fn add(&self, protocol: &str, priority: i32, who: &'static str) -> Result<(), Error> {
-        let (host, more, asked) = (self.host.downgrade(), Rc::clone(&self.more), Rc::clone(&self.asked));
-        self.host.calls().add_resolver(protocol, priority, who, Commands { who, host, more, asked })
+        let (host, more, requests) = (self.host.downgrade(), Rc::clone(&self.more), Rc::clone(&self.requests));
+        self.host.calls().add_resolver(protocol, priority, who, Commands { who, host, more, requests })
     }
 }
 
@@ -153,10 +153,10 @@ fn empty() -> Scene {
 
 #[test]
 fn a_name_is_read_by_its_protocol_found_once_and_called() {
-    let Scene { host, asked, .. } = empty();
+    let Scene { host, requests, .. } = empty();
     check(&host, "console:/Say", &[text("hello")], expect![[r#"Text("commands: hello")"#]]);
     check(&host, "console:/SAY", &[text("again")], expect![[r#"Text("commands: again")"#]]);
-    assert_eq!(asked.get(), 1, "two spellings are one name");
+    assert_eq!(requests.get(), 1, "two spellings are one name");
     check(&host, "console:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
     check(
         &host,
@@ -194,7 +194,7 @@ fn a_name_is_read_by_its_protocol_found_once_and_called() {
 
 #[test]
 fn a_declined_name_is_reported_with_its_reason_and_retried() {
-    let Scene { host, more, asked } = empty();
+    let Scene { host, more, requests } = empty();
     for _ in 0..2 {
         check(
             &host,
@@ -205,7 +205,7 @@ fn a_declined_name_is_reported_with_its_reason_and_retried() {
             ],
         );
     }
-    assert_eq!(asked.get(), 2);
+    assert_eq!(requests.get(), 2);
     more.borrow_mut().push("sing".to_owned());
     check(&host, "console:/sing", &[text("a")], expect![[r#"Text("more: a")"#]]);
 }
@@ -216,7 +216,7 @@ fn the_first_match_wins_and_all_reasons_are_reported() {
     scene.add("console", -1, "early").expect("another label");
     scene.add("console", 1, "late").expect("another label");
     check(&scene.host, "console:/say", &[text("a")], expect![[r#"Text("early: a")"#]]);
-    assert_eq!(scene.asked.get(), 1, "the other resolvers are not called");
+    assert_eq!(scene.requests.get(), 1, "the other resolvers are not called");
     check(
         &scene.host,
         "console:/sing",

@@ -55,7 +55,7 @@ fn state_of(host: &Runtime, object: ObjectHandle) -> String {
     let objects = host.objects();
     let mut lines = vec![objects.class_of(object).unwrap_or_default()];
     for property in objects.properties_of(object) {
-        let words = match objects.get(object, &*property) {
+        let formatted = match objects.get(object, &*property) {
             Ok(Value::Object(friend)) => objects.class_of(friend).unwrap_or_else(|| "-".to_owned()),
             Ok(Value::Struct(fields)) => fields.iter().map(|(name, value)| format!("{name}={value:?} ")).collect(),
             Ok(Value::Enum(value)) => value.text.to_string(),
@@ -70,7 +70,7 @@ fn state_of(host: &Runtime, object: ObjectHandle) -> String {
             _ if property == "calling" => format!("{:?}", host.links().resolve_class(object, "calling")),
             _ => continue,
         };
-        lines.push(format!("{property}: {}", words.trim()));
+        lines.push(format!("{property}: {}", formatted.trim()));
     }
     lines.push(format!("regrets once more: {:?}", objects.call(object, "regret", &[])));
     lines.push(format!("on_hail: {:?}", host.links().broadcast(object, "on_hail", &[])));
@@ -176,12 +176,12 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
     let (path, again) = (folder.path().join("world"), folder.path().join("again"));
     let first = host(&[]);
     let [_, smuggler] = people(&first);
-    let place = first.objects().path_of(smuggler).expect("a path");
+    let saved_path = first.objects().path_of(smuggler).expect("a path");
     first.worlds().save(&path).expect("it is saved");
 
     let second = host(&["renamed"]);
     let report = load(&second, &path);
-    let found = second.objects().at_path(&place).expect("it was loaded");
+    let found = second.objects().at_path(&saved_path).expect("it was loaded");
     assert_eq!(state_of(&second, found), RENAMED_SMUGGLER);
     expect![[r#"
         2 objects loaded · 2 conjugates built · 2 fields put back
@@ -194,7 +194,7 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
     let third = host(&["renamed"]);
     reload(&third, &[]);
     load(&third, &again);
-    let found = third.objects().at_path(&place).expect("it was loaded");
+    let found = third.objects().at_path(&saved_path).expect("it was loaded");
     assert_eq!(state_of(&third, found), SMUGGLER_AGAIN);
 }
 

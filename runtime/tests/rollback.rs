@@ -85,9 +85,9 @@ impl Scene {
         let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
         objects.push(("Engine.Actor", actor));
         for (name, object) in [("host.victim", actor), ("host.other", cube)] {
-            let give = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
+            let return_object = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
             let signature = "-> Object(/Script/Engine.Actor)".parse().expect("a signature");
-            host.calls().register_pure(name, signature, give).expect("a free name");
+            host.calls().register_pure(name, signature, return_object).expect("a free name");
         }
         // From here on some objects are dormant in every generation: ghosts in one, wisps in the other.
         host.reload(&libraries(1)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));

@@ -219,10 +219,10 @@ fn values_inspected_by_a_host_thunk_stay_unchanged_until_it_returns() {
         host.safe_point();
         [called, written].map(|done| done.err().map_or("done".to_owned(), |error| error.to_string())).join("; ")
     };
-    let looked = crate::custom_thunks::with_action_inside(change, || call(&host, crowd, "LookAround", &[]));
-    let Some(Value::Text(looked)) = looked else { panic!("{looked:?}") };
-    assert!(looked.starts_with("I32(1) (I32(1), 3) "), "{looked}");
-    assert_eq!(looked.matches("is refused while a thunk of the host reads an argument").count(), 2, "{looked}");
+    let answer = crate::custom_thunks::with_action_inside(change, || call(&host, crowd, "LookAround", &[]));
+    let Some(Value::Text(answer)) = answer else { panic!("{answer:?}") };
+    assert!(answer.starts_with("I32(1) (I32(1), 3) "), "{answer}");
+    assert_eq!(answer.matches("is refused while a thunk of the host reads an argument").count(), 2, "{answer}");
     call(&host, crowd, "Grow", &[]);
     let weak = host.downgrade();
     let change = move || {

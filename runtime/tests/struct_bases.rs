@@ -102,18 +102,18 @@ fn a_module_struct_extends_a_host_struct_and_refuses_another_base() {
     };
     let host = build("");
     host.create_master(&[parcels(&["foreign"])]).unwrap_or_else(|error| panic!("{error}"));
-    let place = spawn(&host, "/Script/Game.Letterbox");
-    let shoved = host.objects().call(place, "shove", &[Value::F64(2.5)]);
+    let letterbox = spawn(&host, "/Script/Game.Letterbox");
+    let shoved = host.objects().call(letterbox, "shove", &[Value::F64(2.5)]);
     assert_eq!(shoved.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(2.5)));
     let address = named(&[("x", Value::F64(2.5)), ("street", Value::Text(String::new()))]);
-    assert_eq!(fields(&host, place, "address"), address);
-    for (base, features, words) in [
+    assert_eq!(fields(&host, letterbox, "address"), address);
+    for (base, features, expected) in [
         ("", "stale", "which extends nothing here and /Script/Game.Spot in the module"),
         ("/Script/Test.Corner", "seen", "which extends /Script/Test.Corner here and nothing in the module"),
         ("/Script/Test.Corner", "foreign", "/Script/Game.Address is (extends /Script/Test.Place: side: i32 at 0"),
     ] {
         let refused = build(base).create_master(&[parcels(&[features])]).expect_err("another base").to_string();
-        assert!(refused.contains(words), "{refused}");
+        assert!(refused.contains(expected), "{refused}");
     }
 }
 

@@ -170,7 +170,7 @@ fn a_failed_suspend_refuses_the_reload_and_suspended_modules_resume() {
     let addresses = |address: &str| vec![format!("harbor={address}"), format!("tug={}", free_address())];
     let scene = Scene::with(&[harbor(1), tug(1)], addresses);
     let (dependent_first, both) = ("tug 1 suspend\nharbor 1 suspend\n", "harbor 1 resume\ntug 1 resume\n");
-    for (how, words) in [
+    for (how, expected) in [
         (
             "panic",
             "suspend of harbor failed, so nothing was replaced: panicked: \"suspend panics\" at harbor/src/lib.rs",
@@ -186,7 +186,7 @@ fn a_failed_suspend_refuses_the_reload_and_suspended_modules_resume() {
         let reload = scene.reload(&[harbor(2), tug(2)]);
         let (phase, error) = failure(&reload);
         assert_eq!(phase, Phase::Quiesce);
-        assert!(error.starts_with(words), "{error}");
+        assert!(error.starts_with(expected), "{error}");
         assert_eq!(scene.record.take(), format!("{dependent_first}{both}"), "no main has run");
         assert!(reload.remainder.mains.is_empty(), "{reload}");
         scene.assert_serves("1");
@@ -353,15 +353,15 @@ fn a_slim_passes_its_port_to_its_replacement_or_reopens_it() {
     };
     let serves = |tag: &str| assert_eq!((scene.serving().as_deref(), &*build()), (Some(tag), tag));
     serves("1");
-    for (orders, words) in [
+    for (orders, expected) in [
         ("harbor 2 main panic", "main of harbor panicked: \"main does not"),
         ("harbor 1 suspend panic", "suspend of harbor failed, so nothing was replaced: panicked"),
         ("harbor 2 main error\nharbor 1 resume panic", "main of harbor panicked"),
     ] {
         scene.order(orders);
         let error = slim.replace(harbor(2)).expect_err("it fails").to_string();
-        let words = words.replace("main does not", "main panics");
-        assert!(error.contains(&words) && !error.contains("is live at the same time"), "{error}");
+        let expected = expected.replace("main does not", "main panics");
+        assert!(error.contains(&expected) && !error.contains("is live at the same time"), "{error}");
         serves("1");
     }
     scene.order("");

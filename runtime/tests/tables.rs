@@ -136,11 +136,11 @@ fn this_program(test: &str) -> Command {
 }
 
 /// Returns a host that parks a blocked unload only after `park_after`.
-fn host(library: &Path, park_after: Option<Duration>, looks: ReferenceSearch) -> Runtime {
+fn host(library: &Path, park_after: Option<Duration>, search: ReferenceSearch) -> Runtime {
     let builder = support::builder().unloads(|policy| {
         policy.grace = Duration::from_millis(50);
         policy.park_after = park_after;
-        policy.look_for_references = looks;
+        policy.look_for_references = search;
     });
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
@@ -152,7 +152,7 @@ fn leave(host: &Runtime, habit: &str) {
     left.unwrap_or_else(|error| panic!("{habit}: {error}"));
 }
 
-fn look(host: &Runtime, habit: &str) -> String {
+fn probe(host: &Runtime, habit: &str) -> String {
     match host.calls().call("ex:/traces.look", &[Value::Text(habit.to_owned())]) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{habit}: {other:?}"),
@@ -198,7 +198,7 @@ fn check_with_search(search: ReferenceSearch, features: &[&str], habit: &str, ex
         leave(&host, habit);
         reload(&host, &library);
         until(&host, "the old image is gone", || mapped(&host) == 1);
-        assert_eq!(look(&host, habit), *expected);
+        assert_eq!(probe(&host, habit), *expected);
     }
     assert_eq!(host.unloads().parked(), Vec::<String>::new());
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
@@ -356,7 +356,7 @@ fn a_number_in_a_module_keeps_no_other_module() {
         let library = support::plugin("traces", &[]);
         for at in 0..4 {
             let host = host(&library, None, ReferenceSearch::Always);
-            let address = look(&host, "addresses").split(' ').nth(at).expect("four of them").to_owned();
+            let address = probe(&host, "addresses").split(' ').nth(at).expect("four of them").to_owned();
             let lease = host.unloads().lease_master("the test").expect("there is a Master");
             reload(&host, &library);
             leave(&host, &format!("keep {address}"));
@@ -383,7 +383,7 @@ fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
     alone("a_library_not_linked_by_a_module_keeps_nothing_of_it", || {
         let library = support::plugin("traces", &[]);
         let host = host(&library, None, ReferenceSearch::Always);
-        let addresses = look(&host, "addresses");
+        let addresses = probe(&host, "addresses");
         for address in addresses.split(' ').skip(2) {
             keep_for_the_host(address.parse().expect("a number"));
         }
@@ -524,11 +524,11 @@ fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
         assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
         assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
         assert_eq!(end.c_heap_kept_for, "a library still refers to them");
-        let words = report.to_string();
-        assert!(words.contains("4 C heap blocks freed · "), "{words}");
-        assert!(words.contains("2 C heap blocks kept (8.8 KiB): a library still refers to them"), "{words}");
+        let text = report.to_string();
+        assert!(text.contains("4 C heap blocks freed · "), "{text}");
+        assert!(text.contains("2 C heap blocks kept (8.8 KiB): a library still refers to them"), "{text}");
         churn();
-        assert_eq!(look(&host, "blocks"), "put by a plugin, 2 blocks as they were");
+        assert_eq!(probe(&host, "blocks"), "put by a plugin, 2 blocks as they were");
         host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
     });
 }
@@ -559,9 +559,9 @@ fn plugin_blocks_reallocated_by_the_c_library_are_freed_too() {
 }
 
 /// Checks that three blocks of a plugin with these features are kept for that reason, or freed if there is none.
-fn blocks_are_kept(features: &[&str], why: &str) {
+fn blocks_are_kept(features: &[&str], reason: &str) {
     let all = (3, 1001 + 2002 + 3003);
-    let (freed, kept) = if why.is_empty() { (all, (0, 0)) } else { ((0, 0), all) };
+    let (freed, kept) = if reason.is_empty() { (all, (0, 0)) } else { ((0, 0), all) };
     let library = support::plugin("traces", features);
     let host = host(&library, None, ReferenceSearch::Never);
     leave(&host, "blocks_of_others");
@@ -569,10 +569,10 @@ fn blocks_are_kept(features: &[&str], why: &str) {
     let [end] = &report.modules[..] else { panic!("{report}") };
     assert_eq!((end.c_heap_blocks, end.c_heap_bytes), freed, "{report}");
     assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), kept, "{report}");
-    assert_eq!(end.c_heap_kept_for, why);
-    let words = report.to_string();
-    assert_eq!(words.contains("C heap blocks freed"), freed.0 != 0, "{words}");
-    assert_eq!(words.contains(&format!("3 C heap blocks kept (5.9 KiB): {why}")), kept.0 != 0, "{words}");
+    assert_eq!(end.c_heap_kept_for, reason);
+    let text = report.to_string();
+    assert_eq!(text.contains("C heap blocks freed"), freed.0 != 0, "{text}");
+    assert_eq!(text.contains(&format!("3 C heap blocks kept (5.9 KiB): {reason}")), kept.0 != 0, "{text}");
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 

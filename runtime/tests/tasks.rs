@@ -331,11 +331,11 @@ fn a_panic_ends_its_job_and_is_logged_with_module_and_location() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     call(&host, robot, "stumble", &[]);
     tick(&host, 10);
-    let place = |text: &str| support::line_of("chores", text);
-    let (task, timer) = (place("broken on purpose: task"), place("broken on purpose: timer"));
-    let (closure, drop) = (place("broken on purpose: closure"), place("broken on purpose: drop"));
+    let location = |text: &str| support::line_of("chores", text);
+    let (task, timer) = (location("broken on purpose: task"), location("broken on purpose: timer"));
+    let (closure, drop) = (location("broken on purpose: closure"), location("broken on purpose: drop"));
     let lines = record.take();
-    for (kind, message, place) in [
+    for (kind, message, location) in [
         ("task", "task", task),
         ("timer", "timer", timer),
         ("posted closure", "closure", closure),
@@ -343,9 +343,9 @@ fn a_panic_ends_its_job_and_is_logged_with_module_and_location() {
     ] {
         let found = lines.lines().any(|line| {
             line.starts_with(&format!("a {kind} of chores from chores/src/lib.rs:"))
-                && line.contains(&format!("panicked: \"broken on purpose: {message}\" at {place}:"))
+                && line.contains(&format!("panicked: \"broken on purpose: {message}\" at {location}:"))
         });
-        assert!(found, "{kind}, {message}, {place}:\n{lines}");
+        assert!(found, "{kind}, {message}, {location}:\n{lines}");
     }
     assert!(lines.contains("failed and ends  error=it has no legs"), "{lines}");
     assert_eq!(lines.lines().count(), 5, "{lines}");
@@ -433,8 +433,8 @@ fn off_the_game_thread_only_posting_is_allowed() {
 fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
     let (record, host, robot) = playing("chores");
     let dir = tempfile::tempdir().expect("a folder");
-    let let_go = dir.path().join("let go");
-    call(&host, robot, "wait_for_thread", &[Value::Text(let_go.display().to_string())]);
+    let release = dir.path().join("let go");
+    call(&host, robot, "wait_for_thread", &[Value::Text(release.display().to_string())]);
     let mut lines = String::new();
     wait(&host, "the task is woken", || {
         lines += &record.take();
@@ -451,7 +451,7 @@ fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
     let spawned = support::line_of("chores", "task::spawn(this, waiting)");
     assert_eq!(waker.place.as_deref(), Some(spawned.as_str()), "{report}");
 
-    std::fs::write(&let_go, "").expect("the folder is writable");
+    std::fs::write(&release, "").expect("the folder is writable");
     wait(&host, "the images are gone", || unload.ticket.state() == ContextState::Dead);
     assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<PathBuf>::new());
 }
@@ -460,11 +460,11 @@ fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
 fn posted_closures_run_while_the_host_waits_for_an_unload() {
     let (record, host, robot) = playing("chores");
     let dir = tempfile::tempdir().expect("a folder");
-    let let_go = dir.path().join("let go");
-    call(&host, robot, "wait_for_thread", &[Value::Text(let_go.display().to_string())]);
+    let release = dir.path().join("let go");
+    call(&host, robot, "wait_for_thread", &[Value::Text(release.display().to_string())]);
     wait(&host, "the task is woken", || record.take().contains("woken by a thread"));
     // The thread ends only after this has run, and no further tick can run it.
-    assert!(host.post_handle().post(move |_| std::fs::write(&let_go, "").expect("the folder is writable")));
+    assert!(host.post_handle().post(move |_| std::fs::write(&release, "").expect("the folder is writable")));
     assert_eq!(host.shutdown().left, Vec::<String>::new());
 }
 

@@ -78,7 +78,7 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
 fn describe(host: &Runtime) -> String {
     // A reference to a destroyed object is read and saved as none.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
-    let words = |value: &Value| match value {
+    let display = |value: &Value| match value {
         Value::Object(object) => path(*object),
         Value::Name(name) => host.text(*name),
         value => format!("{value:?}"),
@@ -91,7 +91,7 @@ fn describe(host: &Runtime) -> String {
         lines.push(format!("{} is a {class}, root {root}", path(object)));
         for property in host.objects().properties_of(object) {
             let value = host.objects().get(object, &property).expect("it has the property");
-            lines.push(format!("  {property} = {}", words(&value)));
+            lines.push(format!("  {property} = {}", display(&value)));
         }
         if let Ok(Some(Value::Text(own))) = host.objects().call(object, "own", &[]) {
             // State that plugin parts do not keep is reset, as after a reload.
@@ -133,10 +133,10 @@ fn another_host_loads_a_saved_world() {
 }
 
 /// Host with a class of keys whose properties use these kinds of references.
-fn keys(ways: [(PropertyKind, &'static str); 4]) -> Runtime {
+fn keys(kinds: [(PropertyKind, &'static str); 4]) -> Runtime {
     let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
     let key =
-        ["one", "two", "three", "all"].iter().zip(ways).fold(key, |key, (name, way)| key.property(name, way, 0, ""));
+        ["one", "two", "three", "all"].iter().zip(kinds).fold(key, |key, (name, kind)| key.property(name, kind, 0, ""));
     let builder = support::builder().natives(Natives::in_package("Test").class(key));
     builder.build().unwrap_or_else(|error| panic!("{error}"))
 }
@@ -438,16 +438,17 @@ fn numbers_come_back_to_the_last_bit() {
     let (first, second) = (natives(), natives());
     for bits in [0_u64, 1 << 63, 1, f64::NAN.to_bits() | 7, f64::NEG_INFINITY.to_bits(), 0.1_f64.to_bits()] {
         let actor = first.objects().spawn(ACTOR).expect("an actor");
-        let place = Value::Struct(vec![("x".into(), Value::F64(f64::from_bits(bits)))]);
-        first.objects().set(actor, "location", &place).expect("an actor has a location");
+        let location = Value::Struct(vec![("x".into(), Value::F64(f64::from_bits(bits)))]);
+        first.objects().set(actor, "location", &location).expect("an actor has a location");
     }
     first.worlds().save(&path).expect("it is saved");
     load(&second, &path);
-    let places = |host: &Runtime| {
-        let place = |object: &ObjectHandle| host.objects().get(*object, "location").expect("an actor has a location");
-        host.objects().all().iter().map(place).collect::<Vec<_>>()
+    let locations = |host: &Runtime| {
+        let location =
+            |object: &ObjectHandle| host.objects().get(*object, "location").expect("an actor has a location");
+        host.objects().all().iter().map(location).collect::<Vec<_>>()
     };
-    assert_eq!(places(&second), places(&first));
+    assert_eq!(locations(&second), locations(&first));
 }
 
 /// Change of a world: kind and objects.
@@ -464,16 +465,16 @@ enum Deed {
 }
 
 fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let who = 0..24_usize;
+    let index = 0..24_usize;
     let deed = prop_oneof![
         4 => Just(Deed::Spawn),
-        3 => who.clone().prop_map(Deed::SpawnIn),
-        6 => (who.clone(), who.clone()).prop_map(|(from, to)| Deed::Refer(from, to)),
-        2 => (who.clone(), ".{0,12}").prop_map(|(who, text)| Deed::Label(who, text)),
-        2 => (who.clone(), any::<f64>()).prop_map(|(who, x)| Deed::Move(who, x)),
-        1 => who.clone().prop_map(Deed::Unroot),
-        2 => who.clone().prop_map(Deed::Destroy),
-        2 => (who.clone(), who).prop_map(|(inner, outer)| Deed::Enter(inner, outer)),
+        3 => index.clone().prop_map(Deed::SpawnIn),
+        6 => (index.clone(), index.clone()).prop_map(|(from, to)| Deed::Refer(from, to)),
+        2 => (index.clone(), ".{0,12}").prop_map(|(index, text)| Deed::Label(index, text)),
+        2 => (index.clone(), any::<f64>()).prop_map(|(index, x)| Deed::Move(index, x)),
+        1 => index.clone().prop_map(Deed::Unroot),
+        2 => index.clone().prop_map(Deed::Destroy),
+        2 => (index.clone(), index).prop_map(|(inner, outer)| Deed::Enter(inner, outer)),
     ];
     proptest::collection::vec(deed, 0..48)
 }
@@ -487,27 +488,27 @@ fn done(host: &Runtime, deeds: &[Deed]) {
     const NODE: &str = "/Script/Engine.SceneComponent";
     let mut objects = Vec::new();
     for deed in deeds {
-        let pick = |who: usize| objects.get(who % objects.len().max(1)).copied().unwrap_or(ObjectHandle(0));
+        let pick = |index: usize| objects.get(index % objects.len().max(1)).copied().unwrap_or(ObjectHandle(0));
         match deed {
             Deed::Spawn => objects.push(host.objects().spawn(ACTOR).expect("an actor")),
-            Deed::SpawnIn(who) if host.objects().is_alive(pick(*who)) => {
-                objects.push(host.objects().spawn_in(NODE, pick(*who)).expect("a component"));
+            Deed::SpawnIn(index) if host.objects().is_alive(pick(*index)) => {
+                objects.push(host.objects().spawn_in(NODE, pick(*index)).expect("a component"));
             }
             // A class refuses properties that it does not have; the resulting world is equally valid.
             Deed::Refer(from, to) => {
                 let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
                 let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
             }
-            Deed::Label(who, text) => drop(host.objects().set(pick(*who), "label", &Value::Text(text.clone()))),
-            Deed::Move(who, x) => {
-                let place = Value::Struct(vec![("x".into(), Value::F64(*x))]);
-                let _either = host.objects().set(pick(*who), "location", &place);
-                let _other = host.objects().set(pick(*who), "relative_location", &place);
+            Deed::Label(index, text) => drop(host.objects().set(pick(*index), "label", &Value::Text(text.clone()))),
+            Deed::Move(index, x) => {
+                let location = Value::Struct(vec![("x".into(), Value::F64(*x))]);
+                let _either = host.objects().set(pick(*index), "location", &location);
+                let _other = host.objects().set(pick(*index), "relative_location", &location);
             }
-            Deed::Unroot(who) => {
-                host.objects().remove_root(pick(*who));
+            Deed::Unroot(index) => {
+                host.objects().remove_root(pick(*index));
             }
-            Deed::Destroy(who) => host.objects().destroy(pick(*who)),
+            Deed::Destroy(index) => host.objects().destroy(pick(*index)),
             // Refused for subobjects, stale objects, taken names and cycles.
             Deed::Enter(inner, outer) => {
                 let _moved = host.objects().rename(pick(*inner), &format!("guest{inner}"), pick(*outer));

@@ -42,12 +42,12 @@ fn host(anything: bool) -> Runtime {
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     let signature = |text: &str| text.parse().expect("a signature");
     host.calls().register("turn", signature("Object(/Script/Test.Key)"), |_, _| Ok(None)).expect("the name is free");
-    let give = |_: &Runtime, values: &[Value]| Ok(values.first().cloned());
+    let pass_through = |_: &Runtime, values: &[Value]| Ok(values.first().cloned());
     host.calls()
-        .register("give", signature("Object(/Script/Core.Object) -> Object(/Script/Test.Key)"), give)
+        .register("give", signature("Object(/Script/Core.Object) -> Object(/Script/Test.Key)"), pass_through)
         .expect("the name is free");
     host.calls()
-        .register("lend", signature("Object(/Script/Core.Object) -> Object(/Script/Core.Object)"), give)
+        .register("lend", signature("Object(/Script/Core.Object) -> Object(/Script/Core.Object)"), pass_through)
         .expect("the name is free");
     host
 }
@@ -60,10 +60,10 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
 type Door = (&'static str, Box<dyn Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error>>);
 
 fn door(
-    place: &'static str,
-    way: impl Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error> + 'static,
+    location: &'static str,
+    operation: impl Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error> + 'static,
 ) -> Door {
-    (place, Box::new(way))
+    (location, Box::new(operation))
 }
 
 fn doors() -> Vec<Door> {
@@ -123,12 +123,12 @@ fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
     let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| spawn(&host, class));
     host.links().bind(lock, "turned", lock, "turn").expect("it fits");
     host.objects().destroy(gone);
-    for (at, (expected, way)) in doors().into_iter().enumerate() {
+    for (at, (expected, operation)) in doors().into_iter().enumerate() {
         for passes in [key, ObjectHandle::NONE, gone] {
-            way(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
+            operation(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
         }
         let before = host.worlds().hash();
-        let refused = way(&host, lock, wall).expect_err("a wall is not a key");
+        let refused = operation(&host, lock, wall).expect_err("a wall is not a key");
         let Error::Call(CallError::WrongClass { place, handle, found, wanted }) = &refused else {
             panic!("door {at}: {refused}");
         };

@@ -11,7 +11,7 @@ use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Budget, Outcome, Runtime, Value, World};
 
 use super::support::{self, Record};
-use super::{another_attacker, ask, assert_goes_on, attacker, host, spawn};
+use super::{another_attacker, ask, assert_works, attacker, host, spawn};
 
 /// Output of a drop that can access its values, on the game thread of an ending generation.
 const RIGHT: &str = "expired false · display right · debug right · equal true · unequal false · map ((\"one\", 1)) \
@@ -23,7 +23,7 @@ const ELSEWHERE: &str = "expired true · display the number · debug the number 
                          · late WRONG_THREAD · post UNAVAILABLE";
 
 /// Locations in which `arm` of the plugin holds a value that is dropped at an end.
-const PLACES: [&str; 9] = [
+const LOCATIONS: [&str; 9] = [
     "a timer",
     "a timer that comes once",
     "a task",
@@ -39,13 +39,13 @@ const PLACES: [&str; 9] = [
 fn outputs(record: &Record) -> BTreeMap<String, Vec<String>> {
     let mut outputs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in record.take().lines() {
-        let (place, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("unexpected line: {line}"));
-        if place.starts_with("a post of") && answers.ends_with("post taken") {
+        let (location, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("unexpected line: {line}"));
+        if location.starts_with("a post of") && answers.ends_with("post taken") {
             // The post has run, as expected.
             continue;
         }
         let answers: Vec<_> = answers.split(" · ").map(without_number).collect();
-        outputs.entry(place.to_owned()).or_default().push(answers.join(" · "));
+        outputs.entry(location.to_owned()).or_default().push(answers.join(" · "));
     }
     outputs
 }
@@ -61,12 +61,12 @@ fn without_number(answer: &str) -> String {
 /// Checks that each location reported `RIGHT` once, and that the only other reports are those in `more`.
 fn assert_all_reported(record: &Record, by: &str, more: &[(&str, &str)]) {
     let mut outputs = outputs(record);
-    let armed = PLACES.iter().map(|place| (format!("{place} of {by}"), RIGHT));
-    let more = more.iter().map(|(place, answers)| ((*place).to_owned(), *answers));
-    for (place, answers) in armed.chain(more) {
+    let armed = LOCATIONS.iter().map(|location| (format!("{location} of {by}"), RIGHT));
+    let more = more.iter().map(|(location, answers)| ((*location).to_owned(), *answers));
+    for (location, answers) in armed.chain(more) {
         let reports =
-            outputs.remove(&place).unwrap_or_else(|| panic!("{place} was not dropped; left are {outputs:#?}"));
-        assert!(reports.iter().all(|report| report == answers), "{place}: {reports:#?}");
+            outputs.remove(&location).unwrap_or_else(|| panic!("{location} was not dropped; left are {outputs:#?}"));
+        assert!(reports.iter().all(|report| report == answers), "{location}: {reports:#?}");
     }
     assert!(outputs.is_empty(), "unexpected drops: {outputs:#?}");
 }
@@ -78,7 +78,7 @@ fn exit_hook(by: &str) -> [(String, &'static str); 2] {
 
 /// Adds plugin parts to the drops of the exit hook.
 fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a str, &'static str)> {
-    let mut all: Vec<_> = exit.iter().map(|(place, answers)| (place.as_str(), *answers)).collect();
+    let mut all: Vec<_> = exit.iter().map(|(location, answers)| (location.as_str(), *answers)).collect();
     all.extend(halves.then_some(("a plugin part", ELSEWHERE)));
     all
 }
@@ -115,7 +115,7 @@ fn an_unload_drops_values_while_what_they_read_is_alive() {
     assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
     assert_eq!(host.conjugates().blacks().count(), 0);
     host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_replaced_generation_drops_values_while_what_they_read_is_alive() {
     assert!(report.is_committed(), "{report}");
     assert!(host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point"));
     assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_module_replaced_alone_drops_values_while_what_they_read_is_alive() {
     assert_eq!(report.kept_modules, ["glue_base of generation 1"]);
     assert!(host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point"));
     assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 /// Reloads a host that holds values in every location to a build that fails.
@@ -181,12 +181,12 @@ fn a_panicking_main_drops_values_while_what_they_read_is_alive() {
     // A main that has not returned gets no exit hook: values that wait for the exit hook are never dropped.
     let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
     assert_all_reported(&record, "main", &[("the stack of main", &unwound)]);
-    assert_goes_on(&host);
+    assert_works(&host);
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     let outputs = outputs(&record);
     assert_eq!(
         outputs.len(),
-        PLACES.len() + 2,
+        LOCATIONS.len() + 2,
         "all but the post, and the static, the exit hook and the half: {outputs:#?}"
     );
 }
@@ -200,7 +200,7 @@ fn a_panicking_red_constructor_drops_values_while_what_they_read_is_alive() {
     let mut more = with_halves(&exit, false);
     more.push(unwound);
     assert_all_reported(&record, "main", &more);
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_failed_master_creation_drops_values_while_what_they_read_is_alive() {
         }
         assert_eq!(host.conjugates().blacks().count(), 0);
         host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
-        assert_goes_on(&host);
+        assert_works(&host);
     }
 }
 
@@ -232,14 +232,14 @@ fn any_rollback_drops_values_while_what_they_read_is_alive() {
             drop(armed);
             assert_eq!(report.is_committed(), !was_hit, "{step}: {report}");
             let outputs = outputs(&record);
-            for (place, answers) in &outputs {
-                let right = if place == "a plugin part" { ELSEWHERE } else { RIGHT };
+            for (location, answers) in &outputs {
+                let right = if location == "a plugin part" { ELSEWHERE } else { RIGHT };
                 let is_right = answers.iter().all(|answer| answer == right);
-                assert!(is_right, "{step} {kind:?}: {place} reports {answers:#?}");
+                assert!(is_right, "{step} {kind:?}: {location} reports {answers:#?}");
             }
         }
     }
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 thread_local! {

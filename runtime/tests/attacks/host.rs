@@ -11,7 +11,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::verbs::{Tools, Touch, VERBS};
-use super::{ask, assert_goes_on, attacker, host, spawn, support};
+use super::{ask, assert_works, attacker, host, spawn, support};
 
 /// Action of the log subscriber; its argument is the target of the line.
 type OnEvent = Rc<dyn Fn(&str)>;
@@ -56,7 +56,7 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
 }
 
 /// Calls every verb while a slice is borrowed, and returns the results by name.
-fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
+fn while_borrowed(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
     let results: Rc<RefCell<Vec<_>>> = Rc::default();
     let seat: Seat = Rc::default();
     let (into, from) = (Rc::clone(&results), Rc::clone(&seat));
@@ -82,7 +82,7 @@ fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Resul
 
 #[test]
 fn a_logger_may_not_write_while_a_slice_is_borrowed() {
-    for (name, touch, outcome) in while_lent("lend", "(64, 11, 11) (64, 11, 11)") {
+    for (name, touch, outcome) in while_borrowed("lend", "(64, 11, 11) (64, 11, 11)") {
         match touch {
             Touch::Changes => {
                 let error = outcome.expect_err(name);
@@ -96,7 +96,7 @@ fn a_logger_may_not_write_while_a_slice_is_borrowed() {
 
 #[test]
 fn a_logger_may_not_read_while_a_mutable_slice_is_borrowed() {
-    for (name, touch, outcome) in while_lent("lend_to_write", "(64, Some(12), Some(13))") {
+    for (name, touch, outcome) in while_borrowed("lend_to_write", "(64, Some(12), Some(13))") {
         if touch != Touch::Nothing {
             let error = outcome.expect_err(name);
             assert!(error.contains("is refused while attacker holds a slice of host memory"), "{name}: {error}");
@@ -110,7 +110,7 @@ fn a_panic_returns_the_borrowed_slice_to_the_host() {
     let refused = host.objects().call(tools.holder, "panic_while_lending", &[]).expect_err("it panics");
     assert!(matches!(refused, Error::Call(CallError::Panicked { .. })), "{refused}");
     host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(5)])).expect("nothing is lent");
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_host_releases_only_its_own_values() {
     assert_eq!(host.objects().call(tools.holder, "sum", &[]).expect("it is there"), Some(Value::U64(7 * 64)));
     host.conjugates().give_back(tools.black);
     assert!(host.conjugates().is_expired(tools.black));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_redirect_that_would_close_a_cycle_is_refused() {
         assert!(refused.contains("is redirected to"), "{refused}");
     }
     assert!(host.objects().spawn("/Script/Game.Left").is_err(), "the class does not exist, as the error reports");
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 /// Steps of a host's life cycle; each of them logs.
@@ -292,7 +292,7 @@ fn a_shutdown_during_another_operation_is_refused() {
     let report = host.reload(&[attacker(&[])]).expect("a Master");
     assert!(report.is_committed(), "{report}");
     assert!(left.take().concat().starts_with("shutting down is for a safe point, and `a reload` has not returned"));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn an_unlimited_wait_does_not_overflow() {
     let host = host();
     host.reload(&[attacker(&[])]).expect("a Master").into_result().expect("a reload");
     assert!(host.unloads().wait(std::time::Duration::MAX).expect("a safe point"));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]

@@ -55,9 +55,9 @@ impl Scene {
         let now = |_: &Runtime, _: &[Value]| Ok(Some(Value::U64(7)));
         self.host.calls().register_pure("host.now", signature("-> u64"), now).expect("a free name");
         for (name, object) in [("host.victim", self.actor), ("host.other", self.cube)] {
-            let give = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
+            let return_object = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
             let signature = signature("-> Object(/Script/Engine.Actor)");
-            self.host.calls().register_pure(name, signature, give).expect("a free name");
+            self.host.calls().register_pure(name, signature, return_object).expect("a free name");
         }
     }
 

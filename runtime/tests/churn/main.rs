@@ -33,7 +33,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
 #[derive(Default, Debug)]
 struct Done {
     operations: u64,
-    births: u64,
+    spawns: u64,
     collections: u64,
     collected: usize,
     slices: u64,
@@ -93,7 +93,7 @@ impl Churn {
         for (index, answer) in (from..).zip(answers) {
             let Value::U64(answer) = answer else { panic!("answers are numbers, not {answer:?}") };
             let op = Op::nth(seed, index);
-            self.done.births += u64::from(op.verb == ops::Verb::Spawn && answer != ops::NOTHING);
+            self.done.spawns += u64::from(op.verb == ops::Verb::Spawn && answer != ops::NOTHING);
             let expected = self.model.apply(op, answer);
             if count == 1 {
                 eprintln!("operation {index}, {op:?}: {answer:x}");

@@ -250,7 +250,7 @@ impl Model {
             }
             (Verb::Destroy, Some(thing)) => {
                 self.remove(thing);
-                self.state.pool.iter_mut().filter(|place| **place == Some(thing)).for_each(|place| *place = None);
+                self.state.pool.iter_mut().filter(|slot| **slot == Some(thing)).for_each(|slot| *slot = None);
                 thing.0
             }
             (Verb::Forget, Some(_)) => {
@@ -397,8 +397,8 @@ impl Model {
         let mut expected = Vec::new();
         for thing in self.state.pool.iter().flatten() {
             let Values { neighbor, twin, guest, .. } = &self.things[thing].values;
-            let led = [neighbor.resolve(&self.state), twin.resolve(&self.state), guest.resolve(&self.state)];
-            expected.extend(led.map(number).map(Value::U64));
+            let targets = [neighbor.resolve(&self.state), twin.resolve(&self.state), guest.resolve(&self.state)];
+            expected.extend(targets.map(number).map(Value::U64));
         }
         let resolved =
             host.objects().call(self.yard, "resolved", &[]).unwrap_or_else(|error| panic!("references: {error}"));

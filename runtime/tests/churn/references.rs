@@ -172,11 +172,11 @@ impl Bound {
 }
 
 impl State {
-    fn deliver(&mut self, Bound { thing, function }: Bound, stamp: u32) {
+    fn deliver(&mut self, Bound { thing, function }: Bound, argument: u32) {
         let Some(received) = self.received.get_mut(&thing) else { return };
-        *received = hears(*received, stamp);
+        *received = hears(*received, argument);
         if function == "hear_twice" {
-            *received = hears(*received, stamp);
+            *received = hears(*received, argument);
         }
     }
 }
@@ -217,12 +217,12 @@ impl Change for Decide {
                 1
             }
             _ => {
-                let asked = dice.number();
+                let argument = dice.number();
                 let Some(received) = self.0.and_then(|bound| state.received.get_mut(&bound.thing)) else {
                     return NOTHING;
                 };
                 *received = hears(*received, 1);
-                u64::from(asked > 3.0)
+                u64::from(argument > 3.0)
             }
         }
     }
@@ -270,8 +270,8 @@ impl<S> Listeners<S> {
                 0
             }
             (6 | 7, _) => {
-                let stamp = dice.below(1000) as u32;
-                self.0.iter().rev().for_each(|bound| state.deliver(*bound, stamp));
+                let argument = dice.below(1000) as u32;
+                self.0.iter().rev().for_each(|bound| state.deliver(*bound, argument));
                 2
             }
             _ => 3,

@@ -60,8 +60,8 @@ impl Shared {
     /// # Errors
     /// Describes the difference.
     fn expect_reports(&self) -> Result<(), String> {
-        let stands = |info: &ContextInfo| matches!(info.state, ContextState::Alive | ContextState::Parked);
-        for info in self.contexts.all().iter().filter(|info| stands(info)) {
+        let is_listed = |info: &ContextInfo| matches!(info.state, ContextState::Alive | ContextState::Parked);
+        for info in self.contexts.all().iter().filter(|info| is_listed(info)) {
             let reported = self.contexts.report(info.id).map(|report| report.state);
             let ticket = self.contexts.unload_of(info.id).map(|ticket| ticket.state());
             let expected = (info.state == ContextState::Parked).then_some(info.state);
@@ -194,11 +194,11 @@ impl<'a> Worker<'a> {
     /// Describes an outcome that no other thread can explain.
     pub(crate) fn race(&mut self, op: Op) -> Result<(), String> {
         for needed in self.to_get_a_handle(op) {
-            if op.name().is_some_and(|name| self.place(name).is_none()) {
+            if op.name().is_some_and(|name| self.handle_index(name).is_none()) {
                 self.act(needed)?;
             }
         }
-        if op.name().is_some_and(|name| self.place(name).is_none()) {
+        if op.name().is_some_and(|name| self.handle_index(name).is_none()) {
             return Ok(());
         }
         let outcome = self.act(op)?;
@@ -237,12 +237,12 @@ impl<'a> Worker<'a> {
         op.name().map(|name| vec![Op::Find(name), Op::Create(name)]).unwrap_or_default()
     }
 
-    fn place(&self, name: usize) -> Option<usize> {
+    fn handle_index(&self, name: usize) -> Option<usize> {
         self.handles.iter().rposition(|handle| handle.name == name)
     }
 
     fn context(&self, name: usize) -> &LoadContext {
-        &self.handles[self.place(name).expect("a step is taken with a handle")].context
+        &self.handles[self.handle_index(name).expect("a step is taken with a handle")].context
     }
 
     fn act(&mut self, op: Op) -> Result<Outcome, String> {
@@ -250,11 +250,11 @@ impl<'a> Worker<'a> {
             Op::Create(name) => self.shared.contexts.create_slim(LETTERS[name]).map(|context| self.take(name, context)),
             Op::Find(name) => Ok(match self.shared.contexts.slim(LETTERS[name]) {
                 Some(context) => self.take(name, context),
-                None => Outcome::Nobody,
+                None => Outcome::Missing,
             }),
             Op::Drop(name) => {
-                let place = self.place(name).expect("a step is taken with a handle");
-                drop(self.handles.remove(place));
+                let handle_index = self.handle_index(name).expect("a step is taken with a handle");
+                drop(self.handles.remove(handle_index));
                 Ok(Outcome::Done)
             }
             Op::Load(name, lib, how) => self.load(name, lib, how).map(|module| self.loaded(&module)),
@@ -301,7 +301,7 @@ impl<'a> Worker<'a> {
             }
             Op::BeginCall(name) => self.begin_call(name),
             Op::Use(at) => return self.make_use(at),
-            Op::Release(at) => return self.let_go(at),
+            Op::Release(at) => return self.release_one(at),
             Op::Unload(name) => self.context(name).begin_unload().map(|ticket| {
                 self.shared.keep(&ticket);
                 Outcome::Done
@@ -348,7 +348,7 @@ impl<'a> Worker<'a> {
     }
 
     fn loaded(&self, module: &ModuleSummary) -> Outcome {
-        Outcome::Loaded { home: id(module.context), lib: self.shared.libraries.lib(module.build_id) }
+        Outcome::Loaded { owner: id(module.context), lib: self.shared.libraries.lib(module.build_id) }
     }
 
     fn hold(&mut self, held: Held) -> Outcome {
@@ -405,7 +405,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn let_go(&mut self, at: usize) -> Result<Outcome, String> {
+    fn release_one(&mut self, at: usize) -> Result<Outcome, String> {
         let count = self.held.len();
         if count == 0 {
             return Ok(Outcome::Skipped);
@@ -475,7 +475,7 @@ fn resolve(
 ) -> Result<Option<FoundModule>, ResolverFailure> {
     let Some(shared) = shared.upgrade() else { return Ok(None) };
     let module = if request.name == "reports" { Module::Reports } else { Module::Figures };
-    let lent = |modules: &[ModuleSummary]| {
+    let loaded = |modules: &[ModuleSummary]| {
         modules.iter().find(|known| known.name == request.name).cloned().map(FoundModule::Loaded)
     };
     match answer {
@@ -487,9 +487,9 @@ fn resolve(
         }
         Answer::Fails => Err("fails on purpose".into()),
         Answer::Panics => panic!("panics on purpose"),
-        Answer::Lend(lender) => Ok(lent(&modules_of(&shared, lender))),
-        Answer::LendKept(_) => Ok(lent(kept)),
-        Answer::Ask(other) => match shared.contexts.slim(LETTERS[other]) {
+        Answer::Lend(lender) => Ok(loaded(&modules_of(&shared, lender))),
+        Answer::LendKept(_) => Ok(loaded(kept)),
+        Answer::LoadFrom(other) => match shared.contexts.slim(LETTERS[other]) {
             Some(context) => Ok(Some(FoundModule::Loaded(context.load_name(&request.name, &request.range)?))),
             None => Ok(None),
         },
@@ -550,7 +550,7 @@ fn refused(error: ContextError) -> Result<Outcome, String> {
         ContextError::ForeignModule { .. } => Refusal::Foreign,
         ContextError::PinnedDependsOnCollectible { .. } => Refusal::Pinned,
         ContextError::NoSuchFunction { .. } => Refusal::NoFunction,
-        ContextError::LoadRing { .. } => Refusal::Ring,
+        ContextError::LoadRing { .. } => Refusal::Cycle,
         ContextError::Load(LoadError::Order(_)) => Refusal::Order,
         ContextError::Load(LoadError::Main { .. }) => Refusal::Main,
         other => return Err(format!("an error that no step should come to: {other}")),

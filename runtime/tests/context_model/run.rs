@@ -87,11 +87,11 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
             return Err(format!("nothing was left, but the shutdown reports: {ended}"));
         }
     }
-    let stays = has_images(&shared);
+    let has_mapped_images = has_images(&shared);
     watch::end();
     drop(shared);
     // A thread that drives unloads may still hold shared state.
-    match stays || until(patience, || !stage_dir.exists()) {
+    match has_mapped_images || until(patience, || !stage_dir.exists()) {
         true => Ok(()),
         false => Err(format!("all are gone, and the folder of their copies is not: {}", stage_dir.display())),
     }
@@ -162,14 +162,17 @@ fn end(shared: &Arc<Shared>, stage_dir: &Path, must_end: bool) -> Result<(), Str
     if !until(shared.patience, || is_quiet(shared)) {
         return Err(format!("without holders, not all contexts have ended:\n{}", shared.holders()));
     }
-    let stays = || -> Vec<_> {
+    let alive_images = || -> Vec<_> {
         let all = shared.contexts.all();
         all.into_iter().flat_map(|info| info.modules).map(|module| module.image).collect()
     };
     let stale = || -> Vec<_> {
         let mapped = process::stale_mappings(stage_dir).expect("it can be asked");
-        let stays = stays();
-        mapped.into_iter().filter(|path| !stays.iter().any(|image| image.file_name() == path.file_name())).collect()
+        let alive_images = alive_images();
+        mapped
+            .into_iter()
+            .filter(|path| !alive_images.iter().any(|image| image.file_name() == path.file_name()))
+            .collect()
     };
     match until(shared.patience, || stale().is_empty()) {
         true => Ok(()),

@@ -25,15 +25,15 @@ fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiv
 
 /// Returns a stop point: the first function stops until released; the others wait for the stop and release it.
 fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() + 'static) {
-    let ((inside, is_inside), (go, may_go)) = (channel(), channel());
-    let (inside, may_go) = (Mutex::new(inside), Mutex::new(may_go));
-    let stops = move || {
-        let _nobody_waits = inside.lock().expect("no panic").send(());
-        let _late = may_go.lock().expect("no panic").recv_timeout(LONG);
+    let ((inside, is_inside), (release, released)) = (channel(), channel());
+    let (inside, released) = (Mutex::new(inside), Mutex::new(released));
+    let pause = move || {
+        let _no_receiver = inside.lock().expect("no panic").send(());
+        let _timeout = released.lock().expect("no panic").recv_timeout(LONG);
     };
     let reached = move || is_inside.recv_timeout(LONG).expect("it reaches the stop point");
-    let goes_on = move || go.send(()).expect("it is still there");
-    (stops, reached, goes_on)
+    let resume = move || release.send(()).expect("it is still there");
+    (pause, reached, resume)
 }
 
 /// Calls `listener` for each log line of this thread.
@@ -116,12 +116,12 @@ fn a_subscriber_may_list_contexts_while_one_starts_unloading() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "looked at");
     let ended = apart(move || {
-        let look = move |line: &str| {
+        let on_line = move |line: &str| {
             if line.contains("begins to unload") {
                 drop(contexts.all());
             }
         };
-        with_log_listener(look, || slim.begin_unload().expect("it is collectible").wait(LONG).is_ok())
+        with_log_listener(on_line, || slim.begin_unload().expect("it is collectible").wait(LONG).is_ok())
     });
     assert_eq!(ended.recv_timeout(LONG), Ok(true));
 }
@@ -136,9 +136,9 @@ fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
         contexts.on_event(move |event| log.lock().expect("no panic").push(event.to_string()));
         let slim = contexts.create_slim("parked").expect("the name is free");
         slim.set_canary(Canary::Off);
-        let (stops, reached, goes_on) = stop();
+        let (pause, reached, resume) = stop();
         slim.set_resolver(move |_| {
-            stops();
+            pause();
             Ok(Some(FoundModule::File(figures(1))))
         });
         let loads = slim.clone();
@@ -149,7 +149,7 @@ fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
         reached();
         let _ticket = slim.begin_unload().expect("it is collectible");
         slim.park();
-        goes_on();
+        resume();
         let refused = outcome.recv_timeout(LONG).expect("the call returns");
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
         let maps = fs::read_to_string("/proc/self/maps").expect("this is Linux");
@@ -164,12 +164,12 @@ fn an_unload_waits_for_a_running_replacement() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "replaced");
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let replaces = slim.clone();
     let outcome = apart(move || {
         let at_main = move |line: &str| {
             if line == "main reports" {
-                stops();
+                pause();
             }
         };
         with_log_listener(at_main, || replaces.replace(reports(2)))
@@ -179,7 +179,7 @@ fn an_unload_waits_for_a_running_replacement() {
     let report = ticket.wait(Duration::from_millis(50)).expect_err("a main of it runs");
     assert!(report.blockers.iter().any(|by| by.owner == "replacing it by reports"), "{report}");
     assert!(contexts.create_slim("replaced").is_err(), "the name is taken");
-    goes_on();
+    resume();
     let refused = outcome.recv_timeout(LONG).expect("the call returns");
     assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
     ticket.wait(LONG).expect("no call is inside");
@@ -216,12 +216,12 @@ fn a_listener_with_a_panicking_drop_ends_neither_thread_nor_later_unloads() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     let contexts = runtime.contexts();
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let bomb = Bomb;
     contexts.on_event(move |event| {
         let _owned = &bomb;
         if event.event == ContextEventKind::Dead && event.name == "one" {
-            stops();
+            pause();
         }
     });
     let one = slim(&contexts, "one");
@@ -230,7 +230,7 @@ fn a_listener_with_a_panicking_drop_ends_neither_thread_nor_later_unloads() {
     drop(lease);
     reached();
     drop(runtime.shutdown());
-    goes_on();
+    resume();
     support::until("the notifying thread continues", || ticket.state() == ContextState::Dead);
     // The contexts outlive their runtime.
     let two = slim(&contexts, "two");
@@ -245,17 +245,17 @@ fn an_unloading_callback_with_a_panicking_drop_does_not_interrupt_the_unload() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     let one = slim(&runtime.contexts(), "one");
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let bomb = Bomb;
     one.on_unloading(0, move |_| {
         let _owned = &bomb;
-        stops();
+        pause();
     });
     let unloads = one.clone();
     let unloading = thread::spawn(move || unloads.begin_unload());
     reached();
     drop(runtime.shutdown());
-    goes_on();
+    resume();
     let ticket = unloading.join().expect("the panic stays inside").expect("it is collectible");
     ticket.wait(LONG).expect("no call is inside");
 }
@@ -264,18 +264,18 @@ fn an_unloading_callback_with_a_panicking_drop_does_not_interrupt_the_unload() {
 fn a_resolver_replaced_during_its_call_may_panic_in_drop() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("requests").expect("the name is free");
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let bomb = Bomb;
     slim.set_resolver(move |_| {
         let _owned = &bomb;
-        stops();
+        pause();
         Ok(None)
     });
     let requester = slim.clone();
     let outcome = thread::spawn(move || requester.load_name("nothing", &any()));
     reached();
     slim.set_resolver(|_| Ok(None));
-    goes_on();
+    resume();
     let refused = outcome.join().expect("the panic stays inside");
     assert!(matches!(refused, Err(ContextError::NotFound { .. })), "{refused:?}");
     gone(&slim.begin_unload().expect("it is collectible"));
@@ -310,12 +310,12 @@ fn a_native_library_without_a_name_is_not_this_program() {
 fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("hangs").expect("the name is free");
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let unloads = slim.clone();
     let unloading = apart(move || {
         let at_exit = move |line: &str| {
             if line == "exit reports" {
-                stops();
+                pause();
             }
         };
         with_log_listener(at_exit, || {
@@ -330,7 +330,7 @@ fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
     let parks = slim.clone();
     let parked = apart(move || parks.park());
     parked.recv_timeout(LONG).expect("the call returns");
-    goes_on();
+    resume();
     assert_eq!(unloading.recv_timeout(LONG).as_ref(), Ok(&ticket));
     support::until("it has ended", || matches!(ticket.state(), ContextState::Dead | ContextState::Parked));
 }
@@ -338,10 +338,10 @@ fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
 #[test]
 fn a_hanging_listener_stops_no_other_unload() {
     let contexts = runtime().contexts();
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     contexts.on_event(move |event| {
         if event.name == "one" && event.event == ContextEventKind::Dead {
-            stops();
+            pause();
         }
     });
     let [one, two, three] = ["one", "two", "three"].map(|name| slim(&contexts, name));
@@ -355,7 +355,7 @@ fn a_hanging_listener_stops_no_other_unload() {
     support::until("two has ended", || two.state() == ContextState::Dead);
     contexts.park_after(Some(Duration::from_millis(500)));
     support::until("three was parked", || three.state() == ContextState::Parked);
-    goes_on();
+    resume();
     support::until("one has ended", || one.state() == ContextState::Dead);
 }
 

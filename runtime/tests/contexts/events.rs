@@ -64,14 +64,14 @@ fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
         move || log.lock().expect("no panic").push(name)
     };
     let take = || std::mem::take(&mut *log.lock().expect("no panic"));
-    let asked = |name| {
+    let resolver_of = |name| {
         let record = record(name);
         move |_: &ModuleRequest| {
             record();
             Ok(None)
         }
     };
-    let asked_native = |name| {
+    let native_resolver_of = |name| {
         let record = record(name);
         move |_: &str| {
             record();
@@ -85,11 +85,11 @@ fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
     let registered = [
         contexts.on_event(on_event_of("event")),
         slim.on_unloading(0, on_event_of("unloading")),
-        slim.set_resolver(asked("resolver")),
-        slim.on_resolving(asked("handler")),
-        slim.set_native_resolver(asked_native("native resolver")),
-        slim.set_native_resolver_of("reports", asked_native("native resolver of a module")),
-        slim.on_resolving_native(asked_native("native handler")),
+        slim.set_resolver(resolver_of("resolver")),
+        slim.on_resolving(resolver_of("handler")),
+        slim.set_native_resolver(native_resolver_of("native resolver")),
+        slim.set_native_resolver_of("reports", native_resolver_of("native resolver of a module")),
+        slim.on_resolving_native(native_resolver_of("native handler")),
     ];
     let local = {
         let record = record("Master");
@@ -97,15 +97,15 @@ fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
     };
     let [event, unloading, rest @ ..] = registered;
     assert!(format!("{event:?}").contains("listener for context events from"), "{event:?}");
-    let look = || {
+    let search = || {
         assert!(slim.load_name("nobody", &any()).is_err());
         assert!(slim.native_library("libnobody-has-it.so", Some("reports")).is_err());
     };
-    look();
+    search();
     let natives = ["native resolver of a module", "native resolver", "native handler"];
     assert_eq!(take(), [&["resolver", "handler"][..], &natives].concat());
     rest.into_iter().for_each(Registration::remove);
-    look();
+    search();
     assert_eq!(take(), [""; 0]);
     runtime.reload(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
     assert!(take().contains(&"Master"));
@@ -113,13 +113,13 @@ fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
     runtime.reload(&[reports(2)]).unwrap_or_else(|error| panic!("{error}"));
     assert!(!take().contains(&"Master"));
     // Removing a replaced resolver has no effect; a guard removes its resolver on drop.
-    let first = slim.set_resolver(asked("first"));
-    let second = slim.set_resolver(asked("second")).guard();
+    let first = slim.set_resolver(resolver_of("first"));
+    let second = slim.set_resolver(resolver_of("second")).guard();
     first.remove();
-    look();
+    search();
     assert_eq!(take(), ["second"]);
     drop(second);
-    look();
+    search();
     assert_eq!(take(), [""; 0]);
     slim.load_path(reports(1)).expect("it is loaded");
     assert_eq!(take(), ["event"]);

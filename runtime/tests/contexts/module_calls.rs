@@ -21,12 +21,12 @@ fn relay(contexts: &Contexts, name: &str, libraries: &[std::path::PathBuf]) -> L
 
 /// Calls `method` of `relay`, which forwards these arguments.
 fn handed_on(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
-    let words = match method {
+    let signature = match method {
         "number" => "String -> String",
         "render" => "String, String, u32 -> String",
         _ => "String, String -> String",
     };
-    let function = slim.function("Relay", method, words).unwrap_or_else(|error| panic!("{error}"));
+    let function = slim.function("Relay", method, signature).unwrap_or_else(|error| panic!("{error}"));
     match function.call(arguments).unwrap_or_else(|error| panic!("{error}")) {
         Some(Value::Text(text)) => text,
         other => panic!("{other:?}"),

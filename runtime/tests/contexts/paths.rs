@@ -47,24 +47,24 @@ fn a_relative_path_is_refused_at_every_entry_point() {
         other => panic!("{other:?}"),
     }
 
-    let asked = contexts.create_slim("asked").expect("the name is free");
+    let slim = contexts.create_slim("asked").expect("the name is free");
     let answer = path.clone();
-    asked.set_resolver(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
-    context_refuses("a resolver", asked.load_name("reports", &any()).map(drop));
-    context_refuses("a resolver of a dependency", asked.load_path(needy()).map(drop));
-    asked.set_resolver(|_| Ok(None));
+    slim.set_resolver(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
+    context_refuses("a resolver", slim.load_name("reports", &any()).map(drop));
+    context_refuses("a resolver of a dependency", slim.load_path(needy()).map(drop));
+    slim.set_resolver(|_| Ok(None));
     let answer = path.clone();
-    asked.on_resolving(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
-    context_refuses("a handler", asked.load_name("reports", &any()).map(drop));
+    slim.on_resolving(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
+    context_refuses("a handler", slim.load_name("reports", &any()).map(drop));
     let answer = path.clone();
-    asked.on_resolving_native(move |_| Ok(Some(answer.clone().into())));
-    context_refuses("a handler of native libraries", asked.native_library("alcedo_nowhere", None).map(drop));
+    slim.on_resolving_native(move |_| Ok(Some(answer.clone().into())));
+    context_refuses("a handler of native libraries", slim.native_library("alcedo_nowhere", None).map(drop));
     let answer = path.clone();
-    asked.set_native_resolver(move |_| Ok(Some(answer.clone().into())));
-    context_refuses("a resolver of native libraries", asked.native_library("alcedo_nowhere", None).map(drop));
+    slim.set_native_resolver(move |_| Ok(Some(answer.clone().into())));
+    context_refuses("a resolver of native libraries", slim.native_library("alcedo_nowhere", None).map(drop));
     let answer = path.clone();
-    asked.set_native_resolver_of("reports", move |_| Ok(Some(answer.clone().into())));
-    let native = asked.native_library("alcedo_nowhere", Some("reports"));
+    slim.set_native_resolver_of("reports", move |_| Ok(Some(answer.clone().into())));
+    let native = slim.native_library("alcedo_nowhere", Some("reports"));
     context_refuses("a module's resolver of native libraries", native.map(drop));
 
     host_refuses("a Master", host.create_master(&[&path]).expect_err("it is relative"));
@@ -89,7 +89,7 @@ fn a_relative_path_is_refused_at_every_entry_point() {
 #[test]
 fn native_library_names_with_folders_skip_the_current_folder() {
     let host = runtime();
-    let asked = host.contexts().create_slim("names").expect("the name is free");
-    let refused = asked.native_library(&relative(), None);
+    let slim = host.contexts().create_slim("names").expect("the name is free");
+    let refused = slim.native_library(&relative(), None);
     assert!(matches!(refused, Err(ContextError::NativeNotFound { .. })), "{refused:?}");
 }

@@ -20,8 +20,8 @@ fn a_pinned_context_outlives_its_handles_and_is_not_collectible() {
         assert!(matches!(refused, Err(ContextError::NotCollectible { .. })), "{refused:?}");
         assert!(refusal(refused).starts_with("Pinned \"contracts\" is never unloaded"));
     }
-    let given_up = contexts.park(pinned.id().expect("it is alive"));
-    assert!(refusal(given_up).ends_with("it is never unloaded"));
+    let refused = contexts.park(pinned.id().expect("it is alive"));
+    assert!(refusal(refused).ends_with("it is never unloaded"));
     drop(pinned);
     assert_eq!(number(&answer).expect("it is there"), 1);
     let listed = contexts.all().into_iter().find(|info| info.name == "contracts").expect("it is listed");
@@ -48,8 +48,8 @@ fn pinned_contexts_and_slims_share_their_names() {
 #[test]
 fn a_collectible_dependency_of_a_pinned_context_is_refused() {
     let contexts = runtime().contexts();
-    let may_go = slim(&contexts, "may go");
-    let module = may_go.load_path(figures(1)).expect("it is loaded");
+    let collectible = slim(&contexts, "may go");
+    let module = collectible.load_path(figures(1)).expect("it is loaded");
     let pinned = contexts.create_pinned("stays").expect("the name is free");
     pinned.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
     let refused = pinned.load_path(needy());

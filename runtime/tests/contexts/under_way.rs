@@ -33,7 +33,7 @@ fn formatted(chain: &[LoadStep]) -> String {
 }
 
 /// Chain of a refused load.
-fn ring<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
+fn refused_chain<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
     let error = outcome.expect_err("it would wait for itself");
     formatted(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
 }
@@ -42,11 +42,11 @@ fn ring<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
 fn resolver_loading(
     context: &LoadContext,
     name: &str,
-    asked: &Arc<AtomicUsize>,
+    calls: &Arc<AtomicUsize>,
 ) -> impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync + 'static {
-    let (context, name, asked) = (context.clone(), name.to_owned(), Arc::clone(asked));
+    let (context, name, calls) = (context.clone(), name.to_owned(), Arc::clone(calls));
     move |_| {
-        asked.fetch_add(1, Ordering::SeqCst);
+        calls.fetch_add(1, Ordering::SeqCst);
         Ok(Some(FoundModule::Loaded(context.load_name(&name, &any())?)))
     }
 }
@@ -93,8 +93,8 @@ impl Visit for Line {
 #[test]
 fn a_recursive_resolver_is_refused_immediately_with_the_chain() {
     let contexts = runtime().contexts();
-    let (slim, asked) = (contexts.create_slim("own").expect("the name is free"), Arc::default());
-    slim.set_resolver(resolver_loading(&slim, "figures", &asked));
+    let (slim, calls) = (contexts.create_slim("own").expect("the name is free"), Arc::default());
+    slim.set_resolver(resolver_loading(&slim, "figures", &calls));
     let error = slim.load_name("figures", &any()).expect_err("it calls itself");
     let link = ("Slim \"own\"".to_owned(), Wanted::Module("figures".into()));
     let chain: Vec<_> =
@@ -104,7 +104,7 @@ fn a_recursive_resolver_is_refused_immediately_with_the_chain() {
         error.to_string().contains("figures in Slim \"own\" → figures in Slim \"own\"; let resolvers"),
         "the message contains the chain: {error}"
     );
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
     assert!(slim.modules().is_empty());
     slim.load_path(figures(1)).expect("it goes on");
 }
@@ -112,35 +112,38 @@ fn a_recursive_resolver_is_refused_immediately_with_the_chain() {
 #[test]
 fn a_cycle_over_names_or_contexts_is_refused_when_it_closes() {
     let contexts = runtime().contexts();
-    let (slim, asked) = (contexts.create_slim("names").expect("the name is free"), Arc::new(AtomicUsize::new(0)));
+    let (slim, calls) = (contexts.create_slim("names").expect("the name is free"), Arc::new(AtomicUsize::new(0)));
     let again = slim.clone();
     slim.set_resolver(move |request| {
         let next = if request.name == "a" { "b" } else { "a" };
         Ok(Some(FoundModule::Loaded(again.load_name(next, &any())?)))
     });
-    assert_eq!(ring(slim.load_name("a", &any())), "a in Slim \"names\" → b in Slim \"names\" → a in Slim \"names\"");
+    assert_eq!(
+        refused_chain(slim.load_name("a", &any())),
+        "a in Slim \"names\" → b in Slim \"names\" → a in Slim \"names\""
+    );
 
     let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
-    one.set_resolver(resolver_loading(&other, "figures", &asked));
-    other.on_resolving(resolver_loading(&one, "figures", &asked));
+    one.set_resolver(resolver_loading(&other, "figures", &calls));
+    other.on_resolving(resolver_loading(&one, "figures", &calls));
     assert_eq!(
-        ring(one.load_name("figures", &any())),
+        refused_chain(one.load_name("figures", &any())),
         "figures in Slim \"one\" → figures in Slim \"other\" → figures in Slim \"one\""
     );
-    assert_eq!(asked.load(Ordering::SeqCst), 2);
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
 
     let default = contexts.default_context();
     let back = contexts.create_slim("back").expect("the name is free");
-    back.on_resolving(resolver_loading(&default, "b", &asked));
-    default.set_resolver(resolver_loading(&back, "a", &asked));
+    back.on_resolving(resolver_loading(&default, "b", &calls));
+    default.set_resolver(resolver_loading(&back, "a", &calls));
     assert_eq!(
-        ring(back.load_name("a", &any())),
+        refused_chain(back.load_name("a", &any())),
         "a in Slim \"back\" → a in Default → a in Slim \"back\"",
         "the Default is searched before the handlers"
     );
     default.set_resolver(|_| Ok(None));
-    default.on_resolving(resolver_loading(&back, "a", &asked));
-    assert_eq!(ring(back.load_name("a", &any())), "a in Slim \"back\" → b in Default → a in Slim \"back\"");
+    default.on_resolving(resolver_loading(&back, "a", &calls));
+    assert_eq!(refused_chain(back.load_name("a", &any())), "a in Slim \"back\" → b in Default → a in Slim \"back\"");
 }
 
 #[test]
@@ -150,7 +153,7 @@ fn a_module_is_not_loaded_inside_of_its_own_load() {
     let again = slim.clone();
     slim.set_resolver(move |_| Ok(Some(FoundModule::Loaded(again.load_path(needy())?))));
     assert_eq!(
-        ring(slim.load_path(needy())),
+        refused_chain(slim.load_path(needy())),
         "reports in Slim \"inside\" → figures in Slim \"inside\" → reports in Slim \"inside\""
     );
     assert!(slim.modules().is_empty());
@@ -160,16 +163,16 @@ fn a_module_is_not_loaded_inside_of_its_own_load() {
 fn a_recursive_resolver_of_native_libraries_is_refused() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "natives");
-    let (again, asked) = (slim.clone(), Arc::new(AtomicUsize::new(0)));
-    let count = Arc::clone(&asked);
+    let (again, calls) = (slim.clone(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&calls);
     slim.set_native_resolver_of("reports", move |name| {
         count.fetch_add(1, Ordering::SeqCst);
         Ok(Some(again.native_library(name, Some("reports"))?.path().to_owned()))
     });
     let for_reports = "native library alcedo_nowhere for reports in Slim \"natives\"";
-    let refused = ring(slim.native_library("alcedo_nowhere", Some("reports")));
+    let refused = refused_chain(slim.native_library("alcedo_nowhere", Some("reports")));
     assert_eq!(refused, format!("{for_reports} → {for_reports}"));
-    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
 
     // A request without the module is a different one, which its resolver may make.
     let again = slim.clone();
@@ -182,7 +185,10 @@ fn a_recursive_resolver_of_native_libraries_is_refused() {
     slim.on_resolving_native(move |_| Ok(again.load_name("a", &any()).map(|_| None)?));
     let again = slim.clone();
     slim.set_resolver(move |_| Ok(again.native_library("alcedo_nowhere", None).map(|_| None)?));
-    assert_eq!(ring(slim.native_library("alcedo_nowhere", None)), format!("{ours} → a in Slim \"natives\" → {ours}"));
+    assert_eq!(
+        refused_chain(slim.native_library("alcedo_nowhere", None)),
+        format!("{ours} → a in Slim \"natives\" → {ours}")
+    );
 }
 
 #[test]
@@ -206,13 +212,13 @@ fn endless_nested_resolver_requests_are_refused_at_a_limit() {
 fn two_contexts_with_mutually_loading_resolvers_both_finish() {
     let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
-    let both_asked = Arc::new(Barrier::new(2));
+    let barrier = Arc::new(Barrier::new(2));
     for (at, slim) in slims.iter().enumerate() {
-        let (other, both_asked) = (slims[1 - at].clone(), Arc::clone(&both_asked));
+        let (other, barrier) = (slims[1 - at].clone(), Arc::clone(&barrier));
         let is_first = AtomicBool::new(true);
         slim.set_resolver(move |request| {
             if is_first.swap(false, Ordering::SeqCst) {
-                both_asked.wait();
+                barrier.wait();
                 other.load_name("figures", &any())?;
             }
             Ok((request.name == "figures").then(|| FoundModule::File(figures(1))))
@@ -229,12 +235,12 @@ fn two_contexts_with_mutually_loading_resolvers_both_finish() {
 fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("asked").expect("the name is free");
-    let ((inside, is_inside), (go, may_go)) = (channel(), channel());
-    let (is_first, may_go) = (AtomicBool::new(true), Mutex::new(may_go));
+    let ((inside, is_inside), (release, released)) = (channel(), channel());
+    let (is_first, released) = (AtomicBool::new(true), Mutex::new(released));
     slim.set_resolver(move |_| {
         if is_first.swap(false, Ordering::SeqCst) {
             inside.send(()).expect("the test listens");
-            may_go.lock().expect("one thread").recv_timeout(LONG).expect("released");
+            released.lock().expect("one thread").recv_timeout(LONG).expect("released");
         }
         Ok(Some(FoundModule::File(figures(1))))
     });
@@ -247,15 +253,15 @@ fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     let (other, file) = (slim.clone(), reports(1));
     within(&apart(move || other.load_path(file))).expect("another module");
     let second = within(&load()).expect("the resolver is called again and succeeds");
-    go.send(()).expect("it waits");
+    release.send(()).expect("it waits");
     assert_eq!(within(&first).expect("it is there"), second, "both requests return one module");
     assert_eq!(slim.modules().len(), 2);
 }
 
 /// Loads `reports` into the context on a separate thread, and blocks its main until a message arrives.
 fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()>) {
-    let ((inside, is_inside), (go, may_go)) = (channel(), channel());
-    let (slim, may_go, file) = (slim.clone(), Mutex::new(may_go), reports(1));
+    let ((inside, is_inside), (release, released)) = (channel(), channel());
+    let (slim, released, file) = (slim.clone(), Mutex::new(released), reports(1));
     let mains = Arc::new(AtomicUsize::new(0));
     let outcome = apart(move || {
         let count = Arc::clone(&mains);
@@ -263,20 +269,20 @@ fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()
             if line == "main reports" {
                 count.fetch_add(1, Ordering::SeqCst);
                 inside.send(()).expect("the test listens");
-                may_go.lock().expect("one thread at a time").recv_timeout(LONG).expect("released");
+                released.lock().expect("one thread at a time").recv_timeout(LONG).expect("released");
             }
         };
         with_log_listener(hold, || slim.load_path(file)).expect("it is loaded");
         mains.load(Ordering::SeqCst)
     });
-    (outcome, is_inside, go)
+    (outcome, is_inside, release)
 }
 
 #[test]
 fn a_module_is_hidden_during_its_main_and_others_load() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("busy").expect("the name is free");
-    let (outcome, is_inside, go) = held_in_main(&slim);
+    let (outcome, is_inside, release) = held_in_main(&slim);
     within(&is_inside);
     let names = || slim.modules().into_iter().map(|module| module.name).collect::<Vec<_>>();
     assert!(names().is_empty(), "it can be found while its main runs");
@@ -284,7 +290,7 @@ fn a_module_is_hidden_during_its_main_and_others_load() {
     let loaded = apart(move || other.load_path(file).map(|module| module.name));
     assert_eq!(within(&loaded).expect("it is not the module that comes up"), "figures");
     assert_eq!(names(), ["figures"]);
-    go.send(()).expect("it waits");
+    release.send(()).expect("it waits");
     assert_eq!(within(&outcome), 1);
     assert_eq!(names(), ["figures", "reports"]);
 }
@@ -294,7 +300,7 @@ fn concurrent_requests_share_the_module_loaded_by_another_thread() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("shared").expect("the name is free");
     slim.set_resolver(|_| panic!("unexpected request: the module is being loaded"));
-    let (outcome, is_inside, go) = held_in_main(&slim);
+    let (outcome, is_inside, release) = held_in_main(&slim);
     within(&is_inside);
     let (by_path, by_name) = (slim.clone(), slim.clone());
     let (begun, has_begun) = channel();
@@ -318,7 +324,7 @@ fn concurrent_requests_share_the_module_loaded_by_another_thread() {
     ];
     within(&has_begun);
     within(&has_begun);
-    go.send(()).expect("it waits");
+    release.send(()).expect("it waits");
     assert_eq!(within(&outcome), 1);
     for other in others {
         assert_eq!(within(&other).map(|module| module.image).ok(), Some(slim.modules()[0].image.clone()));
@@ -426,7 +432,7 @@ fn a_context_cannot_be_replaced_during_its_replacement() {
     let (before, again) = (slim.id(), slim.clone());
     slim.set_resolver(move |_| Ok(again.replace(figures(2)).map(|_| None)?));
     assert_eq!(
-        ring(slim.replace(needy())),
+        refused_chain(slim.replace(needy())),
         "replacing Slim \"nested\" → reports in Slim \"nested\" → figures in Slim \"nested\" → replacing Slim \"nested\""
     );
     assert_eq!(slim.id(), before);
@@ -438,12 +444,12 @@ fn a_context_cannot_be_replaced_during_its_replacement() {
 fn contexts_replacing_each_other_do_not_deadlock() {
     let contexts = runtime().contexts();
     let slims = ["one", "other"].map(|name| slim(&contexts, name));
-    let both_asked = Arc::new(Barrier::new(2));
+    let barrier = Arc::new(Barrier::new(2));
     for (at, slim) in slims.iter().enumerate() {
-        let (other, both_asked, is_first) = (slims[1 - at].clone(), Arc::clone(&both_asked), AtomicBool::new(true));
+        let (other, barrier, is_first) = (slims[1 - at].clone(), Arc::clone(&barrier), AtomicBool::new(true));
         slim.set_resolver(move |_| {
             if is_first.swap(false, Ordering::SeqCst) {
-                both_asked.wait();
+                barrier.wait();
                 let _ticket = other.replace(reports(2))?;
             }
             Ok(Some(FoundModule::File(figures(1))))

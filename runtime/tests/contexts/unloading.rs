@@ -388,10 +388,10 @@ fn every_thread_sees_the_master_unload_and_only_its_thread_parks_it() {
 }
 
 /// Kind and source file of each lease, without line numbers.
-fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
+fn call_sites(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
     let of = |blocker: &Blocker| {
-        let place = blocker.place.as_deref().expect("it has a location");
-        (blocker.kind, place.rsplit_once(':').expect("file and line").0.to_owned())
+        let call_site = blocker.place.as_deref().expect("it has a location");
+        (blocker.kind, call_site.rsplit_once(':').expect("file and line").0.to_owned())
     };
     blockers.iter().map(of).collect()
 }
@@ -402,7 +402,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     let contexts = runtime.contexts();
     let named = |leases: Vec<Blocker>, name: &str| {
         let lease = leases.into_iter().find(|lease| lease.owner == name).unwrap_or_else(|| panic!("no {name}"));
-        assert_eq!(places(&[lease]), [(LeaseKind::Borrow, file!().to_owned())], "{name}");
+        assert_eq!(call_sites(&[lease]), [(LeaseKind::Borrow, file!().to_owned())], "{name}");
     };
     let of_master = |runtime: &Runtime| runtime.unloads().leases().into_iter().map(|lease| lease.blocker).collect();
     let module = runtime.unloads().lease("switchboard", "the lines").expect("it is alive");
@@ -433,7 +433,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     ];
     let held = slim.held_by();
     assert_eq!(held.len(), 4, "{held:?}");
-    assert!(places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
+    assert!(call_sites(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     drop((scope, future, pointers));
 
     // A load is a call of the context itself, with leases on its dependencies.
@@ -451,7 +451,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     slim.load_reader("again", bytes.as_slice(), None).expect("it is there");
     gone(&slim.replace(needy()).expect("it starts"));
     let held = std::mem::take(&mut *seen.lock().expect("not poisoned"));
-    assert!(!held.is_empty() && places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
+    assert!(!held.is_empty() && call_sites(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     let threads: Vec<_> = held.iter().map(|by| by.thread.clone()).collect();
     let own = process::this_thread_in_words();
     assert!(threads.iter().all(|thread| *thread == own), "{threads:?} on {own}");
@@ -464,7 +464,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     borrower.load_path(needy()).expect("it borrows");
     let ticket = lender.begin_unload().expect("it is collectible");
     let held = ticket.report().blockers;
-    assert!(!held.is_empty() && places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
+    assert!(!held.is_empty() && call_sites(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     slim.set_resolver(|_| Ok(None));
     gone(&borrower.begin_unload().expect("it is collectible"));
     gone(&ticket);

@@ -60,7 +60,7 @@ fn a_bit_flipped_in_any_header_is_noticed() {
         let words: Vec<_> = words.collect();
         assert!(words.len() > 300, "{words:?}");
         flip_each(scene, words, "is damaged: its seal is of other bytes; build it again");
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -73,11 +73,11 @@ fn a_bit_flipped_in_any_section_is_noticed() {
             assert!(sections.iter().any(|(known, _)| known == name), "{name} is not among {sections:?}");
         }
         let bits = sections.into_iter().flat_map(|(name, range)| {
-            let places = [range.start, range.start.midpoint(range.end), range.end - 1];
-            places.map(|at| (name.clone(), at, (at % 8) as u8))
+            let offsets = [range.start, range.start.midpoint(range.end), range.end - 1];
+            offsets.map(|at| (name.clone(), at, (at % 8) as u8))
         });
         flip_each(scene, bits, "is damaged: its seal is of other bytes; build it again");
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -87,7 +87,7 @@ fn a_bit_flipped_in_the_seal_itself_is_noticed() {
         scene.put(&scene.whole);
         let seal = scene.body().len()..scene.whole.len();
         flip_each(scene, seal.flat_map(|at| (0..8).map(move |bit| ("the seal".to_owned(), at, bit))), "is damaged: ");
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -97,7 +97,7 @@ fn a_bit_flipped_in_the_manifest_is_noticed_without_a_seal() {
         scene.put(scene.body());
         let bits = section(scene.body(), SECTION).flat_map(|at| (0..8).map(move |bit| (SECTION.to_owned(), at, bit)));
         flip_each(scene, bits, "the manifest section of ");
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -124,7 +124,7 @@ fn a_file_cut_anywhere_is_refused() {
         for length in (1..body).step_by(4096).collect::<Vec<_>>().into_iter().rev() {
             cut(length - 1, if length == 1 { "is empty: it is still being built" } else { "is cut short: " });
         }
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -142,7 +142,7 @@ fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
             "no seal",
             "has no seal, and this host takes sealed libraries only: build it with `alcedo build`",
         );
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -150,7 +150,7 @@ fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
 fn a_file_that_lost_its_seal_is_whole_all_the_same() {
     scene("a_file_that_lost_its_seal_is_whole_all_the_same", |scene| {
         scene.put(scene.body());
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -175,7 +175,7 @@ fn a_file_still_being_written_is_refused_until_it_is_whole() {
         scene.put(&[scene.body()[..scene.body().len() / 2].to_vec(), vec![0; scene.body().len().div_ceil(2)]].concat());
         scene.is_refused("the first half, and room for the rest", "is damaged: the section names are missing");
         scene.put(&pieces.concat());
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -210,7 +210,7 @@ fn a_file_that_is_not_a_library_is_named_by_its_kind() {
             "a folder",
             "is a folder with no `.uc` files in it or in its folder `Classes`: name a library itself",
         );
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -240,7 +240,7 @@ fn a_library_that_is_not_a_module_is_not_mapped() {
         scene.is_refused_as("a C library", "is a library, but no Alcedo module: it has no manifest section", no_module);
         seal_file(&scene.file).expect("the test directory is writable");
         scene.is_refused_as("a sealed C library", "is a library, but no Alcedo module", no_module);
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -352,7 +352,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
         );
         // These steps are accepted without a change, so the refusals above concern the facts and not the edit.
         scene.put_sealed(&with_manifest(scene, |_| {}));
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -396,7 +396,7 @@ fn a_module_name_is_an_identifier_at_every_entry_point() {
         }
         assert!(!scene.witness.exists(), "its initialiser ran");
         scene.put_sealed(&with_manifest(scene, |_| {}));
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -447,7 +447,7 @@ fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
             scene.put(&elf);
             scene.is_refused(&format!("byte {at} of the slot, without a seal"), expected);
         }
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -461,7 +461,7 @@ fn a_module_declaring_hooks_must_have_a_hook_slot() {
         let expected =
             "broken: its slot for hooks (.alcedo.hooks) is missing, though its manifest states that it has hooks";
         scene.is_refused_as("a slot under another name", expected, |error| matches!(error, LoadError::HookSlot { .. }));
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -473,7 +473,7 @@ fn a_module_without_hooks_may_do_without_a_slot() {
         let name = name_of(&elf, hooks::SECTION);
         elf[name + 1] = b'A';
         scene.put_sealed(&elf);
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -499,7 +499,7 @@ fn a_relocation_over_the_hook_slot_is_refused() {
         scene.put_sealed(&elf);
         let expected = "its slot for hooks (.alcedo.hooks) would be written over while the file is mapped";
         scene.is_refused_as("a relocated slot", expected, |error| matches!(error, LoadError::HookSlot { .. }));
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -516,7 +516,7 @@ fn a_library_for_another_machine_is_refused() {
             scene.put_sealed(&elf);
             scene.is_refused_as(found, &format!("is an ELF file {found}, {supported}"), foreign);
         }
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -596,7 +596,7 @@ fn a_host_with_trusted_keys_refuses_unsigned_modules_at_every_entry_point() {
             fs::remove_file(&scene.witness).expect("just written");
         }
         // A host without trusted keys also accepts the file.
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 

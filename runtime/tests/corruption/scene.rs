@@ -154,7 +154,7 @@ impl Scene {
 
     /// Ends a scene: checks that no files are left and that the unchanged file becomes live, which proves that refusals were caused by
     /// the damage and that the witness works.
-    pub(super) fn the_whole_one_goes_live(&mut self) {
+    pub(super) fn assert_unchanged_file_loads(&mut self) {
         let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
         assert_eq!(
             (mapped.len(), self.host.unloads().parked()),
@@ -162,10 +162,10 @@ impl Scene {
             "only the old generation is mapped: {mapped:?}"
         );
         self.put(&self.whole);
-        self.goes_live();
+        self.assert_loads();
     }
 
-    pub(super) fn goes_live(&mut self) {
+    pub(super) fn assert_loads(&mut self) {
         self.host.reload(&[&self.file]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         assert!(self.witness.exists(), "the witness did not testify");
         self.old_generation_answers("the new generation, with the count of the old");

@@ -192,7 +192,7 @@ fn functions_of_the_plugin(
 }
 
 /// Calls functions from the plugin by names with this prefix.
-fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, place: &str) {
+fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, location: &str) {
     let ask = |function: &str, sort: &str| scene.probe(scene.probe, "ask", &[&format!("{names}{function}"), sort]);
     let mut check =
         |sort: &str, answer: String, expected: &[&str]| sheet.check(protocol, "plugin calls", sort, &answer, expected);
@@ -200,11 +200,11 @@ fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, na
     check("object", ask("same", "object"), &["true"]);
     check("enum", ask("other", "enum"), &["Spades"]);
     check("struct", ask("turn", "struct"), &["Point { x: 2.0, y: -1.0 }"]);
-    check("error", ask("fail", "negative"), &["FailureKind(17)", "-1 is negative", place]);
+    check("error", ask("fail", "negative"), &["FailureKind(17)", "-1 is negative", location]);
     assert_eq!(ask("fail", "fine"), "1");
     // The host's own hook reports the location of a host panic; a library does not change it.
-    let place = if place.contains("src/lib.rs") { place } else { "" };
-    check("panic", ask("crash", "negative"), &["FailureKind(1)", "-1 is negative", place]);
+    let location = if location.contains("src/lib.rs") { location } else { "" };
+    check("panic", ask("crash", "negative"), &["FailureKind(1)", "-1 is negative", location]);
     assert_eq!(ask("crash", "fine"), "1");
     let name = format!("{names}crash");
     // Without types a slot is read as the type of the callee: a different number, and no worse effect.

@@ -163,13 +163,13 @@ fn defined_symbol_versions_must_form_a_whole_chain() {
 fn symbol_lookups_terminate() {
     let expected = "of the old symbol hash table points to symbol";
     check("c", |bytes| set(bytes, ".hash", 2, "word", |_| 1 << 20), expected);
-    let ring = |bytes: &mut Vec<u8>| {
+    let cycle = |bytes: &mut Vec<u8>| {
         let field = table(bytes, ".hash").field(0, "word");
         let buckets = get(bytes, field.at, 4) as usize;
         set(bytes, ".hash", 2, "word", |_| 3);
         set(bytes, ".hash", 2 + buckets + 3, "word", |_| 3);
     };
-    check("c", ring, expected);
+    check("c", cycle, expected);
     check("c", |bytes| set(bytes, ".hash", 1, "word", |count| count + 9), "the old symbol hash table is for");
     for base in ["c", "plugin"] {
         let endless = |bytes: &mut Vec<u8>| {

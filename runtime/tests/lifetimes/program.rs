@@ -110,7 +110,7 @@ impl Program<'_> {
             0..5 => self.hold(),
             5 => self.spawn(),
             6 => self.look(),
-            7 => self.let_go(),
+            7 => self.release(),
             8 => self.empty(),
             9..11 => self.tick(),
             11 => self.destroy(),
@@ -126,8 +126,8 @@ impl Program<'_> {
         self.done.push(what.into());
     }
 
-    fn fail(&self, why: &str) -> ! {
-        panic!("LIFETIMES_SEED={}: {why}; done was:\n  {}", self.seed, self.done.join("\n  "))
+    fn fail(&self, reason: &str) -> ! {
+        panic!("LIFETIMES_SEED={}: {reason}; done was:\n  {}", self.seed, self.done.join("\n  "))
     }
 
     /// Returns the events since the last check, after draining finalizers and reading posts.
@@ -147,8 +147,8 @@ impl Program<'_> {
     }
 
     /// Checks that only values in these locations and posts were dropped: every step reaches a safe point, which runs posts.
-    fn only_in(&self, changes: &Changes, places: &[&str]) {
-        let is_other = |place: &&String| *place != "post" && !places.contains(&place.as_str());
+    fn only_in(&self, changes: &Changes, locations: &[&str]) {
+        let is_other = |location: &&String| *location != "post" && !locations.contains(&location.as_str());
         let others: Vec<_> = changes.gone.keys().filter(is_other).collect();
         if !others.is_empty() {
             self.fail(&format!("dropped though nothing ended it: {others:?}"));
@@ -157,7 +157,7 @@ impl Program<'_> {
 
     fn held(&self) -> BTreeMap<String, u64> {
         let held = self.instance.map(|instance| self.model.held_by(instance)).unwrap_or_default();
-        held.into_iter().map(|(place, count)| (place.to_owned(), count)).collect()
+        held.into_iter().map(|(location, count)| (location.to_owned(), count)).collect()
     }
 
     /// Checks that only the Master's instance still holds values; an instance whose main has not returned gets no exit hook, so its
@@ -165,7 +165,7 @@ impl Program<'_> {
     fn others_are_over(&self, may_leave: &[&str]) {
         for instance in self.model.instances().into_iter().filter(|instance| Some(*instance) != self.instance) {
             let left: Vec<_> =
-                self.model.held_by(instance).into_keys().filter(|place| !may_leave.contains(place)).collect();
+                self.model.held_by(instance).into_keys().filter(|location| !may_leave.contains(location)).collect();
             if !left.is_empty() {
                 self.fail(&format!("instance {instance} is over and was never dropped: {left:?}"));
             }
@@ -228,12 +228,12 @@ impl Program<'_> {
 
     fn hold(&mut self) {
         let Some(holder) = self.holder() else { return };
-        let (function, place) = match self.dice.below(2) {
+        let (function, location) = match self.dice.below(2) {
             0 => ("hold_free", self.dice.below(FREE) as u8),
             _ => ("hold_here", self.dice.one_of(&HERE)),
         };
-        self.did(format!("{function} {place}"));
-        self.call(holder, function, &[Value::U8(place)]);
+        self.did(format!("{function} {location}"));
+        self.call(holder, function, &[Value::U8(location)]);
         let changes = self.changes();
         assert!(!changes.made.is_empty());
         self.only_in(&changes, &["stack"]);
@@ -242,13 +242,13 @@ impl Program<'_> {
     fn look(&mut self) {
         let Some(holder) = self.holder() else { return };
         self.did("look");
-        let looked = self.call(holder, "look", &[]);
+        let answer = self.call(holder, "look", &[]);
         let changes = self.changes();
-        assert_eq!(looked, Some(Value::U64(changes.seen)));
+        assert_eq!(answer, Some(Value::U64(changes.seen)));
         self.only_in(&changes, &[]);
     }
 
-    fn let_go(&mut self) {
+    fn release(&mut self) {
         let Some(holder) = self.holder() else { return };
         let on_thread = self.dice.below(2) == 0;
         self.did(format!("let go, on a thread {on_thread}"));

@@ -40,11 +40,11 @@ fn a_direct_call_panic_is_an_error_and_releases_the_object() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
-    let place = support::line_of("carousel", "throws its rider off");
+    let location = support::line_of("carousel", "throws its rider off");
     for _ in 0..3 {
         kept.mood.set(horse, 1).expect("written");
         let error = kept.round.call((obj(horse),)).expect_err("it panics").to_string();
-        assert!(error.contains("throws its rider off") && error.contains(&place), "{error}, wanted {place}");
+        assert!(error.contains("throws its rider off") && error.contains(&location), "{error}, wanted {location}");
         kept.mood.set(horse, 0).expect("written");
         assert_eq!(kept.round.call((obj(horse),)).expect("not borrowed"), 100);
     }

@@ -64,8 +64,8 @@ extern "C" fn run_apart() {
 
 /// Harness options of the caller without the test names; `None` if no tests are to run.
 fn options(args: &[OsString]) -> Option<Vec<OsString>> {
-    let (mut options, mut words) = (Vec::new(), args.iter());
-    while let Some(argument) = words.next() {
+    let (mut options, mut arguments) = (Vec::new(), args.iter());
+    while let Some(argument) = arguments.next() {
         let text = argument.to_string_lossy();
         if ["--list", "--help", "-h"].contains(&&*text) {
             return None;
@@ -75,7 +75,7 @@ fn options(args: &[OsString]) -> Option<Vec<OsString>> {
         }
         options.push(argument.clone());
         if WITH_VALUE.contains(&&*text) {
-            options.extend(words.next().cloned());
+            options.extend(arguments.next().cloned());
         }
     }
     Some(options)
@@ -191,8 +191,8 @@ fn add_times(ends: &[(String, Duration)]) -> io::Result<()> {
 fn durations(ends: &[(String, Duration)], threads: usize) -> impl Iterator<Item = (&str, Duration)> {
     let mut by_name: Vec<_> = ends.iter().map(|(test, end)| (test.as_str(), *end)).collect();
     by_name.sort_unstable();
-    let begin = move |place: usize| place.checked_sub(threads).map_or(Duration::ZERO, |place| ends[place].1);
-    by_name.into_iter().enumerate().map(move |(place, (test, end))| (test, end.saturating_sub(begin(place))))
+    let begin = move |index: usize| index.checked_sub(threads).map_or(Duration::ZERO, |index| ends[index].1);
+    by_name.into_iter().enumerate().map(move |(index, (test, end))| (test, end.saturating_sub(begin(index))))
 }
 
 /// Command that runs these tests of one file.
@@ -210,13 +210,13 @@ fn this_program(part: &str) -> Command {
 
 #[test]
 fn filters_are_distinguished_from_options() {
-    let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
-    let check = |args, expected| assert_eq!(options(&words(args)), Some(words(expected)), "{args}");
+    let split = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+    let check = |args, expected| assert_eq!(options(&split(args)), Some(split(expected)), "{args}");
     check("", "");
     check("churn a_test", "");
     check("--exact churn::a_test --nocapture", "--nocapture");
     check("-q --test-threads 1 churn --skip links --color=always", "-q --test-threads 1 --skip links --color=always");
-    assert_eq!(options(&words("--list")), None);
+    assert_eq!(options(&split("--list")), None);
 }
 
 #[test]
