@@ -43,7 +43,7 @@ fn named(log: &str) -> Vec<String> {
         let (_, rest) = line.split_once("  callback=").unwrap_or_else(|| panic!("{line}"));
         let (callback, handles) = rest.split_once("  handles=").unwrap_or_else(|| panic!("{line}"));
         let (kind, location) = callback.split_once(" from ").unwrap_or_else(|| panic!("{line}"));
-        assert!(location.starts_with("runtime/tests/circles.rs:"), "{line}");
+        assert!(location.starts_with("runtime/tests/callback_cycles.rs:"), "{line}");
         format!("{kind}: {handles}")
     });
     named.collect()
@@ -218,7 +218,10 @@ fn a_runtime_owned_by_its_own_callback_is_named_at_thread_end() {
     let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{log}"));
     // Callbacks of the engine's natives own only their lists and the failure counters.
     let others: Vec<_> = callbacks.split(", ").filter(|from| !from.contains(" from runtime/engine/")).collect();
-    assert!(others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/circles.rs:"), "{log}");
+    assert!(
+        others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/callback_cycles.rs:"),
+        "{log}"
+    );
     assert!(log.contains(&folder.display().to_string()), "{log}");
     std::fs::remove_dir_all(folder).expect("it was left behind");
 }
