@@ -33,7 +33,7 @@ fn gone(ticket: &UnloadTicket) {
 /// Uses the handles that a callback owns or receives.
 fn used<T>(_with: T) {}
 
-fn there_is(folder: &Path) -> bool {
+fn folder_exists(folder: &Path) -> bool {
     folder.exists()
 }
 
@@ -69,7 +69,7 @@ fn weak_handles_upgrade_while_alive_and_keep_nothing() {
     assert!(weak.0.upgrade().is_none());
     assert!(weak.1.upgrade().is_some() && weak.3.upgrade().is_some(), "contexts outlive their runtime");
     drop(contexts);
-    assert!(weak.1.upgrade().is_none() && weak.3.upgrade().is_none() && !there_is(&folder));
+    assert!(weak.1.upgrade().is_none() && weak.3.upgrade().is_none() && !folder_exists(&folder));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn callbacks_receive_a_handle_to_their_owner() {
     let inner = Rc::clone(&calls);
     let host = support::host(&[support::plugin("lingering", &[])]);
     host.unloads().on_unloading(0, move |host, generation| {
-        inner.borrow_mut().push((generation, there_is(&host.stage_dir())));
+        inner.borrow_mut().push((generation, folder_exists(&host.stage_dir())));
     });
     host.unload_master().expect("a Master");
     host.create_master(&[support::plugin("lingering", &[])]).expect("it starts");
@@ -136,14 +136,14 @@ fn callbacks_receive_a_handle_to_their_owner() {
 #[test]
 fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
     let record = support::record(TARGET);
-    let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
-    let (ticks, listens) = (Rc::clone(&seat), Rc::clone(&seat));
+    let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let (ticks, listens) = (Rc::clone(&host_slot), Rc::clone(&host_slot));
     let builder = support::builder()
         .ticker(move |_, _| used(ticks.borrow().is_some()))
         .on_event(move |_| used(listens.borrow().is_some()));
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    *seat.borrow_mut() = Some(host.clone());
-    drop(seat);
+    *host_slot.borrow_mut() = Some(host.clone());
+    drop(host_slot);
     let (one, other) = (host.clone(), host.clone());
     host.unloads().on_unloading(0, move |_, _| used((one.generation(), other.generation())));
     host.unloads().on_unloading(1, |host, _| used(host.generation()));
@@ -174,7 +174,7 @@ fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
         "listener for context events: 1",
     ];
     assert_eq!(named(&log), expected, "{log}");
-    assert!(weak.upgrade().is_none() && !there_is(&folder), "nothing is left");
+    assert!(weak.upgrade().is_none() && !folder_exists(&folder), "nothing is left");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn dropping_the_last_runtime_handle_breaks_and_names_cycles_of_contexts() {
     record.take();
     drop(runtime);
     assert_eq!(named(&record.take()), ["unloading callback: 1", "listener for context events: 1"]);
-    assert!(weak.upgrade().is_none() && !there_is(&folder), "nothing is left");
+    assert!(weak.upgrade().is_none() && !folder_exists(&folder), "nothing is left");
 }
 
 #[test]
@@ -248,22 +248,22 @@ fn an_ended_slim_drops_its_callbacks_and_names_those_owning_it() {
     assert_eq!(named(&record.take()), ["unloading callback: 1", "resolver: 1", "handler for modules: 1"]);
     let folder = runtime.stage_dir();
     drop((contexts, runtime));
-    support::until("the runtime has ended", || weak.1.upgrade().is_none() && !there_is(&folder));
+    support::until("the runtime has ended", || weak.1.upgrade().is_none() && !folder_exists(&folder));
 }
 
 #[test]
 fn a_host_shut_down_by_a_ticker_has_no_tickers() {
     let record = support::record(TARGET);
-    let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
-    let ticked = Rc::clone(&seat);
+    let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let ticked = Rc::clone(&host_slot);
     let builder = support::builder().ticker(move |_, _| {
         if let Some(host) = ticked.borrow_mut().take() {
             host.shutdown().into_result().expect("a ticker runs at a safe point");
         }
     });
-    let (host, owner) = (builder.build().unwrap_or_else(|error| panic!("{error}")), Rc::downgrade(&seat));
-    *seat.borrow_mut() = Some(host.clone());
-    drop(seat);
+    let (host, owner) = (builder.build().unwrap_or_else(|error| panic!("{error}")), Rc::downgrade(&host_slot));
+    *host_slot.borrow_mut() = Some(host.clone());
+    drop(host_slot);
     host.tick(Budget::frame());
     assert!(owner.upgrade().is_none(), "the ticker is dropped");
     assert_eq!(named(&record.take()), Vec::<String>::new(), "the ticker has dropped its own handle");

@@ -108,7 +108,7 @@ fn a_host_lists_its_declarations_without_constructing_anything() {
     fn nothing(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         frame.finish()
     }
-    let door = || {
+    let door_class = || {
         NativeClass::new("Test", "Door", "/Script/Core.Object")
             .doc("A door.")
             .flags(class_flags::BLUEPRINTABLE)
@@ -128,22 +128,24 @@ fn a_host_lists_its_declarations_without_constructing_anything() {
     };
     let natives = || {
         let opens = NativeInterface::new("Test", "Opens").doc("What opens.").function("opened", &[], None);
-        Natives::in_package("Test").class(door()).interface_with_functions(opens.function_doc("opened", "It has."))
+        Natives::in_package("Test")
+            .class(door_class())
+            .interface_with_functions(opens.function_doc("opened", "It has."))
     };
     let declared = Runtime::builder().package("Game").natives(natives()).declared().expect("no rule is broken");
     let again = Runtime::builder().package("Game").natives(natives()).declared().expect("no rule is broken");
     assert_eq!(declared, again);
-    let [door_found] = &*declared.classes else { panic!("the root class is every plugin's: {declared:?}") };
+    let [declared_door] = &*declared.classes else { panic!("the root class is every plugin's: {declared:?}") };
     assert_eq!(
-        (&*door_found.path, &*door_found.base, &*door_found.doc),
+        (&*declared_door.path, &*declared_door.base, &*declared_door.doc),
         ("/Script/Test.Door", "/Script/Core.Object", "A door.")
     );
-    assert_eq!(door_found.flags, ["blueprintable"]);
-    assert_eq!(door_found.implements, ["/Script/Test.Opens"]);
-    let [width, next] = &*door_found.properties else { panic!("{door_found:?}") };
+    assert_eq!(declared_door.flags, ["blueprintable"]);
+    assert_eq!(declared_door.implements, ["/Script/Test.Opens"]);
+    let [width, next] = &*declared_door.properties else { panic!("{declared_door:?}") };
     assert_eq!((&*width.ty, &*width.default, &*width.doc), ("f64", "0.9", "In meters."));
     assert_eq!(&*next.ty, "Object(/Script/Test.Door)");
-    let [open, opened] = &*door_found.functions else { panic!("{door_found:?}") };
+    let [open, opened] = &*declared_door.functions else { panic!("{declared_door:?}") };
     assert_eq!(
         (&*open.params[0].ty, open.result.as_deref(), &*open.flags[0]),
         ("f64", Some("bool"), "blueprint_callable")

@@ -463,9 +463,9 @@ fn a_host_declares_delegates_and_binds_closures_by_type() {
     let (tolled, may) =
         host.objects().with(bell, |bell| (bell.on_tolled().detach(), bell.may_toll().detach())).expect("it is there");
     let seen = Rc::new(RefCell::new(Vec::new()));
-    let sees = Rc::clone(&seen);
+    let inner = Rc::clone(&seen);
     let listener = tolled.listen(&host, move |_, (times, by)| {
-        sees.borrow_mut().push((times, by));
+        inner.borrow_mut().push((times, by));
         Ok(())
     });
     let listener = listener.unwrap_or_else(|error| panic!("{error}"));

@@ -41,8 +41,8 @@ impl Drop for SetOnDrop {
 #[test]
 fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let host = host();
-    let (seat, dropped): (Rc<RefCell<Option<Runtime>>>, Rc<Cell<bool>>) = Default::default();
-    let (taken, seen, set_on_drop) = (Rc::clone(&seat), Rc::clone(&dropped), SetOnDrop(Rc::clone(&dropped)));
+    let (host_slot, dropped): (Rc<RefCell<Option<Runtime>>>, Rc<Cell<bool>>) = Default::default();
+    let (taken, seen, set_on_drop) = (Rc::clone(&host_slot), Rc::clone(&dropped), SetOnDrop(Rc::clone(&dropped)));
     let kept = adder(&host);
     let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
         let _owned = &set_on_drop;
@@ -58,7 +58,7 @@ fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let often = host.function::<(i32,), i32>("nm:/crossings:Sums:ask_often").expect("it is there");
     assert_eq!(often.call((3,)).expect("the call succeeds"), 3);
     let weak = host.downgrade();
-    *seat.borrow_mut() = Some(host);
+    *host_slot.borrow_mut() = Some(host);
     assert!(weak.upgrade().is_some() && !dropped.get());
     assert_eq!(often.call((3,)).expect("the call succeeds"), 3);
     assert!(weak.upgrade().is_none() && dropped.get(), "now all has ended");

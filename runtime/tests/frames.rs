@@ -25,13 +25,13 @@ const BEGINS: i32 = 3;
 const TICKS: i32 = 4;
 
 /// Actions of the host in the tick of a roan, by its number.
-type Deeds = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
+type Actions = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
 
 /// Host with a list of the ticked roans and the actions of their ticks.
 struct Stable {
     host: Runtime,
     ticked: Rc<RefCell<Vec<i32>>>,
-    deeds: Deeds,
+    actions: Actions,
     number: TypedProperty<i32>,
     deed: TypedProperty<i32>,
     other: TypedProperty<Obj<Object>>,
@@ -45,20 +45,20 @@ impl Stable {
     fn new() -> Self {
         let host = support::builder().natives(natives![Cart]).package("Test").build().expect("a runtime");
         host.create_master(&libraries(&[], 1)).expect("it loads");
-        let (ticked, deeds): (Rc<RefCell<Vec<i32>>>, Deeds) = Default::default();
-        let (inner, to_do) = (Rc::clone(&ticked), Rc::clone(&deeds));
+        let (ticked, actions): (Rc<RefCell<Vec<i32>>>, Actions) = Default::default();
+        let (inner, to_do) = (Rc::clone(&ticked), Rc::clone(&actions));
         let on_tick = move |host: &Runtime, (number,): (i32,)| {
             inner.borrow_mut().push(number);
-            let deed = to_do.borrow().get(&number).cloned();
-            if let Some(deed) = deed {
-                deed(host);
+            let action = to_do.borrow().get(&number).cloned();
+            if let Some(action) = action {
+                action(host);
             }
             number
         };
         host.calls().register_typed("host.told", on_tick).expect("the name is free");
         Self {
             ticked,
-            deeds,
+            actions,
             number: host.property("up:/Script/Game.Roan:number").expect("it is there"),
             deed: host.property("up:/Script/Game.Roan:deed").expect("it is there"),
             other: host.property("up:/Script/Game.Roan:other").expect("it is there"),
@@ -79,8 +79,8 @@ impl Stable {
         self.other.set(roan, Obj::new(other)).expect("written");
     }
 
-    fn on(&self, number: i32, deed: impl Fn(&Runtime) + 'static) {
-        self.deeds.borrow_mut().insert(number, Rc::new(deed));
+    fn on(&self, number: i32, action: impl Fn(&Runtime) + 'static) {
+        self.actions.borrow_mut().insert(number, Rc::new(action));
     }
 
     /// Runs one frame and returns the ticked actors in order.
@@ -176,7 +176,7 @@ fn an_actor_reusing_a_slot_is_first_ticked_in_the_next_frame() {
         kept.borrow_mut().push(next);
     });
     assert_eq!(stable.frame(), [1, 3]);
-    stable.deeds.take();
+    stable.actions.take();
     let next = begun.borrow()[0];
     assert_eq!(stable.ticks(next), Some(0));
     let mut ticked = stable.frame();
@@ -271,7 +271,7 @@ fn a_reload_requested_in_a_tick_waits_for_the_frame_end() {
     stable.on(3, move |host| during.borrow_mut().push(host.generation()));
     assert_eq!(stable.frame(), [1, 2, 3]);
     assert_eq!((seen.take(), stable.host.generation(), tag.call(()).expect("a number")), (vec![1], 2, 2));
-    stable.deeds.take();
+    stable.actions.take();
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [0, 0, 0].map(Some), "fields that are not kept are reset");
     assert_eq!(stable.frame(), [1, 2, 3]);
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [1, 1, 1].map(Some));
@@ -296,7 +296,7 @@ fn an_observer_added_during_a_frame_sees_each_tick() {
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
     stable.on(2, |host| host.calls().observe(Observed { counts: true, spans: false }));
     assert_eq!(stable.frame(), [1, 2, 3, 4], "observers do not change the frame");
-    stable.deeds.take();
+    stable.actions.take();
     let tick_calls = |host: &Runtime| {
         let times = host.calls().times();
         let ticks = times.into_iter().filter(|time| time.name.contains("receive_tick"));
@@ -308,7 +308,7 @@ fn an_observer_added_during_a_frame_sees_each_tick() {
     assert_eq!(after - before, 4, "{:?}", tick_calls(&stable.host));
     stable.on(3, |host| host.calls().observe(Observed::default()));
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
-    stable.deeds.take();
+    stable.actions.take();
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [5; 4].map(Some));
 }
@@ -337,11 +337,11 @@ fn a_tick_may_tick_another_host_and_both_have_their_own_actors() {
 fn a_tick_may_end_its_own_host_by_its_last_handle() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 3] = stable.roans();
-    let Stable { host, ticked, deeds, number, deed, other } = stable;
+    let Stable { host, ticked, actions, number, deed, other } = stable;
     let last = Rc::new(RefCell::new(Some(host)));
     let (inner, weak) = (Rc::clone(&last), last.borrow().as_ref().expect("it is here").downgrade());
     let end = move |_host: &Runtime| drop(inner.take());
-    deeds.borrow_mut().insert(2, Rc::new(end));
+    actions.borrow_mut().insert(2, Rc::new(end));
     weak.upgrade().expect("it is there").tick(Budget::frame());
     assert_eq!(ticked.take(), [1, 2, 3], "those behind have their turn first");
     assert!(weak.upgrade().is_none(), "then it ends");
@@ -394,7 +394,7 @@ fn drops_of_an_actor_may_list_tick_and_destroy_others() {
     assert!(ticked.iter().filter(|number| **number == 3).count() >= 1, "{ticked:?}");
     assert!(!stable.is_there(cart) && !stable.is_there(fourth) && stable.is_there(third));
     assert_eq!(stable.frame(), [1, 2, 3]);
-    stable.deeds.take();
+    stable.actions.take();
     assert!(stable.ticks(second).is_some_and(|ticks| ticks >= 2));
 }
 

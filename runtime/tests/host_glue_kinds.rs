@@ -155,9 +155,9 @@ fn a_delegate_parameter_accepts_a_function_or_a_closure() {
     let rules = host.objects().get(player.handle(), "rules").expect("they are kept");
     assert!(matches!(&rules, Value::Array(rules) if rules.len() == 1), "{rules:?}");
     let seen = Rc::new(RefCell::new(Vec::new()));
-    let sees = Rc::clone(&seen);
+    let inner = Rc::clone(&seen);
     let listener = Listener::of(&host, move |_, (points,): (i32,)| {
-        sees.borrow_mut().push(points);
+        inner.borrow_mut().push(points);
         Ok(points > 5)
     });
     let listener = listener.expect("it is made");

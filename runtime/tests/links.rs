@@ -16,13 +16,13 @@ const EAR: &str = "/Script/Test.Ear";
 const ACTOR: &str = "/Script/Engine.Actor";
 const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 
-type Hearing = Rc<dyn Fn(&Runtime, ObjectHandle)>;
+type OnCall = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 thread_local! {
     /// Received calls with their receivers.
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// Action of a receiver during a call.
-    static DOES: RefCell<Option<(Runtime, Hearing)>> = const { RefCell::new(None) };
+    static DOES: RefCell<Option<(Runtime, OnCall)>> = const { RefCell::new(None) };
 }
 
 fn hear(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {

@@ -230,7 +230,7 @@ fn a_failed_resume_is_reported_and_its_module_keeps_running() {
 fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     let scene = Scene::new(&[harbor(1)]);
     let (library, text) = (harbor(2), |what: String| Ok(Some(Value::Text(what))));
-    let deed = move |host: &Runtime, arguments: &[Value]| {
+    let attempt = move |host: &Runtime, arguments: &[Value]| {
         let [Value::Text(moment)] = arguments else { return text("nothing".to_owned()) };
         let before = host.counters().objects;
         let spawned = host.objects().spawn("/Script/Engine.Actor").map(|_| host.counters().objects - before);
@@ -243,7 +243,7 @@ fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     scene
         .host
         .calls()
-        .register("host.deed", "String -> String".parse().expect("a signature"), deed)
+        .register("host.deed", "String -> String".parse().expect("a signature"), attempt)
         .expect("a free name");
     scene.order("harbor 2 main panic\nharbor 1 suspend deed\nharbor 1 resume deed\nharbor 1 resume post");
     let count = scene.host.counters().objects;
@@ -251,11 +251,11 @@ fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     assert_eq!(scene.host.counters().objects, count + 2, "its objects are kept");
     scene.assert_serves("1");
     let log = scene.record.take();
-    let deeds: Vec<_> = log.lines().filter(|line| line.contains(" did ")).collect();
-    assert_eq!(deeds.len(), 2, "{log}");
-    for deed in deeds {
-        assert!(deed.contains("Ok(1) Ok(Some(Text(\"1\")))"), "it makes objects and answers: {deed}");
-        assert_eq!(deed.matches("Err(\"").count(), 2, "neither a reload nor an unload begins during it: {deed}");
+    let attempts: Vec<_> = log.lines().filter(|line| line.contains(" did ")).collect();
+    assert_eq!(attempts.len(), 2, "{log}");
+    for attempt in attempts {
+        assert!(attempt.contains("Ok(1) Ok(Some(Text(\"1\")))"), "it makes objects and answers: {attempt}");
+        assert_eq!(attempt.matches("Err(\"").count(), 2, "neither a reload nor an unload begins during it: {attempt}");
     }
     assert!(!log.contains("posted"), "{log}");
     scene.order("");

@@ -594,7 +594,7 @@ fn fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it() {
 }
 
 /// Checks a habit whose functions run once in each of three unloaded generations.
-fn runs_thrice(test: &str, habit: &str, expected: &str) {
+fn runs_three_times(test: &str, habit: &str, expected: &str) {
     if let Some(output_text) = alone(test, || check_habit(habit, &NOTHING)) {
         assert_eq!(output_text.matches(expected).count(), 3, "{output_text}");
     }
@@ -603,19 +603,19 @@ fn runs_thrice(test: &str, habit: &str, expected: &str) {
 #[test]
 fn a_thread_whose_start_was_looked_up_is_waited_for() {
     let test = "a_thread_whose_start_was_looked_up_is_waited_for";
-    runs_thrice(test, "looked_up_thread", "a thread of a plugin has ended");
+    runs_three_times(test, "looked_up_thread", "a thread of a plugin has ended");
 }
 
 #[test]
 fn looked_up_exit_handlers_run_before_their_plugin_unloads() {
     let test = "looked_up_exit_handlers_run_before_their_plugin_unloads";
-    runs_thrice(test, "looked_up_exit_handler", "a function of a plugin ran");
+    runs_three_times(test, "looked_up_exit_handler", "a function of a plugin ran");
 }
 
 #[test]
 fn exit_handlers_with_a_status_run_before_their_plugin_unloads() {
     let test = "exit_handlers_with_a_status_run_before_their_plugin_unloads";
-    runs_thrice(test, "looked_up_exit_handler_with_status", "a function of a plugin ran");
+    runs_three_times(test, "looked_up_exit_handler_with_status", "a function of a plugin ran");
 }
 
 /// Declares tests for the shared C++ library: a habit, and the expected value after each reload.

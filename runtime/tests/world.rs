@@ -453,7 +453,7 @@ fn numbers_come_back_to_the_last_bit() {
 
 /// Change of a world: kind and objects.
 #[derive(Clone, Debug)]
-enum Deed {
+enum Operation {
     Spawn,
     SpawnIn(usize),
     Refer(usize, usize),
@@ -464,19 +464,19 @@ enum Deed {
     Enter(usize, usize),
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let index = 0..24_usize;
-    let deed = prop_oneof![
-        4 => Just(Deed::Spawn),
-        3 => index.clone().prop_map(Deed::SpawnIn),
-        6 => (index.clone(), index.clone()).prop_map(|(from, to)| Deed::Refer(from, to)),
-        2 => (index.clone(), ".{0,12}").prop_map(|(index, text)| Deed::Label(index, text)),
-        2 => (index.clone(), any::<f64>()).prop_map(|(index, x)| Deed::Move(index, x)),
-        1 => index.clone().prop_map(Deed::Unroot),
-        2 => index.clone().prop_map(Deed::Destroy),
-        2 => (index.clone(), index).prop_map(|(inner, outer)| Deed::Enter(inner, outer)),
+    let operation = prop_oneof![
+        4 => Just(Operation::Spawn),
+        3 => index.clone().prop_map(Operation::SpawnIn),
+        6 => (index.clone(), index.clone()).prop_map(|(from, to)| Operation::Refer(from, to)),
+        2 => (index.clone(), ".{0,12}").prop_map(|(index, text)| Operation::Label(index, text)),
+        2 => (index.clone(), any::<f64>()).prop_map(|(index, x)| Operation::Move(index, x)),
+        1 => index.clone().prop_map(Operation::Unroot),
+        2 => index.clone().prop_map(Operation::Destroy),
+        2 => (index.clone(), index).prop_map(|(inner, outer)| Operation::Enter(inner, outer)),
     ];
-    proptest::collection::vec(deed, 0..48)
+    proptest::collection::vec(operation, 0..48)
 }
 
 /// Host with native classes only, since it is created for every case.
@@ -484,36 +484,38 @@ fn natives() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn done(host: &Runtime, deeds: &[Deed]) {
+fn done(host: &Runtime, operations: &[Operation]) {
     const NODE: &str = "/Script/Engine.SceneComponent";
     let mut objects = Vec::new();
-    for deed in deeds {
+    for operation in operations {
         let pick = |index: usize| objects.get(index % objects.len().max(1)).copied().unwrap_or(ObjectHandle(0));
-        match deed {
-            Deed::Spawn => objects.push(host.objects().spawn(ACTOR).expect("an actor")),
-            Deed::SpawnIn(index) if host.objects().is_alive(pick(*index)) => {
+        match operation {
+            Operation::Spawn => objects.push(host.objects().spawn(ACTOR).expect("an actor")),
+            Operation::SpawnIn(index) if host.objects().is_alive(pick(*index)) => {
                 objects.push(host.objects().spawn_in(NODE, pick(*index)).expect("a component"));
             }
             // A class refuses properties that it does not have; the resulting world is equally valid.
-            Deed::Refer(from, to) => {
+            Operation::Refer(from, to) => {
                 let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
                 let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
             }
-            Deed::Label(index, text) => drop(host.objects().set(pick(*index), "label", &Value::Text(text.clone()))),
-            Deed::Move(index, x) => {
+            Operation::Label(index, text) => {
+                drop(host.objects().set(pick(*index), "label", &Value::Text(text.clone())))
+            }
+            Operation::Move(index, x) => {
                 let location = Value::Struct(vec![("x".into(), Value::F64(*x))]);
                 let _either = host.objects().set(pick(*index), "location", &location);
                 let _other = host.objects().set(pick(*index), "relative_location", &location);
             }
-            Deed::Unroot(index) => {
+            Operation::Unroot(index) => {
                 host.objects().remove_root(pick(*index));
             }
-            Deed::Destroy(index) => host.objects().destroy(pick(*index)),
+            Operation::Destroy(index) => host.objects().destroy(pick(*index)),
             // Refused for subobjects, stale objects, taken names and cycles.
-            Deed::Enter(inner, outer) => {
+            Operation::Enter(inner, outer) => {
                 let _moved = host.objects().rename(pick(*inner), &format!("guest{inner}"), pick(*outer));
             }
-            Deed::SpawnIn(_) => {}
+            Operation::SpawnIn(_) => {}
         }
     }
     // Objects inside a destroyed object have no path, and would move to the world by saving and loading.
@@ -526,11 +528,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_world_round_trips_unchanged(deeds in deeds()) {
+    fn any_world_round_trips_unchanged(operations in operations()) {
         let (folder, path) = file();
         let again = folder.path().join("again.world");
         let (first, second) = (natives(), natives());
-        done(&first, &deeds);
+        done(&first, &operations);
         first.worlds().save(&path).expect("it is saved");
         let report = load(&second, &path);
         prop_assert_eq!(report.to_string(), format!("{} objects loaded · 0 conjugates built · 0 fields put back", first.objects().all().len()));

@@ -57,58 +57,67 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
 }
 
 /// Check that an object must pass, with the location in its error.
-type Door = (&'static str, Box<dyn Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error>>);
+type EntryPoint = (&'static str, Box<dyn Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error>>);
 
-fn door(
+fn entry_point(
     location: &'static str,
     operation: impl Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error> + 'static,
-) -> Door {
+) -> EntryPoint {
     (location, Box::new(operation))
 }
 
-fn doors() -> Vec<Door> {
+fn entry_points() -> Vec<EntryPoint> {
     let row = |object| Value::Array(vec![Value::Object(ObjectHandle::NONE), Value::Object(object)]);
     vec![
-        door("/Script/Test.Lock:key", |host, lock, key| host.objects().set(lock, "key", &Value::Object(key))),
-        door("/Script/Test.Lock:keys[1]", move |host, lock, key| host.objects().set(lock, "keys", &row(key))),
-        door("/Script/Test.Lock:hint", |host, lock, key| host.objects().set(lock, "hint", &Value::WeakObject(key))),
-        door("/Script/Test.Lock:opener", |host, lock, key| {
+        entry_point("/Script/Test.Lock:key", |host, lock, key| host.objects().set(lock, "key", &Value::Object(key))),
+        entry_point("/Script/Test.Lock:keys[1]", move |host, lock, key| host.objects().set(lock, "keys", &row(key))),
+        entry_point("/Script/Test.Lock:hint", |host, lock, key| {
+            host.objects().set(lock, "hint", &Value::WeakObject(key))
+        }),
+        entry_point("/Script/Test.Lock:opener", |host, lock, key| {
             host.objects().set(lock, "opener", &Value::ScriptInterface(key))
         }),
-        door("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().set(lock, "key", key)?)),
-        door("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().write(lock, "key", &Value::Object(key))?)),
-        door("/Script/Test.Lock:turn:key", |host, lock, key| {
+        entry_point("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().set(lock, "key", key)?)),
+        entry_point("/Script/Test.Lock:key", |host, lock, key| {
+            Ok(host.world().write(lock, "key", &Value::Object(key))?)
+        }),
+        entry_point("/Script/Test.Lock:turn:key", |host, lock, key| {
             host.objects().call(lock, "turn", &[Value::Object(key)]).map(drop)
         }),
-        door("/Script/Test.Lock:hang:keys[1]", move |host, lock, key| {
+        entry_point("/Script/Test.Lock:hang:keys[1]", move |host, lock, key| {
             host.objects().call(lock, "hang", &[row(key)]).map(drop)
         }),
-        door("/Script/Test.Lock:turn:key", |host, lock, key| {
+        entry_point("/Script/Test.Lock:turn:key", |host, lock, key| {
             host.links().broadcast(lock, "turned", &[Value::Object(key)]).map(drop)
         }),
-        door("`uf:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
+        entry_point("`uf:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
             host.calls().call("uf:/Script/Test.Lock:turn", &[lock, key].map(Value::Object)).map(drop)
         }),
-        door("`uf!:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
+        entry_point("`uf!:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
             let handle = host.calls().resolve("uf!:/Script/Test.Lock:turn")?;
             host.calls().call_handle(handle, &[lock, key].map(Value::Object)).map(drop)
         }),
-        door("`uf:/Script/Test.Lock:hang` (Array(Object(/Script/Test.Key))): argument 1[1]", move |host, lock, key| {
-            host.calls().call("uf:/Script/Test.Lock:hang", &[Value::Object(lock), row(key)]).map(drop)
-        }),
-        door("`up:/Script/Test.Lock:key`", |host, lock, key| {
+        entry_point(
+            "`uf:/Script/Test.Lock:hang` (Array(Object(/Script/Test.Key))): argument 1[1]",
+            move |host, lock, key| {
+                host.calls().call("uf:/Script/Test.Lock:hang", &[Value::Object(lock), row(key)]).map(drop)
+            },
+        ),
+        entry_point("`up:/Script/Test.Lock:key`", |host, lock, key| {
             host.calls().call("up:/Script/Test.Lock:key", &[lock, key].map(Value::Object)).map(drop)
         }),
-        door("`ex:/turn` (Object(/Script/Test.Key)): argument 0", |host, _, key| {
+        entry_point("`ex:/turn` (Object(/Script/Test.Key)): argument 0", |host, _, key| {
             host.calls().call("ex:/turn", &[Value::Object(key)]).map(drop)
         }),
-        door("the result of `ex:/give`", |host, _, key| host.calls().call("ex:/give", &[Value::Object(key)]).map(drop)),
-        door("a new value of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
+        entry_point("the result of `ex:/give`", |host, _, key| {
+            host.calls().call("ex:/give", &[Value::Object(key)]).map(drop)
+        }),
+        entry_point("a new value of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
             host.conjugates()
                 .make("Array(Object(/Script/Test.Key))", &row(key))
                 .map(|black| host.conjugates().give_back(black))
         }),
-        door("the value of a conjugate of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
+        entry_point("the value of a conjugate of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
             let black = host.conjugates().make("Array(Object(/Script/Test.Key))", &Value::Array(vec![]))?;
             let written = host.conjugates().write(black, &row(key));
             host.conjugates().give_back(black);
@@ -123,7 +132,7 @@ fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
     let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| spawn(&host, class));
     host.links().bind(lock, "turned", lock, "turn").expect("it fits");
     host.objects().destroy(gone);
-    for (at, (expected, operation)) in doors().into_iter().enumerate() {
+    for (at, (expected, operation)) in entry_points().into_iter().enumerate() {
         for passes in [key, ObjectHandle::NONE, gone] {
             operation(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
         }

@@ -17,7 +17,7 @@ use super::{ask, assert_works, attacker, host, spawn, support};
 type OnEvent = Rc<dyn Fn(&str)>;
 
 /// Slot in which the log subscriber finds the host after its construction.
-type Seat = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
+type HostSlot = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
 
 thread_local! {
     /// Action for each line that is logged on this thread.
@@ -58,17 +58,17 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
 /// Calls every verb while a slice is borrowed, and returns the results by name.
 fn while_borrowed(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
     let results: Rc<RefCell<Vec<_>>> = Rc::default();
-    let seat: Seat = Rc::default();
-    let (into, from) = (Rc::clone(&results), Rc::clone(&seat));
+    let host_slot: HostSlot = Rc::default();
+    let (into, from) = (Rc::clone(&results), Rc::clone(&host_slot));
     let attack = move |target: &str| {
         let Some((host, tools)) = from.borrow().clone().filter(|_| target == "attack") else { return };
         into.borrow_mut().extend(VERBS.iter().map(|(name, touch, verb)| (*name, *touch, verb(&host, &tools))));
     };
     let (host, answer) = logged(attack, || {
         let (host, tools, _folder) = stage();
-        *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
+        *host_slot.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
         let answer = ask(&host, tools.holder, function);
-        *seat.borrow_mut() = None;
+        *host_slot.borrow_mut() = None;
         assert!(host.objects().is_alive(tools.holder), "it was not destroyed while its slice was lent");
         (host, answer)
     });
@@ -115,8 +115,8 @@ fn a_panic_returns_the_borrowed_slice_to_the_host() {
 
 #[test]
 fn a_logger_may_write_while_no_slice_is_borrowed() {
-    let seat: Seat = Rc::default();
-    let (from, done) = (Rc::clone(&seat), Rc::new(Cell::new(0)));
+    let host_slot: HostSlot = Rc::default();
+    let (from, done) = (Rc::clone(&host_slot), Rc::new(Cell::new(0)));
     let count = Rc::clone(&done);
     let write = move |target: &str| {
         let Some((host, tools)) = from.borrow().clone().filter(|_| target == "attack") else { return };
@@ -125,9 +125,9 @@ fn a_logger_may_write_while_no_slice_is_borrowed() {
     };
     logged(write, || {
         let (host, tools, _folder) = stage();
-        *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
+        *host_slot.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
         host.objects().call(tools.holder, "say", &[]).expect("the call succeeds");
-        *seat.borrow_mut() = None;
+        *host_slot.borrow_mut() = None;
         assert_eq!(host.objects().get(tools.holder, "numbers").expect("there"), Value::Array(vec![Value::U64(9)]));
     });
     assert_eq!(done.get(), 1);
@@ -204,10 +204,10 @@ fn life(host: &Runtime, tools: &Tools) {
 /// result.
 #[test]
 fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
-    let seat: Seat = Rc::default();
+    let host_slot: HostSlot = Rc::default();
     let problems: Rc<RefCell<Vec<String>>> = Rc::default();
     let lines: Rc<RefCell<BTreeSet<String>>> = Rc::default();
-    let (from, into, targets) = (Rc::clone(&seat), Rc::clone(&problems), Rc::clone(&lines));
+    let (from, into, targets) = (Rc::clone(&host_slot), Rc::clone(&problems), Rc::clone(&lines));
     let attack = move |target: &str| {
         let open = alcedo_runtime::bench::open_borrows();
         if open != 0 {
@@ -225,9 +225,9 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     };
     logged(attack, || {
         let (host, tools, _folder) = stage();
-        *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
+        *host_slot.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
         life(&host, &tools);
-        *seat.borrow_mut() = None;
+        *host_slot.borrow_mut() = None;
         drop(host.shutdown());
     });
     let lines = lines.take();
@@ -247,9 +247,9 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
 fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     for in_turn in [true, false] {
         for end in ["reload", "unload", "shutdown"] {
-            let seat: Seat = Rc::default();
+            let host_slot: HostSlot = Rc::default();
             let answers: Rc<RefCell<Vec<String>>> = Rc::default();
-            let (from, into) = (Rc::clone(&seat), Rc::clone(&answers));
+            let (from, into) = (Rc::clone(&host_slot), Rc::clone(&answers));
             let attack = move |target: &str| {
                 let Some((host, tools)) = from.borrow_mut().take_if(|_| target.ends_with("bridge::tasks")) else {
                     return;
@@ -267,12 +267,12 @@ fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
                 let (host, tools, _folder) = stage();
                 let hoarder = spawn(&host, "Hoarder");
                 host.objects().call(hoarder, "leave_failures", &[Value::Bool(in_turn)]).expect("they are begun");
-                *seat.borrow_mut() = Some((host.clone(), tools));
+                *host_slot.borrow_mut() = Some((host.clone(), tools));
                 if !in_turn {
                     host.objects().destroy(hoarder);
                 }
                 host.tick(Budget::frame());
-                assert!(seat.borrow().is_none(), "they have failed");
+                assert!(host_slot.borrow().is_none(), "they have failed");
             });
             let expected = match end {
                 "reload" => "true [(2, Alive)]",

@@ -105,8 +105,8 @@ fn fields_whose_drops_panic_end_one_by_one_with_their_objects() {
     if let Ok(how) = std::env::var(CHILD) {
         return end(&how, 2);
     }
-    let (output, is_well) = child("destroy", "fields_whose_drops_panic_end_one_by_one_with_their_objects");
-    assert!(is_well, "{output}");
+    let (output, succeeded) = child("destroy", "fields_whose_drops_panic_end_one_by_one_with_their_objects");
+    assert!(succeeded, "{output}");
 }
 
 #[test]
@@ -115,8 +115,8 @@ fn dropping_a_host_with_panicking_field_drops_does_not_abort() {
         return end(&how, 2);
     }
     let name = "dropping_a_host_with_panicking_field_drops_does_not_abort";
-    let (output, is_well) = child("drop", name);
-    assert!(is_well, "{output}");
+    let (output, succeeded) = child("drop", name);
+    assert!(succeeded, "{output}");
 }
 
 #[test]
@@ -125,6 +125,6 @@ fn shutting_down_a_host_with_panicking_field_drops_does_not_abort() {
         return end(&how, 2);
     }
     let name = "shutting_down_a_host_with_panicking_field_drops_does_not_abort";
-    let (output, is_well) = child("shutdown", name);
-    assert!(is_well, "{output}");
+    let (output, succeeded) = child("shutdown", name);
+    assert!(succeeded, "{output}");
 }

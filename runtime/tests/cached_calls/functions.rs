@@ -248,8 +248,8 @@ fn a_host_body_may_fail_panic_reload_and_end_the_host() {
     let last = spawn(&host, ADDER);
     IN_THE_SUM.set(None);
     assert_eq!(sum.call((obj(last), 1, 1)).expect("it sums"), 2);
-    let (weak, seat) = (host.downgrade(), Rc::new(RefCell::new(Some(host))));
-    IN_THE_SUM.set(Some(Rc::new(move || drop(seat.borrow_mut().take()))));
+    let (weak, host_slot) = (host.downgrade(), Rc::new(RefCell::new(Some(host))));
+    IN_THE_SUM.set(Some(Rc::new(move || drop(host_slot.borrow_mut().take()))));
     assert_eq!(sum.call((obj(last), 1, 1)).expect("it sums"), 2);
     assert!(weak.upgrade().is_none(), "it has ended now");
     assert!(sum.call((obj(last), 1, 1)).expect_err("the host has ended").to_string().contains("runtime of"));

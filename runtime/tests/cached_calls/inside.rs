@@ -68,8 +68,8 @@ fn a_refused_safe_point_names_the_running_fast_call() {
 fn a_host_losing_its_last_handle_in_a_call_ends_afterward() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
-    let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
-    let (taken, inner) = (Rc::clone(&seat), Rc::clone(&kept));
+    let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let (taken, inner) = (Rc::clone(&host_slot), Rc::clone(&kept));
     let ask = move |_: &Runtime, (number,): (i32,)| {
         drop(taken.borrow_mut().take());
         assert_eq!(inner.answers(horse), of_build(1), "it has not ended yet");
@@ -78,7 +78,7 @@ fn a_host_losing_its_last_handle_in_a_call_ends_afterward() {
     host.calls().register_typed("host.ask", ask).expect("the name is free");
     assert_eq!(kept.answers(horse), of_build(1));
     let weak = host.downgrade();
-    *seat.borrow_mut() = Some(host);
+    *host_slot.borrow_mut() = Some(host);
     assert_eq!(kept.ask.call((3,)).expect("the call succeeds"), 3);
     assert!(weak.upgrade().is_none(), "it has ended now");
     assert!(kept.answers(horse)[0].contains("runtime of"));
@@ -96,8 +96,8 @@ fn a_failing_call_without_host_handles_reports_its_reason() {
         let host = host();
         let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
         let fails: TypedFunction<(i32,), i32> = host.function("nm:/carousel:Horse:ask_and_fail").expect("it is there");
-        let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
-        let taken = Rc::clone(&seat);
+        let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
+        let taken = Rc::clone(&host_slot);
         let ask = move |_: &Runtime, (number,): (i32,)| {
             drop(taken.borrow_mut().take());
             number
@@ -107,7 +107,7 @@ fn a_failing_call_without_host_handles_reports_its_reason() {
         assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
         kept.mood.set(horse, 5).expect("written");
         let weak = host.downgrade();
-        *seat.borrow_mut() = Some(host);
+        *host_slot.borrow_mut() = Some(host);
         let error = call(&kept, &fails, horse).expect_err("it fails").to_string();
         assert!(error.contains(expected), "{error}, wanted {expected}");
         assert!(weak.upgrade().is_none(), "it has ended in the call");

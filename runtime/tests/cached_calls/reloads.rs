@@ -43,13 +43,13 @@ fn the_old_build_answers_after_a_reload_that_fails() {
 }
 
 /// Context of a listener: the host, its kept lookups, and an object.
-type Seat = (Runtime, Rc<Kept>, ObjectHandle);
+type ListenerContext = (Runtime, Rc<Kept>, ObjectHandle);
 
 #[test]
 fn fast_and_slow_calls_agree_in_each_reload_step() {
-    let seat: Rc<RefCell<Option<Seat>>> = Rc::default();
+    let slot: Rc<RefCell<Option<ListenerContext>>> = Rc::default();
     let log: Rc<RefCell<Vec<String>>> = Rc::default();
-    let (seen, lines) = (Rc::clone(&seat), Rc::clone(&log));
+    let (seen, lines) = (Rc::clone(&slot), Rc::clone(&log));
     let host = support::builder()
         .on_event(move |event| {
             let Some((host, kept, horse)) = seen.borrow().as_ref().map(|(a, b, c)| (a.clone(), Rc::clone(b), *c))
@@ -76,11 +76,11 @@ fn fast_and_slow_calls_agree_in_each_reload_step() {
     host.create_master(&libraries(1)).expect("it loads");
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.answers(horse), of_build(1));
-    *seat.borrow_mut() = Some((host.clone(), Rc::clone(&kept), horse));
+    *slot.borrow_mut() = Some((host.clone(), Rc::clone(&kept), horse));
     reload(&host, 2);
     assert_eq!(kept.answers(horse), of_build(2));
     let _failed = host.reload(&libraries(13)).expect("a Master");
     assert_eq!(kept.answers(horse), of_build(2));
     assert!(log.borrow().len() > 6, "{:?}", log.borrow());
-    drop(seat.borrow_mut().take());
+    drop(slot.borrow_mut().take());
 }

@@ -111,7 +111,7 @@ impl Churn {
             0..3 => self.collect(),
             3..6 => self.collect_in_slices(),
             6..8 => self.reload(),
-            8 => self.reload_in_vain(),
+            8 => self.reload_rejected(),
             _ => self.host.tick(Budget::frame()),
         }
     }
@@ -148,7 +148,7 @@ impl Churn {
         assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the old generation ends");
     }
 
-    fn reload_in_vain(&mut self) {
+    fn reload_rejected(&mut self) {
         let reload = self.host.reload(&[&self.failing]).unwrap_or_else(|error| panic!("{error}"));
         let Outcome::RolledBack { error, .. } = &reload.outcome else {
             panic!("that build must fail to load: {reload}")

@@ -129,14 +129,14 @@ impl Drop for Running {
 }
 
 type Seen = Arc<Mutex<Option<Id>>>;
-type Looking = Pin<Box<dyn Future<Output = ()> + Send>>;
+type TaskFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 enum Held {
     Scope {
         _scope: ContextScope,
     },
     Task {
-        task: Box<Scoped<Looking>>,
+        task: Box<Scoped<TaskFuture>>,
         seen: Seen,
     },
     /// Pointer with its first answer, which must never change.
@@ -292,11 +292,11 @@ impl<'a> Worker<'a> {
             Op::Task(name) => {
                 let seen = Seen::default();
                 let reported = Arc::clone(&seen);
-                let looking: Looking = Box::pin(std::future::poll_fn(move |_context| {
+                let task_future: TaskFuture = Box::pin(std::future::poll_fn(move |_context| {
                     *reported.lock().expect("not poisoned") = Contexts::current().map(|info| id(info.id));
                     Poll::Pending
                 }));
-                let task = self.context(name).scope(looking);
+                let task = self.context(name).scope(task_future);
                 task.map(|task| self.hold(Held::Task { task: Box::new(task), seen }))
             }
             Op::BeginCall(name) => self.begin_call(name),

@@ -17,7 +17,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use super::{LONG, any, build_tag, figures, gone, needy, number, reports, runtime, slim, support};
 
 /// Runs on a separate thread that may never return.
-fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     thread::spawn(move || done.send(work()));
     outcome
@@ -38,12 +38,12 @@ fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() 
 
 /// Calls `listener` for each log line of this thread.
 fn with_log_listener<T>(listener: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
-    tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(listener)), work)
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(LogListener(listener)), work)
 }
 
-struct Ear<F>(F);
+struct LogListener<F>(F);
 
-impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for Ear<F> {
+impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for LogListener<F> {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         #[derive(Default)]
         struct Line(String);
@@ -115,7 +115,7 @@ fn a_thread_local_destructor_may_use_a_context_and_has_no_scope() {
 fn a_subscriber_may_list_contexts_while_one_starts_unloading() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "looked at");
-    let ended = apart(move || {
+    let ended = on_thread(move || {
         let on_line = move |line: &str| {
             if line.contains("begins to unload") {
                 drop(contexts.all());
@@ -142,7 +142,7 @@ fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
             Ok(Some(FoundModule::File(figures(1))))
         });
         let loads = slim.clone();
-        let outcome = apart(move || match by_name {
+        let outcome = on_thread(move || match by_name {
             true => loads.load_name("figures", &any()),
             false => loads.load_path(needy()),
         });
@@ -166,7 +166,7 @@ fn an_unload_waits_for_a_running_replacement() {
     let slim = slim(&contexts, "replaced");
     let (pause, reached, resume) = stop();
     let replaces = slim.clone();
-    let outcome = apart(move || {
+    let outcome = on_thread(move || {
         let at_main = move |line: &str| {
             if line == "main reports" {
                 pause();
@@ -312,7 +312,7 @@ fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
     let slim = contexts.create_slim("hangs").expect("the name is free");
     let (pause, reached, resume) = stop();
     let unloads = slim.clone();
-    let unloading = apart(move || {
+    let unloading = on_thread(move || {
         let at_exit = move |line: &str| {
             if line == "exit reports" {
                 pause();
@@ -328,7 +328,7 @@ fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
     let report = ticket.wait(Duration::from_millis(300)).expect_err("its exit hook runs");
     assert!(report.to_string().contains("an exit hook, a destructor or a listener runs"), "{report}");
     let parks = slim.clone();
-    let parked = apart(move || parks.park());
+    let parked = on_thread(move || parks.park());
     parked.recv_timeout(LONG).expect("the call returns");
     resume();
     assert_eq!(unloading.recv_timeout(LONG).as_ref(), Ok(&ticket));

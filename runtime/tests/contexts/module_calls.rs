@@ -20,7 +20,7 @@ fn relay(contexts: &Contexts, name: &str, libraries: &[std::path::PathBuf]) -> L
 }
 
 /// Calls `method` of `relay`, which forwards these arguments.
-fn handed_on(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
+fn forwarded(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
     let signature = match method {
         "number" => "String -> String",
         "render" => "String, String, u32 -> String",
@@ -34,11 +34,11 @@ fn handed_on(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
 }
 
 fn number(slim: &LoadContext, name: &str) -> String {
-    handed_on(slim, "number", &[text(name)])
+    forwarded(slim, "number", &[text(name)])
 }
 
 fn render(slim: &LoadContext) -> String {
-    handed_on(slim, "render", &[text(RENDER), text("Ada"), Value::U32(2)])
+    forwarded(slim, "render", &[text(RENDER), text("Ada"), Value::U32(2)])
 }
 
 #[test]
@@ -46,10 +46,10 @@ fn a_module_calls_modules_of_its_slim_on_any_thread() {
     let contexts = runtime().contexts();
     let slim = relay(&contexts, "beside", &[reports(1)]);
     for name in [RENDER, "nm:/reports:Report:render"] {
-        let answer = handed_on(&slim, "render", &[text(name), text("Ada"), Value::U32(2)]);
+        let answer = forwarded(&slim, "render", &[text(name), text("Ada"), Value::U32(2)]);
         assert_eq!(answer, "Ada x2 by build 1");
     }
-    assert_eq!(handed_on(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
+    assert_eq!(forwarded(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
     let threads: Vec<_> = (0..4).map(|_| slim.clone()).map(|slim| thread::spawn(move || render(&slim))).collect();
     for thread in threads {
         assert_eq!(thread.join().expect("it does not panic"), "Ada x2 by build 1");
@@ -89,7 +89,7 @@ fn a_call_unavailable_to_a_module_is_refused_with_a_reason() {
     check("uf:/Script/Core.Object:name", "in one of its methods");
     check("up:/Script/Core.Object:name", "objects, which belong to the game thread");
     check("no name", "is not a ZCall name");
-    let answer = handed_on(&slim, "text", &[text("nm:/reports:Report:fail"), text("on purpose")]);
+    let answer = forwarded(&slim, "text", &[text("nm:/reports:Report:fail"), text("on purpose")]);
     assert!(answer.contains("the caller was built for"), "{answer}");
 }
 
@@ -106,7 +106,7 @@ fn a_running_call_keeps_the_callee_context_and_is_named() {
     slim.load_path(support::plugin("relay", &[])).expect("it is loaded");
     let caller = {
         let (slim, path) = (slim.clone(), path.display().to_string());
-        thread::spawn(move || handed_on(&slim, "wait_for", &[text("nm:/reports:Report:wait_for"), text(&path)]))
+        thread::spawn(move || forwarded(&slim, "wait_for", &[text("nm:/reports:Report:wait_for"), text(&path)]))
     };
     let id = lender.id().expect("it is alive");
     support::until("the call is inside", || {
@@ -243,7 +243,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     let slim = relay(&contexts, "calls the host", &[]);
     let check = move |slim: &LoadContext| {
         assert_eq!(number(slim, "ex:/host.seven"), "7");
-        assert_eq!(handed_on(slim, "text", &[text("ex:/host.greet"), text("Ada")]), "hello Ada");
+        assert_eq!(forwarded(slim, "text", &[text("ex:/host.greet"), text("Ada")]), "hello Ada");
     };
     check(&slim);
     assert_eq!(number(&slim, "ex:/host.next"), "2");
@@ -260,7 +260,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     }
     // Module functions take precedence over those of the host.
     calls.register_shared("relay.echo", signature("String -> String"), |_| Ok(None)).expect("the name is free");
-    assert_eq!(handed_on(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
+    assert_eq!(forwarded(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
 
     drop(count);
     drop(slim);

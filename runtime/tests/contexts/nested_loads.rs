@@ -56,7 +56,7 @@ fn within<T>(outcome: &Receiver<T>) -> T {
     outcome.recv_timeout(LONG).expect("no thread waits permanently")
 }
 
-fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     thread::spawn(move || done.send(work()));
     outcome
@@ -64,12 +64,12 @@ fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiv
 
 /// Runs `work` and calls `listener` synchronously for each line that modules log on this thread.
 fn with_log_listener<T>(listener: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
-    tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(listener)), work)
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(LogListener(listener)), work)
 }
 
-struct Ear<F>(F);
+struct LogListener<F>(F);
 
-impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for Ear<F> {
+impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for LogListener<F> {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         if event.metadata().target() == "reports" {
             let mut line = Line::default();
@@ -224,7 +224,7 @@ fn two_contexts_with_mutually_loading_resolvers_both_finish() {
             Ok((request.name == "figures").then(|| FoundModule::File(figures(1))))
         });
     }
-    let outcomes = slims.clone().map(|slim| apart(move || slim.load_name("figures", &any())));
+    let outcomes = slims.clone().map(|slim| on_thread(move || slim.load_name("figures", &any())));
     let modules = outcomes.map(|outcome| within(&outcome).expect("both finish"));
     for (slim, module) in slims.iter().zip(modules) {
         assert_eq!(slim.modules(), [module], "the one that it has");
@@ -246,12 +246,12 @@ fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     });
     let load = || {
         let slim = slim.clone();
-        apart(move || slim.load_name("figures", &any()))
+        on_thread(move || slim.load_name("figures", &any()))
     };
     let first = load();
     within(&is_inside);
     let (other, file) = (slim.clone(), reports(1));
-    within(&apart(move || other.load_path(file))).expect("another module");
+    within(&on_thread(move || other.load_path(file))).expect("another module");
     let second = within(&load()).expect("the resolver is called again and succeeds");
     release.send(()).expect("it waits");
     assert_eq!(within(&first).expect("it is there"), second, "both requests return one module");
@@ -263,7 +263,7 @@ fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()
     let ((inside, is_inside), (release, released)) = (channel(), channel());
     let (slim, released, file) = (slim.clone(), Mutex::new(released), reports(1));
     let mains = Arc::new(AtomicUsize::new(0));
-    let outcome = apart(move || {
+    let outcome = on_thread(move || {
         let count = Arc::clone(&mains);
         let hold = move |line: &str| {
             if line == "main reports" {
@@ -287,7 +287,7 @@ fn a_module_is_hidden_during_its_main_and_others_load() {
     let names = || slim.modules().into_iter().map(|module| module.name).collect::<Vec<_>>();
     assert!(names().is_empty(), "it can be found while its main runs");
     let (other, file) = (slim.clone(), figures(1));
-    let loaded = apart(move || other.load_path(file).map(|module| module.name));
+    let loaded = on_thread(move || other.load_path(file).map(|module| module.name));
     assert_eq!(within(&loaded).expect("it is not the module that comes up"), "figures");
     assert_eq!(names(), ["figures"]);
     release.send(()).expect("it waits");
@@ -307,7 +307,7 @@ fn concurrent_requests_share_the_module_loaded_by_another_thread() {
     let mains = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&mains);
     let others = [
-        apart({
+        on_thread({
             let (begun, file) = (begun.clone(), reports(1));
             move || {
                 begun.send(()).expect("the test listens");
@@ -317,7 +317,7 @@ fn concurrent_requests_share_the_module_loaded_by_another_thread() {
                 with_log_listener(listener, || by_path.load_path(file))
             }
         }),
-        apart(move || {
+        on_thread(move || {
             begun.send(()).expect("the test listens");
             by_name.load_name("reports", &any())
         }),
@@ -341,7 +341,7 @@ fn a_waiting_load_retries_after_the_first_fails() {
     let has_begun = Mutex::new(has_begun);
     let (first, second) = (slim.clone(), slim.clone());
     let broken = support::plugin("reports", &["panic-in-main"]);
-    let first = apart(move || {
+    let first = on_thread(move || {
         let hold = move |line: &str| {
             if line == "main reports" {
                 inside.send(()).expect("the test listens");
@@ -352,7 +352,7 @@ fn a_waiting_load_retries_after_the_first_fails() {
     });
     within(&is_inside);
     slim.set_resolver(|_| Ok(Some(FoundModule::File(reports(1)))));
-    let second = apart(move || {
+    let second = on_thread(move || {
         begun.send(()).expect("the first waits");
         second.load_name("reports", &any())
     });
@@ -376,7 +376,7 @@ fn one_of_two_mutually_waiting_loads_is_refused() {
                 sender.send(other.load_name("reports", &any())).expect("the test listens");
             }
         };
-        (apart(move || with_log_listener(listen, || own.load_path(file))), receiver)
+        (on_thread(move || with_log_listener(listen, || own.load_path(file))), receiver)
     });
     let outcomes = outcomes.map(|(whole, inside)| (within(&whole).expect("it starts"), within(&inside)));
     let refused: Vec<_> = outcomes.iter().filter_map(|(_, inside)| inside.as_ref().err()).collect();
@@ -420,7 +420,7 @@ fn a_resolver_may_set_another_resolver_while_dropped() {
         Ok(None)
     });
     let changed = slim.clone();
-    within(&apart(move || changed.set_resolver(|_| Ok(None))));
+    within(&on_thread(move || changed.set_resolver(|_| Ok(None))));
     slim.load_name("figures", &any()).expect("the last resolver finds it");
 }
 
@@ -455,7 +455,7 @@ fn contexts_replacing_each_other_do_not_deadlock() {
             Ok(Some(FoundModule::File(figures(1))))
         });
     }
-    let outcomes = slims.map(|slim| apart(move || slim.replace(needy()).map(drop)));
+    let outcomes = slims.map(|slim| on_thread(move || slim.replace(needy()).map(drop)));
     let outcomes = outcomes.map(|outcome| within(&outcome));
     let refused: Vec<_> = outcomes.into_iter().filter_map(Result::err).collect();
     assert_eq!(refused.len(), 1, "{refused:?}");

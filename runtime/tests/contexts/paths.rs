@@ -21,18 +21,18 @@ fn a_relative_path_is_refused_at_every_entry_point() {
     let (host, path) = (runtime(), relative());
     let contexts = host.contexts();
     let refused = RefCell::new(Vec::new());
-    let context_refuses = |door: &'static str, outcome: Result<(), ContextError>| {
-        let error = outcome.expect_err(door);
+    let context_refuses = |entry_point: &'static str, outcome: Result<(), ContextError>| {
+        let error = outcome.expect_err(entry_point);
         let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
         assert!(
             matches!(error, ContextError::PathNotAbsolute { .. })
                 || matches!(cause, Some(ContextError::PathNotAbsolute { .. })),
-            "{door}: {error:?}"
+            "{entry_point}: {error:?}"
         );
         refused.borrow_mut().push(error.to_string());
     };
-    let host_refuses = |door: &'static str, error: Error| {
-        assert!(matches!(error, Error::Load(LoadError::PathNotAbsolute { .. })), "{door}: {error:?}");
+    let host_refuses = |entry_point: &'static str, error: Error| {
+        assert!(matches!(error, Error::Load(LoadError::PathNotAbsolute { .. })), "{entry_point}: {error:?}");
         refused.borrow_mut().push(error.to_string());
     };
 

@@ -111,8 +111,8 @@ fn a_watch_dropped_by_its_own_callback_ends() {
     std::fs::copy(reports(1), &library).expect("it can be copied");
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "dropping");
-    let seat = Arc::new(Mutex::new(None::<SlimWatch>));
-    let (inner, (sender, receiver)) = (Arc::clone(&seat), channel());
+    let watch_slot = Arc::new(Mutex::new(None::<SlimWatch>));
+    let (inner, (sender, receiver)) = (Arc::clone(&watch_slot), channel());
     let drops = move |outcome: Result<UnloadTicket, ContextError>| {
         drop(inner.lock().expect("it is free").take());
         sender.send(outcome.is_ok()).expect("the test listens");
@@ -121,7 +121,8 @@ fn a_watch_dropped_by_its_own_callback_ends() {
     // Written and then renamed: an interrupted copy would be a partial library.
     let complete = folder.path().join("complete.so");
     std::fs::copy(reports(2), &complete).expect("it can be copied");
-    *seat.lock().expect("it is free") = Some(SlimWatch::start(&slim, &library, drops).expect("it can be watched"));
+    *watch_slot.lock().expect("it is free") =
+        Some(SlimWatch::start(&slim, &library, drops).expect("it can be watched"));
     std::fs::rename(&complete, &library).expect("it can be moved");
     assert_eq!(receiver.recv_timeout(LONG), Ok(true));
     assert!(receiver.recv().is_err(), "its thread has ended");

@@ -364,7 +364,7 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
     let answer = scene.file.clone();
     guided.set_resolver(move |_| Ok(Some(FoundModule::File(answer.clone()))));
     let message_of = |result: Result<ModuleSummary, ContextError>| result.expect_err("it is refused").to_string();
-    let doors = vec![
+    let messages = vec![
         ("Slim", message_of(slim.load_path(&scene.file))),
         ("bytes", message_of(slim.load_bytes("bytes", bytes, None))),
         ("Default", message_of(contexts.default_context().load_path(&scene.file))),
@@ -374,7 +374,7 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
     ];
     slim.begin_unload().expect("it is alive").wait(LONG).expect("nothing keeps it");
     guided.begin_unload().expect("it is alive").wait(LONG).expect("nothing keeps it");
-    doors
+    messages
 }
 
 /// Covers past attacks: a name with a zero byte caused the canary to load another file, and a name with a line break or escape
@@ -389,9 +389,12 @@ fn a_module_name_is_an_identifier_at_every_entry_point() {
             scene.is_refused_as("a name", &expected, |error| {
                 matches!(error, LoadError::Manifest { source: ManifestError::Text { what: "module name", .. }, .. })
             });
-            for (door, error) in other_entry_points(scene, &bytes) {
-                assert!(error.contains(&expected) && error.contains("build the plugin again"), "{door}: {error}");
-                assert!(!error.contains(char::is_control), "{door}: {error:?}");
+            for (entry_point, error) in other_entry_points(scene, &bytes) {
+                assert!(
+                    error.contains(&expected) && error.contains("build the plugin again"),
+                    "{entry_point}: {error}"
+                );
+                assert!(!error.contains(char::is_control), "{entry_point}: {error:?}");
             }
         }
         assert!(!scene.witness.exists(), "its initialiser ran");

@@ -145,9 +145,9 @@ impl Scene {
             ]
         };
         let results = thread::scope(|scope| scope.spawn(refusals).join()).expect("no panic");
-        for (door, result) in results.into_iter().enumerate() {
+        for (entry_point, result) in results.into_iter().enumerate() {
             let error = result.expect_err(what);
-            assert!(error.contains("libbroken.so") && error.contains(expected), "{what}, door {door}: {error}");
+            assert!(error.contains("libbroken.so") && error.contains(expected), "{what}, door {entry_point}: {error}");
         }
         assert!(!self.witness.exists(), "{what}: its initialiser ran");
     }

@@ -55,11 +55,11 @@ extern "C" fn run_apart() {
     if options.len() == args.len() {
         crate::PREPARE();
     }
-    let ill = if is_one_by_one(&options) { one_by_one(&parts, &options) } else { at_once(&parts, &options) };
-    if !ill.is_empty() {
-        eprintln!("\ntests failed in: {}", ill.join(", "));
+    let failed = if is_one_by_one(&options) { one_by_one(&parts, &options) } else { at_once(&parts, &options) };
+    if !failed.is_empty() {
+        eprintln!("\ntests failed in: {}", failed.join(", "));
     }
-    exit(if ill.is_empty() { 0 } else { 101 });
+    exit(if failed.is_empty() { 0 } else { 101 });
 }
 
 /// Harness options of the caller without the test names; `None` if no tests are to run.
@@ -124,16 +124,16 @@ fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString])
 /// Runs as many files at once as there are processors. Returns those with failed tests.
 fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
     let parts: Vec<_> = parts.iter().collect();
-    let (next, ill) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let run = || {
         while let Some((part, tests)) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
             let begun = Instant::now();
-            let (is_well, output) = with_output(harness(part, tests, options)).expect("this program starts");
-            let mut ill = ill.lock().unwrap_or_else(PoisonError::into_inner);
+            let (succeeded, output) = with_output(harness(part, tests, options)).expect("this program starts");
+            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
             let seconds = begun.elapsed().as_secs_f64();
             println!("\n     Running {part}\n{output}\n     {part} took {seconds:.1} s");
-            if !is_well {
-                ill.push(**part);
+            if !succeeded {
+                failed.push(**part);
             }
         }
     };
@@ -142,7 +142,7 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) ->
             scope.spawn(run);
         }
     });
-    ill.into_inner().unwrap_or_else(PoisonError::into_inner)
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a command to its end. Returns its success and output. The output is written to a file, since a process that outlives the tests

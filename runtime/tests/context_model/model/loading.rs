@@ -15,25 +15,25 @@ enum Stop {
 
 /// Kind of work of a thread on a module of a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sort {
+enum Work {
     Searching,
     /// Load of a module with its dependencies.
     Loading,
 }
 
 /// Search or load in progress on a thread; a chain lists the outermost first.
-type InProgress = (Gen, Module, Sort);
+type InProgress = (Gen, Module, Work);
 
 /// Begins a search or a load. A search is refused inside a search for the same module; a load only inside a load, since a search may end
 /// in one.
-fn begin(chain: &mut Vec<InProgress>, to: Gen, module: Module, sort: Sort) -> Result<(), Stop> {
+fn begin(chain: &mut Vec<InProgress>, to: Gen, module: Module, work: Work) -> Result<(), Stop> {
     let is_cycle = |(other, name, outer): &InProgress| {
-        (*other, *name) == (to, module) && (sort == Sort::Searching || *outer == Sort::Loading)
+        (*other, *name) == (to, module) && (work == Work::Searching || *outer == Work::Loading)
     };
     if chain.iter().any(is_cycle) {
         return Err(Stop::Refused(&[Refusal::Cycle]));
     }
-    chain.push((to, module, sort));
+    chain.push((to, module, work));
     Ok(())
 }
 
@@ -116,11 +116,11 @@ impl Model {
             None => {}
         }
         let depth = chain.len();
-        begin(chain, to, lib.module(), Sort::Loading)?;
+        begin(chain, to, lib.module(), Work::Loading)?;
         let (mut libs, mut present, mut at) = (vec![lib], Vec::<Found>::new(), 0);
         while at < libs.len() {
             if at > 0 {
-                begin(chain, to, libs[at].module(), Sort::Loading)?;
+                begin(chain, to, libs[at].module(), Work::Loading)?;
             }
             if let Some(needed) = libs[at].needs()
                 && !libs.iter().any(|lib| lib.module() == needed)
@@ -157,7 +157,7 @@ impl Model {
             return Ok(Ok(found));
         }
         let depth = chain.len();
-        begin(chain, to, module, Sort::Searching)?;
+        begin(chain, to, module, Work::Searching)?;
         let found = self.run_resolvers(to, module, chain);
         chain.truncate(depth);
         found
