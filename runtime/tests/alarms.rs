@@ -45,7 +45,7 @@ pub(crate) fn alone_in(module: &str, test: &str, work: impl FnOnce(&Path)) {
     support::alone::passes(&mut this);
 }
 
-pub(crate) fn told() -> String {
+pub(crate) fn read_release() -> String {
     let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("release");
     std::fs::read_to_string(name).expect("the plugin has written it")
 }

@@ -69,8 +69,8 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
     assert!(living.iter().all(|(handle, made)| mark(host, *handle) == Some(*made)));
     living.into_iter().for_each(|(handle, _)| end(host, handle));
     // An exhausted slot is abandoned; the number of distinct slots shows this.
-    let places: HashSet<_> = given.iter().map(|number| *number as u32).collect();
-    let tenants = given.len() / places.len();
+    let slots: HashSet<_> = given.iter().map(|number| *number as u32).collect();
+    let tenants = given.len() / slots.len();
     let few = FEW as usize;
     let is_right = if last_serial == FEW { (100..=few).contains(&tenants) } else { tenants > few };
     assert!(is_right, "{tenants} objects per slot");

@@ -20,7 +20,9 @@ mod aliases;
 mod any_thread;
 mod async_functions;
 mod blacks;
-mod circles;
+#[path = "cached_calls/main.rs"]
+mod cached_calls;
+mod callback_cycles;
 mod collecting;
 mod compilers;
 #[path = "contexts/main.rs"]
@@ -62,7 +64,7 @@ mod native_fields;
 mod net;
 mod observing;
 mod order;
-mod outs;
+mod out_parameters;
 #[path = "pages/main.rs"]
 mod pages;
 mod panic_hooks;
@@ -91,10 +93,7 @@ mod scripts_thunks;
 mod scripts_together;
 #[cfg(feature = "script")]
 mod scripts_values;
-#[path = "short_ways/main.rs"]
-mod short_ways;
 mod slim_race;
-mod strays;
 mod struct_bases;
 mod struct_defaults;
 mod suspending;
@@ -104,6 +103,7 @@ mod toy_kind;
 mod typed_handles;
 mod unload;
 mod unloading;
+mod untracked_traces;
 mod values;
 mod watchdog;
 mod world;

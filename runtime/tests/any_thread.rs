@@ -20,9 +20,9 @@ fn arguments(name: &str, on_thread: bool) -> [Value; 2] {
     [Value::Text(name.to_owned()), Value::Bool(on_thread)]
 }
 
-fn told(given: Option<Value>) -> String {
+fn text_of(given: Option<Value>) -> String {
     match given {
-        Some(Value::Text(told)) => told,
+        Some(Value::Text(text)) => text,
         other => panic!("{other:?}"),
     }
 }
@@ -39,7 +39,7 @@ fn a_module_of_the_master_calls_from_the_game_thread_only() {
     let host = host();
     let rows = [false, true].map(|on_thread| {
         let call = |name| host.calls().call("ex:/ledger.try_call", &arguments(name, on_thread));
-        NAMES.map(|name| format!("{name} {}\n", told(call(name).unwrap_or_else(|error| panic!("{error}"))))).concat()
+        NAMES.map(|name| format!("{name} {}\n", text_of(call(name).unwrap_or_else(|error| panic!("{error}"))))).concat()
     });
     expect![[r#"
         ex:/ledger.add 3
@@ -70,7 +70,7 @@ fn a_slim_module_calls_only_functions_without_objects_from_any_thread() {
     let rows = [false, true].map(|on_thread| {
         let row = |name| {
             let given = call.call(&arguments(name, on_thread)).unwrap_or_else(|error| panic!("{error}"));
-            format!("{name} {}\n", told(given))
+            format!("{name} {}\n", text_of(given))
         };
         NAMES.map(row).concat()
     });
@@ -85,6 +85,6 @@ fn a_slim_module_calls_only_functions_without_objects_from_any_thread() {
         db:/other.sum FailureKind(6): `db:/other.sum` is not a ZCall name: no known protocol at byte 0; write one of `ex:/`, `uf:/`, `uf!:/`, `up:/`, `nm:/`, `nd:/` and what it needs
     "#]].assert_eq(&rows[0]);
     // The host's own callers of such functions may also move to any thread.
-    let elsewhere = std::thread::spawn(move || call.call(&arguments("ex:/ledger.add", false)).map(told));
+    let elsewhere = std::thread::spawn(move || call.call(&arguments("ex:/ledger.add", false)).map(text_of));
     assert_eq!(elsewhere.join().expect("no panic").unwrap_or_else(|error| panic!("{error}")), "3");
 }

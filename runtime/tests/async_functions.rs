@@ -2,7 +2,7 @@
 //! errors are passed too; the object's end, a panic and a reload end the task.
 
 use crate::support;
-use crate::tasks::{ROBOT, chores, playing, tick, told};
+use crate::tasks::{ROBOT, assert_log, chores, playing, tick};
 
 use alcedo_runtime::{Binding, ObjectHandle, Runtime, Value};
 use expect_test::expect;
@@ -24,7 +24,7 @@ fn text(text: &str) -> Value {
 fn a_borrowing_method_starts_async_calls_and_their_delegates_receive_the_results() {
     let (record, host, robot) = playing("chores");
     begin(&host, robot, "begin_all", &[]);
-    told(
+    assert_log(
         &record,
         &expect![[r#"
         all have begun (build 0)
@@ -33,7 +33,7 @@ fn a_borrowing_method_starts_async_calls_and_their_delegates_receive_the_results
     for _ in 0..4 {
         tick(&host, 50);
     }
-    told(
+    assert_log(
         &record,
         &expect![[r#"
         Robot_1 has slept (build 0)
@@ -62,7 +62,7 @@ fn a_host_starts_async_calls_with_and_without_a_delegate() {
     for _ in 0..4 {
         tick(&host, 50);
     }
-    told(
+    assert_log(
         &record,
         &expect![[r#"
         Robot_1 has slept (build 0)
@@ -79,13 +79,13 @@ fn the_class_declares_the_parameter_that_receives_the_result() {
     let (_record, host, _robot) = playing("chores");
     let declared = host.types().declared_by("chores").expect("it is loaded");
     let robot = declared.classes.iter().find(|class| class.path == ROBOT).expect("it is emitted");
-    let shown = |name: &str| {
+    let described = |name: &str| {
         let function = robot.functions.iter().find(|function| function.name == name).expect("it is there");
         let params: Vec<_> = function.params.iter().map(|param| format!("{}: {}", param.name, param.ty)).collect();
         let latent = host.types().member_meta(&format!("{ROBOT}:{name}"), "latent");
         format!("{name}({}) latent {latent:?}\n", params.join(", "))
     };
-    let all = ["count", "bring", "nap", "unlock", "counted"].map(shown).concat();
+    let all = ["count", "bring", "nap", "unlock", "counted"].map(described).concat();
     expect![[r#"
         count(beats: u32, done: Delegate(i32)) latent Some("done")
         bring(what: String, to: String, done: Delegate(String, String)) latent Some("done")
@@ -106,7 +106,7 @@ fn destroying_the_object_ends_async_calls_without_calling_listeners() {
     for _ in 0..6 {
         tick(&host, 10);
     }
-    told(&record, &expect![[""]]);
+    assert_log(&record, &expect![[""]]);
     assert_eq!(host.jobs(), []);
 }
 
@@ -119,7 +119,7 @@ fn a_destroyed_listener_is_only_logged_as_an_error() {
     for _ in 0..3 {
         tick(&host, 10);
     }
-    told(&record, &expect![[""]]);
+    assert_log(&record, &expect![[""]]);
     assert_eq!(host.objects().get(robot, "beats").expect("it has it"), Value::I32(1));
 }
 
@@ -160,7 +160,7 @@ fn a_successful_reload_ends_async_calls_and_a_failed_one_does_not() {
     for _ in 0..3 {
         tick(&host, 10);
     }
-    told(
+    assert_log(
         &record,
         &expect![[r#"
         counted 3 (build 0)
@@ -174,6 +174,6 @@ fn a_successful_reload_ends_async_calls_and_a_failed_one_does_not() {
     for _ in 0..6 {
         tick(&host, 10);
     }
-    told(&record, &expect![[""]]);
+    assert_log(&record, &expect![[""]]);
     assert_eq!((host.jobs(), host.unloads().parked()), (vec![], vec![]));
 }

@@ -129,8 +129,8 @@ fn an_unload_frees_all_values_and_reports_those_never_dropped() {
     ask(&host, cave, "forget", &[]);
     ask(&host, cave, "scatter", &[Value::U32(2)]);
     assert_eq!(host.conjugates().blacks().count(), 33, "no value was released yet");
-    let told = host.console("blacks");
-    assert!(told.contains("33 black conjugates · 32 drops wait") && told.contains("src/lib.rs:"), "{told}");
+    let output = host.console("blacks");
+    assert!(output.contains("33 black conjugates · 32 drops wait") && output.contains("src/lib.rs:"), "{output}");
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(
         (host.conjugates().blacks().count(), host.conjugates().blacks().queued),
@@ -196,8 +196,8 @@ fn fence() -> (Runtime, ObjectHandle) {
     };
     let lend = |host: &Runtime, values: &[Value]| {
         let [Value::Object(owner)] = values else { panic!("an object, not {values:?}") };
-        let lent = host.conjugates().lend(*owner, "goods").unwrap_or_else(|error| panic!("{error}"));
-        Some(Value::U64(lent.number()))
+        let borrowed = host.conjugates().lend(*owner, "goods").unwrap_or_else(|error| panic!("{error}"));
+        Some(Value::U64(borrowed.number()))
     };
     register("lend", "Object(/Script/Core.Object) -> u64", Box::new(move |host, values| Ok(lend(host, values))));
     register(
@@ -221,9 +221,9 @@ fn fence() -> (Runtime, ObjectHandle) {
     (host, fence)
 }
 
-fn tells(host: &Runtime, object: ObjectHandle, function: &str) -> String {
+fn answer_of(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     match ask(host, object, function, &[]) {
-        Some(Value::Text(told)) => told,
+        Some(Value::Text(text)) => text,
         other => panic!("`{function}` returns a string, not {other:?}"),
     }
 }
@@ -232,10 +232,10 @@ fn tells(host: &Runtime, object: ObjectHandle, function: &str) -> String {
 fn a_conjugate_borrowed_by_number_expires_with_the_call_unlike_its_copy() {
     let (host, fence) = fence();
     expect!["red Array false Array(f64) (1, 2); true Array(f64) is no Array(f32); (1, 2, 8)"]
-        .assert_eq(&tells(&host, fence, "borrow"));
+        .assert_eq(&answer_of(&host, fence, "borrow"));
     assert_eq!(host.conjugates().blacks().count(), 1, "the copy");
-    expect!["red Array true gone; black Array false Array(f64) (1, 2, 8)"].assert_eq(&tells(&host, fence, "look"));
-    expect!["[true, true, true, true] red Array true"].assert_eq(&tells(&host, fence, "misuse"));
+    expect!["red Array true gone; black Array false Array(f64) (1, 2, 8)"].assert_eq(&answer_of(&host, fence, "look"));
+    expect!["[true, true, true, true] red Array true"].assert_eq(&answer_of(&host, fence, "misuse"));
     for _ in 0..3 {
         ask(&host, fence, "borrow", &[]);
     }
@@ -248,14 +248,14 @@ fn a_conjugate_borrowed_by_number_expires_with_the_call_unlike_its_copy() {
     );
     until_flushed(&host);
     assert_eq!(host.conjugates().blacks().count(), 0);
-    assert_eq!(tells(&host, fence, "look"), "nothing; nothing");
+    assert_eq!(answer_of(&host, fence, "look"), "nothing; nothing");
     drop(host.shutdown());
 }
 
 #[test]
 fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
     let (host, fence) = fence();
-    tells(&host, fence, "borrow");
+    answer_of(&host, fence, "borrow");
     expect![[r#"
         11 11 true (2, 4, 16)
         `ex:/sum`: slot 0 holds a conjugate of String, the call wants Array(f64)
@@ -264,7 +264,7 @@ fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
         ex:/scale has the signature (… -> Array), the caller was built for (… -> nothing): rebuild the caller
         ex:/find has the signature (… -> Object), the caller was built for (… -> a value that has a conjugate): rebuild the caller
         a black String of another module: open a `clone()` of it
-        a String that is not a property cannot be lent: lend a `clone()` of it"#]].assert_eq(&tells(&host, fence, "trade"));
+        a String that is not a property cannot be lent: lend a `clone()` of it"#]].assert_eq(&answer_of(&host, fence, "trade"));
     assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "values that were not kept are dropped despite failures");
     ask(&host, fence, "let_go", &[]);
     until_flushed(&host);

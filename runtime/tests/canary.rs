@@ -68,8 +68,8 @@ fn refused(feature: &str, deadline: Duration) -> LoadError {
     host.objects().call(fragile, "poke", &[]).expect("it counts");
     let (digest, mapped) = (host.worlds().hash(), mappings(&host));
     let report = host.reload(&[broken(&[feature])]).expect("a Master");
-    let Outcome::RolledBack { phase: Phase::Canary, error: told } = &report.outcome else { panic!("{report}") };
-    assert!(told.contains("this host never mapped it"), "{told}");
+    let Outcome::RolledBack { phase: Phase::Canary, error: message } = &report.outcome else { panic!("{report}") };
+    assert!(message.contains("this host never mapped it"), "{message}");
     assert!(report.phases.get(Phase::Canary) > 0.0, "{report}");
     assert_eq!((host.generation(), host.worlds().hash(), mappings(&host)), (1, digest, mapped), "{feature}");
     let state = host.objects().call(fragile, "state", &[]).expect("the old code answers");
@@ -145,11 +145,11 @@ fn a_healthy_module_is_loaded() {
 }
 
 fn a_program_that_is_not_a_canary_is_detected() {
-    for (program, told) in [("/bin/true", "before its first message"), ("/nowhere/at/all", "No such file")] {
+    for (program, expected) in [("/bin/true", "before its first message"), ("/nowhere/at/all", "No such file")] {
         let host = support::builder().canary(Canary::Program(program.into())).build().expect("a host");
         let error = host.create_master(&[broken(&[])]).expect_err("the canary is unavailable");
         assert!(matches!(error, Error::Load(LoadError::CanaryUnavailable { .. })), "{error:?}");
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
         assert_unmapped(&host);
     }
 }
@@ -242,15 +242,15 @@ fn a_crashing_replacement_keeps_the_old_build() {
 }
 
 fn a_context_can_disable_its_canary() {
-    let nobody = Canary::Program("/nowhere/at/all".into());
-    let host = support::builder().canary(nobody.clone()).build().expect("a host");
+    let missing = Canary::Program("/nowhere/at/all".into());
+    let host = support::builder().canary(missing.clone()).build().expect("a host");
     let contexts = host.contexts();
     let (with, without) =
         (contexts.create_slim("with").expect("a name"), contexts.create_slim("without").expect("a name"));
     assert!(matches!(refused_by(&with, ""), LoadError::CanaryUnavailable { .. }));
     without.set_canary(Canary::Off);
     without.load_path(unruly("")).expect("the canary is off");
-    without.set_canary(nobody);
+    without.set_canary(missing);
     let refused = without.replace(unruly("prints-frames"));
     assert!(matches!(refused, Err(ContextError::Load(LoadError::CanaryUnavailable { .. }))), "{refused:?}");
 }

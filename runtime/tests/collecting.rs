@@ -32,8 +32,8 @@ fn host() -> Runtime {
     let node = NativeClass::new("Graph", "Node", "/Script/Core.Object")
         .property("next", (PropertyKind::OBJECT, NODE), 0, "")
         .begin_destroy(ends);
-    let keeper = NativeClass::new("Graph", "Keeper", NODE).add_references(keeps);
-    let natives = Natives::in_package("Graph").class(node).class(keeper);
+    let holder_class = NativeClass::new("Graph", "Keeper", NODE).add_references(keeps);
+    let natives = Natives::in_package("Graph").class(node).class(holder_class);
     ENDED.take();
     KEPT.take();
     Runtime::builder().natives(natives).build().expect("right declarations")
@@ -115,12 +115,12 @@ fn a_sliced_collection_keeps_references_moved_during_it() {
     // Moves the end of the chain behind its root, which is already marked; the middle is collected next time.
     link(&host, row[0], row[19_000]);
     link(&host, row[18_999], NONE);
-    let born = loose(&host);
-    link(&host, row[20_000], born);
+    let created = loose(&host);
+    link(&host, row[20_000], created);
     let collected = tick_until_collected(&host);
     assert!(collected.slices > 2 && collected.objects >= dead.len(), "{collected:?}");
     assert!(dead.iter().all(|object| !host.objects().is_alive(*object)));
-    assert!(row[19_000..].iter().chain([&row[0], &born]).all(|object| host.objects().is_alive(*object)));
+    assert!(row[19_000..].iter().chain([&row[0], &created]).all(|object| host.objects().is_alive(*object)));
     host.collection().collect().expect("a safe point");
     assert!(row[1..19_000].iter().all(|object| !host.objects().is_alive(*object)));
     assert_eq!(host.objects().all().len(), 1_003);
@@ -161,14 +161,14 @@ fn a_full_collection_replaces_a_sliced_one() {
 #[test]
 fn natives_are_notified_of_destruction_and_can_keep_other_objects_alive() {
     let host = host();
-    let keeper = host.objects().spawn("/Script/Graph.Keeper").expect("an object");
+    let holder = host.objects().spawn("/Script/Graph.Keeper").expect("an object");
     let (kept, dead) = (loose(&host), loose(&host));
     KEPT.with_borrow_mut(|list| list.push(kept));
     assert_eq!(host.collection().collect().expect("a safe point"), 1);
     assert_eq!(ENDED.take(), [dead]);
-    host.objects().destroy(keeper);
+    host.objects().destroy(holder);
     assert_eq!(host.collection().collect().expect("a safe point"), 1);
-    assert_eq!(ENDED.take(), [keeper, kept]);
+    assert_eq!(ENDED.take(), [holder, kept]);
 }
 
 #[test]
@@ -238,10 +238,10 @@ fn add_references_may_change_the_world_during_a_collection() {
     for in_slices in [false, true] {
         let host = meddling_host();
         let meddler = host.objects().spawn("/Script/Graph.Meddler").expect("an object");
-        let [moved, rooted, ended, told, dead] = [(); 5].map(|()| loose(&host));
+        let [moved, rooted, ended, visited, dead] = [(); 5].map(|()| loose(&host));
         let (inner, in_last) = (host.clone(), host.clone());
         meddle(move |visit| {
-            visit(told);
+            visit(visited);
             link(&inner, meddler, moved);
             assert!(inner.objects().add_root(rooted));
             inner.objects().destroy(ended);
@@ -249,7 +249,7 @@ fn add_references_may_change_the_world_during_a_collection() {
             assert!(inner.objects().spawn(NODE).is_err(), "one is under way");
             // The next call is the last one, when the mark phase visits natives again.
             meddle(move |visit| {
-                visit(told);
+                visit(visited);
                 assert!(in_last.objects().is_root(rooted));
             });
         });
@@ -259,7 +259,7 @@ fn add_references_may_change_the_world_during_a_collection() {
         } else {
             host.collection().collect().expect("a safe point")
         };
-        assert!([moved, rooted, told, meddler].iter().all(|object| host.objects().is_alive(*object)));
+        assert!([moved, rooted, visited, meddler].iter().all(|object| host.objects().is_alive(*object)));
         assert!([ended, dead].iter().all(|object| !host.objects().is_alive(*object)));
         assert_eq!(collected, 1);
     }

@@ -64,12 +64,12 @@ fn check_cubes(other: &Other) {
             Some(Value::U32(swaps.into()))
         );
         // Ticks read properties, call the engine with structs, and write back.
-        let places = |name: &str| {
+        let value_of = |name: &str| {
             cubes.iter().map(|cube| host.objects().get(*cube, name).expect("an actor")).collect::<Vec<_>>()
         };
-        let before = (places("rotation"), places("location"));
+        let before = (value_of("rotation"), value_of("location"));
         host.tick(Budget::seconds(0.1 * f32::from(swaps))); // each build begins its bobbing anew, so not the same height again
-        let after = (places("rotation"), places("location"));
+        let after = (value_of("rotation"), value_of("location"));
         let pairs = before.0.iter().zip(&after.0).chain(before.1.iter().zip(&after.1));
         assert!(
             pairs.clone().count() == 2 * cubes.len() && pairs.clone().all(|(was, is)| was != is),
@@ -112,8 +112,8 @@ fn check_calls_and_panics(other: &Other) {
 
     host.calls().call("nm:/broken:Fragile:panic_next_in", &[text("method")]).expect("it takes a text");
     let panic = host.objects().call(object, "poke", &[]).expect_err("it panics").to_string();
-    let place = support::line_of("broken", r#"misbehave(fixture::on!("panic-in-method")"#);
-    assert!(panic.contains("broken on purpose: method") && panic.contains(&place), "{panic}");
+    let location = support::line_of("broken", r#"misbehave(fixture::on!("panic-in-method")"#);
+    assert!(panic.contains("broken on purpose: method") && panic.contains(&location), "{panic}");
     assert_eq!(host.objects().call(object, "state", &[]).expect("it works"), Some(text("pokes=1 nerves=1")));
     host.shutdown().into_result().expect("its image is gone");
 }
@@ -132,7 +132,7 @@ fn comment(library: &Path) -> String {
 }
 
 /// Output of a program, if the program exists and succeeds. Runs without the library path that cargo has set.
-fn said(program: &str, args: &[&str]) -> Option<String> {
+fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).env_remove("LD_LIBRARY_PATH").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -144,7 +144,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
         return;
     }
     // Queries rustup, since naming a missing toolchain may start its installation.
-    match said("rustup", &["toolchain", "list"]) {
+    match output_of("rustup", &["toolchain", "list"]) {
         Some(list) if list.lines().any(|line| line.starts_with("nightly-")) => {}
         Some(_) => return skip(test, "the nightly toolchain is missing; run `rustup toolchain install nightly`"),
         None => return skip(test, "rustup is missing, so no nightly toolchain can be found"),
@@ -173,13 +173,13 @@ fn a_plugin_of_debians_compiler_works_in_this_host() {
     if !asks_other_compilers(test) {
         return;
     }
-    let Some(version) = said(DEBIANS, &["-V"]) else {
+    let Some(version) = output_of(DEBIANS, &["-V"]) else {
         return skip(test, "/usr/bin/rustc is missing; run `apt-get install rustc-web`");
     };
     let number = version.split_whitespace().nth(1).and_then(|number| Version::parse(number).ok());
-    let wanted = Version::parse(&format!("{}.0", env!("CARGO_PKG_RUST_VERSION"))).expect("a version");
-    if number.is_none_or(|number| number < wanted) {
-        return skip(test, &format!("/usr/bin/rustc is {}, plugins need {wanted}", version.trim()));
+    let required = Version::parse(&format!("{}.0", env!("CARGO_PKG_RUST_VERSION"))).expect("a version");
+    if number.is_none_or(|number| number < required) {
+        return skip(test, &format!("/usr/bin/rustc is {}, plugins need {required}", version.trim()));
     }
     let ours = compiler(&support::plugin("broken", &[]));
     if ours == version.trim() {
@@ -197,7 +197,7 @@ fn a_plugin_of_debians_compiler_works_in_this_host() {
 
 #[test]
 fn a_plugin_linked_by_gnu_ld_works_in_this_host() {
-    if said("ld.bfd", &["--version"]).is_none() {
+    if output_of("ld.bfd", &["--version"]).is_none() {
         return skip("a_plugin_linked_by_gnu_ld_works_in_this_host", "ld.bfd of the package binutils is missing");
     }
     let other = Other {
@@ -236,18 +236,18 @@ fn is_cargos_own(name: &str) -> bool {
 
 /// Crates that cargo compiles when run from a shell with the target folder of the tests.
 fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
-    let mut shell = Command::new("cargo");
+    let mut command = Command::new("cargo");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos_own)) {
-        shell.env_remove(name);
+        command.env_remove(name);
     }
-    shell.args(["build", "--lib", "--message-format=json", "--package", package, "--features", features]);
+    command.args(["build", "--lib", "--message-format=json", "--package", package, "--features", features]);
     let folder = support::workspace::manifest().parent().expect("the manifest is in a folder");
-    shell.arg("--target-dir").arg(support::test_dir().join("plugins")).current_dir(folder);
-    let output = shell.output().expect("cargo runs");
-    let told = String::from_utf8_lossy(&output.stdout);
+    command.arg("--target-dir").arg(support::test_dir().join("plugins")).current_dir(folder);
+    let output = command.output().expect("cargo runs");
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains(r#""fresh":"#), "cargo reports each crate: {told}");
-    told.lines().filter(|line| line.contains(r#""fresh":false"#)).map(str::to_owned).collect()
+    assert!(stdout.contains(r#""fresh":"#), "cargo reports each crate: {stdout}");
+    stdout.lines().filter(|line| line.contains(r#""fresh":false"#)).map(str::to_owned).collect()
 }
 
 #[test]

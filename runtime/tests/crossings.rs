@@ -20,7 +20,7 @@ pub(crate) struct Adder {
     #[uproperty]
     total: i32,
     counted: i32,
-    told: Told,
+    on_drop: OnDrop,
 }
 
 thread_local! {
@@ -34,9 +34,9 @@ thread_local! {
 
 /// Counts its drop if set.
 #[derive(Default)]
-struct Told(bool);
+struct OnDrop(bool);
 
-impl Drop for Told {
+impl Drop for OnDrop {
     fn drop(&mut self) {
         DROPPED.set(DROPPED.get() + u32::from(self.0));
         if let Some(code) = IN_THE_DROP.with_borrow(|code| code.clone()).filter(|_| self.0) {
@@ -80,7 +80,7 @@ impl Adder {
     /// Destroys the object, and counts afterwards.
     #[ufunction]
     fn end(&mut self, this: This<Self>) -> i32 {
-        self.told.0 = true;
+        self.on_drop.0 = true;
         let host =
             HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)).expect("the host of this test");
         host.objects().destroy(this.handle());
@@ -94,7 +94,7 @@ impl Adder {
     /// Destroys the object, and fails.
     #[ufunction]
     fn end_badly(&mut self, this: This<Self>) -> Result<i32, CallError> {
-        self.told.0 = true;
+        self.on_drop.0 = true;
         let host =
             HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)).expect("the host of this test");
         host.objects().destroy(this.handle());
@@ -149,9 +149,9 @@ fn calls_by_rust_types_cross_in_both_directions() {
         let add: TypedFunction<(Obj<Object>, i32, i32), i32> = host.function(name).expect(name);
         assert_eq!(add.call((Obj::new(crossing), 20, 22)).expect(name), 42);
         let cube = host.objects().spawn("/Script/Game.MagicCube").expect("spawned");
-        for (wrong, says) in [(cube, "not a"), (ObjectHandle::NONE, "is to no object")] {
+        for (wrong, expected) in [(cube, "not a"), (ObjectHandle::NONE, "is to no object")] {
             let error = add.call((Obj::new(wrong), 1, 1)).expect_err("no such object").to_string();
-            assert!(error.contains(says), "{name}: {error}");
+            assert!(error.contains(expected), "{name}: {error}");
         }
     }
     for (name, often) in [("call_often", 1_000), ("call_by_name_often", 10)] {
@@ -167,8 +167,8 @@ fn a_typed_callees_panic_is_an_error_and_later_calls_work() {
     let even: TwoToOne = host.function("ex:/crossings.even").expect("it is there");
     for _ in 0..3 {
         let error = even.call((1, 2)).expect_err("three is odd").to_string();
-        let place = support::line_of("crossings", "assert!(sum % 2");
-        assert!(error.contains("3 is odd") && error.contains(&place), "{error}, wanted {place}");
+        let location = support::line_of("crossings", "assert!(sum % 2");
+        assert!(error.contains("3 is odd") && error.contains(&location), "{error}, wanted {location}");
         assert_eq!(even.call((1, 3)).expect("four is not"), 4);
     }
     let panics = |_: &Runtime, (number,): (i32,)| -> i32 { panic!("not with {number}") };
@@ -310,11 +310,11 @@ pub(crate) fn witness(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Game.Witness").expect("spawned")
 }
 
-fn begins(lines: &str, wanted: [&str; 5]) {
+fn begins(lines: &str, expected: [&str; 5]) {
     let found: Vec<_> = lines.lines().collect();
-    assert_eq!(found.len(), wanted.len(), "{lines}");
-    for (line, wanted) in found.iter().zip(wanted) {
-        assert!(line.starts_with(wanted), "{lines}\nwanted {wanted}");
+    assert_eq!(found.len(), expected.len(), "{lines}");
+    for (line, expected) in found.iter().zip(expected) {
+        assert!(line.starts_with(expected), "{lines}\nwanted {expected}");
     }
 }
 
@@ -421,10 +421,10 @@ fn a_panicking_leaf_with_a_borrowed_slice_returns_its_own_error() {
 fn direct_calls_are_refused_with_borrowed_slices_or_destroyed_objects() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     for _ in 0..2 {
-        let lent = ask(&host, witness(&host), "call_all_while_lent", &[]);
-        begins(&lent, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
-        let lent = ask(&host, witness(&host), "call_all_after_inner_slice", &[]);
-        begins(&lent, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
+        let results = ask(&host, witness(&host), "call_all_while_lent", &[]);
+        begins(&results, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
+        let results = ask(&host, witness(&host), "call_all_after_inner_slice", &[]);
+        begins(&results, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
         let gone = ask(&host, witness(&host), "call_all_after_the_end", &[]);
         begins(&gone, ["function: 3", "method: STALE", "event: STALE", "read: STALE", "write: STALE"]);
         let lines = ask(&host, witness(&host), "call_all", &[]);
@@ -545,20 +545,20 @@ fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
     let other = host.objects().spawn("/Script/Test.Adder").expect("spawned");
-    let heard: Rc<Cell<u32>> = Rc::default();
-    let (inner, seen) = (host.downgrade(), Rc::clone(&heard));
+    let drops: Rc<Cell<u32>> = Rc::default();
+    let (inner, seen) = (host.downgrade(), Rc::clone(&drops));
     IN_THE_DROP.set(Some(Rc::new(move || {
         let host = inner.upgrade().expect("it is there");
         // A failing direct call of the plugin, which reads the error.
-        let said = ask(&host, witness, "count_of", &[Value::Object(other)]);
-        assert!(said.contains("nothing to count"), "{said}");
+        let answer = ask(&host, witness, "count_of", &[Value::Object(other)]);
+        assert!(answer.contains("nothing to count"), "{answer}");
         seen.set(seen.get() + 1);
     })));
     for times in 1..=3 {
         let adder = host.objects().spawn("/Script/Test.Adder").expect("spawned");
-        let said = ask(&host, witness, "bad_end_of", &[Value::Object(adder)]);
-        assert!(said.contains("it ends badly"), "{said}");
-        assert_eq!(heard.get(), times);
+        let answer = ask(&host, witness, "bad_end_of", &[Value::Object(adder)]);
+        assert!(answer.contains("it ends badly"), "{answer}");
+        assert_eq!(drops.get(), times);
     }
     IN_THE_DROP.set(None);
 }

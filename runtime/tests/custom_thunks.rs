@@ -11,19 +11,19 @@ use alcedo_runtime::{CallError, Error, Frame, Runtime, Value, World, natives};
 
 thread_local! {
     /// Action of host functions during a call.
-    static MEANWHILE: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
+    static INSIDE: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
 }
 
 /// Runs `test` while functions of `Sums` run `code`.
-pub(crate) fn meanwhile<R>(code: impl Fn() -> String + 'static, test: impl FnOnce() -> R) -> R {
-    MEANWHILE.set(Some(Box::new(code)));
+pub(crate) fn with_action_inside<R>(code: impl Fn() -> String + 'static, test: impl FnOnce() -> R) -> R {
+    INSIDE.set(Some(Box::new(code)));
     let done = test();
-    MEANWHILE.set(None);
+    INSIDE.set(None);
     done
 }
 
-fn run_meanwhile() -> String {
-    MEANWHILE.with_borrow(|code| code.as_ref().map_or_else(String::new, |code| code()))
+fn run_inside() -> String {
+    INSIDE.with_borrow(|code| code.as_ref().map_or_else(String::new, |code| code()))
 }
 
 /// Functions of the host for scripts.
@@ -71,7 +71,7 @@ impl Sums {
     /// Runs the action of the test.
     #[ufunction(blueprint_callable)]
     fn run_code() -> String {
-        run_meanwhile()
+        run_inside()
     }
 
     /// Reads an array before and after the action of the test.
@@ -83,9 +83,9 @@ impl Sums {
         frame.finish()?;
         let rows = array_ref(frame.value(target)).expect("an array");
         let first = rows.get(0).expect("it has one");
-        let (before, said) = (first.read(), run_meanwhile());
+        let (before, output) = (first.read(), run_inside());
         let after = (first.read(), rows.len());
-        frame.give_result(format!("{before:?} {after:?} {said}"))
+        frame.give_result(format!("{before:?} {after:?} {output}"))
     }
 
     /// Runs the action around a copy.
@@ -96,8 +96,8 @@ impl Sums {
         let copy = frame.take_value()?;
         assert!(frame.most_recent_property().is_some() && frame.most_recent_value().is_none());
         frame.finish()?;
-        let said = run_meanwhile();
-        frame.give_result(format!("{copy:?} {said}"))
+        let output = run_inside();
+        frame.give_result(format!("{copy:?} {output}"))
     }
 
     /// Returns without finishing its call.
@@ -140,8 +140,8 @@ fn calling_a_wildcard_function_with_values_is_a_typed_error() {
         ("Test.Sums:length", vec![Value::Array(vec![Value::I32(1)])]),
         ("Game.Wildcards:average", vec![Value::Array(vec![Value::I32(1)]), Value::Name(alcedo_runtime::Name(0))]),
     ] {
-        let said = error(&host, function, &arguments);
-        assert!(said.contains("a wildcard, whose type the call in a script decides"), "{said}");
+        let message = error(&host, function, &arguments);
+        assert!(message.contains("a wildcard, whose type the call in a script decides"), "{message}");
     }
 }
 
@@ -149,11 +149,11 @@ fn calling_a_wildcard_function_with_values_is_a_typed_error() {
 fn a_thunk_breaking_its_contract_is_an_error_and_later_calls_work() {
     let host = host();
     for function in ["Test.Sums:hasty", "Game.Wildcards:hasty", "Game.Wildcards:garbled"] {
-        let said = error(&host, function, &[Value::I32(1)]);
-        assert!(said.contains("returned before its call was done"), "{said}");
+        let message = error(&host, function, &[Value::I32(1)]);
+        assert!(message.contains("returned before its call was done"), "{message}");
     }
-    let said = error(&host, "Game.Wildcards:greedy", &[Value::I32(1)]);
-    assert!(said.contains("takes one parameter too many (declared: 1)"), "{said}");
+    let message = error(&host, "Game.Wildcards:greedy", &[Value::I32(1)]);
+    assert!(message.contains("takes one parameter too many (declared: 1)"), "{message}");
     let sum = call(&host, "Test.Sums:sum", &[Value::I32(1), Value::I32(1)]);
     assert_eq!(sum.expect("it is called"), Some(Value::I32(2)));
 }

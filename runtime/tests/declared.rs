@@ -55,10 +55,10 @@ fn reading_a_file_twice_yields_equal_bytes() {
 #[test]
 fn reading_refuses_non_plugins_and_damaged_declarations() {
     let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("libnothing.so");
+    let file = folder.path().join("libnothing.so");
     for bytes in [&b""[..], b"#!/bin/sh\n", &[0x7f, b'E', b'L', b'F', 2, 1, 1, 0]] {
-        std::fs::write(&place, bytes).expect("a file");
-        let error = ManifestInfo::peek_declared(&place).expect_err("it is none").to_string();
+        std::fs::write(&file, bytes).expect("a file");
+        let error = ManifestInfo::peek_declared(&file).expect_err("it is none").to_string();
         assert!(error.contains("libnothing.so"), "{error}");
     }
     let gone = ManifestInfo::peek_declared(&folder.path().join("gone.so")).expect_err("it is not there");
@@ -73,7 +73,7 @@ fn descriptions_of_any_bytes_return_names_or_an_error() {
     // Removes the seal, which would detect each change.
     whole.truncate(whole.len() - SEAL);
     let folder = tempfile::tempdir().expect("a folder");
-    let place = folder.path().join("libvalues.so");
+    let file = folder.path().join("libvalues.so");
     // Deterministic random generator: the mutants are the same every time.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
@@ -89,8 +89,8 @@ fn descriptions_of_any_bytes_return_names_or_an_error() {
             let at = next(bytes.len());
             bytes[at] ^= 1 << next(8);
         }
-        std::fs::write(&place, &bytes).expect("a file");
-        match ManifestInfo::peek_declared(&place) {
+        std::fs::write(&file, &bytes).expect("a file");
+        match ManifestInfo::peek_declared(&file) {
             Ok(_) => answered.0 += 1,
             Err(_) => answered.1 += 1,
         }
@@ -108,7 +108,7 @@ fn a_host_lists_its_declarations_without_constructing_anything() {
     fn nothing(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         frame.finish()
     }
-    let door = || {
+    let door_class = || {
         NativeClass::new("Test", "Door", "/Script/Core.Object")
             .doc("A door.")
             .flags(class_flags::BLUEPRINTABLE)
@@ -128,22 +128,24 @@ fn a_host_lists_its_declarations_without_constructing_anything() {
     };
     let natives = || {
         let opens = NativeInterface::new("Test", "Opens").doc("What opens.").function("opened", &[], None);
-        Natives::in_package("Test").class(door()).interface_with_functions(opens.function_doc("opened", "It has."))
+        Natives::in_package("Test")
+            .class(door_class())
+            .interface_with_functions(opens.function_doc("opened", "It has."))
     };
     let declared = Runtime::builder().package("Game").natives(natives()).declared().expect("no rule is broken");
     let again = Runtime::builder().package("Game").natives(natives()).declared().expect("no rule is broken");
     assert_eq!(declared, again);
-    let [door_found] = &*declared.classes else { panic!("the root class is every plugin's: {declared:?}") };
+    let [declared_door] = &*declared.classes else { panic!("the root class is every plugin's: {declared:?}") };
     assert_eq!(
-        (&*door_found.path, &*door_found.base, &*door_found.doc),
+        (&*declared_door.path, &*declared_door.base, &*declared_door.doc),
         ("/Script/Test.Door", "/Script/Core.Object", "A door.")
     );
-    assert_eq!(door_found.flags, ["blueprintable"]);
-    assert_eq!(door_found.implements, ["/Script/Test.Opens"]);
-    let [width, next] = &*door_found.properties else { panic!("{door_found:?}") };
+    assert_eq!(declared_door.flags, ["blueprintable"]);
+    assert_eq!(declared_door.implements, ["/Script/Test.Opens"]);
+    let [width, next] = &*declared_door.properties else { panic!("{declared_door:?}") };
     assert_eq!((&*width.ty, &*width.default, &*width.doc), ("f64", "0.9", "In meters."));
     assert_eq!(&*next.ty, "Object(/Script/Test.Door)");
-    let [open, opened] = &*door_found.functions else { panic!("{door_found:?}") };
+    let [open, opened] = &*declared_door.functions else { panic!("{declared_door:?}") };
     assert_eq!(
         (&*open.params[0].ty, open.result.as_deref(), &*open.flags[0]),
         ("f64", Some("bool"), "blueprint_callable")

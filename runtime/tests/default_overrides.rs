@@ -65,9 +65,9 @@ fn objects_follow_a_changed_override_where_they_had_the_old_one() {
 fn a_default_for_a_missing_member_refuses_the_load_with_its_path() {
     let runtime = support::builder().build().expect("a host");
     let refused = runtime.create_master(&[support::plugin("parcels", &["wrong-default"])]).expect_err("no digits");
-    let said = refused.to_string();
+    let message = refused.to_string();
     for part in ["BigCrate", "`lid.digits`", "Game.Lid has no property digits"] {
-        assert!(said.contains(part), "{part} in {said}");
+        assert!(message.contains(part), "{part} in {message}");
     }
     assert!(!runtime.types().has("/Script/Game.Crate"), "no type of the batch is registered");
 }
@@ -76,15 +76,15 @@ fn a_default_for_a_missing_member_refuses_the_load_with_its_path() {
 fn an_object_of_a_contextual_class_needs_an_outer() {
     let host = host(&[]);
     for class in ["/Script/Game.Sticker", "/Script/Game.ColorSticker"] {
-        let said = host.objects().spawn(class).expect_err("it needs an outer").to_string();
-        assert!(said.contains("contextual") && said.contains("outer"), "{said}");
+        let message = host.objects().spawn(class).expect_err("it needs an outer").to_string();
+        assert!(message.contains("contextual") && message.contains("outer"), "{message}");
     }
     let outer = host.objects().spawn("/Script/Game.Crate").expect("it is declared");
     let inside = host.objects().spawn_in("/Script/Game.ColorSticker", outer).expect("it is inside");
     assert_eq!(host.world().outer_of(inside), Some(outer));
     let stuck = host.objects().call(outer, "stick", &[]).expect("it sticks");
-    let Some(Value::Text(said)) = stuck else { panic!("{stuck:?}") };
-    assert!(said.starts_with("fragile") && said.contains("contextual"), "{said}");
+    let Some(Value::Text(message)) = stuck else { panic!("{stuck:?}") };
+    assert!(message.starts_with("fragile") && message.contains("contextual"), "{message}");
     let declared = host.types().declared_by("parcels").expect("it is loaded");
     let sticker = declared.classes.iter().find(|class| class.path == "/Script/Game.Sticker").expect("it is there");
     assert!(sticker.flags.iter().any(|flag| flag == "contextual"), "{:?}", sticker.flags);

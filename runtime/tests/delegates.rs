@@ -25,7 +25,7 @@ fn tallies(features: &[&str]) -> PathBuf {
     support::plugin("tallies", features)
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -42,7 +42,7 @@ fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
 }
 
 /// Takes the calls that a listener has received since the last check.
-fn heard(host: &Runtime, listener: ObjectHandle) -> String {
+fn take_calls(host: &Runtime, listener: ObjectHandle) -> String {
     let Ok(Value::Array(values)) = host.objects().get(listener, "heard") else { panic!("not an array") };
     host.objects().set(listener, "heard", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
     let text = |value: &Value| if let Value::Text(text) = value { text.clone() } else { format!("{value:?}") };
@@ -63,7 +63,7 @@ fn bound(host: &Runtime, object: ObjectHandle, property: &str) -> usize {
 /// A host with a player, and a listener that follows it.
 fn followed() -> (Runtime, ObjectHandle, ObjectHandle) {
     let host = support::host(&[scores(&[])]);
-    let (player, listener) = (born(&host, PLAYER), born(&host, LISTENER));
+    let (player, listener) = (spawn(&host, PLAYER), spawn(&host, LISTENER));
     assert_eq!(call(&host, listener, "follow", &[Value::Object(player)]), "nothing");
     (host, player, listener)
 }
@@ -83,11 +83,11 @@ fn unbound(report: &Reload) -> String {
 fn a_named_delegate_is_a_property_an_element_and_a_parameter() {
     let (host, player, listener) = followed();
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(heard(&host, listener), "heard 5 of 5");
+    assert_eq!(take_calls(&host, listener), "heard 5 of 5");
     assert_eq!(earn(&host, player, 100), "I32(5)", "the rule denies it");
-    assert_eq!(heard(&host, listener), "heard nothing");
+    assert_eq!(take_calls(&host, listener), "heard nothing");
     let rule = host.objects().get(player, "may_score").unwrap_or_else(|error| panic!("{error}"));
-    let other = born(&host, PLAYER);
+    let other = spawn(&host, PLAYER);
     assert_eq!(call(&host, other, "agree", &[rule, Value::I32(99)]), "Bool(true)");
     assert_eq!(earn(&host, other, 99), "I32(99)");
     assert_eq!(earn(&host, other, 100), "I32(99)", "the rule was kept");
@@ -124,7 +124,7 @@ fn a_delegate_is_found_by_path_with_its_parameter_names() {
     let loaded = host.types().declared_by("delegates").expect("it is loaded");
     let (_, from_file) = ManifestInfo::peek_declared(&scores(&[])).expect("a module");
     assert_eq!(loaded.delegates, from_file.delegates);
-    let shown = |found: &alcedo_runtime::DeclaredDelegate| {
+    let formatted = |found: &alcedo_runtime::DeclaredDelegate| {
         let params: Vec<_> = found.params.iter().map(|param| format!("{}: {}", param.name, param.ty)).collect();
         let result = found.result.as_deref().unwrap_or("nothing");
         format!("{} {}({}) -> {result}   {}", found.sort, found.path, params.join(", "), found.doc)
@@ -133,7 +133,7 @@ fn a_delegate_is_found_by_path_with_its_parameter_names() {
         multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Broadcast after a score.
         single /Script/Game.Player:MayScore(points: i32) -> bool   Returns true if a player may score `points`.
         sparse /Script/Game.Player:OnQuiet() -> nothing   Broadcast if no points were scored."#]]
-    .assert_eq(&loaded.delegates.iter().map(shown).collect::<Vec<_>>().join("\n"));
+    .assert_eq(&loaded.delegates.iter().map(formatted).collect::<Vec<_>>().join("\n"));
     for found in &loaded.delegates {
         assert_eq!(host.types().delegate(&found.path).as_ref(), Some(found));
         assert!(host.types().has(&found.path));
@@ -171,13 +171,13 @@ fn glue_of_a_module_has_its_delegates() {
 fn bindings_survive_a_reload_and_call_the_new_code() {
     let (host, player, listener) = followed();
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(heard(&host, listener), "heard 5 of 5");
+    assert_eq!(take_calls(&host, listener), "heard 5 of 5");
     let report = reload(&host, &[scores(&["changed"])]);
     assert_eq!(unbound(&report), "");
     assert_eq!(earn(&host, player, 5), "I32(10)");
-    assert_eq!(heard(&host, listener), "wow, 5 of 10");
+    assert_eq!(take_calls(&host, listener), "wow, 5 of 10");
     assert_eq!(earn(&host, player, 100), "I32(10)");
-    assert_eq!(heard(&host, listener), "wow, nothing");
+    assert_eq!(take_calls(&host, listener), "wow, nothing");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_reload_unbinds_and_reports_a_function_with_a_changed_signature() {
     .assert_eq(&unbound(&report));
     assert_eq!(bound(&host, player, "on_scored"), 0);
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(heard(&host, listener), "");
+    assert_eq!(take_calls(&host, listener), "");
     assert_eq!(bound(&host, player, "on_quiet"), 1, "this binding still matches");
 }
 
@@ -203,7 +203,7 @@ fn changing_delegate_and_function_together_keeps_only_matching_bindings() {
         .assert_eq(&unbound(&report));
     assert_eq!(bound(&host, player, "on_scored"), 1);
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(heard(&host, listener), "heard 5 of 5, false");
+    assert_eq!(take_calls(&host, listener), "heard 5 of 5, false");
 }
 
 #[test]
@@ -213,14 +213,14 @@ fn a_removed_function_is_unbound_and_rebound_when_it_returns() {
     expect!["Game.Player.on_scored: Game.Listener no longer has a function hear: 1 unbound"]
         .assert_eq(&unbound(&report));
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(heard(&host, listener), "");
+    assert_eq!(take_calls(&host, listener), "");
     let refused = host.links().bind(player, "on_scored", listener, "hear").expect_err("there is none").to_string();
     assert!(refused.contains("has no function hear"), "{refused}");
     reload(&host, &[scores(&[])]);
     assert_eq!(bound(&host, player, "on_scored"), 0, "a removed binding is not restored by the host");
     assert_eq!(call(&host, listener, "follow", &[Value::Object(player)]), "nothing");
     assert_eq!(earn(&host, player, 5), "I32(10)");
-    assert_eq!(heard(&host, listener), "heard 5 of 10");
+    assert_eq!(take_calls(&host, listener), "heard 5 of 10");
 }
 
 #[test]
@@ -232,37 +232,37 @@ fn a_failed_reload_leaves_bindings_unchanged() {
     assert!(armed.has_fired() && !report.is_committed(), "{report}");
     drop(armed);
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(heard(&host, listener), "heard 5 of 5");
+    assert_eq!(take_calls(&host, listener), "heard 5 of 5");
     assert_eq!(host.types().declared_by("delegates").expect("it is loaded").delegates[0].params.len(), 2);
 }
 
 #[test]
 fn reloading_one_of_two_modules_keeps_bindings_between_them() {
     let host = support::host(&[scores(&[]), tallies(&[])]);
-    let (player, tally, listener) = (born(&host, PLAYER), born(&host, TALLY), born(&host, LISTENER));
+    let (player, tally, listener) = (spawn(&host, PLAYER), spawn(&host, TALLY), spawn(&host, LISTENER));
     assert_eq!(call(&host, tally, "watch", &[Value::Object(player)]), "nothing");
     bind(&host, tally, "on_counted", listener, "hear");
     let total = |host: &Runtime| host.objects().get(tally, "total").unwrap_or_else(|error| panic!("{error}"));
     earn(&host, player, 5);
-    assert_eq!((total(&host), heard(&host, listener)), (Value::I32(5), "heard 5 of 5".to_owned()));
+    assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(5), "heard 5 of 5".to_owned()));
     // Reloads the module that uses the delegate.
     let report = host.reload_changed(&[scores(&[]), tallies(&["changed"])]).expect("a Master");
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
-    assert_eq!((total(&host), heard(&host, listener)), (Value::I32(105), "heard 1 of 6".to_owned()));
+    assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(105), "heard 1 of 6".to_owned()));
     // Reloads the module that declares the delegate: its dependents were built for the same signature.
     let report = host.reload_changed(&[scores(&["changed"]), tallies(&["changed"])]).expect("a Master");
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
-    assert_eq!((total(&host), heard(&host, listener)), (Value::I32(205), "wow, 1 of 7".to_owned()));
+    assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(205), "wow, 1 of 7".to_owned()));
     // A changed signature rejects its dependents, and the old state continues.
     let report = host.reload_changed(&[scores(&["widened"]), tallies(&["changed"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
-    let words = report.to_string();
-    assert!(words.contains("OnScored(i32, Object(/Script/Game.Player), bool)"), "{words}");
-    assert!(words.contains("OnScored(i32, Object(/Script/Game.Player))"), "{words}");
+    let text = report.to_string();
+    assert!(text.contains("OnScored(i32, Object(/Script/Game.Player), bool)"), "{text}");
+    assert!(text.contains("OnScored(i32, Object(/Script/Game.Player))"), "{text}");
     earn(&host, player, 1);
-    assert_eq!((total(&host), heard(&host, listener)), (Value::I32(305), "wow, 1 of 8".to_owned()));
+    assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(305), "wow, 1 of 8".to_owned()));
 }
 
 #[test]
@@ -280,11 +280,11 @@ fn a_module_built_for_another_signature_is_refused_with_both_signatures() {
     );
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[scores(&[]), tallies(&["stale"])]).expect_err("another signature").to_string();
-    for words in [
+    for part in [
         "/Script/Game.Tally:on_counted cannot be a MulticastDelegate(/Script/Game.OnScored(u64))",
         "declared as MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player)))",
     ] {
-        assert!(refused.contains(words), "{refused}");
+        assert!(refused.contains(part), "{refused}");
     }
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[tallies(&["mentioned"])]).expect_err("no such delegate").to_string();
@@ -294,12 +294,12 @@ fn a_module_built_for_another_signature_is_refused_with_both_signatures() {
 #[test]
 fn a_panic_in_one_bound_function_keeps_no_other_from_being_called() {
     let (host, player, first) = followed();
-    let last = born(&host, LISTENER);
+    let last = spawn(&host, LISTENER);
     bind(&host, player, "on_scored", first, "burst");
     bind(&host, player, "on_scored", last, "hear");
-    let told = earn(&host, player, 5);
-    assert!(told.contains("5 points are too much"), "{told}");
-    assert_eq!([heard(&host, last), heard(&host, first)], ["heard 5 of 5", "heard 5 of 5"]);
+    let answer = earn(&host, player, 5);
+    assert!(answer.contains("5 points are too much"), "{answer}");
+    assert_eq!([take_calls(&host, last), take_calls(&host, first)], ["heard 5 of 5", "heard 5 of 5"]);
     assert_eq!(bound(&host, player, "on_scored"), 3, "a failed listener is called the next time, too");
     assert!(earn(&host, player, 1).contains("1 points are too much"));
 }
@@ -307,8 +307,8 @@ fn a_panic_in_one_bound_function_keeps_no_other_from_being_called() {
 #[test]
 fn a_bound_function_binds_and_unbinds_while_the_delegate_is_called() {
     let host = support::host(&[scores(&[])]);
-    let (player, late) = (born(&host, PLAYER), born(&host, LISTENER));
-    let [before, out, passes] = [(); 3].map(|()| born(&host, LISTENER));
+    let (player, late) = (spawn(&host, PLAYER), spawn(&host, LISTENER));
+    let [before, out, passes] = [(); 3].map(|()| spawn(&host, LISTENER));
     for (object, next) in [(passes, out), (out, late)] {
         host.objects().set(object, "next", &Value::Object(next)).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -317,7 +317,7 @@ fn a_bound_function_binds_and_unbinds_while_the_delegate_is_called() {
         bind(&host, player, "on_scored", listener, function);
     }
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    let all = |host: &Runtime| [passes, out, before, late].map(|listener| heard(host, listener));
+    let all = |host: &Runtime| [passes, out, before, late].map(|listener| take_calls(host, listener));
     assert_eq!(all(&host), ["passed 5 on", "", "heard 5 of 5", ""], "removed or bound during the call");
     assert_eq!(earn(&host, player, 1), "I32(6)");
     assert_eq!(all(&host), ["", "", "heard 1 of 6", "heard 1 of 6"]);
@@ -328,13 +328,13 @@ fn hosts_on_two_threads_have_delegates_of_their_own() {
     let library = scores(&[]);
     let run = |points: i32| {
         let host = support::host(std::slice::from_ref(&library));
-        let (player, listener) = (born(&host, PLAYER), born(&host, LISTENER));
+        let (player, listener) = (spawn(&host, PLAYER), spawn(&host, LISTENER));
         call(&host, listener, "follow", &[Value::Object(player)]);
         (0..200).for_each(|_| {
             earn(&host, player, points);
         });
-        let heard = heard(&host, listener);
-        assert_eq!(heard.matches(&format!("heard {points} of")).count(), 200, "{heard}");
+        let calls = take_calls(&host, listener);
+        assert_eq!(calls.matches(&format!("heard {points} of")).count(), 200, "{calls}");
         host.objects().get(player, "score").unwrap_or_else(|error| panic!("{error}"))
     };
     std::thread::scope(|scope| {
@@ -355,9 +355,9 @@ fn a_world_has_its_bindings_when_it_is_loaded_by_later_code() {
     second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     let one = |class: &str| second.objects().all().into_iter().find(|object| second.objects().is_a(*object, class));
     let (player, listener) = (one(PLAYER).expect("a player"), one(LISTENER).expect("a listener"));
-    assert_eq!(heard(&second, listener), "heard 5 of 5");
+    assert_eq!(take_calls(&second, listener), "heard 5 of 5");
     assert_eq!(earn(&second, player, 5), "I32(10)");
-    assert_eq!(heard(&second, listener), "wow, 5 of 10");
+    assert_eq!(take_calls(&second, listener), "wow, 5 of 10");
 }
 
 /// A bell was rung.
@@ -463,9 +463,9 @@ fn a_host_declares_delegates_and_binds_closures_by_type() {
     let (tolled, may) =
         host.objects().with(bell, |bell| (bell.on_tolled().detach(), bell.may_toll().detach())).expect("it is there");
     let seen = Rc::new(RefCell::new(Vec::new()));
-    let sees = Rc::clone(&seen);
+    let inner = Rc::clone(&seen);
     let listener = tolled.listen(&host, move |_, (times, by)| {
-        sees.borrow_mut().push((times, by));
+        inner.borrow_mut().push((times, by));
         Ok(())
     });
     let listener = listener.unwrap_or_else(|error| panic!("{error}"));
@@ -502,15 +502,15 @@ fn a_module_using_a_changed_host_delegate_is_refused() {
     let build = || support::builder().natives(gongs()).build().unwrap_or_else(|error| panic!("{error}"));
     let host = build();
     host.create_master(&[tallies(&["bells"])]).unwrap_or_else(|error| panic!("{error}"));
-    let ringer = born(&host, "/Script/Game.Ringer");
+    let ringer = spawn(&host, "/Script/Game.Ringer");
     assert_eq!(call(&host, ringer, "ring", &[Value::U32(3)]), "U32(3)");
-    let gong = born(&host, "/Script/Test.Gong");
+    let gong = spawn(&host, "/Script/Test.Gong");
     bind(&host, gong, "on_rung", ringer, "hear");
     host.links().broadcast(gong, "on_rung", &[Value::U32(2)]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(call(&host, ringer, "ring", &[Value::U32(1)]), "U32(6)");
     let refused = build().create_master(&[tallies(&["cracked"])]).expect_err("it is another").to_string();
     let both = ["MulticastDelegate(/Script/Test.OnRung(u32))", "MulticastDelegate(/Script/Test.OnRung(u32, bool))"];
-    assert!(both.iter().all(|words| refused.contains(words)) && refused.contains("Ringer"), "{refused}");
+    assert!(both.iter().all(|part| refused.contains(part)) && refused.contains("Ringer"), "{refused}");
 }
 
 #[test]

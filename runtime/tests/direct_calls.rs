@@ -30,9 +30,9 @@ fn each(host: &Runtime, name: &str, objects: [ObjectHandle; 3]) -> String {
 }
 
 /// Sets a flag when it is dropped.
-struct Told(Rc<Cell<bool>>);
+struct SetOnDrop(Rc<Cell<bool>>);
 
-impl Drop for Told {
+impl Drop for SetOnDrop {
     fn drop(&mut self) {
         self.0.set(true);
     }
@@ -41,11 +41,11 @@ impl Drop for Told {
 #[test]
 fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let host = host();
-    let (seat, dropped): (Rc<RefCell<Option<Runtime>>>, Rc<Cell<bool>>) = Default::default();
-    let (taken, seen, told) = (Rc::clone(&seat), Rc::clone(&dropped), Told(Rc::clone(&dropped)));
+    let (host_slot, dropped): (Rc<RefCell<Option<Runtime>>>, Rc<Cell<bool>>) = Default::default();
+    let (taken, seen, set_on_drop) = (Rc::clone(&host_slot), Rc::clone(&dropped), SetOnDrop(Rc::clone(&dropped)));
     let kept = adder(&host);
     let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
-        let _owned = &told;
+        let _owned = &set_on_drop;
         drop(taken.take());
         // Further handles are created and dropped; none of them is the last.
         let others = [runtime.clone(), runtime.clone()];
@@ -58,7 +58,7 @@ fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let often = host.function::<(i32,), i32>("nm:/crossings:Sums:ask_often").expect("it is there");
     assert_eq!(often.call((3,)).expect("the call succeeds"), 3);
     let weak = host.downgrade();
-    *seat.borrow_mut() = Some(host);
+    *host_slot.borrow_mut() = Some(host);
     assert!(weak.upgrade().is_some() && !dropped.get());
     assert_eq!(often.call((3,)).expect("the call succeeds"), 3);
     assert!(weak.upgrade().is_none() && dropped.get(), "now all has ended");
@@ -132,7 +132,7 @@ fn calls_on_several_objects_are_each_counted_while_calls_are_observed() {
 #[test]
 fn a_watchdog_observes_calls_between_modules() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (told, hangs) = channel();
+    let (sender, hangs) = channel();
     let flag = folder.path().join("go on");
     let go_on = flag.clone();
     let builder = support::hasty_builder().natives(natives![Adder]).watchdog(Duration::from_millis(700));
@@ -140,7 +140,7 @@ fn a_watchdog_observes_calls_between_modules() {
         if !hang.function.is_empty() {
             std::fs::write(&go_on, "").expect("the folder is writable");
             // The receiver is gone if the test has failed.
-            let _sent = told.send(hang.clone());
+            let _sent = sender.send(hang.clone());
         }
     });
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));

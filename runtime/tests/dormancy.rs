@@ -35,7 +35,7 @@ fn ghosts(host: &Runtime) -> [ObjectHandle; 2] {
     [plain, changed]
 }
 
-fn told(host: &Runtime, object: ObjectHandle, properties: &str) -> String {
+fn state_of(host: &Runtime, object: ObjectHandle, properties: &str) -> String {
     let line = |property: &str| match host.objects().get(object, property) {
         Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
         Ok(value) => format!("{property} = {value:?}\n"),
@@ -46,7 +46,7 @@ fn told(host: &Runtime, object: ObjectHandle, properties: &str) -> String {
 }
 
 fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expect) {
-    expected.assert_eq(&told(host, object, properties));
+    expected.assert_eq(&state_of(host, object, properties));
 }
 
 fn subobject(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHandle {
@@ -58,7 +58,7 @@ fn subobject(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHand
 
 /// Lines of the report about classes, without those about properties of the plugin's other classes.
 fn classes(report: &Reload) -> Vec<String> {
-    report.classes.iter().map(|fate| format!("{} {}: {}", fate.class, fate.change, fate.objects)).collect()
+    report.classes.iter().map(|entry| format!("{} {}: {}", entry.class, entry.change, entry.objects)).collect()
 }
 
 #[test]
@@ -269,14 +269,14 @@ fn a_failed_reload_makes_no_object_dormant_and_wakes_none() {
     let host = host();
     let [_, changed] = ghosts(&host);
     let fail = |features: &[&str]| {
-        let before = (host.worlds().digest(), told(&host, changed, "chill look"));
+        let before = (host.worlds().digest(), state_of(&host, changed, "chill look"));
         let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
         let report = host.reload(&[support::plugin("migration", features)]).expect("a Master");
         drop(armed);
         assert!(!report.is_committed(), "{report}");
         assert_eq!(report.classes, vec![]);
         assert_eq!(before.0.differences(&host.worlds().digest()), Vec::<String>::new());
-        assert_eq!(told(&host, changed, "chill look"), before.1);
+        assert_eq!(state_of(&host, changed, "chill look"), before.1);
     };
     fail(&["v2"]);
     reload(&host, &["v2"]);
@@ -324,11 +324,11 @@ fn an_object_whose_native_base_changes_is_recreated_under_its_handle() {
     host.objects().call(changed, "dive", &[]).expect("it dives");
     host.tick(Budget::frame());
     let suits = [plain, changed].map(|diver| subobject(&host, diver, "suit"));
-    let births = host.counters().constructions;
+    let constructions = host.counters().constructions;
     let report = reload(&host, &["v2"]);
     assert_eq!(classes(&report), ["Game.Diver extends Engine.SceneComponent now: its objects were recreated: 2"]);
     assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (2, 0));
-    assert_eq!(host.counters().constructions, births, "no object was constructed in addition");
+    assert_eq!(host.counters().constructions, constructions, "no object was constructed in addition");
     let properties = "depth constructed_as can_tick has_begun_play relative_location label";
     check(
         &host,
@@ -367,22 +367,22 @@ fn an_object_whose_native_base_changes_is_recreated_under_its_handle() {
     );
     reload(&host, &[]);
     assert_eq!(
-        told(&host, changed, "depth constructed_as"),
+        state_of(&host, changed, "depth constructed_as"),
         "depth = F64(40.0)\nconstructed_as = Text(\"actor\")\nSome(Text(\"actor dives=1 breath=0\"))\n"
     );
 }
 
 #[test]
 fn references_reset_when_a_class_moves_and_return_with_the_class() {
-    let keeper = NativeClass::new("Test", "Keeper", "/Script/Core.Object")
+    let holder = NativeClass::new("Test", "Keeper", "/Script/Core.Object")
         .property("keeps", (PropertyKind::OBJECT, ACTOR), 0, "")
         .property("hint", (PropertyKind::WEAK_OBJECT, ACTOR), 0, "")
         .property("any", (PropertyKind::OBJECT, "/Script/Core.Object"), 0, "")
         .property("all", (PropertyKind::ARRAY, "Object(/Script/Engine.Actor)"), 0, "");
-    let natives = Natives::in_package("Test").class(keeper);
+    let natives = Natives::in_package("Test").class(holder);
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[support::plugin("migration", &[])]).unwrap_or_else(|error| panic!("{error}"));
-    let [keeper, busy] = [(); 2].map(|()| host.objects().spawn("/Script/Test.Keeper").expect("a keeper"));
+    let [holder, busy] = [(); 2].map(|()| host.objects().spawn("/Script/Test.Keeper").expect("a keeper"));
     let (diver, actor) =
         (host.objects().spawn(DIVER).expect("a diver"), host.objects().spawn(ACTOR).expect("an actor"));
     let before = [
@@ -392,8 +392,8 @@ fn references_reset_when_a_class_moves_and_return_with_the_class() {
         ("all", Value::Array(vec![Value::Object(actor), Value::Object(diver)])),
     ];
     for (property, value) in &before {
-        for keeper in [keeper, busy] {
-            host.objects().set(keeper, property, value).expect("the types match");
+        for holder in [holder, busy] {
+            host.objects().set(holder, property, value).expect("the types match");
         }
     }
     let report = reload(&host, &["v2"]);
@@ -405,14 +405,14 @@ fn references_reset_when_a_class_moves_and_return_with_the_class() {
         ("all", Value::Array(vec![])),
     ];
     for (property, value) in &after {
-        assert_eq!(host.objects().get(keeper, property).expect("a property"), *value, "{property}");
+        assert_eq!(host.objects().get(holder, property).expect("a property"), *value, "{property}");
     }
     let line = "Test.Keeper.keeps: what it refers to is of another class now: 2 got the default".to_owned();
     assert!(report.structure.contains(&line), "{report}");
     host.objects().set(busy, "keeps", &Value::Object(actor)).expect("the types match");
     let report = reload(&host, &[]);
     for (property, value) in &before {
-        assert_eq!(host.objects().get(keeper, property).expect("a property"), *value, "{property}");
+        assert_eq!(host.objects().get(holder, property).expect("a property"), *value, "{property}");
     }
     assert_eq!(host.objects().get(busy, "keeps").expect("a property"), Value::Object(actor), "it was given that since");
     let line = "Test.Keeper.keeps: what it refers to is of another class now: 1 got their own back".to_owned();

@@ -80,9 +80,9 @@ fn refused<T>(done: Result<T, impl std::fmt::Display>) -> String {
 }
 
 #[track_caller]
-fn assert_names(text: &str, words: &[&str]) {
-    for word in words {
-        assert!(text.contains(word), "{word}: {text}");
+fn assert_names(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 

@@ -26,13 +26,13 @@ fn named(name: &str) -> Value {
     Value::Enum(EnumValue::named(name))
 }
 
-fn shown(host: &Runtime, person: ObjectHandle, property: &str) -> String {
+fn value_of(host: &Runtime, person: ObjectHandle, property: &str) -> String {
     match host.objects().get(person, property) {
         Ok(Value::Enum(value)) => format!("{} = {}", value.text, value.number),
-        Ok(Value::Array(values)) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        Ok(Value::Array(values)) => values.iter().map(display).collect::<Vec<_>>().join(", "),
         Ok(Value::Map(entries)) => {
             let mut entries: Vec<_> =
-                entries.iter().map(|(key, value)| format!("{}: {value:?}", in_words(key))).collect();
+                entries.iter().map(|(key, value)| format!("{}: {value:?}", display(key))).collect();
             entries.sort();
             entries.join(", ")
         }
@@ -40,13 +40,13 @@ fn shown(host: &Runtime, person: ObjectHandle, property: &str) -> String {
     }
 }
 
-fn in_words(value: &Value) -> String {
+fn display(value: &Value) -> String {
     if let Value::Enum(value) = value { value.text.to_string() } else { format!("{value:?}") }
 }
 
 fn call(host: &Runtime, person: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     match host.objects().call(person, function, arguments) {
-        Ok(Some(value)) => in_words(&value),
+        Ok(Some(value)) => display(&value),
         Ok(None) => "nothing".to_owned(),
         Err(error) => format!("an error: {error}"),
     }
@@ -55,30 +55,30 @@ fn call(host: &Runtime, person: ObjectHandle, function: &str, arguments: &[Value
 #[test]
 fn enums_are_properties_elements_keys_parameters_and_results() {
     let (host, person) = host(&[]);
-    assert_eq!(shown(&host, person, "mood"), "Angry = 1");
+    assert_eq!(value_of(&host, person, "mood"), "Angry = 1");
     assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
     assert_eq!(call(&host, person, "feel", &[named("Lost")]), "Angry");
     assert_eq!(call(&host, person, "feel", &[named("Calm")]), "Lost");
     assert_eq!(call(&host, person, "feel", &[named("Lost")]), "Calm");
-    assert_eq!(shown(&host, person, "history"), "Lost, Calm, Lost");
-    assert_eq!(shown(&host, person, "counts"), "Calm: U32(1), Lost: U32(2)");
+    assert_eq!(value_of(&host, person, "history"), "Lost, Calm, Lost");
+    assert_eq!(value_of(&host, person, "counts"), "Calm: U32(1), Lost: U32(2)");
     assert_eq!(
-        [shown(&host, person, "far"), shown(&host, person, "high")],
+        [value_of(&host, person, "far"), value_of(&host, person, "high")],
         [format!("There = {}", i64::MIN), format!("Up = {}", u64::MAX)]
     );
     let after = host.calls().call("ex:/moods.after", &[named("Calm")]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(after.as_ref().map(in_words).as_deref(), Some("Angry"));
+    assert_eq!(after.as_ref().map(display).as_deref(), Some("Angry"));
     let refused = call(&host, person, "feel", &[named("Sad")]);
     assert!(refused.contains("`Sad`, which is none of Calm, Angry, Lost"), "{refused}");
     let refused = host.objects().set(person, "mood", &named("Sad")).expect_err("no such mood").to_string();
     assert!(refused.contains("`Sad`"), "{refused}");
-    assert_eq!(shown(&host, person, "mood"), "Lost = 9", "nothing was written");
+    assert_eq!(value_of(&host, person, "mood"), "Lost = 9", "nothing was written");
 }
 
 #[test]
 fn flags_are_sets_and_bits_without_an_entry_stay() {
     let (host, person) = host(&[]);
-    assert_eq!(shown(&host, person, "rights"), "0 = 0");
+    assert_eq!(value_of(&host, person, "rights"), "0 = 0");
     assert_eq!(call(&host, person, "grant", &[named("Write")]), "Write");
     assert_eq!(call(&host, person, "grant", &[named("Read")]), "All");
     host.objects().set(person, "rights", &named("Write | 64")).unwrap_or_else(|error| panic!("{error}"));
@@ -94,18 +94,18 @@ fn over_a_reload_values_keep_their_entries_and_not_their_numbers() {
     }
     call(&host, lost, "feel", &[named("Lost")]);
     host.reload(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(shown(&host, person, "mood"), "Angry = 300");
-    assert_eq!(shown(&host, person, "history"), "Calm, Angry, Angry");
-    assert_eq!(shown(&host, person, "counts"), "Angry: U32(2), Calm: U32(1)");
+    assert_eq!(value_of(&host, person, "mood"), "Angry = 300");
+    assert_eq!(value_of(&host, person, "history"), "Calm, Angry, Angry");
+    assert_eq!(value_of(&host, person, "counts"), "Angry: U32(2), Calm: U32(1)");
     assert_eq!(call(&host, person, "in_words", &[]), "Text(\"angry, There, Up\")");
     assert_eq!(call(&host, person, "feel", &[named("Calm")]), "Angry");
-    assert_eq!(shown(&host, person, "counts"), "Angry: U32(2), Calm: U32(2)", "the key was found by its new number");
+    assert_eq!(value_of(&host, person, "counts"), "Angry: U32(2), Calm: U32(2)", "the key was found by its new number");
     // The entry no longer exists, so the property gets its default.
-    assert_eq!(shown(&host, lost, "mood"), "Angry = 300");
+    assert_eq!(value_of(&host, lost, "mood"), "Angry = 300");
     // The value is kept until the entry exists again.
     host.reload(&[moods(&[])]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(shown(&host, lost, "mood"), "Lost = 9");
-    assert_eq!(shown(&host, person, "mood"), "Calm = 0");
+    assert_eq!(value_of(&host, lost, "mood"), "Lost = 9");
+    assert_eq!(value_of(&host, person, "mood"), "Calm = 0");
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn a_renamed_entry_is_found_by_a_redirect() {
         .redirect("/Script/Game.Mood:Lost", "/Script/Game.Mood:Furious")
         .unwrap_or_else(|error| panic!("{error}"));
     host.reload(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(shown(&host, person, "mood"), "Furious = 0");
-    assert_eq!(shown(&host, person, "history"), "Furious, Calm, Furious");
-    assert_eq!(shown(&host, person, "counts"), "Calm: U32(1), Furious: U32(2)");
+    assert_eq!(value_of(&host, person, "mood"), "Furious = 0");
+    assert_eq!(value_of(&host, person, "history"), "Furious, Calm, Furious");
+    assert_eq!(value_of(&host, person, "counts"), "Calm: U32(1), Furious: U32(2)");
 }
 
 fn natives() -> Natives {
@@ -179,7 +179,7 @@ fn a_world_saved_with_other_enum_numbers_restores_entries_by_name() {
     second.create_master(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
     second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     let person = second.objects().all().into_iter().find(|object| second.objects().is_a(*object, PERSON)).expect("one");
-    let all = ["mood", "history", "counts", "rights"].map(|property| shown(&second, person, property));
+    let all = ["mood", "history", "counts", "rights"].map(|property| value_of(&second, person, property));
     assert_eq!(all, ["Calm = -300", "Angry, Calm, Calm", "Angry: U32(1), Calm: U32(2)", "Write | 64 = 66"]);
 }
 
@@ -192,7 +192,7 @@ fn a_failed_reload_leaves_enum_values_and_numbers_unchanged() {
     let report = host.reload(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
     assert!(armed.has_fired() && !report.is_committed(), "{report}");
     drop(armed);
-    assert_eq!(shown(&host, person, "mood"), "Lost = 9");
+    assert_eq!(value_of(&host, person, "mood"), "Lost = 9");
     assert_eq!(call(&host, person, "feel", &[named("Angry")]), "Lost");
-    assert_eq!(shown(&host, person, "counts"), "Angry: U32(1), Lost: U32(1)");
+    assert_eq!(value_of(&host, person, "counts"), "Angry: U32(1), Lost: U32(1)");
 }

@@ -26,7 +26,7 @@ fn healthy_host() -> Runtime {
 }
 
 /// Location of `misbehave` in a hook, as reported by a panic.
-fn place(hook: &str) -> String {
+fn location_of(hook: &str) -> String {
     format!("{}:9", line_of("broken", &format!("\"{hook}\")")))
 }
 
@@ -52,11 +52,11 @@ fn assert_no_mapping(host: &Runtime) {
     assert_eq!(host.unloads().parked(), Vec::<String>::new());
 }
 
-fn create_fails(feature: &str, told: &str) {
+fn create_fails(feature: &str, expected: &str) {
     let host = support::builder().build().expect("a host");
     let before = all_objects(&host);
     let error = host.create_master(&[broken(&[feature])]).expect_err("it panics");
-    assert_eq!(error.to_string(), told);
+    assert_eq!(error.to_string(), expected);
     assert_eq!((host.generation(), all_objects(&host)), (0, before));
     assert_eq!(host.types().dynamic_classes(), Vec::<String>::new());
     assert_no_mapping(&host);
@@ -66,8 +66,8 @@ fn create_fails(feature: &str, told: &str) {
 
 #[test]
 fn a_panic_in_main_leaves_no_master() {
-    let place = place("main").replace(":9", ":5");
-    create_fails("panic-in-main", &format!("main of broken panicked: \"broken on purpose: main\" at {place}"));
+    let location = location_of("main").replace(":9", ":5");
+    create_fails("panic-in-main", &format!("main of broken panicked: \"broken on purpose: main\" at {location}"));
 }
 
 #[test]
@@ -77,9 +77,9 @@ fn a_panic_in_a_default_object_hook_leaves_no_master() {
         ("panic-in-class-constructor", "class constructor", "class constructor"),
         ("panic-in-post-init", "PostInitProperties", "PostInitProperties"),
     ] {
-        let place = place(hook);
-        let told = format!("{step} of Game.Fragile (Default__Fragile): \"broken on purpose: {hook}\" at {place}");
-        create_fails(feature, &format!("Game.Fragile was not created: {told}"));
+        let location = location_of(hook);
+        let failure = format!("{step} of Game.Fragile (Default__Fragile): \"broken on purpose: {hook}\" at {location}");
+        create_fails(feature, &format!("Game.Fragile was not created: {failure}"));
     }
 }
 
@@ -131,10 +131,10 @@ fn a_panicking_construction_leaves_nothing_and_reports_its_location() {
         let Error::Construction(failed) = &error else { panic!("{error}") };
         assert_eq!((failed.class.as_str(), &failed.step), (FRAGILE, &step));
         assert_eq!(failed.message, format!("broken on purpose: {hook}"));
-        assert_eq!(failed.place.as_ref().map(ToString::to_string), Some(place(hook)));
+        assert_eq!(failed.place.as_ref().map(ToString::to_string), Some(location_of(hook)));
         assert_eq!((host.counters().objects, all_objects(&host)), (objects, all), "{hook}");
-        let born = host.objects().spawn(FRAGILE).expect("the next one is healthy");
-        host.objects().destroy(born);
+        let spawned = host.objects().spawn(FRAGILE).expect("the next one is healthy");
+        host.objects().destroy(spawned);
         assert_eq!((host.counters().objects, all_objects(&host)), (objects, all), "{hook}");
     }
 }
@@ -148,7 +148,7 @@ fn a_method_panic_is_the_callers_error_and_the_object_keeps_working() {
     let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     for times in 1..=2 {
         let error = host.objects().call(fragile, "poke", &[]).expect_err("it panics");
-        assert_eq!(error.to_string(), format!("panicked: \"broken on purpose: method\" at {}", place("method")));
+        assert_eq!(error.to_string(), format!("panicked: \"broken on purpose: method\" at {}", location_of("method")));
         assert_eq!(state(&host, fragile), format!("pokes={times} nerves={times}"), "and its borrow has ended");
     }
 }
@@ -159,9 +159,9 @@ fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
     let host = support::host(&[broken(&LATE)]);
     let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     host.tick(Budget::frame());
-    let told = record.take();
-    assert!(told.starts_with("an event of Game.Fragile (Fragile_"), "{told}");
-    assert!(told.contains(&format!("\"broken on purpose: event\" at {}", place("event"))), "{told}");
+    let log = record.take();
+    assert!(log.starts_with("an event of Game.Fragile (Fragile_"), "{log}");
+    assert!(log.contains(&format!("\"broken on purpose: event\" at {}", location_of("event"))), "{log}");
     assert!(host.objects().is_alive(fragile));
     (2..=100).for_each(|_| host.tick(Budget::frame()));
     let repeats = record.take();
@@ -173,9 +173,9 @@ fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
     let record = support::record("alcedo_runtime::unload::generation");
     let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
     assert_eq!((report.generation, report.parked), (2, vec![]));
-    let told = record.take();
-    let exit = place("exit").replace(":9", ":5");
-    assert!(told.contains(&format!("\"broken on purpose: exit\" at {exit}")), "{told}");
+    let log = record.take();
+    let exit = location_of("exit").replace(":9", ":5");
+    assert!(log.contains(&format!("\"broken on purpose: exit\" at {exit}")), "{log}");
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
     assert_eq!(mapped.len(), 1, "only the living generation: {mapped:?}");
     host.tick(Budget::frame());
@@ -192,8 +192,8 @@ fn a_panicking_finalizer_is_reported_with_its_location() {
     let unload = host.unload_master().expect("a Master");
     assert_eq!(unload.parked, Vec::<String>::new());
     assert_no_mapping(&host);
-    let told = record.take();
-    assert!(told.contains(&format!("\"broken on purpose: finalizer\" at {}", place("finalizer"))), "{told}");
+    let log = record.take();
+    assert!(log.contains(&format!("\"broken on purpose: finalizer\" at {}", location_of("finalizer"))), "{log}");
 }
 
 #[test]
@@ -217,8 +217,8 @@ fn a_reentrant_method_call_names_the_holder_of_the_plugin_part() {
     let error = host.objects().call(fragile, "poke", &[]).expect_err("it is borrowed");
     let Error::Call(CallError::ReentrantBorrow { object, held, wanted }) = &error else { panic!("{error}") };
     assert_eq!((*object, held.as_str(), wanted.as_str()), (fragile, "poke", "poke_back"));
-    let way_out = "in `poke`, with `&mut self`, write `this.lend(self, |this| this.poke_back(…))`";
-    assert!(error.to_string().ends_with(way_out), "{error}");
+    let hint = "in `poke`, with `&mut self`, write `this.lend(self, |this| this.poke_back(…))`";
+    assert!(error.to_string().ends_with(hint), "{error}");
     assert_eq!(state(&host, fragile), "pokes=1 nerves=1", "the borrow has ended with the error");
 }
 
@@ -234,8 +234,8 @@ fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
     let record = support::record("broken");
     let host = support::host(&[broken(&["off-thread-call", "off-thread-log"])]);
     assert!(record.take().contains("\na thread of the module's own can log\n"));
-    let told = host.calls().call("nm:/broken:Fragile:call_off_thread", &[]).expect("the call succeeds");
-    let Some(Value::Text(told)) = told else { panic!("{told:?}") };
+    let answer = host.calls().call("nm:/broken:Fragile:call_off_thread", &[]).expect("the call succeeds");
+    let Some(Value::Text(answer)) = answer else { panic!("{answer:?}") };
     expect![[r#"
         zcall_resolve: refused, wrong thread for resolving a ZCall
         zcall: refused, wrong thread for a ZCall
@@ -249,7 +249,7 @@ fn a_foreign_thread_can_log_and_every_engine_call_is_refused() {
         text_assign: refused, no reason
         name_intern: refused, no reason
         name_text: refused, no reason"#]]
-    .assert_eq(&told);
+    .assert_eq(&answer);
     host.objects().spawn(FRAGILE).expect("the host keeps working");
 }
 
@@ -348,8 +348,8 @@ fn a_property_redirected_to_another_class_is_refused() {
 #[test]
 fn a_reload_with_a_bad_declaration_fails_while_staging() {
     let events = Rc::new(RefCell::new(Vec::new()));
-    let heard = Rc::clone(&events);
-    let listening = support::builder().on_event(move |event: &MasterEvent| heard.borrow_mut().push(event.to_string()));
+    let inner = Rc::clone(&events);
+    let listening = support::builder().on_event(move |event: &MasterEvent| inner.borrow_mut().push(event.to_string()));
     let host = listening.build().expect("a host");
     host.create_master(&[broken(&[])]).expect("healthy");
     let fragile = host.objects().spawn(FRAGILE).expect("spawned");
@@ -417,11 +417,11 @@ fn a_reload_inside_a_call_is_refused_and_requests_wait() {
             host.create_master(std::slice::from_ref(&again)),
             host.collection().collect().map(drop),
         ];
-        let told = refusals.map(|refused| match refused {
+        let messages = refusals.map(|refused| match refused {
             Err(error @ Error::NotASafePoint { .. }) => error.to_string(),
             other => format!("{other:?}"),
         });
-        Ok(Some(Value::Text(told.join("\n"))))
+        Ok(Some(Value::Text(messages.join("\n"))))
     };
     host.calls().register("host.reload_now", text(), now).expect("a free name");
     let later = move |host: &Runtime, _: &[Value]| {
@@ -432,7 +432,7 @@ fn a_reload_inside_a_call_is_refused_and_requests_wait() {
     host.calls().register("host.reload_later", text(), later).expect("a free name");
     let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     let relay = |name: &str| match host.objects().call(fragile, "relay", &[Value::Text(name.to_owned())]) {
-        Ok(Some(Value::Text(told))) => told,
+        Ok(Some(Value::Text(text))) => text,
         other => panic!("`relay` returns a string, not {other:?}"),
     };
 
@@ -462,11 +462,11 @@ fn a_host_function_that_panics_is_an_error_of_the_plugins_call() {
         .register("host.panic", " -> String".parse().expect("a signature"), |_, _| panic!("the host slipped"))
         .expect("a free name");
     let fragile = host.objects().spawn(FRAGILE).expect("spawned");
-    let told = host
+    let answer = host
         .objects()
         .call(fragile, "relay", &[Value::Text("ex:/host.panic".to_owned())])
         .expect("the plugin catches it");
-    assert_eq!(told, Some(Value::Text("refused: panicked: \"the host slipped\"".to_owned())));
+    assert_eq!(answer, Some(Value::Text("refused: panicked: \"the host slipped\"".to_owned())));
     host.objects().spawn(FRAGILE).expect("and it does");
 }
 
@@ -487,8 +487,8 @@ fn a_listener_cannot_interrupt_a_running_operation() {
                 host.objects().spawn("/Script/Game.Fragile").err(),
             ];
             host.safe_point();
-            let words = refused.into_iter().flatten().map(|error| format!("{event}: {error}"));
-            listener.borrow_mut().1.extend(words);
+            let lines = refused.into_iter().flatten().map(|error| format!("{event}: {error}"));
+            listener.borrow_mut().1.extend(lines);
         })
         .build()
         .expect("a host");
@@ -499,14 +499,14 @@ fn a_listener_cannot_interrupt_a_running_operation() {
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     shared.borrow_mut().0 = None;
     assert!(host.objects().is_alive(object));
-    let words = std::mem::take(&mut shared.borrow_mut().1);
+    let lines = std::mem::take(&mut shared.borrow_mut().1);
     // Objects may be created while the old generation is notified of its end, and only then: its code still runs, and the objects
     // survive.
-    let spawns = words.iter().filter(|line| line.contains("spawning an object"));
-    assert!(spawns.clone().all(|line| !line.starts_with("Unloading")), "{words:#?}");
-    assert_eq!((words.len(), spawns.count()), (7 * 2 + 6, 6), "{words:#?}");
+    let spawns = lines.iter().filter(|line| line.contains("spawning an object"));
+    assert!(spawns.clone().all(|line| !line.starts_with("Unloading")), "{lines:#?}");
+    assert_eq!((lines.len(), spawns.count()), (7 * 2 + 6, 6), "{lines:#?}");
     assert_eq!(
-        words[0],
+        lines[0],
         "Unloading 1: unloading the Master is for a safe point, and `a reload` has not returned: \
          do it between ticks, or use `request_reload`"
     );

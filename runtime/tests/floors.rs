@@ -29,7 +29,7 @@ fn page() -> Floors {
 }
 
 /// Rust sources in folders of `root`, by their paths below `root`.
-pub(crate) fn texts<'a>(root: &Path, rooms: impl IntoIterator<Item = &'a str>) -> Vec<(String, String)> {
+pub(crate) fn source_files<'a>(root: &Path, rooms: impl IntoIterator<Item = &'a str>) -> Vec<(String, String)> {
     let mut files = Vec::new();
     rooms.into_iter().for_each(|room| sources(&root.join(room), &mut files));
     let read = |file: PathBuf| {
@@ -56,8 +56,8 @@ fn used(source: &str, floors: &Floors) -> Vec<String> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: Vec<_> = code.collect();
     let names = code.iter().flat_map(|line| line.split("crate::").skip(1));
-    let word = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    names.map(word).filter(|name: &String| floors.contains_key(name)).collect()
+    let identifier = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    names.map(identifier).filter(|name: &String| floors.contains_key(name)).collect()
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
 fn every_store_uses_a_cell_that_counts_borrows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut wrong = Vec::new();
-    for (path, source) in texts(root, ["src", "base/src", "reflect/src", "zcall/src", "dll-bind/src"]) {
+    for (path, source) in source_files(root, ["src", "base/src", "reflect/src", "zcall/src", "dll-bind/src"]) {
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let names = |line: &&str| {
             !line.trim_start().starts_with("//") && line.contains("std::cell") && line.contains("RefCell")
@@ -195,7 +195,7 @@ fn product_code_opens_files_by_one_helper() {
     let rooms = "src base/src dll-bind/src engine/src reflect/src script/src sys/src uc/src zcall/src \
                  ../tools/src ../plugin-api/src ../plugin-api/rt/src";
     let mut wrong = Vec::new();
-    for (path, source) in texts(root, rooms.split_whitespace()) {
+    for (path, source) in source_files(root, rooms.split_whitespace()) {
         // These files open folders and locks without following links, or files of the kernel.
         let is_exempt = ["sys/src/plain_file.rs", "sys/src/folder.rs"].contains(&path.as_str());
         if is_exempt || path.starts_with("sys/src/imp/") && !path.contains("/scan/names.rs") {
@@ -219,7 +219,7 @@ fn product_code_opens_files_by_one_helper() {
 fn a_kind_of_reference_is_named_in_five_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = BTreeSet::new();
-    for (path, source) in texts(&root, crate::module_graph::CRATES.iter().copied()) {
+    for (path, source) in source_files(&root, crate::module_graph::CRATES.iter().copied()) {
         let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         let is_test = path.contains("test") || path.ends_with("carry/matrix.rs");
         if !is_test && (code.contains("LazyObject") || code.contains("LAZY_OBJECT")) {

@@ -76,7 +76,7 @@ fn a_host_has_the_flags_and_the_metadata_that_the_author_wrote() {
     assert_eq!(flags("all"), Some(f::FALLIBLE | f::CONST));
     assert_eq!(flags("nothing"), None);
     let meta = |member: &str, key: &str| host.types().member_meta(&format!("{BULB}:{member}"), key);
-    let said = [
+    let found = [
         meta("watts", "category"),
         meta("watts", "clamp_min"),
         meta("watts", "units"),
@@ -86,5 +86,5 @@ fn a_host_has_the_flags_and_the_metadata_that_the_author_wrote() {
         meta("nothing", "category"),
     ];
     let expected = [Some("Power"), Some("0"), Some("W"), Some("Lumens of watts"), Some("light bright"), None, None];
-    assert_eq!(said, expected.map(|value| value.map(str::to_owned)));
+    assert_eq!(found, expected.map(|value| value.map(str::to_owned)));
 }

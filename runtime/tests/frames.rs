@@ -25,13 +25,13 @@ const BEGINS: i32 = 3;
 const TICKS: i32 = 4;
 
 /// Actions of the host in the tick of a roan, by its number.
-type Deeds = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
+type Actions = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
 
 /// Host with a list of the ticked roans and the actions of their ticks.
 struct Stable {
     host: Runtime,
-    told: Rc<RefCell<Vec<i32>>>,
-    deeds: Deeds,
+    ticked: Rc<RefCell<Vec<i32>>>,
+    actions: Actions,
     number: TypedProperty<i32>,
     deed: TypedProperty<i32>,
     other: TypedProperty<Obj<Object>>,
@@ -45,20 +45,20 @@ impl Stable {
     fn new() -> Self {
         let host = support::builder().natives(natives![Cart]).package("Test").build().expect("a runtime");
         host.create_master(&libraries(&[], 1)).expect("it loads");
-        let (told, deeds): (Rc<RefCell<Vec<i32>>>, Deeds) = Default::default();
-        let (inner, to_do) = (Rc::clone(&told), Rc::clone(&deeds));
-        let tell = move |host: &Runtime, (number,): (i32,)| {
+        let (ticked, actions): (Rc<RefCell<Vec<i32>>>, Actions) = Default::default();
+        let (inner, to_do) = (Rc::clone(&ticked), Rc::clone(&actions));
+        let on_tick = move |host: &Runtime, (number,): (i32,)| {
             inner.borrow_mut().push(number);
-            let deed = to_do.borrow().get(&number).cloned();
-            if let Some(deed) = deed {
-                deed(host);
+            let action = to_do.borrow().get(&number).cloned();
+            if let Some(action) = action {
+                action(host);
             }
             number
         };
-        host.calls().register_typed("host.told", tell).expect("the name is free");
+        host.calls().register_typed("host.told", on_tick).expect("the name is free");
         Self {
-            told,
-            deeds,
+            ticked,
+            actions,
             number: host.property("up:/Script/Game.Roan:number").expect("it is there"),
             deed: host.property("up:/Script/Game.Roan:deed").expect("it is there"),
             other: host.property("up:/Script/Game.Roan:other").expect("it is there"),
@@ -79,14 +79,14 @@ impl Stable {
         self.other.set(roan, Obj::new(other)).expect("written");
     }
 
-    fn on(&self, number: i32, deed: impl Fn(&Runtime) + 'static) {
-        self.deeds.borrow_mut().insert(number, Rc::new(deed));
+    fn on(&self, number: i32, action: impl Fn(&Runtime) + 'static) {
+        self.actions.borrow_mut().insert(number, Rc::new(action));
     }
 
     /// Runs one frame and returns the ticked actors in order.
     fn frame(&self) -> Vec<i32> {
         self.host.tick(Budget::seconds(1.0));
-        self.told.take()
+        self.ticked.take()
     }
 
     fn ticks(&self, roan: ObjectHandle) -> Option<i32> {
@@ -108,12 +108,12 @@ thread_local! {
 
 /// Inspects the host during its drop.
 #[derive(Default)]
-struct Looks;
+struct OnDrop;
 
-impl Drop for Looks {
+impl Drop for OnDrop {
     fn drop(&mut self) {
-        if let Some(look) = AT_ITS_END.with_borrow(Clone::clone) {
-            look();
+        if let Some(action) = AT_ITS_END.with_borrow(Clone::clone) {
+            action();
         }
     }
 }
@@ -122,7 +122,7 @@ impl Drop for Looks {
 #[uclass(package = "Test", base = Actor)]
 struct Cart {
     #[expect(dead_code, reason = "only its drop is used")]
-    looks: Looks,
+    on_drop: OnDrop,
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn an_actor_reusing_a_slot_is_first_ticked_in_the_next_frame() {
         kept.borrow_mut().push(next);
     });
     assert_eq!(stable.frame(), [1, 3]);
-    stable.deeds.take();
+    stable.actions.take();
     let next = begun.borrow()[0];
     assert_eq!(stable.ticks(next), Some(0));
     let mut ticked = stable.frame();
@@ -213,14 +213,14 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
     }
     drop(record.take());
     // A repeated failure is reported the first time and then the tenth.
-    for (frame, told) in [(1, Some(0)), (2, None), (3, Some(2))] {
+    for (frame, mad_roan) in [(1, Some(0)), (2, None), (3, Some(2))] {
         assert_eq!(stable.frame(), [1, 2, 3, 4, 5, 6]);
-        let said = record.take();
-        let lines: Vec<_> = said.lines().filter(|line| line.contains("throws its rider off")).collect();
+        let log = record.take();
+        let lines: Vec<_> = log.lines().filter(|line| line.contains("throws its rider off")).collect();
         let named = |line: &str, mad: usize| line.contains(&stable.host.objects().describe(roans[mad]));
-        assert_eq!(lines.len(), usize::from(told.is_some()), "{said}");
-        assert!(lines.iter().zip(told).all(|(line, mad)| named(line, mad)), "{said}");
-        assert_eq!(said.contains("(10 times by now)"), frame == 3, "{said}");
+        assert_eq!(lines.len(), usize::from(mad_roan.is_some()), "{log}");
+        assert!(lines.iter().zip(mad_roan).all(|(line, mad)| named(line, mad)), "{log}");
+        assert_eq!(log.contains("(10 times by now)"), frame == 3, "{log}");
         assert!(roans.iter().all(|roan| stable.ticks(*roan) == Some(frame)), "no actor stays borrowed");
     }
 }
@@ -249,9 +249,9 @@ fn recursive_ticks_are_refused_and_unborrowed_actors_may_tick_twice() {
     drop(record.take());
     // The second ticks the third, which tries to tick the second: its plugin part is borrowed.
     assert_eq!(stable.frame(), [1, 2, 3, 3, 2]);
-    let said = record.take();
+    let log = record.take();
     let refusal = "`receive_tick` needs the plugin part while `receive_tick` holds it";
-    assert_eq!(said.matches(refusal).count(), 1, "the refusal is reported once for all three: {said}");
+    assert_eq!(log.matches(refusal).count(), 1, "the refusal is reported once for all three: {log}");
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [1, 2, 2].map(Some));
     for roan in roans {
         stable.does(roan, 0, roan);
@@ -271,7 +271,7 @@ fn a_reload_requested_in_a_tick_waits_for_the_frame_end() {
     stable.on(3, move |host| during.borrow_mut().push(host.generation()));
     assert_eq!(stable.frame(), [1, 2, 3]);
     assert_eq!((seen.take(), stable.host.generation(), tag.call(()).expect("a number")), (vec![1], 2, 2));
-    stable.deeds.take();
+    stable.actions.take();
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [0, 0, 0].map(Some), "fields that are not kept are reset");
     assert_eq!(stable.frame(), [1, 2, 3]);
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [1, 1, 1].map(Some));
@@ -296,19 +296,19 @@ fn an_observer_added_during_a_frame_sees_each_tick() {
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
     stable.on(2, |host| host.calls().observe(Observed { counts: true, spans: false }));
     assert_eq!(stable.frame(), [1, 2, 3, 4], "observers do not change the frame");
-    stable.deeds.take();
-    let heard = |host: &Runtime| {
+    stable.actions.take();
+    let tick_calls = |host: &Runtime| {
         let times = host.calls().times();
         let ticks = times.into_iter().filter(|time| time.name.contains("receive_tick"));
         ticks.map(|time| (time.kind.to_string(), time.calls)).collect::<Vec<_>>()
     };
-    let before: u64 = heard(&stable.host).iter().map(|(_, calls)| *calls).max().unwrap_or_default();
+    let before: u64 = tick_calls(&stable.host).iter().map(|(_, calls)| *calls).max().unwrap_or_default();
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
-    let after: u64 = heard(&stable.host).iter().map(|(_, calls)| *calls).max().unwrap_or_default();
-    assert_eq!(after - before, 4, "{:?}", heard(&stable.host));
+    let after: u64 = tick_calls(&stable.host).iter().map(|(_, calls)| *calls).max().unwrap_or_default();
+    assert_eq!(after - before, 4, "{:?}", tick_calls(&stable.host));
     stable.on(3, |host| host.calls().observe(Observed::default()));
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
-    stable.deeds.take();
+    stable.actions.take();
     assert_eq!(stable.frame(), [1, 2, 3, 4]);
     assert_eq!(roans.map(|roan| stable.ticks(roan)), [5; 4].map(Some));
 }
@@ -326,24 +326,24 @@ fn a_tick_may_tick_another_host_and_both_have_their_own_actors() {
     let inner = Rc::clone(&right);
     left.on(2, move |_left| inner.host.tick(Budget::seconds(1.0)));
     assert_eq!(left.frame(), [1, 2, 3]);
-    assert_eq!(right.told.take(), [1, 2]);
+    assert_eq!(right.ticked.take(), [1, 2]);
     assert_eq!(of_left.map(|roan| left.ticks(roan)), [1, 1, 1].map(Some));
     assert_eq!(of_right.map(|roan| right.is_there(roan)), [false, false]);
     assert_eq!(left.frame(), [1, 2, 3], "who ended there has not ended here");
-    assert!(right.told.take().is_empty());
+    assert!(right.ticked.take().is_empty());
 }
 
 #[test]
 fn a_tick_may_end_its_own_host_by_its_last_handle() {
     let stable = Stable::new();
     let roans: [ObjectHandle; 3] = stable.roans();
-    let Stable { host, told, deeds, number, deed, other } = stable;
+    let Stable { host, ticked, actions, number, deed, other } = stable;
     let last = Rc::new(RefCell::new(Some(host)));
     let (inner, weak) = (Rc::clone(&last), last.borrow().as_ref().expect("it is here").downgrade());
     let end = move |_host: &Runtime| drop(inner.take());
-    deeds.borrow_mut().insert(2, Rc::new(end));
+    actions.borrow_mut().insert(2, Rc::new(end));
     weak.upgrade().expect("it is there").tick(Budget::frame());
-    assert_eq!(told.take(), [1, 2, 3], "those behind have their turn first");
+    assert_eq!(ticked.take(), [1, 2, 3], "those behind have their turn first");
     assert!(weak.upgrade().is_none(), "then it ends");
     assert!(number.get(roans[0]).is_err() && deed.get(roans[1]).is_err() && other.get(roans[2]).is_err());
 }
@@ -378,23 +378,23 @@ fn drops_of_an_actor_may_list_tick_and_destroy_others() {
     let tick: BatchFunction<(f32,), ()> =
         stable.host.batch("uf:/Script/Engine.Actor:receive_tick").expect("it is there");
     let seen: Rc<RefCell<Vec<(usize, usize)>>> = Rc::default();
-    let (inner, looked) = (Rc::clone(&stable), seen.clone());
+    let (inner, counts) = (Rc::clone(&stable), seen.clone());
     AT_ITS_END.set(Some(Rc::new(move || {
         let mut list = list.borrow_mut();
         list.refresh(&inner.host);
         let report = tick.call_list(list.list(), (1.0,)).expect("called");
-        looked.borrow_mut().push((list.list().objects().len(), report.called));
+        counts.borrow_mut().push((list.list().objects().len(), report.called));
         inner.host.objects().destroy(fourth);
     })));
     stable.on(2, move |host| host.objects().destroy(cart));
     let ticked = stable.frame();
     AT_ITS_END.set(None);
-    let looked = seen.take();
-    assert_eq!(looked.len(), 1, "one cart has ended");
+    let counts = seen.take();
+    assert_eq!(counts.len(), 1, "one cart has ended");
     assert!(ticked.iter().filter(|number| **number == 3).count() >= 1, "{ticked:?}");
     assert!(!stable.is_there(cart) && !stable.is_there(fourth) && stable.is_there(third));
     assert_eq!(stable.frame(), [1, 2, 3]);
-    stable.deeds.take();
+    stable.actions.take();
     assert!(stable.ticks(second).is_some_and(|ticks| ticks >= 2));
 }
 
@@ -410,14 +410,14 @@ fn a_hundred_thousand_actors_tick_once_while_a_third_destroy_others() {
         stable.does(pair[0], ENDS, pair[1]);
     }
     stable.frame();
-    let wanted = |at: usize| match at % 3 {
+    let expected = |at: usize| match at % 3 {
         _ if at == ACTORS - 1 => Some(2),
         0 => Some(102),
         1 => None,
         _ => Some(2),
     };
     for (at, roan) in roans.iter().enumerate() {
-        assert_eq!(stable.ticks(*roan), wanted(at), "{at}");
+        assert_eq!(stable.ticks(*roan), expected(at), "{at}");
     }
     assert_eq!(stable.host.objects().call(horse, "degrees", &[]).expect("the call succeeds"), Some(Value::F64(180.0)));
 }

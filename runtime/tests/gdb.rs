@@ -55,14 +55,16 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
         .env(WATCHED, &watched);
     // Other tests may build plugins at the same time; gdb needs only the files.
     let output = gdb.output().expect("gdb was there a moment ago");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let output_text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let line = support::line_of("magic-cube", "self.greetings += 1;");
-    let place = line.rsplit_once('/').map_or(line.as_str(), |(_, place)| place);
-    let (_, after_first) = said.split_once("[first]").unwrap_or_else(|| panic!("never in the old code:\n{said}"));
-    let (of_first, of_second) = after_first.split_once("[second]").unwrap_or_else(|| panic!("not in the new:\n{said}"));
+    let location = line.rsplit_once('/').map_or(line.as_str(), |(_, location)| location);
+    let (_, after_first) =
+        output_text.split_once("[first]").unwrap_or_else(|| panic!("never in the old code:\n{output_text}"));
+    let (of_first, of_second) =
+        after_first.split_once("[second]").unwrap_or_else(|| panic!("not in the new:\n{output_text}"));
     for (which, hit) in [("old", of_first), ("new", of_second)] {
-        assert!(hit.contains(&format!("#0  {FUNCTION} ")), "{which}:\n{said}");
-        assert!(hit.contains(place), "{which} code stops at {place}:\n{said}");
+        assert!(hit.contains(&format!("#0  {FUNCTION} ")), "{which}:\n{output_text}");
+        assert!(hit.contains(location), "{which} code stops at {location}:\n{output_text}");
     }
 }
 

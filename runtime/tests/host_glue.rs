@@ -174,19 +174,19 @@ fn a_host_closure_answers_a_delegate_across_reloads_until_dropped() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     let seen = Rc::new(RefCell::new(Vec::new()));
-    let noted = Rc::clone(&seen);
+    let inner = Rc::clone(&seen);
     let listener = lamp.before().listen(&host, move |runtime, (times,)| {
         // The listener may use the runtime.
-        noted.borrow_mut().push((times, lamp.brightness(runtime)?));
+        inner.borrow_mut().push((times, lamp.brightness(runtime)?));
         if times == 7 { Err(CallError::returned("not seven")) } else { Ok(times * 10) }
     });
     let listener = listener.expect("it is bound");
     assert!(listener.is_bound());
     assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 40);
-    let told = lamp.ask_before(&host, 2).expect("it answers");
-    assert!(told.contains("20"), "{told}");
-    let told = lamp.ask_before(&host, 7).expect("the call succeeds");
-    assert!(told.contains("not seven"), "{told}");
+    let answer = lamp.ask_before(&host, 2).expect("it answers");
+    assert!(answer.contains("20"), "{answer}");
+    let answer = lamp.ask_before(&host, 7).expect("the call succeeds");
+    assert!(answer.contains("not seven"), "{answer}");
     let again = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     assert!(host.reload(&again).expect("it is done").is_committed());
     host.collection().collect().expect("a safe point");
@@ -209,17 +209,17 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     drop(panics);
 
     // Listener that drops itself during its call, with a value whose drop reads the runtime.
-    struct Looks(Runtime, Rc<Cell<usize>>);
-    impl Drop for Looks {
+    struct OnDrop(Runtime, Rc<Cell<usize>>);
+    impl Drop for OnDrop {
         fn drop(&mut self) {
             self.1.set(self.0.objects().all().len());
         }
     }
     let own = Rc::new(RefCell::new(None));
     let (taken, found) = (Rc::clone(&own), Rc::new(Cell::new(usize::MAX)));
-    let looks = Looks(host.clone(), Rc::clone(&found));
+    let on_drop = OnDrop(host.clone(), Rc::clone(&found));
     let listener = lamp.before().listen(&host, move |_, (times,)| {
-        let _all_of_it = &looks;
+        let _all_of_it = &on_drop;
         drop(taken.borrow_mut().take());
         Ok(times)
     });
@@ -342,11 +342,11 @@ fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
     }
     // Glue from before the change of the other module: refused, and the state is unchanged.
     let stale = [support::tagged("lamps", &[], 5), support::plugin("lamps-plus", &["drifted"])];
-    let said = match host.reload(&stale) {
+    let message = match host.reload(&stale) {
         Ok(report) => report.to_string(),
         Err(error) => error.to_string(),
     };
-    assert!(said.contains("shine"), "{said}");
+    assert!(message.contains("shine"), "{message}");
     assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), "403");
     assert!(host.reload(&libraries(6, 6)).expect("it is done").is_committed());
     check(6, 6);

@@ -77,8 +77,11 @@ fn a_changed_enum_is_an_error_before_any_access() {
         let error = call_error(error);
         assert!(matches!(error, CallError::Signature { .. }), "{error}");
     }
-    let said = person.mood(&host).expect_err("the entries differ").to_string();
-    assert!(said.contains("Calm = 0, Angry = 1, Lost = 9") && said.contains("Furious = 0, Calm = -300"), "{said}");
+    let message = person.mood(&host).expect_err("the entries differ").to_string();
+    assert!(
+        message.contains("Calm = 0, Angry = 1, Lost = 9") && message.contains("Furious = 0, Calm = -300"),
+        "{message}"
+    );
     let (mut mood, mut rights) = (Mood::Calm, Rights::Read);
     person.sway(&host, &mut mood, &mut rights).map(drop).expect_err("the entries differ");
     assert_eq!((mood, rights), (Mood::Calm, Rights::Read));
@@ -123,8 +126,11 @@ fn a_changed_struct_is_an_error_listing_the_fields_of_the_glue() {
     assert_eq!(depot.drawer(&host).expect("the same fields").numbers, [4]);
     let stale = PropertyOf::new("/Script/Game.Depot", "drawer").get::<Other>(&host, depot.handle());
     let error = stale.expect_err("other fields");
-    let said = error.to_string();
-    assert!(said.contains("height: f64, is_open: bool") && said.contains("height: f32, is_open: bool"), "{said}");
+    let message = error.to_string();
+    assert!(
+        message.contains("height: f64, is_open: bool") && message.contains("height: f32, is_open: bool"),
+        "{message}"
+    );
     host.shutdown().into_result().expect("a clean shutdown");
 }
 
@@ -149,9 +155,9 @@ fn a_delegate_parameter_accepts_a_function_or_a_closure() {
     let rules = host.objects().get(player.handle(), "rules").expect("they are kept");
     assert!(matches!(&rules, Value::Array(rules) if rules.len() == 1), "{rules:?}");
     let seen = Rc::new(RefCell::new(Vec::new()));
-    let sees = Rc::clone(&seen);
+    let inner = Rc::clone(&seen);
     let listener = Listener::of(&host, move |_, (points,): (i32,)| {
-        sees.borrow_mut().push(points);
+        inner.borrow_mut().push(points);
         Ok(points > 5)
     });
     let listener = listener.expect("it is made");
@@ -180,10 +186,10 @@ fn a_delegate_parameter_accepts_a_function_or_a_closure() {
 fn an_async_plugin_function_passes_its_result_to_a_host_closure() {
     let (_record, host, robot) = crate::tasks::playing("chores");
     let robot: Obj<Robot> = host.objects().cast(robot).expect("it is a robot");
-    let said = Rc::new(RefCell::new(Vec::new()));
-    let says = Rc::clone(&said);
+    let problems = Rc::new(RefCell::new(Vec::new()));
+    let inner = Rc::clone(&problems);
     let listener = Listener::of(&host, move |_, (what, error): (String, String)| {
-        says.borrow_mut().push((what, error));
+        inner.borrow_mut().push((what, error));
         Ok(())
     });
     let listener = listener.expect("it is made");
@@ -194,12 +200,12 @@ fn an_async_plugin_function_passes_its_result_to_a_host_closure() {
     for _ in 0..4 {
         crate::tasks::tick(&host, 50);
     }
-    let found: Vec<_> = said.borrow().iter().map(|(what, error)| (what.contains("tea"), error.clone())).collect();
+    let found: Vec<_> = problems.borrow().iter().map(|(what, error)| (what.contains("tea"), error.clone())).collect();
     assert_eq!(found, [(true, String::new()), (false, "no way to nowhere".to_owned())]);
     drop(listener);
     robot.bring(&host, "tea".to_owned(), "the roof".to_owned(), done).expect("it begins, without a listener");
     for _ in 0..4 {
         crate::tasks::tick(&host, 50);
     }
-    assert_eq!(said.borrow().len(), 2);
+    assert_eq!(problems.borrow().len(), 2);
 }

@@ -17,12 +17,12 @@ fn lamp_host() -> Runtime {
     support::host(&[support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])])
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Formats the result or the error of a call, without the call site.
-fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+fn call_text(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     words(host.objects().call(object, function, arguments))
 }
 
@@ -38,12 +38,12 @@ fn words(result: Result<Option<Value>, Error>) -> String {
 #[test]
 fn an_interface_reference_calls_any_implementing_class() {
     let host = lamp_host();
-    let room = born(&host, ROOM);
-    let light_up = |how| told(&host, room, "light_up", &[Value::F64(how)]);
+    let room = spawn(&host, ROOM);
+    let light_up = |how| call_text(&host, room, "light_up", &[Value::F64(how)]);
     assert_eq!(light_up(0.5), "dark");
-    let lights = [LAMP, TWIN, CANDLE].map(|class| born(&host, class));
+    let lights = [LAMP, TWIN, CANDLE].map(|class| spawn(&host, class));
     host.objects().set(lights[2], "room", &Value::Object(room)).expect("it is a property");
-    let told = lights.map(|light| {
+    let results = lights.map(|light| {
         host.objects().call(room, "put_up", &[Value::Object(light)]).expect("it shines");
         [light_up(0.05), light_up(0.75)]
     });
@@ -53,33 +53,33 @@ fn an_interface_reference_calls_any_implementing_class() {
         // The candle calls back into the room, whose plugin part is borrowed.
         ["yellow 0.1 1", "an error: a candle is not that bright"],
     ];
-    assert_eq!(told, expected.map(|pair| pair.map(str::to_owned)));
-    let refused = told_of_room(&host, room);
+    assert_eq!(results, expected.map(|pair| pair.map(str::to_owned)));
+    let refused = put_up_room(&host, room);
     assert!(refused.contains("/Script/Game.Room, not a"), "{refused}");
 }
 
 /// Calls a function with an object that does not implement the interface.
-fn told_of_room(host: &Runtime, room: ObjectHandle) -> String {
-    told(host, room, "put_up", &[Value::Object(room)])
+fn put_up_room(host: &Runtime, room: ObjectHandle) -> String {
+    call_text(host, room, "put_up", &[Value::Object(room)])
 }
 
 #[test]
 fn an_object_casts_to_the_interfaces_of_its_class() {
     let host = lamp_host();
-    let (room, candle) = (born(&host, ROOM), born(&host, CANDLE));
-    assert_eq!(told(&host, room, "look_at", &[Value::Object(candle)]), "yellow");
-    let refused = told(&host, room, "look_at", &[Value::Object(room)]);
+    let (room, candle) = (spawn(&host, ROOM), spawn(&host, CANDLE));
+    assert_eq!(call_text(&host, room, "look_at", &[Value::Object(candle)]), "yellow");
+    let refused = call_text(&host, room, "look_at", &[Value::Object(room)]);
     assert!(refused.contains("a /Script/Game.Room, not a") && refused.contains("/Script/Game.Shines"), "{refused}");
     host.objects().call(room, "put_up", &[Value::Object(candle)]).expect("it shines");
-    let gone = told(&host, room, "break_light", &[]);
+    let gone = call_text(&host, room, "break_light", &[]);
     assert!(gone.contains("is gone"), "{gone}");
-    assert_eq!(told(&host, room, "light_up", &[Value::F64(0.0)]), "dark");
+    assert_eq!(call_text(&host, room, "light_up", &[Value::F64(0.0)]), "dark");
 }
 
 #[test]
 fn a_host_calls_a_function_of_an_interface_by_name() {
     let host = lamp_host();
-    let (lamp, candle, room) = (born(&host, LAMP), born(&host, CANDLE), born(&host, ROOM));
+    let (lamp, candle, room) = (spawn(&host, LAMP), spawn(&host, CANDLE), spawn(&host, ROOM));
     let color = host.calls().resolve("uf:/Script/Game.Shines:color").expect("there is such a function");
     let call = |object| words(host.calls().call_handle(color, &[Value::Object(object)]));
     assert_eq!([call(lamp), call(candle)], ["white", "yellow"]);
@@ -99,9 +99,9 @@ fn a_host_calls_a_function_of_an_interface_by_name() {
 #[test]
 fn references_and_calls_survive_reloads_of_both_modules_and_of_one() {
     let host = lamp_host();
-    let (room, candle) = (born(&host, ROOM), born(&host, CANDLE));
+    let (room, candle) = (spawn(&host, ROOM), spawn(&host, CANDLE));
     host.objects().call(room, "put_up", &[Value::Object(candle)]).expect("it shines");
-    let light_up = || told(&host, room, "light_up", &[Value::F64(0.01)]);
+    let light_up = || call_text(&host, room, "light_up", &[Value::F64(0.01)]);
     assert_eq!(light_up(), "yellow 0.1 0");
     for _ in 0..2 {
         host.reload(&[support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])])
@@ -116,7 +116,7 @@ fn references_and_calls_survive_reloads_of_both_modules_and_of_one() {
 #[test]
 fn a_class_missing_an_interface_function_is_refused_listing_both_sides() {
     let host = lamp_host();
-    let (room, candle) = (born(&host, ROOM), born(&host, CANDLE));
+    let (room, candle) = (spawn(&host, ROOM), spawn(&host, CANDLE));
     host.objects().call(room, "put_up", &[Value::Object(candle)]).expect("it shines");
     let refused = |lamps: &[&str], plus: &[&str]| {
         let libraries = [support::plugin("lamps", lamps), support::plugin("lamps-plus", plus)];
@@ -127,15 +127,15 @@ fn a_class_missing_an_interface_function_is_refused_listing_both_sides() {
         }
     };
     let error = refused(&["fades"], &[]);
-    let wanted = "/Script/Game.Candle implements /Script/Game.Shines, which declares fade(f64); /Script/Game.Candle has no \
+    let expected = "/Script/Game.Candle implements /Script/Game.Shines, which declares fade(f64); /Script/Game.Candle has no \
                   function fade";
-    assert!(error.contains(wanted), "{error}");
+    assert!(error.contains(expected), "{error}");
     let error = refused(&[], &["drifted"]);
-    let wanted = "/Script/Game.Candle implements /Script/Game.Shines, which declares shine(f64 -> f64); /Script/Game.Candle has \
+    let expected = "/Script/Game.Candle implements /Script/Game.Shines, which declares shine(f64 -> f64); /Script/Game.Candle has \
                   shine(f32 -> f64)";
-    assert!(error.contains(wanted), "{error}");
+    assert!(error.contains(expected), "{error}");
     // The state is unchanged.
-    assert_eq!(told(&host, room, "light_up", &[Value::F64(0.01)]), "yellow 0.1 0");
+    assert_eq!(call_text(&host, room, "light_up", &[Value::F64(0.01)]), "yellow 0.1 0");
 }
 
 fn switch(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -169,8 +169,8 @@ fn native_classes_and_those_of_modules_implement_an_interface_of_the_host() {
         support::builder().natives(natives(PropertyKind::STRING)).build().unwrap_or_else(|error| panic!("{error}"));
     let libraries = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &["natives"])];
     host.create_master(&libraries).unwrap_or_else(|error| panic!("{error}"));
-    let [first, second] = ["/Script/Game.Relay"; 2].map(|class| born(&host, class));
-    let bulb = born(&host, "/Script/Test.Bulb");
+    let [first, second] = ["/Script/Game.Relay"; 2].map(|class| spawn(&host, class));
+    let bulb = spawn(&host, "/Script/Test.Bulb");
     host.objects().set(first, "next", &Value::ScriptInterface(second)).expect("it switches");
     host.objects().set(second, "next", &Value::ScriptInterface(bulb)).expect("it switches");
     for generation in 1..=3 {
@@ -188,7 +188,7 @@ fn a_native_class_that_has_another_function_than_its_interface_is_refused() {
     let Err(error) = support::builder().natives(natives(PropertyKind::U32)).build() else {
         panic!("the signatures differ")
     };
-    let wanted = "/Script/Test.Bulb implements /Script/Test.Switches, which declares switch(bool -> u32); /Script/Test.Bulb has \
+    let expected = "/Script/Test.Bulb implements /Script/Test.Switches, which declares switch(bool -> u32); /Script/Test.Bulb has \
                   switch(bool -> String)";
-    assert!(error.to_string().contains(wanted), "{error}");
+    assert!(error.to_string().contains(expected), "{error}");
 }

@@ -16,20 +16,20 @@ const EAR: &str = "/Script/Test.Ear";
 const ACTOR: &str = "/Script/Engine.Actor";
 const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 
-type Hearing = Rc<dyn Fn(&Runtime, ObjectHandle)>;
+type OnCall = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 thread_local! {
     /// Received calls with their receivers.
-    static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// Action of a receiver during a call.
-    static DOES: RefCell<Option<(Runtime, Hearing)>> = const { RefCell::new(None) };
+    static DOES: RefCell<Option<(Runtime, OnCall)>> = const { RefCell::new(None) };
 }
 
 fn hear(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let words: String = frame.take()?;
+    let message: String = frame.take()?;
     frame.finish()?;
     let name = world.name_of(frame.object()).unwrap_or_default();
-    HEARD.with_borrow_mut(|heard| heard.push(format!("{name}: {words}")));
+    LOG.with_borrow_mut(|log| log.push(format!("{name}: {message}")));
     if let Some((host, does)) = DOES.with_borrow(Clone::clone) {
         does(&host, frame.object());
     }
@@ -37,9 +37,9 @@ fn hear(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 }
 
 fn complain(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let words: String = frame.take()?;
+    let message: String = frame.take()?;
     frame.finish()?;
-    Err(CallError::other(format!("{words} is too loud")))
+    Err(CallError::other(format!("{message} is too loud")))
 }
 
 fn natives() -> Natives {
@@ -74,12 +74,12 @@ fn host(plugins: &[&str]) -> Runtime {
     host
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn hub_and_ears(host: &Runtime, property: &str) -> (ObjectHandle, [ObjectHandle; 3]) {
-    let (hub, ears) = (born(host, HUB), [(); 3].map(|()| born(host, EAR)));
+    let (hub, ears) = (spawn(host, HUB), [(); 3].map(|()| spawn(host, EAR)));
     for ear in ears {
         host.links().bind(hub, property, ear, "hear").expect("it fits");
     }
@@ -87,12 +87,12 @@ fn hub_and_ears(host: &Runtime, property: &str) -> (ObjectHandle, [ObjectHandle;
 }
 
 /// Broadcasts and returns the receivers.
-fn said(host: &Runtime, hub: ObjectHandle, property: &str, words: &str) -> String {
-    HEARD.take();
-    let outcome = host.links().broadcast(hub, property, &[Value::Text(words.to_owned())]);
-    let mut heard = HEARD.take();
-    heard.extend(outcome.err().map(|error| format!("! {error}")));
-    heard.join(", ")
+fn broadcast(host: &Runtime, hub: ObjectHandle, property: &str, message: &str) -> String {
+    LOG.take();
+    let outcome = host.links().broadcast(hub, property, &[Value::Text(message.to_owned())]);
+    let mut log = LOG.take();
+    log.extend(outcome.err().map(|error| format!("! {error}")));
+    log.join(", ")
 }
 
 /// Sets the action of receivers for following calls.
@@ -108,12 +108,12 @@ fn listeners_are_called_once_each_last_bound_first() {
         host.links().bind(hub, property, one, "hear").expect("it is bound already");
         let names = [three, two, one].map(|ear| host.objects().name_of(ear).expect("a name"));
         let expected = names.map(|name| format!("{name}: hi")).join(", ");
-        assert_eq!(said(&host, hub, property, "hi"), expected);
+        assert_eq!(broadcast(&host, hub, property, "hi"), expected);
         assert_eq!(host.links().unbind(hub, property, two, "hear").expect("a delegate"), 1);
         assert_eq!(host.links().unbind(hub, property, two, "").expect("a delegate"), 0);
-        assert_eq!(said(&host, hub, property, "hi").matches("hi").count(), 2);
+        assert_eq!(broadcast(&host, hub, property, "hi").matches("hi").count(), 2);
         assert_eq!(host.links().unbind(hub, property, ObjectHandle::NONE, "").expect("a delegate"), 2);
-        assert_eq!(said(&host, hub, property, "hi"), "");
+        assert_eq!(broadcast(&host, hub, property, "hi"), "");
     }
 }
 
@@ -122,7 +122,7 @@ fn a_destroyed_object_is_skipped_and_unbound() {
     let host = host(&[]);
     let (hub, [one, two, three]) = hub_and_ears(&host, "said");
     host.objects().destroy(two);
-    assert_eq!(said(&host, hub, "said", "hi").matches("hi").count(), 2);
+    assert_eq!(broadcast(&host, hub, "said", "hi").matches("hi").count(), 2);
     let Value::Multicast(left) = host.objects().get(hub, "said").expect("a value") else { panic!("several") };
     assert_eq!(left.iter().map(|binding| binding.object).collect::<Vec<_>>(), [one, three]);
 }
@@ -131,15 +131,15 @@ fn a_destroyed_object_is_skipped_and_unbound() {
 fn a_broadcast_skips_removed_listeners_and_defers_added_ones() {
     let host = host(&[]);
     let (hub, [one, two, _three]) = hub_and_ears(&host, "said");
-    let late = born(&host, EAR);
+    let late = spawn(&host, EAR);
     does(&host, move |host, _| {
         host.links().unbind(hub, "said", two, "hear").expect("a delegate");
         host.objects().destroy(one);
         host.links().bind(hub, "said", late, "hear").expect("it fits");
     });
-    expect!["Ear_3: hi"].assert_eq(&said(&host, hub, "said", "hi"));
+    expect!["Ear_3: hi"].assert_eq(&broadcast(&host, hub, "said", "hi"));
     DOES.take();
-    expect!["Ear_4: again, Ear_3: again"].assert_eq(&said(&host, hub, "said", "again"));
+    expect!["Ear_4: again, Ear_3: again"].assert_eq(&broadcast(&host, hub, "said", "again"));
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn emptying_a_sparse_delegate_during_its_broadcast_stops_it() {
             host.links().unbind(hub, "rarely", ear, "hear").expect("a delegate");
         }
     });
-    assert_eq!(said(&host, hub, "rarely", "hi"), "Ear_3: hi");
+    assert_eq!(broadcast(&host, hub, "rarely", "hi"), "Ear_3: hi");
     DOES.take();
 }
 
@@ -160,28 +160,28 @@ fn a_delegate_destroyed_during_its_broadcast_still_calls_its_listeners() {
     let host = host(&[]);
     let (hub, _) = hub_and_ears(&host, "rarely");
     does(&host, move |host, _| host.objects().destroy(hub));
-    expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi"].assert_eq(&said(&host, hub, "rarely", "hi"));
+    expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi"].assert_eq(&broadcast(&host, hub, "rarely", "hi"));
     DOES.take();
 }
 
 #[test]
 fn nested_broadcasts_end_with_an_error_before_a_stack_overflow() {
     let host = host(&[]);
-    let hub = born(&host, HUB);
-    host.links().bind(hub, "said", born(&host, EAR), "hear").expect("it fits");
+    let hub = spawn(&host, HUB);
+    host.links().bind(hub, "said", spawn(&host, EAR), "hear").expect("it fits");
     let deepest = Rc::new(RefCell::new(None));
-    let told = Rc::clone(&deepest);
+    let inner = Rc::clone(&deepest);
     does(&host, move |host, _| {
         if let Err(Error::Call(error)) = host.links().broadcast(hub, "said", &[Value::Text("deeper".to_owned())]) {
-            told.replace(Some(error));
+            inner.replace(Some(error));
         }
     });
-    let heard = said(&host, hub, "said", "hi");
+    let receivers = broadcast(&host, hub, "said", "hi");
     DOES.take();
-    assert_eq!(heard.split(", ").count(), 64);
+    assert_eq!(receivers.split(", ").count(), 64);
     let error = deepest.take().expect("one call was refused");
     assert!(matches!(error, CallError::TooDeep { limit: 64, .. }), "{error}");
-    assert_eq!(said(&host, hub, "said", "hi"), "Ear_1: hi", "later broadcasts work");
+    assert_eq!(broadcast(&host, hub, "said", "hi"), "Ear_1: hi", "later broadcasts work");
 }
 
 #[test]
@@ -189,13 +189,13 @@ fn a_failing_listener_does_not_stop_the_broadcast() {
     let host = host(&[]);
     let (hub, [one, ..]) = hub_and_ears(&host, "said");
     host.links().bind(hub, "said", one, "complain").expect("it fits");
-    expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi, ! hi is too loud"].assert_eq(&said(&host, hub, "said", "hi"));
+    expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi, ! hi is too loud"].assert_eq(&broadcast(&host, hub, "said", "hi"));
 }
 
 #[test]
 fn only_matching_functions_are_bound() {
     let host = host(&["switchboard"]);
-    let (hub, ear, line) = (born(&host, HUB), born(&host, EAR), born(&host, "/Script/Game.Line"));
+    let (hub, ear, line) = (spawn(&host, HUB), spawn(&host, EAR), spawn(&host, "/Script/Game.Line"));
     let check = |property: &str, target: ObjectHandle, function: &str, expected: Expect| {
         let outcome = host.links().bind(hub, property, target, function);
         expected.assert_eq(&outcome.map_or_else(|error| error.to_string(), |()| "bound".to_owned()));
@@ -232,13 +232,13 @@ fn only_matching_functions_are_bound() {
 #[test]
 fn a_single_delegate_returns_its_result_from_the_override() {
     let host = host(&["switchboard"]);
-    let hub = born(&host, HUB);
+    let hub = spawn(&host, HUB);
     let ask = || match host.links().broadcast(hub, "single", &[Value::Text("me".to_owned())]) {
         Ok(answer) => format!("{answer:?}"),
         Err(error) => error.to_string(),
     };
     expect!["a delegate (String -> String) is bound to nothing: bind it first"].assert_eq(&ask());
-    let line = born(&host, "/Script/Game.DirectLine");
+    let line = spawn(&host, "/Script/Game.DirectLine");
     host.links().bind(hub, "single", line, "answer").expect("it fits");
     expect![[r#"Some(Text("directly: line 7 answers me"))"#]].assert_eq(&ask());
     host.objects().destroy(line);
@@ -248,8 +248,8 @@ fn a_single_delegate_returns_its_result_from_the_override() {
 #[test]
 fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     let host = host(&["migration"]);
-    let (hub, shape) = (born(&host, HUB), born(&host, SHAPESHIFTER));
-    let ghost = born(&host, "/Script/Game.Ghost");
+    let (hub, shape) = (spawn(&host, HUB), spawn(&host, SHAPESHIFTER));
+    let ghost = spawn(&host, "/Script/Game.Ghost");
     host.links().bind(hub, "shift", shape, "own").expect("it fits");
     let name = |function: &str| host.intern(function);
     let bound = |object, function: &str| {
@@ -274,7 +274,7 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "bindings to dormant objects are kept");
 }
 
-fn leads(host: &Runtime, hub: ObjectHandle) -> String {
+fn targets_of(host: &Runtime, hub: ObjectHandle) -> String {
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let object =
         |property: &str| format!("{property} {}", path(host.links().resolve(hub, property).expect("a reference")));
@@ -287,7 +287,7 @@ fn leads(host: &Runtime, hub: ObjectHandle) -> String {
 }
 
 fn hub_of_references(host: &Runtime) -> (ObjectHandle, ObjectHandle) {
-    let (hub, shape, ear) = (born(host, HUB), born(host, SHAPESHIFTER), born(host, EAR));
+    let (hub, shape, ear) = (spawn(host, HUB), spawn(host, SHAPESHIFTER), spawn(host, EAR));
     for property in ["soft", "lazy", "weak"] {
         host.links().point(hub, property, shape).expect("the types match");
     }
@@ -298,7 +298,7 @@ fn hub_of_references(host: &Runtime) -> (ObjectHandle, ObjectHandle) {
     (hub, shape)
 }
 
-const ALL_LEAD: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_1\nweak /World/Shapeshifter_1\n\
+const ALL_TARGETS: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_1\nweak /World/Shapeshifter_1\n\
     listener /World/Ear_1\nkind Some(\"/Script/Game.Shapeshifter\")\nlater None\n\
     field Some(\"/Script/Game.Shapeshifter:speed\")";
 
@@ -318,7 +318,7 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
 
     let host = host(&[]);
     host.create_master(&[&listening]).unwrap_or_else(|error| panic!("{error}"));
-    let (hub, bell) = (born(&host, HUB), born(&host, "/Script/Game.Bell"));
+    let (hub, bell) = (spawn(&host, HUB), spawn(&host, "/Script/Game.Bell"));
     host.links().point(hub, "listener", bell).expect("the types match");
     let reload = |features: &[&'static str]| {
         let report = host.reload(&[support::plugin("values", features)]).expect("a Master");
@@ -339,10 +339,10 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
 fn references_resolve_to_equal_objects_after_a_reload() {
     let host = host(&["migration"]);
     let (hub, _) = hub_of_references(&host);
-    assert_eq!(leads(&host, hub), ALL_LEAD);
+    assert_eq!(targets_of(&host, hub), ALL_TARGETS);
     let report = host.reload(&[support::plugin("migration", &["v2"])]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
-    assert_eq!(leads(&host, hub), ALL_LEAD);
+    assert_eq!(targets_of(&host, hub), ALL_TARGETS);
 }
 
 #[test]
@@ -356,11 +356,11 @@ fn references_resolve_to_equal_objects_after_saving_and_loading() {
     first.worlds().save(&path).expect("it is saved");
     let second = host(&["migration"]);
     // Makes the handles of the second host different.
-    born(&second, ACTOR);
+    spawn(&second, ACTOR);
     let report = second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unresolved, Vec::<String>::new());
     let hub = second.objects().at_path("/World/Hub_1").expect("it is there");
-    assert_eq!(leads(&second, hub), ALL_LEAD);
+    assert_eq!(targets_of(&second, hub), ALL_TARGETS);
     let shape = second.objects().at_path("/World/Shapeshifter_1").expect("it is there");
     assert_eq!((second.links().lazy_id_of(shape), second.links().object_of_lazy_id(id)), (Some(id), Some(shape)));
     let own = second.links().broadcast(hub, "shift", &[]).expect("it is bound");
@@ -382,7 +382,7 @@ fn weak_and_soft_references_keep_nothing_alive_and_become_none() {
         kind Some("/Script/Game.Shapeshifter")
         later None
         field Some("/Script/Game.Shapeshifter:speed")"#]]
-    .assert_eq(&leads(&host, hub));
-    let wrong = host.links().point(hub, "soft", born(&host, EAR)).expect_err("an ear is not an actor");
+    .assert_eq(&targets_of(&host, hub));
+    let wrong = host.links().point(hub, "soft", spawn(&host, EAR)).expect_err("an ear is not an actor");
     assert!(matches!(wrong, Error::Call(CallError::WrongClass { .. })), "{wrong}");
 }

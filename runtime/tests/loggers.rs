@@ -10,9 +10,9 @@ fn loggers(features: &[&str]) -> Result<Runtime, String> {
     host.create_master(&[support::plugin("loggers", features)]).map(|_| host).map_err(|error| error.to_string())
 }
 
-fn say(host: &Runtime, what: &str) {
-    let said = host.calls().call("ex:/loggers.say", &[Value::Text(what.to_owned())]);
-    said.unwrap_or_else(|error| panic!("{what}: {error}"));
+fn log(host: &Runtime, what: &str) {
+    let result = host.calls().call("ex:/loggers.say", &[Value::Text(what.to_owned())]);
+    result.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
 fn written(host: &Runtime) -> String {
@@ -27,7 +27,7 @@ fn check(feature: &str, of_host: &str, own: &[&str]) {
     let record = support::record("loggers");
     let host = loggers(&[feature]).unwrap_or_else(|error| panic!("{feature}: {error}"));
     for round in 0..2 {
-        say(&host, "later");
+        log(&host, "later");
         assert_eq!(record.take(), of_host, "{feature}, {round}");
         let written = written(&host);
         let lines: Vec<_> = written.lines().collect();
@@ -59,7 +59,7 @@ fn a_plugin_subscriber_receives_lines_after_main() {
 fn a_plugin_without_loggers_of_its_own_loses_no_line() {
     let record = support::record("loggers");
     let host = loggers(&[]).unwrap_or_else(|error| panic!("{error}"));
-    say(&host, "later");
+    log(&host, "later");
     assert_eq!(
         record.take(),
         "a line of log before\na line of tracing before\na line of log in main\na line of tracing in main\nlater of log\nlater of \

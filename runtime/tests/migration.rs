@@ -300,10 +300,10 @@ fn reloading_an_equal_declaration_changes_and_lists_nothing() {
 fn a_new_object_starts_with_the_new_defaults() {
     let Before { host, .. } = before();
     reload(&host, &["v2"]);
-    let born = host.objects().spawn(SHAPESHIFTER).expect("spawned");
+    let spawned = host.objects().spawn(SHAPESHIFTER).expect("spawned");
     check(
         &host,
-        born,
+        spawned,
         PLAIN_VALUES,
         expect![[r#"
         added = Text("new here")
@@ -318,5 +318,5 @@ fn a_new_object_starts_with_the_new_defaults() {
         form = Struct([("depth", F64(0.0)), ("width", F64(0.0)), ("height", F64(0.0))])
     "#]],
     );
-    assert!(host.objects().is_alive(born));
+    assert!(host.objects().is_alive(spawned));
 }

@@ -29,7 +29,7 @@ pub(crate) const CRATES: &[&str] = &[
 ];
 
 /// Mutually dependent modules of one folder, with the reason.
-const CIRCLES: &[(&str, &[&str], &str)] = &[
+const CYCLES: &[(&str, &[&str], &str)] = &[
     (
         "plugin-api/macros/src",
         &["class_impl", "export", "imported_impl"],
@@ -296,30 +296,30 @@ fn reached(uses: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<St
     found
 }
 
-fn circles(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<Vec<String>> {
+fn cycles(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<Vec<String>> {
     let reached: BTreeMap<_, _> = uses.keys().map(|name| (name, reached(uses, name))).collect();
-    let circle_of = |name: &&String| -> Vec<String> {
+    let cycle_of = |name: &&String| -> Vec<String> {
         uses.keys().filter(|other| reached[name].contains(*other) && reached[other].contains(*name)).cloned().collect()
     };
-    uses.keys().map(|name| circle_of(&name)).filter(|circle| !circle.is_empty()).collect()
+    uses.keys().map(|name| cycle_of(&name)).filter(|cycle| !cycle.is_empty()).collect()
 }
 
 #[test]
 fn the_only_module_cycles_are_those_with_a_reason() {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = BTreeSet::new();
     for name in CRATES {
-        let all = modules(&home.join(name));
+        let all = modules(&workspace.join(name));
         let uses = uses(&all);
         let folders: BTreeSet<_> = all.keys().flat_map(|module| (0..module.len()).map(|len| &module[..len])).collect();
         for folder in folders {
-            let place = [&[(*name).to_owned()], folder].concat().join("/");
-            found.extend(circles(&within(folder, &uses)).into_iter().map(|circle| (place.clone(), circle)));
+            let folder_path = [&[(*name).to_owned()], folder].concat().join("/");
+            found.extend(cycles(&within(folder, &uses)).into_iter().map(|cycle| (folder_path.clone(), cycle)));
         }
     }
-    let known = CIRCLES.iter().map(|(place, circle, reason)| {
-        assert!(reason.len() > 20, "{place}: a reason is a sentence");
-        ((*place).to_owned(), circle.iter().map(|name| (*name).to_owned()).collect())
+    let known = CYCLES.iter().map(|(folder_path, cycle, reason)| {
+        assert!(reason.len() > 20, "{folder_path}: a reason is a sentence");
+        ((*folder_path).to_owned(), cycle.iter().map(|name| (*name).to_owned()).collect())
     });
     let known: BTreeSet<(String, Vec<String>)> = known.collect();
     let wrong: Vec<_> = found.symmetric_difference(&known).collect();
@@ -331,14 +331,14 @@ fn paths_resolve_to_modules_through_re_exports_and_globs() {
     let module =
         |path: &str| -> Module { path.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect() };
     let mut reader = Reader::default();
-    for (place, text) in [
+    for (path, text) in [
         ("", "pub use a::Deep; pub use b::*; struct Root;"),
         ("a", "pub use self::inner::Deep; use crate::b::Shallow;"),
         ("a::inner", "pub struct Deep; fn f() { super::super::b::g(); }"),
         ("b", "pub struct Shallow; pub fn g() { crate::Deep; let _: std::fmt::Error; }"),
         ("c", "use crate::b as chosen; pub use chosen::g;"),
     ] {
-        reader.module = module(place);
+        reader.module = module(path);
         reader.source();
         reader.visit_file(&syn::parse_file(text).expect("it is Rust"));
     }
@@ -353,5 +353,5 @@ fn paths_resolve_to_modules_through_re_exports_and_globs() {
     check("b", "std::fmt::Error", None);
     check("a", "crate::c::g", Some("b"));
     check("a", "inner::Deep", Some("a::inner"));
-    assert_eq!(circles(&within(&[], &uses(&all))), BTreeSet::from([vec!["a".to_owned(), "b".to_owned()]]));
+    assert_eq!(cycles(&within(&[], &uses(&all))), BTreeSet::from([vec!["a".to_owned(), "b".to_owned()]]));
 }

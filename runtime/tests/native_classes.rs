@@ -249,12 +249,12 @@ fn host() -> Runtime {
     host
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Formats the result or the error of a call, without the call site.
-fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+fn call_text(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     match host.objects().call(object, function, arguments) {
         Ok(Some(value)) => format!("{value:?}"),
         Ok(None) => "nothing".to_owned(),
@@ -271,15 +271,18 @@ fn the_glue_of_the_plugin_is_that_of_the_natives() {
 #[test]
 fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
     let host = host();
-    let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
-    let flicker = |object, times| told(&host, object, "flicker", &[Value::U32(times)]);
+    let [lamp, lantern] = [spawn(&host, LAMP), spawn(&host, LANTERN)];
+    let flicker = |object, times| call_text(&host, object, "flicker", &[Value::U32(times)]);
     assert_eq!([flicker(lamp, 3), flicker(lantern, 3)], ["U32(3)", "U32(6)"]);
     for _ in 0..3 {
         host.reload(&[support::plugin("host-types", &[])]).unwrap_or_else(|error| panic!("{error}"));
         let _flickered = (flicker(lamp, 1), flicker(lantern, 1));
     }
     // Counters of the plugin restart at each reload; counters of the host continue.
-    assert_eq!([told(&host, lantern, "flickered", &[]), told(&host, lantern, "swings", &[])], ["U32(12)", "U32(1)"]);
+    assert_eq!(
+        [call_text(&host, lantern, "flickered", &[]), call_text(&host, lantern, "swings", &[])],
+        ["U32(12)", "U32(1)"]
+    );
     // Each reload replaces the class default object of the plugin's class.
     let defaults = ["Default__Lantern ends at 2 after 0", "the sprite of Default__Lantern is dropped"];
     assert_eq!(seen(), defaults.repeat(3));
@@ -296,7 +299,7 @@ fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
 fn constructors_run_root_first_and_the_default_object_provides_values() {
     let host = host();
     for class in [LAMP, LANTERN, "/Script/Test.Beacon"] {
-        let object = born(&host, class);
+        let object = spawn(&host, class);
         assert_eq!(host.objects().get(object, "brightness").ok(), Some(Value::F64(12.0)), "{class}");
     }
 }
@@ -304,10 +307,10 @@ fn constructors_run_root_first_and_the_default_object_provides_values() {
 #[test]
 fn each_native_class_of_a_chain_has_its_own_rust_fields() {
     let host = host();
-    let beacon = born(&host, "/Script/Test.Beacon");
-    assert_eq!(told(&host, beacon, "flicker", &[Value::U32(5)]), "U32(1005)");
-    assert_eq!(told(&host, born(&host, LAMP), "flicker_twice", &[Value::Object(beacon)]), "U32(3007)");
-    assert_eq!(told(&host, beacon, "flickered", &[]), "U32(7)");
+    let beacon = spawn(&host, "/Script/Test.Beacon");
+    assert_eq!(call_text(&host, beacon, "flicker", &[Value::U32(5)]), "U32(1005)");
+    assert_eq!(call_text(&host, spawn(&host, LAMP), "flicker_twice", &[Value::Object(beacon)]), "U32(3007)");
+    assert_eq!(call_text(&host, beacon, "flickered", &[]), "U32(7)");
 }
 
 #[test]
@@ -340,35 +343,35 @@ fn host_structs_have_any_fields_and_are_properties_parameters_and_results() {
 #[test]
 fn a_plugin_override_of_a_native_event_runs_for_every_caller() {
     let host = host();
-    let lantern = born(&host, LANTERN);
-    assert_eq!(told(&host, born(&host, LAMP), "flicker_twice", &[Value::Object(lantern)]), "U32(4)");
-    assert_eq!(told(&host, lantern, "swings", &[]), "U32(2)");
+    let lantern = spawn(&host, LANTERN);
+    assert_eq!(call_text(&host, spawn(&host, LAMP), "flicker_twice", &[Value::Object(lantern)]), "U32(4)");
+    assert_eq!(call_text(&host, lantern, "swings", &[]), "U32(2)");
     assert_eq!(host.objects().get(lantern, "brightness").ok(), Some(Value::F64(13.0)));
-    let error = told(&host, lantern, "flicker", &[Value::U32(60)]);
+    let error = call_text(&host, lantern, "flicker", &[Value::U32(60)]);
     assert!(error.contains("120 times are too often for the sprite of"), "{error}");
 }
 
 #[test]
 fn a_reentrant_borrow_is_an_error_naming_both_methods() {
     let host = host();
-    let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
+    let [lamp, lantern] = [spawn(&host, LAMP), spawn(&host, LANTERN)];
     for (object, function) in [(lamp, "count_inside"), (lantern, "count_inside"), (lantern, "count")] {
         let error = host.objects().call(object, function, &[]).expect_err("it is held");
         let Error::Call(CallError::ReentrantBorrow { object: of, held, wanted }) = error else { panic!("{error}") };
         assert_eq!((of, &*held, &*wanted), (object, "count_inside", "flickered"), "{function}");
     }
     // The part is released, and the counter is kept.
-    assert_eq!(told(&host, lamp, "flickered", &[]), "U32(1)");
-    assert_eq!(told(&host, lamp, "look_inside", &[]), "Bool(false)");
+    assert_eq!(call_text(&host, lamp, "flickered", &[]), "U32(1)");
+    assert_eq!(call_text(&host, lamp, "look_inside", &[]), "Bool(false)");
     assert!(seen()[0].contains("`flickered` needs the plugin part while `look_inside` holds it"));
 }
 
 #[test]
 fn a_host_interface_is_called_on_host_and_plugin_objects() {
     let host = host();
-    let [lamp, other, lantern] = [LAMP, LAMP, LANTERN].map(|class| born(&host, class));
-    let [bell, silent] = ["/Script/Game.Bell", METER_BASE].map(|class| born(&host, class));
-    let hum = |of, times| told(&host, lamp, "hum_twice", &[Value::Object(of), Value::U32(times)]);
+    let [lamp, other, lantern] = [LAMP, LAMP, LANTERN].map(|class| spawn(&host, class));
+    let [bell, silent] = ["/Script/Game.Bell", METER_BASE].map(|class| spawn(&host, class));
+    let hum = |of, times| call_text(&host, lamp, "hum_twice", &[Value::Object(of), Value::U32(times)]);
     assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(400)", "U32(400)", "U32(4)"]);
     assert_eq!(hum(bell, 13), "an error: it is cracked");
     host.reload(&[support::plugin("host-types", &[])]).unwrap_or_else(|error| panic!("{error}"));
@@ -387,43 +390,43 @@ fn a_host_interface_is_called_on_host_and_plugin_objects() {
 #[test]
 fn nested_calls_reborrow_fields_that_a_method_lends() {
     let host = host();
-    let [lamp, lantern] = [born(&host, LAMP), born(&host, LANTERN)];
-    let lend = |object, times| told(&host, object, "lend_inside", &[Value::U32(times)]);
+    let [lamp, lantern] = [spawn(&host, LAMP), spawn(&host, LANTERN)];
+    let lend = |object, times| call_text(&host, object, "lend_inside", &[Value::U32(times)]);
     // The plugin's lantern flickers twice per call, and calls back for it.
     assert_eq!([lend(lamp, 3), lend(lantern, 3)], ["U32(405)", "U32(708)"]);
     // A failed call ends all its borrows.
     assert!(lend(lamp, 101).contains("101 times are too often"));
-    assert_eq!([lend(lamp, 0), told(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
+    assert_eq!([lend(lamp, 0), call_text(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
     seen();
-    let refused = told(&host, lamp, "lend_another", &[]);
+    let refused = call_text(&host, lamp, "lend_another", &[]);
     assert!(refused.contains("`lend` received other Rust fields"), "{refused}");
-    assert_eq!(told(&host, lamp, "flickered", &[]), "U32(9)");
+    assert_eq!(call_text(&host, lamp, "flickered", &[]), "U32(9)");
 }
 
 #[test]
 fn a_native_method_panic_is_an_error_and_releases_the_fields() {
     let host = host();
-    let lamp = born(&host, LAMP);
+    let lamp = spawn(&host, LAMP);
     let error = host.objects().call(lamp, "panics", &[]).expect_err("it panics");
     assert!(
         matches!(&error, Error::Call(CallError::Panicked { message, .. }) if message == "the bulb burst"),
         "{error}"
     );
-    assert_eq!(told(&host, lamp, "flicker", &[Value::U32(2)]), "U32(2)");
+    assert_eq!(call_text(&host, lamp, "flicker", &[Value::U32(2)]), "U32(2)");
 }
 
 #[test]
 fn the_collection_traces_references_in_rust_fields() {
     let host = host();
-    let [kept, friend, loose] = [born(&host, LAMP), born(&host, LANTERN), born(&host, LAMP)];
+    let [kept, friend, loose] = [spawn(&host, LAMP), spawn(&host, LANTERN), spawn(&host, LAMP)];
     for object in [friend, loose] {
         assert!(host.objects().remove_root(object));
     }
-    assert_eq!(told(&host, kept, "befriend", &[Value::Object(friend)]), "nothing");
+    assert_eq!(call_text(&host, kept, "befriend", &[Value::Object(friend)]), "nothing");
     host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!([kept, friend, loose].map(|object| host.objects().is_alive(object)), [true, true, false]);
     assert_eq!(seen().len(), 2);
-    let refused = told(&host, kept, "befriend", &[Value::Object(born(&host, METER_BASE))]);
+    let refused = call_text(&host, kept, "befriend", &[Value::Object(spawn(&host, METER_BASE))]);
     assert!(refused.contains("/Script/Test.Lamp"), "{refused}");
 }
 
@@ -434,11 +437,11 @@ const METER_BASE: &str = "/Script/Engine.Actor";
 fn two_runtimes_on_two_threads_have_fields_of_their_own() {
     let run = || {
         let host = host();
-        let lamp = born(&host, LAMP);
+        let lamp = spawn(&host, LAMP);
         for _ in 0..50 {
-            told(&host, lamp, "flicker", &[Value::U32(1)]);
+            call_text(&host, lamp, "flicker", &[Value::U32(1)]);
         }
-        let flickered = told(&host, lamp, "flickered", &[]);
+        let flickered = call_text(&host, lamp, "flickered", &[]);
         drop(host);
         (flickered, seen().len())
     };
@@ -477,41 +480,42 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         .unwrap_or_else(|error| panic!("{error}"));
     emitted.create_master(&[support::plugin("host-types", &["meter"])]).unwrap_or_else(|error| panic!("{error}"));
     let used = |host: &Runtime| {
-        let meter = born(host, METER);
-        assert_eq!(told(host, meter, "shows_a_new_reading", &[]), "Bool(true)");
-        let begins = told(host, meter, "last_reading", &[]);
+        let meter = spawn(host, METER);
+        assert_eq!(call_text(host, meter, "shows_a_new_reading", &[]), "Bool(true)");
+        let begins = call_text(host, meter, "last_reading", &[]);
         assert!(begins.contains("U32(1)") && begins.contains("F64(-0.5)"), "{begins}");
-        let pass = |units| told(host, meter, "pass", &[Value::U32(units)]);
+        let pass = |units| call_text(host, meter, "pass", &[Value::U32(units)]);
         let values = ["price", "label"].map(|name| format!("{:?}", host.objects().get(meter, name).ok()));
-        let counted = [told(host, meter, "has_counted", &[]), pass(0), pass(3), told(host, meter, "has_counted", &[])];
-        assert_eq!(told(host, meter, "sum_up", &[]), "F64(6.0)");
+        let counted =
+            [call_text(host, meter, "has_counted", &[]), pass(0), pass(3), call_text(host, meter, "has_counted", &[])];
+        assert_eq!(call_text(host, meter, "sum_up", &[]), "F64(6.0)");
         let cost = host.calls().call("uf:/Script/Metering.Meter:cost_of", &[Value::U32(4), Value::F64(0.25)]);
         assert_eq!(cost.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(1.0)));
-        assert_eq!(told(host, meter, "cost_of", &[Value::U32(4)]), "F64(2.0)");
+        assert_eq!(call_text(host, meter, "cost_of", &[Value::U32(4)]), "F64(2.0)");
         let take = |units| host.objects().call_with_outs(meter, "take", &[Value::U32(units), Value::Text("so".into())]);
         let (more, outs) = take(3).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!((more, outs), (Some(Value::Bool(true)), vec![Value::U32(1), Value::Text("so taken".into())]));
         let few = take(1).expect_err("too few");
         assert!(matches!(few, Error::Call(CallError::Returned { .. })), "{few}");
-        assert_eq!(told(host, meter, "take_twice", &[Value::U32(3)]), "Text(\"[true, false] 1 line taken\")");
-        let read = told(host, meter, "read_as_any", &[]);
-        let refused = told(host, meter, "set_back", &[Value::Bool(false)]);
-        let set_back = told(host, meter, "set_back", &[Value::Bool(true)]);
+        assert_eq!(call_text(host, meter, "take_twice", &[Value::U32(3)]), "Text(\"[true, false] 1 line taken\")");
+        let read = call_text(host, meter, "read_as_any", &[]);
+        let refused = call_text(host, meter, "set_back", &[Value::Bool(false)]);
+        let set_back = call_text(host, meter, "set_back", &[Value::Bool(true)]);
         assert_eq!([read, refused, set_back], ["F64(12.0)", "an error: it is sealed", "U32(4)"]);
-        let last = told(host, meter, "last_reading", &[]);
+        let last = call_text(host, meter, "last_reading", &[]);
         let named = |name| Value::Enum(EnumValue::named(name));
         let change = |to| host.objects().call_with_outs(meter, "change", &[named(to), named("Front")]);
         for (to, before, after) in [("Old", "Night", "Plain"), ("Night", "Plain", "Night")] {
             let (result, outs) = change(to).unwrap_or_else(|error| panic!("{error}"));
             let tariff = host.objects().get(meter, "tariff").ok();
-            let in_words = |value: Option<&Value>| match value {
+            let display = |value: Option<&Value>| match value {
                 Some(Value::Enum(value)) => value.to_string(),
                 other => format!("{other:?}"),
             };
-            let seen = [in_words(result.as_ref()), in_words(outs.first()), in_words(tariff.as_ref())];
+            let seen = [display(result.as_ref()), display(outs.first()), display(tariff.as_ref())];
             assert_eq!(seen, [before, "Front | Back", after]);
         }
-        let others = [born(host, METER), born(host, METER)];
+        let others = [spawn(host, METER), spawn(host, METER)];
         let objects = Value::Array(others.map(Value::Object).to_vec());
         let tariffs = Value::Array(vec![named("Night"), named("Plain")]);
         let all = host.objects().call(meter, "connect", &[objects.clone(), tariffs]);
@@ -520,13 +524,17 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         assert_eq!(host.objects().get(meter, "behind").ok(), Some(objects));
         for other in others {
             assert_eq!(host.objects().get(other, "before").ok(), Some(Value::Object(meter)));
-            assert_eq!(told(host, other, "pass", &[Value::U32(1)]), "F64(10.0)", "it counted two in the broadcast");
+            assert_eq!(
+                call_text(host, other, "pass", &[Value::U32(1)]),
+                "F64(10.0)",
+                "it counted two in the broadcast"
+            );
         }
-        let stranger = Value::Array(vec![Value::Object(born(host, METER_BASE))]);
+        let stranger = Value::Array(vec![Value::Object(spawn(host, METER_BASE))]);
         let refused = host.objects().call(meter, "connect", &[stranger, Value::Array(vec![])]);
         let refused = refused.expect_err("an actor").to_string();
         assert!(refused.contains(METER), "{refused}");
-        let sorted = told(host, meter, "sorted", &[Value::Optional(None)]);
+        let sorted = call_text(host, meter, "sorted", &[Value::Optional(None)]);
         let refused = change("Cheap").expect_err("no such tariff").to_string();
         assert!(refused.contains("`Cheap`, which is none of Plain, Night, Old"), "{refused}");
         (values, [counted.to_vec(), vec![last, sorted]].concat())

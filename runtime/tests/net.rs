@@ -33,7 +33,7 @@ fn parcels() -> Runtime {
     support::host(&[support::plugin("parcels", &[])])
 }
 
-fn born(host: &Runtime) -> ObjectHandle {
+fn spawn(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Game.Depot").expect("it is declared")
 }
 
@@ -51,7 +51,7 @@ fn with(value: &Value, name: &str, new: Value) -> Value {
 #[test]
 fn constructors_start_with_the_struct_defaults() {
     let host = parcels();
-    let made = host.objects().call(born(&host), "constructed", &[]).expect("it makes them");
+    let made = host.objects().call(spawn(&host), "constructed", &[]).expect("it makes them");
     let expected = "me Size { height: 6.0, width: -1, way: Air, weight: 0 } Size { height: 2.5, width: -1, way: Air, weight: 0 } | \
                     Size { height: 1.0, width: -1, way: Road, weight: 0 }";
     assert_eq!(made, Some(Value::Text(expected.to_owned())));
@@ -61,8 +61,8 @@ fn constructors_start_with_the_struct_defaults() {
 #[test]
 fn a_module_struct_with_custom_serialization_keeps_fields_not_sent() {
     let (here, there) = (parcels(), parcels());
-    let (from, to) = (born(&here), born(&there));
-    let (sender, sender_there) = (born(&here), born(&there));
+    let (from, to) = (spawn(&here), spawn(&there));
+    let (sender, sender_there) = (spawn(&here), spawn(&there));
     let (names, names_there) = (Shared::of(&[(5, sender)]), Shared::of(&[(5, sender_there)]));
     let label = here.objects().get(from, "label").expect("it is there");
     let label = with(&label, "sender", Value::Object(sender));
@@ -98,7 +98,7 @@ fn a_module_struct_with_custom_serialization_keeps_fields_not_sent() {
 #[test]
 fn structs_without_custom_serialization_are_sent_field_by_field() {
     let (here, there) = (parcels(), parcels());
-    let (from, to) = (born(&here), born(&there));
+    let (from, to) = (spawn(&here), spawn(&there));
     let none = Shared::default();
     here.objects().call(from, "note", &[Value::Text("shelf".to_owned()), Value::U32(9)]).expect("it notes");
     let bytes = here.net_write(from, "drawer", &none).expect("it is written");
@@ -119,15 +119,15 @@ fn structs_without_custom_serialization_are_sent_field_by_field() {
 #[test]
 fn failed_or_broken_serialization_is_an_error_without_changes() {
     let host = parcels();
-    let depot = born(&host);
+    let depot = spawn(&host);
     let none = Shared::default();
     let empty = host.net_write(depot, "label", &none).expect_err("an empty label is refused");
     assert!(matches!(&empty, Error::Call(CallError::Returned { .. })), "{empty}");
     let size = host.objects().get(depot, "large").expect("it is there");
-    for (weight, said) in [(99, "no success"), (77, "broken on purpose")] {
+    for (weight, expected) in [(99, "no success"), (77, "broken on purpose")] {
         host.objects().set(depot, "large", &with(&size, "weight", Value::U8(weight))).expect("it is there");
         let error = host.net_write(depot, "large", &none).expect_err("serialization fails").to_string();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     host.objects().set(depot, "large", &size).expect("it is there");
     let bytes = host.net_write(depot, "large", &none).expect("it is written");

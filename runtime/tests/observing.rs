@@ -82,8 +82,8 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
         assert_eq!(times.histogram.buckets().map(|(_, calls)| calls).sum::<u64>(), times.calls, "{times}");
         assert!(times.longest <= times.total && times.histogram.percentile(100) >= times.longest / 2, "{times}");
     }
-    let shown = host.console("calls");
-    assert!(shown.contains("3 × nm:/switchboard:Line:sum (nm): mean ") && shown.contains(", 1 failed"), "{shown}");
+    let table = host.console("calls");
+    assert!(table.contains("3 × nm:/switchboard:Line:sum (nm): mean ") && table.contains(", 1 failed"), "{table}");
     // A handle from before still works.
     assert!(host.console("calls off").contains("not counted"));
     round();

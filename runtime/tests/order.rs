@@ -227,8 +227,8 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
 
     let Outcome::RolledBack { phase: Phase::Rebuild, error } = &report.outcome else { panic!("{report}") };
     let line = support::line_of("lamps-plus", "panics-when-rebuilt\")");
-    let told = "red constructor of Game.SafeFuse (SafeFuse_1) panicked: \"no fuse for SafeFuse_1\"";
-    assert_eq!(*error, format!("{told} at {line}:9"));
+    let expected = "red constructor of Game.SafeFuse (SafeFuse_1) panicked: \"no fuse for SafeFuse_1\"";
+    assert_eq!(*error, format!("{expected} at {line}:9"));
     check(
         &record,
         expect![[r#"

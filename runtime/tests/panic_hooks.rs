@@ -17,7 +17,7 @@ fn change(host: &Runtime, what: &str) {
 }
 
 /// Number of runs of the author's hook since the last call.
-fn heard(host: &Runtime) -> u32 {
+fn hook_calls(host: &Runtime) -> u32 {
     match host.calls().call("ex:/outcry.heard", &[]) {
         Ok(Some(Value::U32(times))) => times,
         other => panic!("it counts: {other:?}"),
@@ -25,14 +25,14 @@ fn heard(host: &Runtime) -> u32 {
 }
 
 /// Checks that the panic error contains the message and the location.
-fn assert_place(host: &Runtime, when: &str) {
+fn assert_location(host: &Runtime, when: &str) {
     let error =
         host.calls().call("ex:/outcry.cry", &[Value::Text(when.to_owned())]).expect_err("it panics").to_string();
-    let place = support::line_of("outcry", "panic!(\"{text}\");");
-    assert!(error.contains(&format!("panicked: \"{when}\" at {place}:5")), "{when}: {error}");
+    let location = support::line_of("outcry", "panic!(\"{text}\");");
+    assert!(error.contains(&format!("panicked: \"{when}\" at {location}:5")), "{when}: {error}");
     let error = host.calls().call("ex:/outcry.cry_number", &[Value::U64(7)]).expect_err("it panics").to_string();
-    let place = support::line_of("outcry", "panic_any(number)");
-    assert!(error.contains(&format!("at {place}:5")), "{when}: {error}");
+    let location = support::line_of("outcry", "panic_any(number)");
+    assert!(error.contains(&format!("at {location}:5")), "{when}: {error}");
 }
 
 #[test]
@@ -40,11 +40,11 @@ fn the_first_panic_after_setting_a_hook_has_its_location() {
     for what in ["set", "set with state", "set on a thread", "chain"] {
         let host = outcry(&[], &[]);
         change(&host, what);
-        assert_place(&host, what);
-        assert_eq!(heard(&host), 2, "{what}: once for each panic");
+        assert_location(&host, what);
+        assert_eq!(hook_calls(&host), 2, "{what}: once for each panic");
         change(&host, "set");
-        assert_place(&host, what);
-        assert_eq!(heard(&host), 2, "{what}: only the latest hook runs");
+        assert_location(&host, what);
+        assert_eq!(hook_calls(&host), 2, "{what}: only the latest hook runs");
     }
 }
 
@@ -52,25 +52,25 @@ fn the_first_panic_after_setting_a_hook_has_its_location() {
 fn a_panic_hook_set_early_loses_no_location() {
     for what in ["set", "set with state", "set on a thread", "take", "chain", "keep", "drop in a panic"] {
         let host = outcry(&[what], &[]);
-        assert_place(&host, what);
+        assert_location(&host, what);
         let author = u32::from(what != "take") * 2;
         // The hook has also run in main itself.
-        assert_eq!(heard(&host), author + u32::from(what == "drop in a panic"), "{what}");
+        assert_eq!(hook_calls(&host), author + u32::from(what == "drop in a panic"), "{what}");
     }
     let host = outcry(&[], &["early"]);
-    assert_place(&host, "early");
-    assert_eq!(heard(&host), 2, "the hook of the initializer runs still");
+    assert_location(&host, "early");
+    assert_eq!(hook_calls(&host), 2, "the hook of the initializer runs still");
 }
 
 #[test]
 fn a_panic_hook_taken_and_dropped_keeps_the_location() {
     let host = outcry(&[], &[]);
     change(&host, "take");
-    assert_place(&host, "taken");
+    assert_location(&host, "taken");
     change(&host, "set");
     change(&host, "take");
-    assert_place(&host, "taken again");
-    assert_eq!(heard(&host), 0, "the author has removed the hook");
+    assert_location(&host, "taken again");
+    assert_eq!(hook_calls(&host), 0, "the author has removed the hook");
 }
 
 /// Covers the only case detected late: our hook is taken and kept, but not called.
@@ -81,12 +81,12 @@ fn a_panic_hook_taken_and_kept_loses_one_location_at_most() {
         change(&host, "keep");
         let error = host.calls().call("ex:/outcry.cry", &[Value::Text("first".to_owned())]).expect_err("it panics");
         assert!(error.to_string().contains("panicked: \"first\""), "{error}");
-        assert_place(&host, "kept");
-        assert_eq!(heard(&host), 3, "round {round}");
+        assert_location(&host, "kept");
+        assert_eq!(hook_calls(&host), 3, "round {round}");
         change(&host, if round == 1 { "drop kept" } else { "restore" });
-        assert_place(&host, "given back");
+        assert_location(&host, "given back");
         // In the last round the author's own hook was kept.
-        assert_eq!(heard(&host), if round == 0 { 0 } else { 2 }, "round {round}");
+        assert_eq!(hook_calls(&host), if round == 0 { 0 } else { 2 }, "round {round}");
     }
 }
 
@@ -98,7 +98,7 @@ fn a_panic_on_a_module_thread_reaches_log_and_author_hook() {
         host.calls().call("ex:/outcry.cry_aside", &[Value::Text("aside".to_owned())]).expect("its own thread panics");
     assert_eq!(aside, Some(Value::Bool(true)));
     assert_eq!(record.take(), "aside\n");
-    assert_eq!(heard(&host), 1);
+    assert_eq!(hook_calls(&host), 1);
 }
 
 #[test]
@@ -106,9 +106,9 @@ fn concurrent_hook_changes_and_panics_leave_a_working_chain() {
     let host = outcry(&[], &[]);
     assert_eq!(host.calls().call("ex:/outcry.storm", &[Value::U32(500)]).expect("it ends"), Some(Value::U32(4)));
     change(&host, "set");
-    let _counted = heard(&host);
-    assert_place(&host, "after the storm");
-    assert_eq!(heard(&host), 2);
+    let _counted = hook_calls(&host);
+    assert_location(&host, "after the storm");
+    assert_eq!(hook_calls(&host), 2);
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn panic_hooks_are_removed_with_their_module_at_no_cost() {
         for what in ["set", "chain", "keep", "set with state", "restore", "take", "chain", "set"] {
             change(&host, what);
         }
-        assert_place(&host, "before the reload");
+        assert_location(&host, "before the reload");
         let library = support::tagged("outcry", &[], turn % 2);
         let reload =
             host.reload(&[library]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         assert!(reload.is_committed() && reload.blocked.is_none() && reload.parked.is_empty(), "{reload}");
-        assert_place(&host, "after the reload");
+        assert_location(&host, "after the reload");
     }
 }
 
@@ -142,9 +142,9 @@ fn a_panic_that_ends_the_program_is_in_the_log_before_that() {
     let _built = support::plugin("outcry", &[]);
     let mut this = support::alone::only(module_path!(), test);
     let output = this.env(ENDING, "1").output().expect("this program starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{said}");
-    for words in ["where C calls", "panic in a function that cannot unwind"] {
-        assert!(said.contains(words), "{words} is not in: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{stderr}");
+    for part in ["where C calls", "panic in a function that cannot unwind"] {
+        assert!(stderr.contains(part), "{part} is not in: {stderr}");
     }
 }

@@ -244,9 +244,9 @@ fn removing_a_base_module_fails_for_its_remaining_dependent() {
 #[test]
 fn listeners_receive_the_modules_kept_by_a_reload() {
     let events = Rc::new(RefCell::new(Vec::new()));
-    let heard = Rc::clone(&events);
+    let inner = Rc::clone(&events);
     let host =
-        support::builder().on_event(move |event| heard.borrow_mut().push(event.to_string())).build().expect("a host");
+        support::builder().on_event(move |event| inner.borrow_mut().push(event.to_string())).build().expect("a host");
     host.create_master(&libraries(1, 1, 1)).expect("a Master");
     events.borrow_mut().clear();
     host.reload_changed(&libraries(1, 2, 1)).expect("a Master").into_result().expect("a reload");
@@ -284,17 +284,18 @@ fn requests_are_one_reload_that_is_as_wide_as_any_of_them() {
 #[test]
 fn a_watch_can_replace_only_changed_modules() {
     let folder = tempfile::tempdir().expect("a folder");
-    let place = |library: &Path, name: &str| {
+    let copy_to_folder = |library: &Path, name: &str| {
         let path = folder.path().join(name);
         std::fs::copy(library, &path).expect("a copy");
         path
     };
     let [plus, attributes, cube] = ["plus.so", "attributes.so", "cube.so"];
     let first = libraries(1, 1, 1);
-    let watched = [place(&first[0], plus), place(&first[1], attributes), place(&first[2], cube)];
+    let watched =
+        [copy_to_folder(&first[0], plus), copy_to_folder(&first[1], attributes), copy_to_folder(&first[2], cube)];
     let host = support::host(&watched);
     host.watch_changed().expect("a folder to watch");
-    place(&libraries(1, 1, 2)[2], cube);
+    copy_to_folder(&libraries(1, 1, 2)[2], cube);
     let until = Instant::now() + Duration::from_secs(60);
     let report = loop {
         host.tick(Budget::frame());

@@ -16,7 +16,7 @@ use alcedo_runtime::{Budget, ContextError, ContextState, FoundModule, Runtime, S
 const LONG: Duration = Duration::from_secs(60);
 
 /// Message of the runtime for a payload without a string.
-const SAID: &str = "a panic without a message";
+const MESSAGE: &str = "a panic without a message";
 
 struct Bomb;
 
@@ -39,7 +39,7 @@ fn reports() -> PathBuf {
 }
 
 /// Fails if a panic escapes from the code.
-fn comes_back<T>(what: &str, code: impl FnOnce() -> T) -> T {
+fn without_panic<T>(what: &str, code: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| {
         std::mem::forget(payload);
         panic!("a payload of {what} got out")
@@ -51,10 +51,10 @@ fn resolvers_and_handlers_that_throw_fail_their_load_and_no_other() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("thrown at").expect("the name is free");
     let throws = || -> ! { throw() };
-    let refused = |who: &str| {
-        let outcome = comes_back(who, || slim.load_name("reports", &VersionReq::STAR));
+    let refused = |name: &str| {
+        let outcome = without_panic(name, || slim.load_name("reports", &VersionReq::STAR));
         let Err(ContextError::ResolverError { who: named, source, .. }) = outcome else { panic!("{outcome:?}") };
-        assert_eq!((named.as_str(), source.to_string()), (who, format!("it panicked: \"{SAID}\"")));
+        assert_eq!((named.as_str(), source.to_string()), (name, format!("it panicked: \"{MESSAGE}\"")));
     };
     slim.set_resolver(move |_| throws());
     refused("the resolver");
@@ -62,7 +62,7 @@ fn resolvers_and_handlers_that_throw_fail_their_load_and_no_other() {
     slim.on_resolving(move |_| throws());
     refused("handler 1");
     slim.set_native_resolver(move |_| throws());
-    let native = comes_back("a native resolver", || slim.native_library("nothing", None).map(drop));
+    let native = without_panic("a native resolver", || slim.native_library("nothing", None).map(drop));
     assert!(matches!(native, Err(ContextError::ResolverError { .. })), "{native:?}");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(reports()))));
     slim.load_name("reports", &VersionReq::STAR).expect("nothing is left of the failures");
@@ -71,23 +71,23 @@ fn resolvers_and_handlers_that_throw_fail_their_load_and_no_other() {
 #[test]
 fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     let contexts = runtime().contexts();
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let tells = Arc::clone(&heard);
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let inner = Arc::clone(&log);
     contexts.on_event(|_| throw());
-    contexts.on_event(move |notice| tells.lock().expect("not poisoned").push(notice.to_string()));
+    contexts.on_event(move |notice| inner.lock().expect("not poisoned").push(notice.to_string()));
     let slim = contexts.create_slim("thrown at").expect("the name is free");
-    comes_back("a notice", || slim.load_path(reports())).expect("it is loaded");
+    without_panic("a notice", || slim.load_path(reports())).expect("it is loaded");
     slim.on_unloading(0, |_| throw());
-    let tells = Arc::clone(&heard);
-    slim.on_unloading(1, move |_| tells.lock().expect("not poisoned").push("the other".to_owned()));
-    let ticket = comes_back("an unloading callback", || slim.begin_unload()).expect("it is collectible");
+    let inner = Arc::clone(&log);
+    slim.on_unloading(1, move |_| inner.lock().expect("not poisoned").push("the other".to_owned()));
+    let ticket = without_panic("an unloading callback", || slim.begin_unload()).expect("it is collectible");
     let report = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
     let once = |line: &str| report.problems.iter().filter(|problem| *problem == line).count();
     // The report of the end may precede or follow the wait.
-    assert_eq!(once(&format!("a callback of priority 0 panicked: \"{SAID}\"")).min(2), 2, "{report}");
+    assert_eq!(once(&format!("a callback of priority 0 panicked: \"{MESSAGE}\"")).min(2), 2, "{report}");
     assert_eq!(slim.state(), ContextState::Dead);
     let expected = ["Loaded Slim \"thrown at\" 1 reports", "Unloading Slim \"thrown at\" 1", "the other"];
-    assert_eq!(heard.lock().expect("not poisoned")[..3], expected);
+    assert_eq!(log.lock().expect("not poisoned")[..3], expected);
 }
 
 #[test]
@@ -98,14 +98,14 @@ fn a_throwing_listener_does_not_end_a_slim_watch() {
     let library = dir.path().join("libreports.so");
     std::fs::copy(reports(), &library).expect("it can be copied");
     slim.load_path(&library).expect("it is loaded");
-    let (told, tells) = channel();
+    let (sender, receiver) = channel();
     let watch = SlimWatch::start(&slim, &library, move |_| {
-        told.send(()).expect("it is waited for");
+        sender.send(()).expect("it is waited for");
         throw()
     });
     for _ in 0..2 {
         std::fs::copy(support::tagged("reports", &[], 2), &library).expect("it can be copied");
-        tells.recv_timeout(LONG).expect("the watch continues");
+        receiver.recv_timeout(LONG).expect("the watch continues");
     }
     drop(watch.expect("it can be watched"));
 }
@@ -117,14 +117,14 @@ fn throwing_runtime_callbacks_stop_neither_each_other_nor_reloads() {
     let (counts, called) = (Rc::clone(&events), Rc::clone(&calls));
     let builder = support::builder().on_event(|_| throw()).on_event(move |_| counts.set(counts.get() + 1));
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    comes_back("a listener", || host.create_master(&lingering())).expect("it starts");
+    without_panic("a listener", || host.create_master(&lingering())).expect("it starts");
     assert_eq!(events.get(), 4);
     host.unloads().on_unloading(0, |_, _| throw());
     host.unloads().on_unloading(1, move |_, _| called.set(called.get() + 1));
-    let reload = comes_back("an unloading callback", || host.reload(&lingering())).expect("a Master");
+    let reload = without_panic("an unloading callback", || host.reload(&lingering())).expect("a Master");
     assert!(reload.is_committed(), "{reload}");
-    let ticket = comes_back("an unloading callback", || host.unload_master()).expect("a Master").ticket;
-    let problem = format!("the unloading callback of priority 0 panicked: \"{SAID}\"");
+    let ticket = without_panic("an unloading callback", || host.unload_master()).expect("a Master").ticket;
+    let problem = format!("the unloading callback of priority 0 panicked: \"{MESSAGE}\"");
     assert!(ticket.report().problems.contains(&problem), "{}", ticket.report());
     assert_eq!(calls.get(), 2);
 }
@@ -135,17 +135,17 @@ fn throwing_functions_and_posts_are_one_error_for_any_caller() {
     host.calls()
         .register("host.bomb", " -> String".parse().expect("a signature"), |_, _| throw())
         .expect("a free name");
-    let error = comes_back("a function", || host.calls().call("ex:/host.bomb", &[])).expect_err("it panics");
-    assert_eq!(error.to_string(), format!("panicked: \"{SAID}\""));
+    let error = without_panic("a function", || host.calls().call("ex:/host.bomb", &[])).expect_err("it panics");
+    assert_eq!(error.to_string(), format!("panicked: \"{MESSAGE}\""));
     let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
     let relayed = [Value::Text("ex:/host.bomb".to_owned())];
-    let told =
-        comes_back("a function", || host.objects().call(fragile, "relay", &relayed)).expect("the plugin catches it");
-    assert_eq!(told, Some(Value::Text(format!("refused: panicked: \"{SAID}\""))));
+    let answer =
+        without_panic("a function", || host.objects().call(fragile, "relay", &relayed)).expect("the plugin catches it");
+    assert_eq!(answer, Some(Value::Text(format!("refused: panicked: \"{MESSAGE}\""))));
     let (sender, ran) = channel();
     assert!(host.post_handle().post(|_| throw()));
     assert!(host.post_handle().post(move |_| sender.send(()).expect("it is waited for")));
-    comes_back("a post", || host.tick(Budget::frame()));
+    without_panic("a post", || host.tick(Budget::frame()));
     assert_eq!(ran.try_recv(), Ok(()));
 }
 

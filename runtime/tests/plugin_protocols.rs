@@ -18,11 +18,11 @@ fn ledger(features: &[&str], tag: u64) -> PathBuf {
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.calls().add_protocol(PlainProtocol::new("console")).expect("it is free");
-    let say: Signature = "String -> String".parse().expect("a signature");
+    let signature: Signature = "String -> String".parse().expect("a signature");
     let commands = move |name: &ZCallName| match name.rest() {
-        "say" | "greet" => Ok(Answer::Function(Resolved::new(say.clone(), |mut call: Call<'_>| {
-            let said = format!("hello from the host, {}", call.text(0)?);
-            call.give_text(&said)
+        "say" | "greet" => Ok(Answer::Function(Resolved::new(signature.clone(), |mut call: Call<'_>| {
+            let answer = format!("hello from the host, {}", call.text(0)?);
+            call.give_text(&answer)
         }))),
         other => Ok(Answer::declined(format!("the host has no command {other}"))),
     };
@@ -36,17 +36,17 @@ fn text(text: &str) -> Value {
 }
 
 fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
-    let told = match host.calls().call(name, arguments) {
+    let answer = match host.calls().call(name, arguments) {
         Ok(value) => format!("{value:?}"),
         Err(error) => error.to_string(),
     };
-    expected.assert_eq(&told);
+    expected.assert_eq(&answer);
 }
 
 /// Calls the plugin by name and returns its text.
-fn asked(host: &Runtime, name: &str, arguments: &[Value]) -> String {
+fn call_text(host: &Runtime, name: &str, arguments: &[Value]) -> String {
     match host.calls().call(name, arguments) {
-        Ok(Some(Value::Text(told))) => told,
+        Ok(Some(Value::Text(text))) => text,
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -67,8 +67,8 @@ fn plugin_protocol_names_are_called_by_host_and_other_plugins() {
     let count: TypedFunction<(i64,), i64> = host.function("db:/users.count").expect("it is there");
     assert_eq!(count.call((1,)).expect("six"), 6);
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
-    let asked = host.objects().call(line, "ask", &[text("console:/greet"), text("Ana")]).expect("the call succeeds");
-    assert_eq!(asked, Some(text("the ledger greets Ana")), "the smallest priority is first");
+    let answer = host.objects().call(line, "ask", &[text("console:/greet"), text("Ana")]).expect("the call succeeds");
+    assert_eq!(answer, Some(text("the ledger greets Ana")), "the smallest priority is first");
     check(&host, "db:/other.sum", &[Value::I32(20), Value::I32(22)], expect!["Some(I32(42))"]);
 }
 
@@ -103,13 +103,13 @@ fn a_declined_name_is_looked_up_again_and_tools_list_the_decliners() {
     host.calls().call("ex:/ledger.learn", &[text("orders.count")]).expect("it learns");
     check(&host, "db:/orders.count", &[Value::I64(1)], expect!["Some(I64(1))"]);
     let explained = |name: &str| {
-        let told = host.calls().explain(name).unwrap_or_else(|error| panic!("{error}")).to_string();
+        let explanation = host.calls().explain(name).unwrap_or_else(|error| panic!("{error}")).to_string();
         // Build ids differ on each machine.
         let cut = |line: &str| match line.split_once("(build ") {
             Some((before, after)) => format!("{before}({}", after.split_once(')').map_or("", |(_, rest)| rest)),
             None => line.to_owned(),
         };
-        told.lines().map(cut).collect::<Vec<_>>().join("\n")
+        explanation.lines().map(cut).collect::<Vec<_>>().join("\n")
     };
     expect![[r#"
         console:/sing  (protocol: the host)
@@ -186,34 +186,34 @@ fn a_rollback_leaves_names_of_the_old_generation_unchanged() {
 fn protocol_names_and_labels_have_one_owner_each() {
     let _alone = support::record("ledger");
     let host = host(&[ledger(&[], 1)]);
-    let register = |word: &str| asked(&host, "ex:/ledger.register", &[text(word), Value::Bool(false)]);
-    let resolve = |word: &str, label: &str| asked(&host, "ex:/ledger.resolve", &[text(word), text(label)]);
-    let told = [register("uf"), register("console"), register("Db"), register("http"), resolve("http", "pages")];
+    let register = |word: &str| call_text(&host, "ex:/ledger.register", &[text(word), Value::Bool(false)]);
+    let resolve = |word: &str, label: &str| call_text(&host, "ex:/ledger.resolve", &[text(word), text(label)]);
+    let answers = [register("uf"), register("console"), register("Db"), register("http"), resolve("http", "pages")];
     expect![[r#"
         FailureKind(11): the protocol `uf` is taken: it is built in; choose another name
         FailureKind(11): the protocol `console` is taken: the host has registered it, and resolvers may be added to it; choose another name
         FailureKind(11): `Db` cannot be a protocol: write at most 32 lower-case letters, digits, `+`, `-` and `.`, a letter first
         done
         done"#]]
-    .assert_eq(&told.join("\n"));
+    .assert_eq(&answers.join("\n"));
     let again = register("db");
     assert!(
         again.contains("the protocol `db` is taken: ledger 0.1.0 (build ")
             && again.ends_with("has registered it; choose another name"),
         "{again}"
     );
-    let told = [resolve("http", "pages"), resolve("nm", "mine"), resolve("zz", "mine")];
+    let answers = [resolve("http", "pages"), resolve("nm", "mine"), resolve("zz", "mine")];
     expect![[r#"
         FailureKind(11): the resolver `pages` cannot be added to the protocol `http`: it has a resolver of that label; choose another, since errors identify resolvers by label
         FailureKind(11): the resolver `mine` cannot be added to the protocol `nm`: it is built in, and its names are resolved by the runtime; add a protocol for them
         FailureKind(11): the resolver `mine` cannot be added to the protocol `zz`: there is none of that name; add the protocol first"#]]
-    .assert_eq(&told.join("\n"));
+    .assert_eq(&answers.join("\n"));
     let refused =
         host.calls().add_resolver("db", 0, "mine", |_: &ZCallName| Ok(Answer::declined(""))).expect_err("it ends");
     assert!(refused.to_string().contains("it is ledger 0.1.0 (build "), "{refused}");
     let taken = host.calls().add_protocol(PlainProtocol::new("http")).expect_err("it is the ledger's");
     assert!(taken.to_string().contains("has registered it; choose another name"), "{taken}");
-    let thread = asked(&host, "ex:/ledger.register", &[text("ftp"), Value::Bool(true)]);
+    let thread = call_text(&host, "ex:/ledger.register", &[text("ftp"), Value::Bool(true)]);
     assert!(thread.starts_with("FailureKind(4)") && thread.contains("registering a protocol"), "{thread}");
     check(
         &host,
@@ -236,14 +236,14 @@ fn protocol_and_resolver_failures_are_only_errors_of_the_caller() {
                 "`db:/users` is not a ZCall name: there is no table and column at byte 3; write `db:/table.column`"
             ],
         );
-        for (name, argument, says) in [
+        for (name, argument, expected) in [
             ("db:/crash.column", 1, "the protocol crashes"),
             ("db:/resolver.crash", 1, "the resolver crashes"),
             ("db:/users.count", 99, "99 is too much"),
             ("db:/users.count", -1, "returned the error \"a column only grows\""),
         ] {
             let error = host.calls().call(name, &[Value::I64(argument)]).expect_err(name).to_string();
-            assert!(error.contains(says) && error.contains("ledger/src/lib.rs"), "{name}: {error}");
+            assert!(error.contains(expected) && error.contains("ledger/src/lib.rs"), "{name}: {error}");
         }
         let itself = host.calls().call("db:/itself.needed", &[]).expect_err("it needs itself").to_string();
         assert!(itself.contains("names that are resolved by themselves"), "{itself}");
@@ -259,9 +259,9 @@ fn a_module_of_a_slim_registers_no_protocol() {
     slim.load_path(ledger(&[], 1)).unwrap_or_else(|error| panic!("{error}"));
     let register =
         slim.function("", "ledger.register", "String, bool -> String").unwrap_or_else(|error| panic!("{error}"));
-    let told = register.call(&[text("http"), Value::Bool(false)]).unwrap_or_else(|error| panic!("{error}"));
+    let answer = register.call(&[text("http"), Value::Bool(false)]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(
-        told,
+        answer,
         Some(text("FailureKind(11): registering a protocol is for modules of the Master: a Slim has no objects"))
     );
 }

@@ -18,8 +18,8 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-fn signature(words: &str) -> Signature {
-    words.parse().expect("a signature")
+fn signature(text: &str) -> Signature {
+    text.parse().expect("a signature")
 }
 
 fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
@@ -58,12 +58,12 @@ impl Protocol for Console {
 }
 
 /// Returns its text argument after its own prefix.
-struct Say(&'static str);
+struct Greeter(&'static str);
 
-impl Dispatcher for Say {
+impl Dispatcher for Greeter {
     fn call(&self, mut call: Call<'_>) -> Result<(), CallError> {
-        let said = format!("{}: {}", self.0, call.text(0)?);
-        call.give_text(&said)
+        let answer = format!("{}: {}", self.0, call.text(0)?);
+        call.give_text(&answer)
     }
 }
 
@@ -72,16 +72,16 @@ struct Commands {
     who: &'static str,
     host: WeakRuntime,
     more: Rc<RefCell<Vec<String>>>,
-    asked: Rc<Cell<u32>>,
+    requests: Rc<Cell<u32>>,
 }
 
 impl Resolver for Commands {
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
-        self.asked.set(self.asked.get() + 1);
+        self.requests.set(self.requests.get() + 1);
         let text = || signature("String -> String");
         let host = || self.host.upgrade().expect("the host is alive");
         Ok(match name.rest() {
-            "say" => Answer::Function(Resolved::new(text(), Say(self.who)).pure()),
+            "say" => Answer::Function(Resolved::new(text(), Greeter(self.who)).pure()),
             "add" => Answer::Function(Resolved::new(signature("i32, i32 -> i32"), |mut call: Call<'_>| {
                 call.give(call.argument::<i32>(0)? + call.argument::<i32>(1)?)
             })),
@@ -90,9 +90,9 @@ impl Resolver for Commands {
             "fails" => return Err(CallError::other("the console is shut")),
             // Registers, resolves and calls during the lookup.
             "deep" => {
-                let said = host().calls().call("console:/say", &[Value::Text("deep".into())]).expect("another name");
+                let answer = host().calls().call("console:/say", &[Value::Text("deep".into())]).expect("another name");
                 host().calls().add_protocol(PlainProtocol::new("inner")).expect("the first lookup adds it");
-                Answer::declined(format!("{said:?}"))
+                Answer::declined(format!("{answer:?}"))
             }
             "itself" => {
                 Answer::declined(host().calls().call("console:/itself", &[]).expect_err("it calls itself").to_string())
@@ -108,7 +108,7 @@ impl Resolver for Commands {
                         _ => host
                             .calls()
                             .call("console:/down", &[Value::U32(left - 1)])
-                            .map_err(in_words)?
+                            .map_err(format_error)?
                             .expect("a number"),
                     };
                     let Value::U32(below) = below else { return Err(CallError::other("no number")) };
@@ -116,25 +116,25 @@ impl Resolver for Commands {
                 }))
             }
             known if self.more.borrow().iter().any(|more| more == known) => {
-                Answer::Function(Resolved::new(text(), Say("more")))
+                Answer::Function(Resolved::new(text(), Greeter("more")))
             }
             other => Answer::declined(format!("unknown command {other}")),
         })
     }
 }
 
-fn in_words(error: Error) -> CallError {
+fn format_error(error: Error) -> CallError {
     CallError::other(error.to_string())
 }
 
 struct Scene {
     host: Runtime,
     more: Rc<RefCell<Vec<String>>>,
-    asked: Rc<Cell<u32>>,
+    requests: Rc<Cell<u32>>,
 }
 
 fn scene(host: Runtime) -> Scene {
-    let scene = Scene { host, more: Rc::default(), asked: Rc::default() };
+    let scene = Scene { host, more: Rc::default(), requests: Rc::default() };
     scene.host.calls().add_protocol(Console).expect("it is free");
     scene.add("console", 0, "commands").expect("there is the protocol");
     scene
@@ -142,8 +142,8 @@ fn scene(host: Runtime) -> Scene {
 
 impl Scene {
     fn add(&self, protocol: &str, priority: i32, who: &'static str) -> Result<(), Error> {
-        let (host, more, asked) = (self.host.downgrade(), Rc::clone(&self.more), Rc::clone(&self.asked));
-        self.host.calls().add_resolver(protocol, priority, who, Commands { who, host, more, asked })
+        let (host, more, requests) = (self.host.downgrade(), Rc::clone(&self.more), Rc::clone(&self.requests));
+        self.host.calls().add_resolver(protocol, priority, who, Commands { who, host, more, requests })
     }
 }
 
@@ -153,10 +153,10 @@ fn empty() -> Scene {
 
 #[test]
 fn a_name_is_read_by_its_protocol_found_once_and_called() {
-    let Scene { host, asked, .. } = empty();
+    let Scene { host, requests, .. } = empty();
     check(&host, "console:/Say", &[text("hello")], expect![[r#"Text("commands: hello")"#]]);
     check(&host, "console:/SAY", &[text("again")], expect![[r#"Text("commands: again")"#]]);
-    assert_eq!(asked.get(), 1, "two spellings are one name");
+    assert_eq!(requests.get(), 1, "two spellings are one name");
     check(&host, "console:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
     check(
         &host,
@@ -194,7 +194,7 @@ fn a_name_is_read_by_its_protocol_found_once_and_called() {
 
 #[test]
 fn a_declined_name_is_reported_with_its_reason_and_retried() {
-    let Scene { host, more, asked } = empty();
+    let Scene { host, more, requests } = empty();
     for _ in 0..2 {
         check(
             &host,
@@ -205,7 +205,7 @@ fn a_declined_name_is_reported_with_its_reason_and_retried() {
             ],
         );
     }
-    assert_eq!(asked.get(), 2);
+    assert_eq!(requests.get(), 2);
     more.borrow_mut().push("sing".to_owned());
     check(&host, "console:/sing", &[text("a")], expect![[r#"Text("more: a")"#]]);
 }
@@ -216,7 +216,7 @@ fn the_first_match_wins_and_all_reasons_are_reported() {
     scene.add("console", -1, "early").expect("another label");
     scene.add("console", 1, "late").expect("another label");
     check(&scene.host, "console:/say", &[text("a")], expect![[r#"Text("early: a")"#]]);
-    assert_eq!(scene.asked.get(), 1, "the other resolvers are not called");
+    assert_eq!(scene.requests.get(), 1, "the other resolvers are not called");
     check(
         &scene.host,
         "console:/sing",
@@ -338,7 +338,7 @@ fn a_host_protocol_survives_rollback_reload_and_unload() {
     assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
     // The module requested the name before and received an error, which is not cached past the load.
     let unknown = ask(line, "console:/sing");
-    assert!(matches!(&unknown, Value::Text(told) if told.contains("unknown command sing")), "{unknown:?}");
+    assert!(matches!(&unknown, Value::Text(text) if text.contains("unknown command sing")), "{unknown:?}");
     more.borrow_mut().push("sing".to_owned());
     assert_eq!(ask(line, "console:/sing"), text("more: Ana"));
     host.unload_master().expect("a Master");
@@ -378,14 +378,14 @@ fn a_shutdown_drops_registrations_that_own_the_host() {
 
 #[test]
 fn only_pure_functions_are_called_before_a_commit() {
-    let (host, told) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));
-    let (known, log) = (Rc::clone(&host), Rc::clone(&told));
+    let (host, log) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));
+    let (known, inner) = (Rc::clone(&host), Rc::clone(&log));
     let listener = move |event: &MasterEvent| {
         let Some(host) = known.borrow().as_ref().and_then(WeakRuntime::upgrade) else { return };
         let pure = host.calls().call("console:/say", &[text("a")]).is_ok();
         let other =
             host.calls().call("console:/add", &[Value::I32(1), Value::I32(2)]).map_err(|error| error.to_string());
-        log.borrow_mut().push((format!("{event:?}"), pure, other));
+        inner.borrow_mut().push((format!("{event:?}"), pure, other));
     };
     let runtime = support::builder().on_event(listener).build().expect("a host");
     *host.borrow_mut() = Some(runtime.downgrade());
@@ -393,8 +393,8 @@ fn only_pure_functions_are_called_before_a_commit() {
     let library = support::plugin("switchboard", &[]);
     host.create_master(std::slice::from_ref(&library)).expect("a Master");
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
-    let told = told.borrow();
-    assert!(told.iter().all(|(_, pure, _)| *pure), "{told:?}");
-    let refused = |other: &Result<_, String>| matches!(other, Err(told) if told.starts_with("calling console:/add is refused before the commit"));
-    assert!(told.iter().any(|(_, _, other)| refused(other)), "{told:?}");
+    let log = log.borrow();
+    assert!(log.iter().all(|(_, pure, _)| *pure), "{log:?}");
+    let refused = |other: &Result<_, String>| matches!(other, Err(text) if text.starts_with("calling console:/add is refused before the commit"));
+    assert!(log.iter().any(|(_, _, other)| refused(other)), "{log:?}");
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use syn::visit::{self, Visit};
 
-use crate::floors::texts;
+use crate::floors::source_files;
 use crate::module_graph::{CRATES, is_left_out, is_test};
 
 /// Names bound by a pattern, or mentioned by an expression.
@@ -174,9 +174,9 @@ fn followers(source: &str) -> Vec<String> {
 
 #[test]
 fn no_safe_function_dereferences_a_raw_pointer_argument() {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut wrong = Vec::new();
-    for (path, source) in texts(&home, CRATES.iter().copied()) {
+    for (path, source) in source_files(&workspace, CRATES.iter().copied()) {
         if Path::new(&path).with_extension("").iter().any(|name| is_left_out(&name.to_string_lossy())) {
             continue;
         }

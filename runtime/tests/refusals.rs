@@ -4,18 +4,18 @@
 use alcedo_runtime::{Runtime, World};
 
 /// Has a single implementation for types that are neither `Send` nor `Sync`; for other types the line below does not compile.
-trait StaysOnItsThread<Why> {
+trait ThreadBound<Why> {
     const HOLDS: () = ();
 }
 
 struct IsSent;
 struct IsShared;
 
-impl<T> StaysOnItsThread<()> for T {}
-impl<T: Send> StaysOnItsThread<IsSent> for T {}
-impl<T: Sync> StaysOnItsThread<IsShared> for T {}
+impl<T> ThreadBound<()> for T {}
+impl<T: Send> ThreadBound<IsSent> for T {}
+impl<T: Sync> ThreadBound<IsShared> for T {}
 
-const _: [(); 2] = [<Runtime as StaysOnItsThread<_>>::HOLDS, <World as StaysOnItsThread<_>>::HOLDS];
+const _: [(); 2] = [<Runtime as ThreadBound<_>>::HOLDS, <World as ThreadBound<_>>::HOLDS];
 
 #[test]
 fn safe_host_code_violating_memory_safety_does_not_compile() {

@@ -64,17 +64,17 @@ fn callbacks_of_builder_and_natives_are_listed_with_their_names() {
     let _kept = host.unloads().on_unloading(0, |_, _| {});
     let expected = [None, Some("last"), Some("native"), Some("hook"), Some("event"), Some("hang"), None];
     assert_eq!(names(&host), expected);
-    let shown = format!("{:?}", named(&host, "event")[0]);
-    assert!(shown.starts_with("the registration of `event`, a listener for events from "), "{shown}");
-    assert!(shown.contains("registrations.rs:"), "{shown}");
+    let description = format!("{:?}", named(&host, "event")[0]);
+    assert!(description.starts_with("the registration of `event`, a listener for events from "), "{description}");
+    assert!(description.contains("registrations.rs:"), "{description}");
 }
 
 #[test]
 fn a_ticker_removes_itself_and_the_next_during_its_call() {
     let (calls, dropped) = (Calls::default(), Rc::<Cell<bool>>::default());
-    let (noted, owned) = (calls.clone(), Owned(Rc::clone(&dropped)));
+    let (recorded, owned) = (calls.clone(), Owned(Rc::clone(&dropped)));
     let once = move |host: &Runtime, _: f32| {
-        noted.note("once");
+        recorded.note("once");
         remove(host, "once");
         remove(host, "next");
         assert!(!owned.0.get(), "its captures live while it runs");
@@ -131,18 +131,18 @@ fn a_listener_removes_itself_during_a_running_reload() {
     let build_of = |tag| support::tagged("magic-cube", &[], tag);
     let calls = Calls::default();
     let slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
-    let (noted, found) = (calls.clone(), Rc::clone(&slot));
+    let (recorded, found) = (calls.clone(), Rc::clone(&slot));
     let once = move |event: &MasterEvent| {
         if matches!(event, MasterEvent::Unloading(_)) {
-            noted.note("once");
+            recorded.note("once");
             let runtime = found.borrow().clone();
             remove(&runtime.expect("it was put there"), "once");
         }
     };
-    let noted = calls.clone();
+    let recorded = calls.clone();
     let each = move |event: &MasterEvent| {
         if matches!(event, MasterEvent::Unloading(_)) {
-            noted.note("each");
+            recorded.note("each");
         }
     };
     let runtime = build(support::builder().on_event(once).named("once").on_event(each));
@@ -161,9 +161,9 @@ fn a_listener_removes_itself_during_a_running_reload() {
 #[test]
 fn a_destroy_hook_is_removed_while_objects_are_destroyed() {
     let calls = Calls::default();
-    let noted = calls.clone();
+    let recorded = calls.clone();
     let hook = move |host: &Runtime, _| {
-        noted.note("hook");
+        recorded.note("hook");
         remove(host, "hook");
     };
     let natives = Natives::default().before_destroy(hook).named("hook");

@@ -5,7 +5,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps memory and reads stacks, as a host's own code may")]
 
-use crate::alarms::{self, leave, told, unload};
+use crate::alarms::{self, leave, read_release, unload};
 use crate::support;
 
 use std::path::Path;
@@ -42,18 +42,18 @@ fn two_pages(at: usize) -> *mut u8 {
 #[test]
 fn a_hole_in_an_image_is_not_reused_by_other_mappings() {
     alone("a_hole_in_an_image_is_not_reused_by_other_mappings", |library| {
-        for (what, says) in [("hole", "munmap"), ("hole_by_number", "munmap"), ("hole_by_moving", "mremap")] {
+        for (what, expected) in [("hole", "munmap"), ("hole_by_number", "munmap"), ("hole_by_moving", "mremap")] {
             let log = support::record("alcedo_sys::memory");
             let host = host(library);
             leave(&host, what);
-            let mine = two_pages(told().parse().expect("an address"));
+            let mine = two_pages(read_release().parse().expect("an address"));
             // SAFETY: the range was mapped just now.
             unsafe { mine.write_bytes(7, TWO_PAGES) };
             unload(&host);
             // SAFETY: the mapping is ours, so no other code has unmapped it.
             assert!((0..TWO_PAGES).all(|at| unsafe { mine.wrapping_add(at).read() } == 7), "{what}");
             let log = log.take();
-            assert!(log.contains(says) && log.contains("alarms"), "{what}: {log}");
+            assert!(log.contains(expected) && log.contains("alarms"), "{what}: {log}");
         }
     });
 }
@@ -114,10 +114,10 @@ fn streams_are_closed_as_the_c_library_closes_them() {
         // SAFETY: the plugin shares its descriptors with no other code.
         let host = alarms::host(library, |policy| unsafe { policy.close_fds(true) });
         leave(&host, "streams");
-        assert_eq!(told(), "");
+        assert_eq!(read_release(), "");
         let report = unload(&host);
         assert_eq!(report.modules[0].fds_closed, 4, "{report}");
-        assert_eq!(told(), "not written yet");
+        assert_eq!(read_release(), "not written yet");
         support::until("the process of `popen` was waited for", || {
             let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
             // SAFETY: the call neither waits nor writes.
@@ -152,7 +152,11 @@ fn blocks_allocated_by_the_c_library_for_a_plugin_are_freed() {
     alone("blocks_allocated_by_the_c_library_for_a_plugin_are_freed", |library| {
         let report = leaves(library, "blocks_of_c");
         let end = &report.modules[0];
-        assert_eq!((end.c_heap_blocks, end.c_heap_kept_blocks), (told().parse().expect("a number"), 0), "{report}");
+        assert_eq!(
+            (end.c_heap_blocks, end.c_heap_kept_blocks),
+            (read_release().parse().expect("a number"), 0),
+            "{report}"
+        );
     });
 }
 

@@ -51,11 +51,11 @@ fn people(host: &Runtime) -> [ObjectHandle; 2] {
 }
 
 /// All values of an object, one per line.
-fn told(host: &Runtime, object: ObjectHandle) -> String {
+fn state_of(host: &Runtime, object: ObjectHandle) -> String {
     let objects = host.objects();
     let mut lines = vec![objects.class_of(object).unwrap_or_default()];
     for property in objects.properties_of(object) {
-        let words = match objects.get(object, &*property) {
+        let formatted = match objects.get(object, &*property) {
             Ok(Value::Object(friend)) => objects.class_of(friend).unwrap_or_else(|| "-".to_owned()),
             Ok(Value::Struct(fields)) => fields.iter().map(|(name, value)| format!("{name}={value:?} ")).collect(),
             Ok(Value::Enum(value)) => value.text.to_string(),
@@ -70,7 +70,7 @@ fn told(host: &Runtime, object: ObjectHandle) -> String {
             _ if property == "calling" => format!("{:?}", host.links().resolve_class(object, "calling")),
             _ => continue,
         };
-        lines.push(format!("{property}: {}", words.trim()));
+        lines.push(format!("{property}: {}", formatted.trim()));
     }
     lines.push(format!("regrets once more: {:?}", objects.call(object, "regret", &[])));
     lines.push(format!("on_hail: {:?}", host.links().broadcast(object, "on_hail", &[])));
@@ -78,7 +78,7 @@ fn told(host: &Runtime, object: ObjectHandle) -> String {
 }
 
 fn check(host: &Runtime, object: ObjectHandle, expected: Expect) {
-    expected.assert_eq(&told(host, object));
+    expected.assert_eq(&state_of(host, object));
 }
 
 const RENAMED_SMUGGLER: &str = "/Script/Game.Runner
@@ -113,7 +113,7 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
     let [merchant, smuggler] = people(&host);
     let before = host.objects().all().len();
     let report = reload(&host, &["renamed"]);
-    assert_eq!(told(&host, smuggler), RENAMED_SMUGGLER);
+    assert_eq!(state_of(&host, smuggler), RENAMED_SMUGGLER);
     check(
         &host,
         merchant,
@@ -142,7 +142,7 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
         host.function::<(), String>(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     }
     let report = reload(&host, &[]);
-    assert_eq!(told(&host, smuggler), SMUGGLER_AGAIN);
+    assert_eq!(state_of(&host, smuggler), SMUGGLER_AGAIN);
     expect![[r#"
           Game.Runner is now called Game.Smuggler: 1 objects
           Game.Trader is now called Game.Merchant: 1 objects
@@ -163,7 +163,7 @@ fn objects_dormant_during_a_rename_wake_as_the_new_class() {
     host.reload(&[other]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(host.objects().dormant_class(smuggler).as_deref(), Some(SMUGGLER));
     reload(&host, &["renamed"]);
-    assert_eq!(told(&host, smuggler), RENAMED_SMUGGLER);
+    assert_eq!(state_of(&host, smuggler), RENAMED_SMUGGLER);
 }
 
 fn load(host: &Runtime, path: &std::path::Path) -> WorldLoad {
@@ -176,13 +176,13 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
     let (path, again) = (folder.path().join("world"), folder.path().join("again"));
     let first = host(&[]);
     let [_, smuggler] = people(&first);
-    let place = first.objects().path_of(smuggler).expect("a path");
+    let saved_path = first.objects().path_of(smuggler).expect("a path");
     first.worlds().save(&path).expect("it is saved");
 
     let second = host(&["renamed"]);
     let report = load(&second, &path);
-    let found = second.objects().at_path(&place).expect("it was loaded");
-    assert_eq!(told(&second, found), RENAMED_SMUGGLER);
+    let found = second.objects().at_path(&saved_path).expect("it was loaded");
+    assert_eq!(state_of(&second, found), RENAMED_SMUGGLER);
     expect![[r#"
         2 objects loaded · 2 conjugates built · 2 fields put back
           Game.Merchant.mass   was called weight: 1 followed
@@ -194,8 +194,8 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
     let third = host(&["renamed"]);
     reload(&third, &[]);
     load(&third, &again);
-    let found = third.objects().at_path(&place).expect("it was loaded");
-    assert_eq!(told(&third, found), SMUGGLER_AGAIN);
+    let found = third.objects().at_path(&saved_path).expect("it was loaded");
+    assert_eq!(state_of(&third, found), SMUGGLER_AGAIN);
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn lamp_host() -> Runtime {
     host
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -43,23 +43,23 @@ fn text(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value
 #[test]
 fn a_host_receives_a_returned_error_with_the_functions_location() {
     let host = lamp_host();
-    let lamp = born(&host, LAMP);
+    let lamp = spawn(&host, LAMP);
     let flicker = |times| host.objects().call(lamp, "flicker", &[Value::U32(times)]);
     assert_eq!(flicker(4).expect("permitted"), Some(Value::U32(4)));
-    let (message, place) = returned(flicker(11));
+    let (message, location) = returned(flicker(11));
     assert_eq!(message, "11 times are too often");
-    assert!(place.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{place}");
+    assert!(location.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{location}");
     // The state is unchanged, and the next call works.
     assert_eq!(flicker(1).expect("permitted"), Some(Value::U32(5)));
 
     assert_eq!(host.objects().call(lamp, "dim", &[Value::F64(0.5)]).expect("permitted"), None);
-    let (message, place) = returned(host.objects().call(lamp, "dim", &[Value::F64(-1.0)]));
+    let (message, location) = returned(host.objects().call(lamp, "dim", &[Value::F64(-1.0)]));
     assert_eq!(message, "a lamp gets darker by a positive number");
-    assert!(place.ends_with(&support::line_of("lamps", "fn dim(")), "{place}");
+    assert!(location.ends_with(&support::line_of("lamps", "fn dim(")), "{location}");
     let (message, _) = returned(host.objects().call(lamp, "label", &[Value::Text(String::new())]));
     assert_eq!(message, std::fmt::Error.to_string());
-    let (_, place) = returned(host.objects().call(lamp, "exact", &[]));
-    assert!(place.ends_with(&support::line_of("lamps", "// the exact line")), "{place}");
+    let (_, location) = returned(host.objects().call(lamp, "exact", &[]));
+    assert!(location.ends_with(&support::line_of("lamps", "// the exact line")), "{location}");
     let error = host.objects().call(lamp, "flicker", &[Value::U32(12)]).expect_err("it is too often").to_string();
     assert!(error.starts_with("returned the error \"12 times are too often\" at "), "{error}");
 }
@@ -67,7 +67,7 @@ fn a_host_receives_a_returned_error_with_the_functions_location() {
 #[test]
 fn a_panic_differs_from_a_returned_error() {
     let host = lamp_host();
-    let lamp = born(&host, LAMP);
+    let lamp = spawn(&host, LAMP);
     let crashed = host.objects().call(lamp, "crash", &[]).expect_err("it panics");
     assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
     assert!(text(&host, lamp, "judge", &[Value::Text("crash".into())]).starts_with("went wrong: panicked"));
@@ -81,11 +81,11 @@ fn a_panic_differs_from_a_returned_error() {
 #[test]
 fn named_delegate_and_host_calls_return_equal_errors() {
     let host = lamp_host();
-    let lamp = born(&host, LAMP);
+    let lamp = spawn(&host, LAMP);
     assert_eq!(host.calls().call("ex:/lamps.half", &[Value::U32(8)]).expect("it is even"), Some(Value::U32(4)));
-    let (message, place) = returned(host.calls().call("ex:/lamps.half", &[Value::U32(7)]));
+    let (message, location) = returned(host.calls().call("ex:/lamps.half", &[Value::U32(7)]));
     assert_eq!(message, "7 is odd");
-    assert!(place.ends_with(&support::line_of("lamps", "fn half(")), "{place}");
+    assert!(location.ends_with(&support::line_of("lamps", "fn half(")), "{location}");
     for protocol in ["uf:", "uf!:"] {
         let name = format!("{protocol}/Script/Game.Lamp:flicker");
         let called = host.calls().call(&name, &[Value::Object(lamp), Value::U32(20)]);
@@ -103,13 +103,13 @@ fn named_delegate_and_host_calls_return_equal_errors() {
 #[test]
 fn an_override_in_another_module_returns_its_own_errors() {
     let host = lamp_host();
-    let (lamp, twin) = (born(&host, LAMP), born(&host, TWIN));
+    let (lamp, twin) = (spawn(&host, LAMP), spawn(&host, TWIN));
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(3)]).expect("permitted"), Some(Value::U32(6)));
     // The override has turned the error of the base into a value.
     assert_eq!(host.objects().call(twin, "flicker", &[Value::U32(9)]).expect("permitted"), Some(Value::U32(0)));
-    let (message, place) = returned(host.objects().call(twin, "flicker", &[Value::U32(1000)]));
+    let (message, location) = returned(host.objects().call(twin, "flicker", &[Value::U32(1000)]));
     assert!(message.contains("out of range"), "{message}");
-    assert!(place.contains("lamps-plus"), "{place}");
+    assert!(location.contains("lamps-plus"), "{location}");
 
     let dim = |by| text(&host, twin, "dim_other", &[Value::Object(lamp), Value::F64(by)]);
     assert_eq!([dim(0.25), dim(-1.0)], ["darker", "an error: a lamp gets darker by a positive number"]);
@@ -120,15 +120,15 @@ fn an_override_in_another_module_returns_its_own_errors() {
 #[test]
 fn an_error_passes_through_calls_that_call_back() {
     let host = lamp_host();
-    let (one, other) = (born(&host, LAMP), born(&host, TWIN));
+    let (one, other) = (spawn(&host, LAMP), spawn(&host, TWIN));
     let pass_on = |to, times| host.objects().call(one, "pass_on", &[Value::Object(to), Value::U32(times)]);
     assert_eq!(returned(pass_on(one, 11)).0, "11 times are too often");
     assert_eq!(pass_on(one, 1).expect("permitted"), Some(Value::U32(1)));
     let back = |times| host.objects().call(one, "there_and_back", &[Value::Object(other), Value::U32(times)]);
     assert_eq!(back(2).expect("permitted"), Some(Value::U32(3)));
-    let (message, place) = returned(back(99));
+    let (message, location) = returned(back(99));
     assert_eq!(message, "99 times are too often");
-    assert!(place.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{place}");
+    assert!(location.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{location}");
     // The error message is formatted after the plugin part is released, so this works.
     assert_eq!(returned(host.objects().call(one, "curious", &[])).0, "curious: 4");
     assert_eq!(host.objects().call(one, "flickers", &[]).expect("it is whole"), Some(Value::U32(4)));
@@ -137,11 +137,11 @@ fn an_error_passes_through_calls_that_call_back() {
 #[test]
 fn an_error_is_reported_alike_in_every_generation() {
     let host = lamp_host();
-    let lamp = born(&host, TWIN);
+    let lamp = spawn(&host, TWIN);
     for _ in 0..2 {
         host.reload(&[support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])])
             .unwrap_or_else(|error| panic!("{error}"));
-        let (_, place) = returned(host.objects().call(lamp, "flicker", &[Value::U32(500)]));
-        assert!(place.contains("lamps-plus"), "{place}");
+        let (_, location) = returned(host.objects().call(lamp, "flicker", &[Value::U32(500)]));
+        assert!(location.contains("lamps-plus"), "{location}");
     }
 }

@@ -36,7 +36,7 @@ struct Scene {
     /// Handle of a host function, so it outlives generations.
     greeting: ZCallHandle,
     /// Number of forbidden calls of the host's function by new code.
-    tally: Rc<Cell<u64>>,
+    call_count: Rc<Cell<u64>>,
     scope: ReloadScope,
 }
 
@@ -74,8 +74,8 @@ impl Scene {
                 ));
             }
         }
-        let tally = Rc::new(Cell::new(0));
-        let count = Rc::clone(&tally);
+        let call_count = Rc::new(Cell::new(0));
+        let count = Rc::clone(&call_count);
         let count = move |_: &Runtime, _: &[Value]| {
             count.set(count.get() + 1);
             Ok(None)
@@ -85,9 +85,9 @@ impl Scene {
         let actor = host.objects().spawn("/Script/Engine.Actor").expect("a native actor");
         objects.push(("Engine.Actor", actor));
         for (name, object) in [("host.victim", actor), ("host.other", cube)] {
-            let give = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
+            let return_object = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
             let signature = "-> Object(/Script/Engine.Actor)".parse().expect("a signature");
-            host.calls().register_pure(name, signature, give).expect("a free name");
+            host.calls().register_pure(name, signature, return_object).expect("a free name");
         }
         // From here on some objects are dormant in every generation: ghosts in one, wisps in the other.
         host.reload(&libraries(1)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -98,7 +98,7 @@ impl Scene {
                 host.objects().spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}")),
             ));
         }
-        let scene = Self { host, turn: 1, objects, greeting, tally, scope };
+        let scene = Self { host, turn: 1, objects, greeting, call_count, scope };
         let [cube, shape] = ["Game.MagicCube", "Game.Shapeshifter"].map(|class| scene.of(class)[0]);
         scene.host.objects().set(cube, "rotation_speed", &Value::F64(77.0)).expect("a number");
         scene.host.objects().set(shape, "speed", &Value::F64(90.0)).expect("a number");
@@ -136,31 +136,35 @@ impl Scene {
     }
 
     /// Results of the plugin parts, the names and the handles.
-    fn told(&self, handles: &[(&str, ZCallHandle)]) -> Vec<String> {
-        let mut told = Vec::new();
+    fn observations(&self, handles: &[(&str, ZCallHandle)]) -> Vec<String> {
+        let mut observations = Vec::new();
         for (class, questions) in QUESTIONS {
             for object in self.of(class) {
                 let answers = questions.iter().map(|question| self.host.objects().call(object, question, &[]));
-                told.push(format!("{class} {object}: {:?}", answers.map(answer).collect::<Vec<_>>()));
+                observations.push(format!("{class} {object}: {:?}", answers.map(answer).collect::<Vec<_>>()));
             }
         }
         for class in ["Game.Shapeshifter", "Game.Ghost", "Game.Diver", "Game.Wisp"] {
             for object in self.of(class) {
                 let waits = self.host.objects().dormant_class(object);
-                told.push(format!(
+                observations.push(format!(
                     "{class} {object}: {} {waits:?}",
                     answer(self.host.objects().call(object, "own", &[]))
                 ));
             }
         }
         let two = [Value::I32(20), Value::I32(22)];
-        told.push(answer(self.host.calls().call("ex:/switchboard.add", &two)));
-        told.push(answer(self.host.calls().call_handle(self.greeting, &[Value::Text("Ana".to_owned())])));
+        observations.push(answer(self.host.calls().call("ex:/switchboard.add", &two)));
+        observations.push(answer(self.host.calls().call_handle(self.greeting, &[Value::Text("Ana".to_owned())])));
         for (name, handle) in handles {
             let arguments = if name.starts_with("ex:") { &two[..] } else { &[] };
-            told.push(format!("{name} {}: {}", handle.0, answer(self.host.calls().call_handle(*handle, arguments))));
+            observations.push(format!(
+                "{name} {}: {}",
+                handle.0,
+                answer(self.host.calls().call_handle(*handle, arguments))
+            ));
         }
-        told
+        observations
     }
 
     fn mapped(&self) -> usize {
@@ -174,8 +178,8 @@ impl Scene {
         let handles = names.map(|name| (name, self.host.calls().resolve(name).expect("it is offered")));
         let (generation, mapped) = (self.host.generation(), self.mapped());
         let next = libraries(self.turn + 1);
-        let before = (self.host.worlds().digest(), self.told(&handles));
-        let tally = self.tally.get();
+        let before = (self.host.worlds().digest(), self.observations(&handles));
+        let call_count = self.call_count.get();
 
         let armed = faults::arm(fault);
         let report = self.reload(&next);
@@ -188,8 +192,8 @@ impl Scene {
         let mut differences = before.0.differences(&self.host.worlds().digest());
         differences.retain(|line| !is_named(line));
         assert_eq!(differences, Vec::<String>::new(), "{fault:?}: {report}");
-        assert_eq!(self.told(&handles), before.1, "{fault:?}");
-        assert_eq!(self.tally.get(), tally, "{fault:?}: the host's function was not reached");
+        assert_eq!(self.observations(&handles), before.1, "{fault:?}");
+        assert_eq!(self.call_count.get(), call_count, "{fault:?}: the host's function was not reached");
         assert_eq!((self.host.generation(), self.mapped()), (generation, mapped), "{fault:?}");
         assert_eq!((report.generation, report.parked), (generation, vec![]), "{fault:?}");
         for (_, object) in &self.objects {
@@ -347,14 +351,14 @@ fn code_of_new_modules_cannot_write_to_existing_objects() {
     drop(armed);
     assert!(!report.is_committed(), "{report}");
     assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
-    let told = record.take();
-    let lines: Vec<_> = told.lines().map(|line| line.split_once(" is refused before the commit")).collect();
-    let [Some((write, _)), Some((call, _)), None] = lines[..] else { panic!("{told}") };
+    let log = record.take();
+    let lines: Vec<_> = log.lines().map(|line| line.split_once(" is refused before the commit")).collect();
+    let [Some((write, _)), Some((call, _)), None] = lines[..] else { panic!("{log}") };
     assert_eq!(
         (write, call),
         (&*format!("writing to {}", host.objects().describe(actor)), "calling /Script/Engine.Actor:add_location")
     );
-    assert!(told.ends_with("its own is written\n"), "{told}");
+    assert!(log.ends_with("its own is written\n"), "{log}");
     let named = |name: &str| Named { name: name.to_owned(), times: 1 };
     assert_eq!(report.remainder.pure_calls, [named("ex:/host.victim")]);
     assert_eq!(report.remainder.refused_calls, [named("/Script/Engine.Actor:add_location")]);

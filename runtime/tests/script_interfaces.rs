@@ -127,8 +127,8 @@ fn a_class_not_implementing_its_interface_is_refused_and_the_old_stays() {
     stage.edit("Brass/Named.uc", "Called()", "Called(int How)");
     let report = stage.try_reload();
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
-    let told = report.to_string();
-    assert!(told.contains("`Called` has another signature than `Called` of `Named`"), "{told}");
+    let text = report.to_string();
+    assert!(text.contains("`Called` has another signature than `Called` of `Named`"), "{text}");
     assert_eq!(before.differences(&stage.host.worlds().digest()), Vec::<String>::new());
     assert_eq!(stage.play(band, horn), "horn: toot 2");
 }

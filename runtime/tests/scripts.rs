@@ -185,7 +185,7 @@ fn a_broken_file_keeps_the_old_class_and_reports_the_location() {
     let host = host(&package);
     let hero = spawn(&host, HERO);
     let before = host.worlds().digest();
-    for (from, to, says) in [
+    for (from, to, expected) in [
         ("Health -= Amount;", "Health -= Amnt;", "Amnt"),
         ("Health -= Amount;", "Health -= (;", "Hero.uc"),
         ("extends Actor", "extends Actr", "Actr"),
@@ -193,8 +193,8 @@ fn a_broken_file_keeps_the_old_class_and_reports_the_location() {
         package.edit("Hero.uc", from, to);
         let report = host.reload(&modules(&package)).expect("a Master");
         assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
-        let told = report.to_string();
-        assert!(told.contains("Tale/Hero.uc:") && told.contains(says), "{told}");
+        let text = report.to_string();
+        assert!(text.contains("Tale/Hero.uc:") && text.contains(expected), "{text}");
         assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
         assert_eq!(call(&host, hero, "Hurt", &[Value::I32(0)]), Some(Value::I32(100)), "the old code runs");
         package.edit("Hero.uc", to, from);
@@ -242,7 +242,7 @@ fn objects_of_a_removed_class_become_dormant_and_wake_with_values() {
     call(&host, fancy, "say_hello", &[]);
     package.remove("FancyCube.uc");
     let report = reload(&host, &package);
-    assert!(report.classes.iter().any(|fate| fate.class == "Tale.FancyCube"), "{report}");
+    assert!(report.classes.iter().any(|entry| entry.class == "Tale.FancyCube"), "{report}");
     assert!(host.objects().call(fancy, "Greeted", &[]).is_err(), "it has no code");
     assert_eq!(
         get(&host, fancy, "label"),
@@ -342,16 +342,16 @@ fn a_class_default_object_cannot_be_destroyed_and_reloads_work() {
     let host = builder().build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
     let hero = spawn(&host, HERO);
-    let told = host.console("destroy Default__Hero");
-    assert!(told.contains("class default object") && told.contains("destroy an object of the class"), "{told}");
+    let output = host.console("destroy Default__Hero");
+    assert!(output.contains("class default object") && output.contains("destroy an object of the class"), "{output}");
     let default = host.objects().at_path("/World/Default__Hero").expect("it is there still");
     host.objects().destroy(default);
     assert!(host.objects().is_alive(default));
     package.edit("Hero.uc", "Health=100", "Health=150");
     reload_of(&host, &package);
     assert_eq!(get(&host, hero, "Health"), Value::I32(150));
-    let told = host.console(&format!("destroy {hero}"));
-    assert!(told.ends_with("is gone") && !host.objects().is_alive(hero), "{told}");
+    let output = host.console(&format!("destroy {hero}"));
+    assert!(output.ends_with("is gone") && !host.objects().is_alive(hero), "{output}");
 }
 
 #[test]
@@ -537,9 +537,9 @@ fn a_script_error_lists_its_call_stack_and_later_calls_work() {
     let host = builder().script_limits(limits).build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
     let fool = spawn(&host, "/Script/Tale.Fool");
-    for (function, says) in [("Forever", "Fool.uc:"), ("Deeper", "Fool.uc:"), ("Outside", "Fool.uc:")] {
+    for (function, expected) in [("Forever", "Fool.uc:"), ("Deeper", "Fool.uc:"), ("Outside", "Fool.uc:")] {
         let error = host.objects().call(fool, function, &[]).expect_err("it must fail").to_string();
-        assert!(error.contains(says) && error.contains(function), "{function}: {error}");
+        assert!(error.contains(expected) && error.contains(function), "{function}: {error}");
         assert_eq!(call(&host, fool, "Fine", &[]), Some(Value::I32(3)), "{function}");
     }
     reload_of(&host, &package);

@@ -91,7 +91,7 @@ function string Told()
 }
 "#;
 
-fn told(host: &Runtime, kit: ObjectHandle) -> Value {
+fn answer_of(host: &Runtime, kit: ObjectHandle) -> Value {
     call(host, kit, "Told", &[]).expect("a text")
 }
 
@@ -101,20 +101,20 @@ fn entries_of_enums_are_kept_by_name_and_structs_by_their_fields() {
     let host = host(&package);
     let kit = spawn(&host, "/Script/Tale.Kit");
     call(&host, kit, "Fill", &[]);
-    assert_eq!(told(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()));
+    assert_eq!(answer_of(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()));
     package.edit("Kit.uc", "    Low,\n    Middle,\n    High\n", "    High,\n    Higher,\n    Low,\n    Middle\n");
     reload_of(&host, &package);
-    assert_eq!(told(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "the order of an enum");
+    assert_eq!(answer_of(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "the order of an enum");
     package.edit("Kit.uc", "    var int Count;\n", "    var float Weight;\n    var int Count;\n");
     reload_of(&host, &package);
-    assert_eq!(told(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "a field more");
+    assert_eq!(answer_of(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "a field more");
     package.edit(
         "Kit.uc",
         "    var float Weight;\n    var int Count;\n    var string Label;\n",
         "    var string Label;\n    var int Count;\n    var float Weight;\n",
     );
     reload_of(&host, &package);
-    assert_eq!(told(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "another order of fields");
+    assert_eq!(answer_of(&host, kit), Value::Text("3rope13ropeHighMiddleHigh".into()), "another order of fields");
     // A struct keeps its remaining fields: see `docs/migration.md`.
     package.edit("Kit.uc", "    var int Count;\n", "    var int Number;\n");
     package.edit("Kit.uc", "I.Count = 3;", "I.Number = 3;");
@@ -124,7 +124,7 @@ fn entries_of_enums_are_kept_by_name_and_structs_by_their_fields() {
         "First.Label $ Items.Length $ ",
     );
     reload_of(&host, &package);
-    assert_eq!(told(&host, kit), Value::Text("rope1HighMiddleHigh".into()), "a field less");
+    assert_eq!(answer_of(&host, kit), Value::Text("rope1HighMiddleHigh".into()), "a field less");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_kept_delegate_calls_the_new_body_or_fails_without_its_function() {
     let answer = run().map_err(|error| error.to_string());
     assert!(
         answer.as_ref().is_ok_and(|value| *value == Some(Value::I32(-1)))
-            || answer.as_ref().is_err_and(|told| told.contains("Ring")),
+            || answer.as_ref().is_err_and(|text| text.contains("Ring")),
         "{answer:?}"
     );
     assert_eq!(get(&host, bell, "Rung"), Value::I32(22), "no other function was called");
@@ -279,8 +279,8 @@ fn a_retyped_reference_is_kept_only_for_objects_of_the_class() {
     assert_eq!(get(&host, holder, "Many"), Value::Array(vec![Value::Object(buddy)]), "it is a Buddy");
     assert_eq!(get(&host, holder, "Any"), Value::Object(ObjectHandle::NONE), "its object is not a component");
     assert_eq!(get(&host, holder, "Both"), pair(ObjectHandle::NONE, 0), "a struct is kept whole or not");
-    let told = report.to_string();
-    assert!(told.contains("Tale.Holder.Any") && told.contains("1 got the default"), "{told}");
+    let text = report.to_string();
+    assert!(text.contains("Tale.Holder.Any") && text.contains("1 got the default"), "{text}");
 }
 
 #[test]
@@ -294,9 +294,9 @@ fn references_reset_while_their_objects_class_has_another_base() {
     assert_eq!(get(&host, holder, "Many"), Value::Array(vec![]));
     assert_eq!(get(&host, holder, "Any"), Value::Object(buddy), "any object may be there");
     assert_eq!(get(&host, holder, "Both"), pair(none, 0));
-    let told = report.to_string();
+    let text = report.to_string();
     let line = "Tale.Holder.One   what it refers to is of another class now: 1 got the default";
-    assert!(told.contains(line), "{told}");
+    assert!(text.contains(line), "{text}");
     package.edit("Holder.uc", "var int Count;", "var int Count; // the same");
     reload_of(&host, &package);
     assert_eq!(get(&host, holder, "One"), Value::Object(none), "its object is still not a Friend");
@@ -353,8 +353,8 @@ impl Draws {
         lines.join(" ")
     }
 
-    fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len() as u64) as usize]
+    fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len() as u64) as usize]
     }
 }
 

@@ -219,17 +219,17 @@ fn values_inspected_by_a_host_thunk_stay_unchanged_until_it_returns() {
         host.safe_point();
         [called, written].map(|done| done.err().map_or("done".to_owned(), |error| error.to_string())).join("; ")
     };
-    let looked = crate::custom_thunks::meanwhile(change, || call(&host, crowd, "LookAround", &[]));
-    let Some(Value::Text(looked)) = looked else { panic!("{looked:?}") };
-    assert!(looked.starts_with("I32(1) (I32(1), 3) "), "{looked}");
-    assert_eq!(looked.matches("is refused while a thunk of the host reads an argument").count(), 2, "{looked}");
+    let answer = crate::custom_thunks::with_action_inside(change, || call(&host, crowd, "LookAround", &[]));
+    let Some(Value::Text(answer)) = answer else { panic!("{answer:?}") };
+    assert!(answer.starts_with("I32(1) (I32(1), 3) "), "{answer}");
+    assert_eq!(answer.matches("is refused while a thunk of the host reads an argument").count(), 2, "{answer}");
     call(&host, crowd, "Grow", &[]);
     let weak = host.downgrade();
     let change = move || {
         let host = weak.upgrade().expect("it runs");
         host.objects().call(crowd, "Empty", &[]).map_or_else(|error| error.to_string(), |_| "done".to_owned())
     };
-    let copied = crate::custom_thunks::meanwhile(change, || call(&host, crowd, "CopyAround", &[]));
+    let copied = crate::custom_thunks::with_action_inside(change, || call(&host, crowd, "CopyAround", &[]));
     assert_eq!(copied, Some(Value::Text("Array([I32(1), I32(2), I32(3), I32(4)]) done".into())));
 }
 
@@ -260,9 +260,10 @@ fn console_evaluation_is_not_a_safe_point() {
         let reloaded = host.reload(&modules).map_or_else(|error| error.to_string(), |_| "done".to_owned());
         format!("{} {reloaded}; {}", host.generation(), host.console("eval 1 + 1"))
     };
-    let said = crate::custom_thunks::meanwhile(reload, || host.console("eval class'Sums'.static.run_code()"));
-    assert!(said.starts_with("1 ") && !said.contains("done"), "{said}");
-    assert_eq!(said.matches("`eval` has not returned").count(), 2, "{said}");
+    let output =
+        crate::custom_thunks::with_action_inside(reload, || host.console("eval class'Sums'.static.run_code()"));
+    assert!(output.starts_with("1 ") && !output.contains("done"), "{output}");
+    assert_eq!(output.matches("`eval` has not returned").count(), 2, "{output}");
     host.safe_point();
     assert_eq!(host.generation(), 2, "what was requested is done then");
     assert_eq!(host.console("eval 1 + 1"), "2");

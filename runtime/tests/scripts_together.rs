@@ -24,8 +24,8 @@ fn a_library_extended_by_a_package_cannot_be_removed() {
     let fancy = spawn(&host, FANCY);
     call(&host, fancy, "say_hello", &[]);
     let before = host.worlds().digest();
-    let told = refused(host.reload(std::slice::from_ref(&package.folder)).expect("a Master"));
-    assert!(told.contains("MagicCube") && told.contains("Tale/FancyCube.uc:2"), "{told}");
+    let message = refused(host.reload(std::slice::from_ref(&package.folder)).expect("a Master"));
+    assert!(message.contains("MagicCube") && message.contains("Tale/FancyCube.uc:2"), "{message}");
     assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
     call(&host, fancy, "say_hello", &[]);
     assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2), "both go on");
@@ -51,13 +51,13 @@ fn a_package_needed_by_a_library_cannot_be_removed() {
     let both = [listener.clone(), package.folder.clone()];
     host.create_master(&both).unwrap_or_else(|error| panic!("{error}"));
     let singer = spawn(&host, "/Script/Ballad.Singer");
-    let told = refused(host.reload(&[listener]).expect("a Master"));
-    assert!(told.contains("`Ballad`") && told.contains("`listener` needs"), "{told}");
+    let message = refused(host.reload(&[listener]).expect("a Master"));
+    assert!(message.contains("`Ballad`") && message.contains("`listener` needs"), "{message}");
     assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(2)));
     // Refused in an unsuitable version.
     package.write("package.toml", "version = \"1.0.0-beta\"\n");
-    let told = refused(host.reload(&both).expect("a Master"));
-    assert!(told.contains("listener") && told.contains("Ballad") && told.contains("1.0.0-beta"), "{told}");
+    let message = refused(host.reload(&both).expect("a Master"));
+    assert!(message.contains("listener") && message.contains("Ballad") && message.contains("1.0.0-beta"), "{message}");
     package.write("package.toml", "version = \"1.0.0\"\n");
     host.reload(&both).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(4)));
@@ -80,12 +80,12 @@ fn package_versions_and_dependencies_come_from_the_manifest() {
     let version =
         |name: &str| modules.iter().find(|module| module.name == name).map(|module| module.version.to_string());
     assert_eq!((version("Tale").as_deref(), version("Saga").as_deref()), (Some("1.2.0"), Some("0.1.0")));
-    let told = made(&saga("Tale = \"^2\"")).err().expect("it is refused");
-    assert!(told.contains("`Saga` needs `Tale` ^2") && told.contains("1.2.0"), "{told}");
-    let told = made(&saga("Fable = \"*\"")).err().expect("it is refused");
-    assert!(told.contains("no module `Fable`") && told.contains("`Saga` needs"), "{told}");
-    let told = made(&saga("Tale = 1")).err().expect("it is refused");
-    assert!(told.contains("Saga/package.toml:3"), "{told}");
+    let message = made(&saga("Tale = \"^2\"")).err().expect("it is refused");
+    assert!(message.contains("`Saga` needs `Tale` ^2") && message.contains("1.2.0"), "{message}");
+    let message = made(&saga("Fable = \"*\"")).err().expect("it is refused");
+    assert!(message.contains("no module `Fable`") && message.contains("`Saga` needs"), "{message}");
+    let message = made(&saga("Tale = 1")).err().expect("it is refused");
+    assert!(message.contains("Saga/package.toml:3"), "{message}");
 }
 
 #[test]
@@ -95,8 +95,11 @@ fn packages_with_cyclic_uses_are_refused_and_comments_do_not_count() {
     let host = || builder().package("Saga").build().expect("a host");
     two_of(&host(), &[&saga, &tale]).unwrap_or_else(|error| panic!("{error}"));
     tale.edit("Hero.uc", "var int Ticks;", "var int Ticks;\nvar Elder Master;");
-    let told = two_of(&host(), &[&saga, &tale]).expect_err("a cycle");
-    assert!(told.contains("modules need each other") && told.contains("Saga") && told.contains("Tale"), "{told}");
+    let message = two_of(&host(), &[&saga, &tale]).expect_err("a cycle");
+    assert!(
+        message.contains("modules need each other") && message.contains("Saga") && message.contains("Tale"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -15,8 +15,8 @@ const THREADS: u64 = 4;
 const LONG: Duration = Duration::from_secs(60);
 
 fn calls() -> u64 {
-    let asked = std::env::var("ALCEDO_RACE_CALLS").ok();
-    asked.map_or(1_000_000, |text| text.parse().expect("ALCEDO_RACE_CALLS is a number"))
+    let count = std::env::var("ALCEDO_RACE_CALLS").ok();
+    count.map_or(1_000_000, |text| text.parse().expect("ALCEDO_RACE_CALLS is a number"))
 }
 
 /// Two builds with different tags: generation `n` of the race is the library `n % 2`.
@@ -40,7 +40,7 @@ fn number(answer: Option<Value>) -> u64 {
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct Counts {
     answered: u64,
     refused: u64,
     /// Answers without a concurrent replacement, for which only one build is correct.
@@ -59,22 +59,22 @@ fn calls_racing_replacements_are_answered_by_a_current_generation() {
     let share = calls() / THREADS;
     let since = Instant::now();
     let caller = || {
-        let mut seen = Seen::default();
-        while seen.answered < share {
+        let mut counts = Counts::default();
+        while counts.answered < share {
             let before = ended.load(Ordering::SeqCst);
             let tag = number(function.call(&[]).unwrap_or_else(|error| panic!("{error}")));
             let after = begun.load(Ordering::SeqCst);
-            seen.answered += 1;
+            counts.answered += 1;
             assert!((1..=2).contains(&tag), "build {tag}");
             if before == after {
                 assert_eq!(tag, tag_of(before), "generation {before} was the only one");
-                seen.exact += 1;
+                counts.exact += 1;
             }
         }
         done.fetch_add(1, Ordering::SeqCst);
-        seen
+        counts
     };
-    let (seen, replaced) = thread::scope(|scope| {
+    let (counts, replaced) = thread::scope(|scope| {
         let callers: Vec<_> = (0..THREADS).map(|_| scope.spawn(caller)).collect();
         let mut generation = 1;
         while done.load(Ordering::SeqCst) < THREADS {
@@ -84,12 +84,12 @@ fn calls_racing_replacements_are_answered_by_a_current_generation() {
             ended.store(generation, Ordering::SeqCst);
             old.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
         }
-        let seen: Vec<_> = callers.into_iter().map(|caller| caller.join().expect("it does not panic")).collect();
-        (seen, generation - 1)
+        let counts: Vec<_> = callers.into_iter().map(|caller| caller.join().expect("it does not panic")).collect();
+        (counts, generation - 1)
     });
-    let exact: u64 = seen.iter().map(|seen| seen.exact).sum();
-    tell(&format!("{} calls, {exact} of them exact, {replaced} replacements, {:?}", share * THREADS, since.elapsed()));
-    assert!(replaced > 0 && exact > 0, "{seen:?}");
+    let exact: u64 = counts.iter().map(|counts| counts.exact).sum();
+    print(&format!("{} calls, {exact} of them exact, {replaced} replacements, {:?}", share * THREADS, since.elapsed()));
+    assert!(replaced > 0 && exact > 0, "{counts:?}");
     drop(function);
     slim.begin_unload().expect("it is collectible").wait(LONG).unwrap_or_else(|report| panic!("{report}"));
     assert!(process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty());
@@ -104,7 +104,7 @@ fn calls_racing_unloads_return_a_result_or_an_error() {
     let answers = AtomicU64::new(0);
     let share = calls() / 10 / THREADS;
     let caller = |contexts: &Contexts| {
-        let mut seen = Seen::default();
+        let mut counts = Counts::default();
         while !stop.load(Ordering::SeqCst) {
             let Ok(function) = contexts.function("mortal", "Report", "build_tag", "-> u64") else {
                 thread::yield_now();
@@ -114,23 +114,23 @@ fn calls_racing_unloads_return_a_result_or_an_error() {
                 match function.call(&[]) {
                     Ok(answer) => {
                         assert!((1..=2).contains(&number(answer)));
-                        seen.answered += 1;
+                        counts.answered += 1;
                         answers.fetch_add(1, Ordering::Relaxed);
                     }
                     Err(ContextError::ContextUnloading { .. }) => break,
                     Err(error) => panic!("{error}"),
                 }
             }
-            seen.refused += 1;
+            counts.refused += 1;
         }
-        seen
+        counts
     };
-    let mut lives = 0;
-    let seen = thread::scope(|scope| {
+    let mut rounds = 0;
+    let counts = thread::scope(|scope| {
         let callers: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| caller(&contexts))).collect();
         while answers.load(Ordering::Relaxed) < share * THREADS {
             let slim = contexts.create_slim("mortal").unwrap_or_else(|error| panic!("{error}"));
-            slim.load_path(&builds[lives % 2]).unwrap_or_else(|error| panic!("{error}"));
+            slim.load_path(&builds[rounds % 2]).unwrap_or_else(|error| panic!("{error}"));
             let before = answers.load(Ordering::Relaxed);
             while answers.load(Ordering::Relaxed) < before + 200 {
                 thread::yield_now();
@@ -138,19 +138,20 @@ fn calls_racing_unloads_return_a_result_or_an_error() {
             let ticket = slim.begin_unload().expect("it is collectible");
             ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
             assert_eq!(slim.state(), ContextState::Dead);
-            lives += 1;
+            rounds += 1;
         }
         stop.store(true, Ordering::SeqCst);
         callers.into_iter().map(|caller| caller.join().expect("it does not panic")).collect::<Vec<_>>()
     });
-    let (answered, refused) = seen.iter().fold((0, 0), |sum, seen| (sum.0 + seen.answered, sum.1 + seen.refused));
-    tell(&format!("{answered} calls, {refused} refused, {lives} lives"));
-    assert!(lives > 1 && refused > 0, "{seen:?}");
+    let (answered, refused) =
+        counts.iter().fold((0, 0), |sum, counts| (sum.0 + counts.answered, sum.1 + counts.refused));
+    print(&format!("{answered} calls, {refused} refused, {rounds} lives"));
+    assert!(rounds > 1 && refused > 0, "{counts:?}");
     assert!(process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty());
 }
 
 /// Prints a line for manual runs with `--nocapture`.
-fn tell(line: &str) {
+fn print(line: &str) {
     #![expect(clippy::print_stdout, reason = "counters for manual runs of the race")]
     println!("{line}");
 }

@@ -16,7 +16,7 @@ fn parcels(features: &[&str]) -> PathBuf {
     support::plugin("parcels", features)
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -34,7 +34,7 @@ fn named(pairs: &[(&str, Value)]) -> Vec<(String, Value)> {
 fn note(host: &Runtime, depot: ObjectHandle, name: &str, number: u32) -> String {
     let arguments = [Value::Text(name.to_owned()), Value::U32(number)];
     match host.objects().call(depot, "note", &arguments) {
-        Ok(Some(Value::Text(told))) => told,
+        Ok(Some(Value::Text(text))) => text,
         other => panic!("a text, not {other:?}"),
     }
 }
@@ -42,7 +42,7 @@ fn note(host: &Runtime, depot: ObjectHandle, name: &str, number: u32) -> String 
 #[test]
 fn a_struct_starts_with_base_fields_which_are_used_in_place() {
     let host = support::host(&[parcels(&[])]);
-    let depot = born(&host, "/Script/Game.Depot");
+    let depot = spawn(&host, "/Script/Game.Depot");
     let begins = named(&[
         ("name", Value::Text("here".into())),
         ("numbers", Value::Array(vec![])),
@@ -64,7 +64,7 @@ fn a_struct_starts_with_base_fields_which_are_used_in_place() {
 #[test]
 fn a_field_that_moved_to_the_base_keeps_its_value() {
     let host = support::host(&[parcels(&[])]);
-    let [own, untouched] = [0; 2].map(|_| born(&host, "/Script/Game.Depot"));
+    let [own, untouched] = [0; 2].map(|_| spawn(&host, "/Script/Game.Depot"));
     note(&host, own, "there", 7);
     let level = Value::Struct(vec![("level".into(), Value::U8(5))]);
     host.objects().set(own, "drawer", &level).unwrap_or_else(|error| panic!("{error}"));
@@ -102,18 +102,18 @@ fn a_module_struct_extends_a_host_struct_and_refuses_another_base() {
     };
     let host = build("");
     host.create_master(&[parcels(&["foreign"])]).unwrap_or_else(|error| panic!("{error}"));
-    let place = born(&host, "/Script/Game.Letterbox");
-    let shoved = host.objects().call(place, "shove", &[Value::F64(2.5)]);
+    let letterbox = spawn(&host, "/Script/Game.Letterbox");
+    let shoved = host.objects().call(letterbox, "shove", &[Value::F64(2.5)]);
     assert_eq!(shoved.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(2.5)));
     let address = named(&[("x", Value::F64(2.5)), ("street", Value::Text(String::new()))]);
-    assert_eq!(fields(&host, place, "address"), address);
-    for (base, features, words) in [
+    assert_eq!(fields(&host, letterbox, "address"), address);
+    for (base, features, expected) in [
         ("", "stale", "which extends nothing here and /Script/Game.Spot in the module"),
         ("/Script/Test.Corner", "seen", "which extends /Script/Test.Corner here and nothing in the module"),
         ("/Script/Test.Corner", "foreign", "/Script/Game.Address is (extends /Script/Test.Place: side: i32 at 0"),
     ] {
         let refused = build(base).create_master(&[parcels(&[features])]).expect_err("another base").to_string();
-        assert!(refused.contains(words), "{refused}");
+        assert!(refused.contains(expected), "{refused}");
     }
 }
 

@@ -21,10 +21,10 @@ fn depot(host: &Runtime) -> ObjectHandle {
 }
 
 /// Formats a value: fields of a struct separated by spaces, values of an array by bars.
-fn in_words(value: &Value) -> String {
+fn display(value: &Value) -> String {
     match value {
-        Value::Struct(fields) => fields.iter().map(|(_, value)| in_words(value)).collect::<Vec<_>>().join(" "),
-        Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(" | "),
+        Value::Struct(fields) => fields.iter().map(|(_, value)| display(value)).collect::<Vec<_>>().join(" "),
+        Value::Array(values) => values.iter().map(display).collect::<Vec<_>>().join(" | "),
         Value::F64(number) => number.to_string(),
         Value::I32(number) => number.to_string(),
         Value::U8(number) => number.to_string(),
@@ -34,13 +34,13 @@ fn in_words(value: &Value) -> String {
     }
 }
 
-fn shown(host: &Runtime, object: ObjectHandle, property: &str) -> String {
-    in_words(&host.objects().get(object, property).unwrap_or_else(|error| panic!("{error}")))
+fn value_of(host: &Runtime, object: ObjectHandle, property: &str) -> String {
+    display(&host.objects().get(object, property).unwrap_or_else(|error| panic!("{error}")))
 }
 
-fn told(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
-    let told = host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{error}"));
-    in_words(&told.expect("a text"))
+fn display_call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+    let result = host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{error}"));
+    display(&result.expect("a text"))
 }
 
 fn wide(width: i32) -> Value {
@@ -51,18 +51,18 @@ fn wide(width: i32) -> Value {
 fn a_struct_starts_with_its_defaults_everywhere() {
     let host = support::host(&[parcels(&[])]);
     let depot = depot(&host);
-    assert_eq!(shown(&host, depot, "next"), format!("nobody 3 -1 Air 0 {NEW}"));
-    assert_eq!(shown(&host, depot, "large"), "2.5 -1 Air 9");
+    assert_eq!(value_of(&host, depot, "next"), format!("nobody 3 -1 Air 0 {NEW}"));
+    assert_eq!(value_of(&host, depot, "large"), "2.5 -1 Air 9");
     host.objects().set(depot, "sizes", &Value::Array(vec![wide(7), wide(8)])).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(shown(&host, depot, "sizes"), "2.5 7 Air 0 | 2.5 8 Air 0");
+    assert_eq!(value_of(&host, depot, "sizes"), "2.5 7 Air 0 | 2.5 8 Air 0");
     let size = |height: f64, width: i32| format!("Size {{ height: {height:?}, width: {width}, way: Air, weight: 0 }}");
-    let made = told(&host, depot, "made", &[]);
+    let made = display_call(&host, depot, "made", &[]);
     assert_eq!(made, format!("{} | nobody {} {}", size(2.5, -1), size(3.0, -1), size(2.5, -1)));
-    assert_eq!(told(&host, depot, "told", &[wide(5)]), size(2.5, 5));
-    assert_eq!(told(&host, depot, "told", &[]), size(2.5, -1), "an omitted argument");
+    assert_eq!(display_call(&host, depot, "told", &[wide(5)]), size(2.5, 5));
+    assert_eq!(display_call(&host, depot, "told", &[]), size(2.5, -1), "an omitted argument");
     let black = host.conjugates().make("/Script/Game.Size", &wide(4)).unwrap_or_else(|error| panic!("{error}"));
     let read = host.conjugates().read(black).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(in_words(&read), "2.5 4 Air 0");
+    assert_eq!(display(&read), "2.5 4 Air 0");
     host.conjugates().give_back(black);
 }
 
@@ -72,10 +72,10 @@ fn changed_struct_values_survive_a_reload_and_others_follow_defaults() {
     let [kept, follows] = [depot(&host), depot(&host)];
     host.objects().set(kept, "large", &wide(7)).unwrap_or_else(|error| panic!("{error}"));
     let report = host.reload(&[parcels(&["later"])]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(shown(&host, follows, "large"), "4 -1 Road 9", "{report:?}");
-    assert_eq!(shown(&host, follows, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
-    assert_eq!(shown(&host, kept, "large"), "2.5 7 Air 9", "an own value is kept completely");
-    assert_eq!(shown(&host, kept, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
+    assert_eq!(value_of(&host, follows, "large"), "4 -1 Road 9", "{report:?}");
+    assert_eq!(value_of(&host, follows, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
+    assert_eq!(value_of(&host, kept, "large"), "2.5 7 Air 9", "an own value is kept completely");
+    assert_eq!(value_of(&host, kept, "next"), "nobody 3 -1 Road 0 4 -1 Road 0");
 }
 
 #[test]
@@ -92,9 +92,9 @@ fn a_file_and_its_loaded_module_agree_on_field_defaults() {
     let (_, from_file) = alcedo_runtime::ManifestInfo::peek_declared(&parcels(&[])).expect("a module");
     assert_eq!(loaded.structs, from_file.structs);
     let size = loaded.structs.iter().find(|found| found.path == "/Script/Game.Size").expect("the size");
-    let said: Vec<_> = size.fields.iter().map(|field| (&*field.name, &*field.default, &*field.doc)).collect();
+    let declared: Vec<_> = size.fields.iter().map(|field| (&*field.name, &*field.default, &*field.doc)).collect();
     assert_eq!(
-        said,
+        declared,
         [
             ("height", "2.5", "Height."),
             ("width", "-1", "Width; negative if unknown."),
@@ -118,5 +118,5 @@ fn a_struct_of_the_builder_begins_with_the_defaults_of_its_fields() {
     let natives = Natives::in_package("Test").structure(point).class(owner);
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     let owner = host.objects().spawn("/Script/Test.Owner").unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(shown(&host, owner, "at"), "1.5 0");
+    assert_eq!(value_of(&host, owner, "at"), "1.5 0");
 }

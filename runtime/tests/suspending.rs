@@ -170,7 +170,7 @@ fn a_failed_suspend_refuses_the_reload_and_suspended_modules_resume() {
     let addresses = |address: &str| vec![format!("harbor={address}"), format!("tug={}", free_address())];
     let scene = Scene::with(&[harbor(1), tug(1)], addresses);
     let (dependent_first, both) = ("tug 1 suspend\nharbor 1 suspend\n", "harbor 1 resume\ntug 1 resume\n");
-    for (how, words) in [
+    for (how, expected) in [
         (
             "panic",
             "suspend of harbor failed, so nothing was replaced: panicked: \"suspend panics\" at harbor/src/lib.rs",
@@ -186,7 +186,7 @@ fn a_failed_suspend_refuses_the_reload_and_suspended_modules_resume() {
         let reload = scene.reload(&[harbor(2), tug(2)]);
         let (phase, error) = failure(&reload);
         assert_eq!(phase, Phase::Quiesce);
-        assert!(error.starts_with(words), "{error}");
+        assert!(error.starts_with(expected), "{error}");
         assert_eq!(scene.record.take(), format!("{dependent_first}{both}"), "no main has run");
         assert!(reload.remainder.mains.is_empty(), "{reload}");
         scene.assert_serves("1");
@@ -215,8 +215,9 @@ fn a_failed_resume_is_reported_and_its_module_keeps_running() {
         scene.order(&format!("harbor 2 main panic\nharbor 1 resume {how}"));
         let reload = scene.reload(&[harbor(2)]);
         assert_eq!(failure(&reload).0, Phase::Start, "it is the main that has failed");
-        let told = reload.warnings.iter().any(|line| line.starts_with("resume of harbor failed, and harbor goes on"));
-        assert!(told, "{reload}");
+        let is_reported =
+            reload.warnings.iter().any(|line| line.starts_with("resume of harbor failed, and harbor goes on"));
+        assert!(is_reported, "{reload}");
         scene.assert_serves("1");
         scene.order("");
         committed(scene.reload(&[harbor(2)]));
@@ -229,34 +230,34 @@ fn a_failed_resume_is_reported_and_its_module_keeps_running() {
 fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     let scene = Scene::new(&[harbor(1)]);
     let (library, text) = (harbor(2), |what: String| Ok(Some(Value::Text(what))));
-    let deed = move |host: &Runtime, arguments: &[Value]| {
+    let attempt = move |host: &Runtime, arguments: &[Value]| {
         let [Value::Text(moment)] = arguments else { return text("nothing".to_owned()) };
         let before = host.counters().objects;
-        let born = host.objects().spawn("/Script/Engine.Actor").map(|_| host.counters().objects - before);
+        let spawned = host.objects().spawn("/Script/Engine.Actor").map(|_| host.counters().objects - before);
         let answer = host.calls().call("ex:/harbor.build", &[]);
         let reload = host.reload(&[&library]).map(drop).map_err(|error| error.to_string());
         let shutdown = host.unload_master().map(drop).map_err(|error| error.to_string());
         host.request_reload(vec![library.clone()]);
-        text(format!("in {moment}: {born:?} {answer:?} {reload:?} {shutdown:?}"))
+        text(format!("in {moment}: {spawned:?} {answer:?} {reload:?} {shutdown:?}"))
     };
     scene
         .host
         .calls()
-        .register("host.deed", "String -> String".parse().expect("a signature"), deed)
+        .register("host.deed", "String -> String".parse().expect("a signature"), attempt)
         .expect("a free name");
     scene.order("harbor 2 main panic\nharbor 1 suspend deed\nharbor 1 resume deed\nharbor 1 resume post");
     let count = scene.host.counters().objects;
     assert_eq!(failure(&scene.reload(&[harbor(2)])).0, Phase::Start);
     assert_eq!(scene.host.counters().objects, count + 2, "its objects are kept");
     scene.assert_serves("1");
-    let told = scene.record.take();
-    let deeds: Vec<_> = told.lines().filter(|line| line.contains(" did ")).collect();
-    assert_eq!(deeds.len(), 2, "{told}");
-    for deed in deeds {
-        assert!(deed.contains("Ok(1) Ok(Some(Text(\"1\")))"), "it makes objects and answers: {deed}");
-        assert_eq!(deed.matches("Err(\"").count(), 2, "neither a reload nor an unload begins during it: {deed}");
+    let log = scene.record.take();
+    let attempts: Vec<_> = log.lines().filter(|line| line.contains(" did ")).collect();
+    assert_eq!(attempts.len(), 2, "{log}");
+    for attempt in attempts {
+        assert!(attempt.contains("Ok(1) Ok(Some(Text(\"1\")))"), "it makes objects and answers: {attempt}");
+        assert_eq!(attempt.matches("Err(\"").count(), 2, "neither a reload nor an unload begins during it: {attempt}");
     }
-    assert!(!told.contains("posted"), "{told}");
+    assert!(!log.contains("posted"), "{log}");
     scene.order("");
     scene.host.tick(alcedo_runtime::Budget::frame());
     // Posts belong to the old generation, which is alive; the requested reload follows them.
@@ -270,12 +271,12 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     let _alone = support::record("harbor");
     let folder = tempfile::tempdir().expect("a folder");
     let (orders, end) = (folder.path().join("orders"), folder.path().join("orders.end"));
-    let (told, hangs) = channel();
+    let (sender, hangs) = channel();
     let builder = support::builder().watchdog(Duration::from_millis(700)).on_hang(move |hang| {
         // On a slow machine, a phase of the host itself may also exceed the limit.
         if !hang.function.is_empty() {
             fs::write(&end, "").expect("the folder is writable");
-            let _sent = told.send(hang.clone());
+            let _sent = sender.send(hang.clone());
         }
     });
     let host = builder.module_args(&[&format!("orders={}", orders.display())]).build().expect("a host");
@@ -352,15 +353,15 @@ fn a_slim_passes_its_port_to_its_replacement_or_reopens_it() {
     };
     let serves = |tag: &str| assert_eq!((scene.serving().as_deref(), &*build()), (Some(tag), tag));
     serves("1");
-    for (orders, words) in [
+    for (orders, expected) in [
         ("harbor 2 main panic", "main of harbor panicked: \"main does not"),
         ("harbor 1 suspend panic", "suspend of harbor failed, so nothing was replaced: panicked"),
         ("harbor 2 main error\nharbor 1 resume panic", "main of harbor panicked"),
     ] {
         scene.order(orders);
         let error = slim.replace(harbor(2)).expect_err("it fails").to_string();
-        let words = words.replace("main does not", "main panics");
-        assert!(error.contains(&words) && !error.contains("is live at the same time"), "{error}");
+        let expected = expected.replace("main does not", "main panics");
+        assert!(error.contains(&expected) && !error.contains("is live at the same time"), "{error}");
         serves("1");
     }
     scene.order("");

@@ -126,7 +126,7 @@ fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
 /// Runs `test` in a separate process, where the plugin with these features is already built.
 fn alone_with(features: &[&str], test: &str) -> Option<String> {
     support::plugin("traces", features); // built once, not by each
-    Some(support::alone::said(&support::alone::passes(&mut this_program(test))))
+    Some(support::alone::output_text(&support::alone::passes(&mut this_program(test))))
 }
 
 fn this_program(test: &str) -> Command {
@@ -136,11 +136,11 @@ fn this_program(test: &str) -> Command {
 }
 
 /// Returns a host that parks a blocked unload only after `park_after`.
-fn host(library: &Path, park_after: Option<Duration>, looks: ReferenceSearch) -> Runtime {
+fn host(library: &Path, park_after: Option<Duration>, search: ReferenceSearch) -> Runtime {
     let builder = support::builder().unloads(|policy| {
         policy.grace = Duration::from_millis(50);
         policy.park_after = park_after;
-        policy.look_for_references = looks;
+        policy.look_for_references = search;
     });
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
@@ -152,7 +152,7 @@ fn leave(host: &Runtime, habit: &str) {
     left.unwrap_or_else(|error| panic!("{habit}: {error}"));
 }
 
-fn look(host: &Runtime, habit: &str) -> String {
+fn probe(host: &Runtime, habit: &str) -> String {
     match host.calls().call("ex:/traces.look", &[Value::Text(habit.to_owned())]) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{habit}: {other:?}"),
@@ -181,24 +181,24 @@ fn until(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
 
 /// Checks a habit in three generations, each of which is gone before the next one checks the expected value. Memory is not searched:
 /// the repairs must not depend on the search.
-fn goes(habit: &str, wanted: &[&str]) {
-    goes_with(&[], habit, wanted);
+fn check_habit(habit: &str, expected: &[&str]) {
+    check_with_features(&[], habit, expected);
 }
 
-/// Runs `goes_under` with features of the plugin and without a memory search.
-fn goes_with(features: &[&str], habit: &str, wanted: &[&str]) {
-    goes_under(ReferenceSearch::Never, features, habit, wanted);
+/// Runs `check_with_search` with features of the plugin and without a memory search.
+fn check_with_features(features: &[&str], habit: &str, expected: &[&str]) {
+    check_with_search(ReferenceSearch::Never, features, habit, expected);
 }
 
 /// Checks that a habit does not keep the image, with or without a memory search.
-fn goes_under(looks: ReferenceSearch, features: &[&str], habit: &str, wanted: &[&str]) {
+fn check_with_search(search: ReferenceSearch, features: &[&str], habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", features);
-    let host = host(&library, None, looks);
-    for wanted in wanted {
+    let host = host(&library, None, search);
+    for expected in expected {
         leave(&host, habit);
         reload(&host, &library);
         until(&host, "the old image is gone", || mapped(&host) == 1);
-        assert_eq!(look(&host, habit), *wanted);
+        assert_eq!(probe(&host, habit), *expected);
     }
     assert_eq!(host.unloads().parked(), Vec::<String>::new());
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
@@ -206,10 +206,10 @@ fn goes_under(looks: ReferenceSearch, features: &[&str], habit: &str, wanted: &[
 
 /// Declares tests with a habit and the expected value after each reload.
 macro_rules! traces {
-    ($($name:ident: $habit:literal => $wanted:expr;)*) => {$(
+    ($($name:ident: $habit:literal => $expected:expr;)*) => {$(
         #[test]
         fn $name() {
-            alone(stringify!($name), || goes($habit, &$wanted));
+            alone(stringify!($name), || check_habit($habit, &$expected));
         }
     )*};
 }
@@ -231,25 +231,25 @@ traces! {
 
 #[test]
 fn the_log_of_the_system_keeps_its_name() {
-    let said = alone("the_log_of_the_system_keeps_its_name", || goes("openlog", &["logged"; 3]));
-    if let Some(said) = said {
-        assert_eq!(said.matches("a-plugin-that-logs: said after the reload").count(), 3, "{said}");
+    let output_text = alone("the_log_of_the_system_keeps_its_name", || check_habit("openlog", &["logged"; 3]));
+    if let Some(output_text) = output_text {
+        assert_eq!(output_text.matches("a-plugin-that-logs: said after the reload").count(), 3, "{output_text}");
     }
 }
 
 #[test]
 fn an_unloading_plugins_stream_is_flushed_and_then_detached() {
     let name = "an_unloading_plugins_stream_is_flushed_and_then_detached";
-    if let Some(said) = alone(name, || goes("fopencookie", &["flushed"; 3])) {
-        assert_eq!(said.matches("through a stream of a plugin: in the buffer").count(), 3, "{said}");
+    if let Some(output_text) = alone(name, || check_habit("fopencookie", &["flushed"; 3])) {
+        assert_eq!(output_text.matches("through a stream of a plugin: in the buffer").count(), 3, "{output_text}");
     }
 }
 
 #[test]
 fn standard_output_is_restored_when_the_replacing_plugin_unloads() {
     let name = "standard_output_is_restored_when_the_replacing_plugin_unloads";
-    if let Some(said) = alone(name, || goes("fopencookie_as_stdout", &["flushed"; 3])) {
-        assert_eq!(said.matches("written after the reload").count(), 3, "{said}");
+    if let Some(output_text) = alone(name, || check_habit("fopencookie_as_stdout", &["flushed"; 3])) {
+        assert_eq!(output_text.matches("written after the reload").count(), 3, "{output_text}");
     }
 }
 
@@ -267,7 +267,7 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
 }
 
 /// Checks that a habit keeps its image until the library releases the address, and that the report names it.
-fn is_kept(habit: &str, says: &[&str]) {
+fn is_kept(habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", &[]);
     let host = host(&library, None, ReferenceSearch::Always);
     for _ in 0..3 {
@@ -275,7 +275,7 @@ fn is_kept(habit: &str, says: &[&str]) {
         reload(&host, &library);
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let report = ticket.wait(Duration::from_millis(50)).expect_err("an address of it is left").to_string();
-        assert!(says.iter().all(|words| report.contains(words)), "{report}");
+        assert!(expected.iter().all(|words| report.contains(words)), "{report}");
         assert_eq!(mapped(&host), 2, "{report}");
         host.calls().call("ex:/traces.clear", &[]).expect("it clears");
         until(&host, "the old image is gone", || mapped(&host) == 1);
@@ -298,9 +298,9 @@ fn a_callback_in_a_variable_keeps_its_image_until_removed() {
 }
 
 /// Checks a callback that the library keeps in this kind of memory, and a part of the report.
-fn is_kept_in(test: &str, how: &str, says: &str) {
+fn is_kept_in(test: &str, how: &str, expected: &str) {
     if std::env::var_os(ALONE).is_some() {
-        return is_kept("entry", &[says]);
+        return is_kept("entry", &[expected]);
     }
     support::plugin("traces", &[]);
     support::alone::passes(this_program(test).env("STAYING_HOW", how));
@@ -356,7 +356,7 @@ fn a_number_in_a_module_keeps_no_other_module() {
         let library = support::plugin("traces", &[]);
         for at in 0..4 {
             let host = host(&library, None, ReferenceSearch::Always);
-            let address = look(&host, "addresses").split(' ').nth(at).expect("four of them").to_owned();
+            let address = probe(&host, "addresses").split(' ').nth(at).expect("four of them").to_owned();
             let lease = host.unloads().lease_master("the test").expect("there is a Master");
             reload(&host, &library);
             leave(&host, &format!("keep {address}"));
@@ -383,7 +383,7 @@ fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
     alone("a_library_not_linked_by_a_module_keeps_nothing_of_it", || {
         let library = support::plugin("traces", &[]);
         let host = host(&library, None, ReferenceSearch::Always);
-        let addresses = look(&host, "addresses");
+        let addresses = probe(&host, "addresses");
         for address in addresses.split(' ').skip(2) {
             keep_for_the_host(address.parse().expect("a number"));
         }
@@ -524,11 +524,11 @@ fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
         assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
         assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
         assert_eq!(end.c_heap_kept_for, "a library still refers to them");
-        let words = report.to_string();
-        assert!(words.contains("4 C heap blocks freed · "), "{words}");
-        assert!(words.contains("2 C heap blocks kept (8.8 KiB): a library still refers to them"), "{words}");
+        let text = report.to_string();
+        assert!(text.contains("4 C heap blocks freed · "), "{text}");
+        assert!(text.contains("2 C heap blocks kept (8.8 KiB): a library still refers to them"), "{text}");
         churn();
-        assert_eq!(look(&host, "blocks"), "put by a plugin, 2 blocks as they were");
+        assert_eq!(probe(&host, "blocks"), "put by a plugin, 2 blocks as they were");
         host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
     });
 }
@@ -559,9 +559,9 @@ fn plugin_blocks_reallocated_by_the_c_library_are_freed_too() {
 }
 
 /// Checks that three blocks of a plugin with these features are kept for that reason, or freed if there is none.
-fn blocks_are_kept(features: &[&str], why: &str) {
+fn blocks_are_kept(features: &[&str], reason: &str) {
     let all = (3, 1001 + 2002 + 3003);
-    let (freed, kept) = if why.is_empty() { (all, (0, 0)) } else { ((0, 0), all) };
+    let (freed, kept) = if reason.is_empty() { (all, (0, 0)) } else { ((0, 0), all) };
     let library = support::plugin("traces", features);
     let host = host(&library, None, ReferenceSearch::Never);
     leave(&host, "blocks_of_others");
@@ -569,10 +569,10 @@ fn blocks_are_kept(features: &[&str], why: &str) {
     let [end] = &report.modules[..] else { panic!("{report}") };
     assert_eq!((end.c_heap_blocks, end.c_heap_bytes), freed, "{report}");
     assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), kept, "{report}");
-    assert_eq!(end.c_heap_kept_for, why);
-    let words = report.to_string();
-    assert_eq!(words.contains("C heap blocks freed"), freed.0 != 0, "{words}");
-    assert_eq!(words.contains(&format!("3 C heap blocks kept (5.9 KiB): {why}")), kept.0 != 0, "{words}");
+    assert_eq!(end.c_heap_kept_for, reason);
+    let text = report.to_string();
+    assert_eq!(text.contains("C heap blocks freed"), freed.0 != 0, "{text}");
+    assert_eq!(text.contains(&format!("3 C heap blocks kept (5.9 KiB): {reason}")), kept.0 != 0, "{text}");
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 
@@ -589,41 +589,41 @@ traces! {
 #[test]
 fn fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it() {
     alone("fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it", || {
-        goes_under(ReferenceSearch::Always, &[], "looked_up_fork_handlers", &["a child ended with 7"; 3]);
+        check_with_search(ReferenceSearch::Always, &[], "looked_up_fork_handlers", &["a child ended with 7"; 3]);
     });
 }
 
 /// Checks a habit whose functions run once in each of three unloaded generations.
-fn runs_thrice(test: &str, habit: &str, says: &str) {
-    if let Some(said) = alone(test, || goes(habit, &NOTHING)) {
-        assert_eq!(said.matches(says).count(), 3, "{said}");
+fn runs_three_times(test: &str, habit: &str, expected: &str) {
+    if let Some(output_text) = alone(test, || check_habit(habit, &NOTHING)) {
+        assert_eq!(output_text.matches(expected).count(), 3, "{output_text}");
     }
 }
 
 #[test]
 fn a_thread_whose_start_was_looked_up_is_waited_for() {
     let test = "a_thread_whose_start_was_looked_up_is_waited_for";
-    runs_thrice(test, "looked_up_thread", "a thread of a plugin has ended");
+    runs_three_times(test, "looked_up_thread", "a thread of a plugin has ended");
 }
 
 #[test]
 fn looked_up_exit_handlers_run_before_their_plugin_unloads() {
     let test = "looked_up_exit_handlers_run_before_their_plugin_unloads";
-    runs_thrice(test, "looked_up_exit_handler", "a function of a plugin ran");
+    runs_three_times(test, "looked_up_exit_handler", "a function of a plugin ran");
 }
 
 #[test]
 fn exit_handlers_with_a_status_run_before_their_plugin_unloads() {
     let test = "exit_handlers_with_a_status_run_before_their_plugin_unloads";
-    runs_thrice(test, "looked_up_exit_handler_with_status", "a function of a plugin ran");
+    runs_three_times(test, "looked_up_exit_handler_with_status", "a function of a plugin ran");
 }
 
 /// Declares tests for the shared C++ library: a habit, and the expected value after each reload.
 macro_rules! traces_in_cpp {
-    ($($name:ident: $habit:literal => $wanted:literal;)*) => {$(
+    ($($name:ident: $habit:literal => $expected:literal;)*) => {$(
         #[test]
         fn $name() {
-            in_cpp(stringify!($name), $habit, $wanted);
+            in_cpp(stringify!($name), $habit, $expected);
         }
     )*};
 }
@@ -639,16 +639,16 @@ traces_in_cpp! {
     a_handler_restored_after_its_plugin_unloaded_is_removed: "cpp_stale" => "as before";
 }
 
-fn in_cpp(test: &str, habit: &str, wanted: &str) {
+fn in_cpp(test: &str, habit: &str, expected: &str) {
     if std::env::var_os(ALONE).is_some() {
-        return goes_with(&["cpp"], habit, &[wanted; 3]);
+        return check_with_features(&["cpp"], habit, &[expected; 3]);
     }
     if Command::new("c++").arg("--version").output().is_err() {
         eprintln!("{test} did not run: a C++ compiler is missing");
         return;
     }
-    let said = alone_with(&["cpp"], test).expect("it ran in a process of its own");
-    if wanted == "written" {
-        assert_eq!(said.matches("written by C++ after the reload").count(), 3, "{said}");
+    let output_text = alone_with(&["cpp"], test).expect("it ran in a process of its own");
+    if expected == "written" {
+        assert_eq!(output_text.matches("written by C++ after the reload").count(), 3, "{output_text}");
     }
 }

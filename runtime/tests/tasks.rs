@@ -32,7 +32,7 @@ pub(crate) fn tick(host: &Runtime, milliseconds: u32) {
     host.tick(Budget::seconds(milliseconds as f32 / 1_000.0));
 }
 
-pub(crate) fn told(record: &support::Record, expected: &Expect) {
+pub(crate) fn assert_log(record: &support::Record, expected: &Expect) {
     expected.assert_eq(&record.take());
 }
 
@@ -47,9 +47,9 @@ fn beats(host: &Runtime, robot: ObjectHandle) -> i32 {
 fn timers_run_first_then_tasks_then_posted_closures() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "line_up", &[]);
-    told(&record, &expect![[""]]);
+    assert_log(&record, &expect![[""]]);
     tick(&host, 20);
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             due first (build 0)
@@ -61,7 +61,7 @@ fn timers_run_first_then_tasks_then_posted_closures() {
         "#]],
     );
     tick(&host, 0);
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             timer of the task, a tick later (build 0)
@@ -84,7 +84,7 @@ fn a_timer_keeps_the_rhythm_of_game_time_until_it_is_cancelled() {
     assert_eq!(call(&host, robot, "rest", &[]), Some(Value::Bool(true)));
     assert_eq!(call(&host, robot, "rest", &[]), Some(Value::Bool(false)), "it rests already");
     tick(&host, 1_000);
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             a tick of 50 ms
@@ -109,7 +109,7 @@ fn a_task_waits_for_ticks_and_for_game_time() {
     for _ in 0..8 {
         tick(&host, 250);
     }
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             Robot_1 takes step 1 at 250 ms (build 0)
@@ -127,7 +127,7 @@ fn a_delay_wakes_its_last_poller() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "combine", &[]);
     (0..6).for_each(|_| tick(&host, 10));
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             polled at 10 ms (build 0)
@@ -145,7 +145,7 @@ fn tasks_that_wake_each_other_have_one_turn_in_each_tick() {
         record.note("a tick");
         tick(&host, 10);
     }
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             a tick
@@ -174,7 +174,7 @@ fn tasks_and_timers_of_an_object_end_with_it() {
     host.objects().destroy(robot);
     record.note("destroyed");
     tick(&host, 10);
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             destroyed
@@ -261,11 +261,11 @@ fn a_reload_ends_tasks_and_none_runs_in_the_new_generation() {
     call(&host, robot, "beat", &[Value::U32(10)]);
     call(&host, robot, "line_up", &[]);
     call(&host, robot, "cling", &[]);
-    let anew = support::tagged("chores", &["starts-anew"], 2);
+    let next = support::tagged("chores", &["starts-anew"], 2);
 
-    host.reload(&[anew]).expect("a Master").into_result().expect("it is committed");
+    host.reload(&[next]).expect("a Master").into_result().expect("it is committed");
 
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             the timer of a red constructor is dropped (build 2)
@@ -292,7 +292,7 @@ fn an_unload_ends_tasks_before_the_exit_hook() {
     tick(&host, 10);
     record.take();
     let unload = host.unload_master().expect("there is one");
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             the walking task is dropped (build 0)
@@ -320,10 +320,10 @@ fn work_canceled_by_an_unload_is_counted_by_kind_module_and_location() {
     let expected = [(2, "posted closures", 0), (2, "posted closures", 9), (2, "tasks", 1), (6, "timers", 7)];
     let expected = expected
         .map(|(count, kind, below)| format!("{count} {kind} of chores cut short, from {file}:{}", line + below));
-    let mut told: Vec<_> = report.jobs.iter().map(ToString::to_string).collect();
-    told.sort_by_key(|line| line.split_once(' ').map(|(_, rest)| rest.to_owned()));
-    assert_eq!(told, expected);
-    assert!(told.iter().all(|line| report.to_string().contains(line.as_str())), "{report}");
+    let mut lines: Vec<_> = report.jobs.iter().map(ToString::to_string).collect();
+    lines.sort_by_key(|line| line.split_once(' ').map(|(_, rest)| rest.to_owned()));
+    assert_eq!(lines, expected);
+    assert!(lines.iter().all(|line| report.to_string().contains(line.as_str())), "{report}");
 }
 
 #[test]
@@ -331,11 +331,11 @@ fn a_panic_ends_its_job_and_is_logged_with_module_and_location() {
     let (record, host, robot) = playing("alcedo_runtime::bridge::tasks");
     call(&host, robot, "stumble", &[]);
     tick(&host, 10);
-    let place = |text: &str| support::line_of("chores", text);
-    let (task, timer) = (place("broken on purpose: task"), place("broken on purpose: timer"));
-    let (closure, drop) = (place("broken on purpose: closure"), place("broken on purpose: drop"));
+    let location = |text: &str| support::line_of("chores", text);
+    let (task, timer) = (location("broken on purpose: task"), location("broken on purpose: timer"));
+    let (closure, drop) = (location("broken on purpose: closure"), location("broken on purpose: drop"));
     let lines = record.take();
-    for (kind, message, place) in [
+    for (kind, message, location) in [
         ("task", "task", task),
         ("timer", "timer", timer),
         ("posted closure", "closure", closure),
@@ -343,9 +343,9 @@ fn a_panic_ends_its_job_and_is_logged_with_module_and_location() {
     ] {
         let found = lines.lines().any(|line| {
             line.starts_with(&format!("a {kind} of chores from chores/src/lib.rs:"))
-                && line.contains(&format!("panicked: \"broken on purpose: {message}\" at {place}:"))
+                && line.contains(&format!("panicked: \"broken on purpose: {message}\" at {location}:"))
         });
-        assert!(found, "{kind}, {message}, {place}:\n{lines}");
+        assert!(found, "{kind}, {message}, {location}:\n{lines}");
     }
     assert!(lines.contains("failed and ends  error=it has no legs"), "{lines}");
     assert_eq!(lines.lines().count(), 5, "{lines}");
@@ -403,7 +403,7 @@ fn threads_of_the_host_post_too_in_one_order_with_modules() {
         });
     });
     host.safe_point();
-    told(
+    assert_log(
         &record,
         &expect![[r#"
             the host's first
@@ -433,8 +433,8 @@ fn off_the_game_thread_only_posting_is_allowed() {
 fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
     let (record, host, robot) = playing("chores");
     let dir = tempfile::tempdir().expect("a folder");
-    let let_go = dir.path().join("let go");
-    call(&host, robot, "wait_for_thread", &[Value::Text(let_go.display().to_string())]);
+    let release = dir.path().join("let go");
+    call(&host, robot, "wait_for_thread", &[Value::Text(release.display().to_string())]);
     let mut lines = String::new();
     wait(&host, "the task is woken", || {
         lines += &record.take();
@@ -451,7 +451,7 @@ fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
     let spawned = support::line_of("chores", "task::spawn(this, waiting)");
     assert_eq!(waker.place.as_deref(), Some(spawned.as_str()), "{report}");
 
-    std::fs::write(&let_go, "").expect("the folder is writable");
+    std::fs::write(&release, "").expect("the folder is writable");
     wait(&host, "the images are gone", || unload.ticket.state() == ContextState::Dead);
     assert_eq!(process::stale_mappings(&host.stage_dir()).expect("the process map"), Vec::<PathBuf>::new());
 }
@@ -460,11 +460,11 @@ fn a_thread_wakes_a_task_and_its_waker_keeps_the_module() {
 fn posted_closures_run_while_the_host_waits_for_an_unload() {
     let (record, host, robot) = playing("chores");
     let dir = tempfile::tempdir().expect("a folder");
-    let let_go = dir.path().join("let go");
-    call(&host, robot, "wait_for_thread", &[Value::Text(let_go.display().to_string())]);
+    let release = dir.path().join("let go");
+    call(&host, robot, "wait_for_thread", &[Value::Text(release.display().to_string())]);
     wait(&host, "the task is woken", || record.take().contains("woken by a thread"));
     // The thread ends only after this has run, and no further tick can run it.
-    assert!(host.post_handle().post(move |_| std::fs::write(&let_go, "").expect("the folder is writable")));
+    assert!(host.post_handle().post(move |_| std::fs::write(&release, "").expect("the folder is writable")));
     assert_eq!(host.shutdown().left, Vec::<String>::new());
 }
 

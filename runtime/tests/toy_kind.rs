@@ -41,7 +41,7 @@ fn a_new_kind_is_in_a_world_file() {
     let all = |values: [Value; 2]| Value::Array(values.to_vec());
     first.objects().set(object, "one", &Value::Toy(7)).expect("a toy");
     first.objects().set(object, "all", &all([Value::Toy(8), Value::Toy(9)])).expect("toys");
-    let place = first.objects().path_of(object).expect("alive");
+    let object_path = first.objects().path_of(object).expect("alive");
     first.worlds().save(&path).expect("it is saved");
 
     for (one, list, expected) in [
@@ -50,7 +50,7 @@ fn a_new_kind_is_in_a_world_file() {
     ] {
         let second = boxes(one, list);
         second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
-        let object = second.objects().at_path(&place).expect("it was loaded");
+        let object = second.objects().at_path(&object_path).expect("it was loaded");
         let found = (
             second.objects().get(object, "one").expect("it has one"),
             second.objects().get(object, "all").expect("it has all"),

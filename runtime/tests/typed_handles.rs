@@ -62,8 +62,8 @@ fn the_glue_of_the_plugin_is_that_of_the_natives() {
 #[test]
 fn a_body_accesses_properties_by_handle_in_subclasses_across_reloads() {
     let host = host(detours(&[], 1));
-    let born = |class: &str| host.objects().spawn(class).expect("it is declared");
-    let [teacher, adder, detour] = ["/Script/School.Teacher", ADDER, "/Script/Game.Detour"].map(born);
+    let spawn = |class: &str| host.objects().spawn(class).expect("it is declared");
+    let [teacher, adder, detour] = ["/Script/School.Teacher", ADDER, "/Script/Game.Detour"].map(spawn);
     let ask = |object| host.objects().call(teacher, "sum_twice", &[Value::Object(object)]);
     let twice = |object| ask(object).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!([adder, detour].map(twice), [const { Some(Value::I32(9)) }; 2], "3, and 3 + 3");
@@ -103,8 +103,8 @@ fn a_handle_is_an_error_for_another_class_with_equal_names() {
     let small = NativeClass::new("Test", "SmallLamp", "/Script/Test.Lamp");
     let natives = Natives::in_package("Test").class(lamp).class(cat).class(small);
     let host = Runtime::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
-    let born = |class: &str| host.objects().spawn(&format!("/Script/Test.{class}")).expect("it is declared");
-    let [lamp, small, cat] = ["Lamp", "SmallLamp", "Cat"].map(born);
+    let spawn = |class: &str| host.objects().spawn(&format!("/Script/Test.{class}")).expect("it is declared");
+    let [lamp, small, cat] = ["Lamp", "SmallLamp", "Cat"].map(spawn);
     let ask = |function: &str, other| host.objects().call(lamp, function, &[Value::Object(other)]);
     assert_eq!(ask("gain_of", small).expect("it is a lamp"), Some(Value::F64(2.5)));
     // Alternates, so that lookups of one are not used for the other.

@@ -42,8 +42,8 @@ type Stage = (Record, Runtime, Rc<RefCell<Vec<String>>>);
 fn stage(builder: Builder) -> Stage {
     let record = support::record("lingering");
     let events = Rc::new(RefCell::new(Vec::new()));
-    let heard = Rc::clone(&events);
-    let host = builder.on_event(move |event| heard.borrow_mut().push(event.to_string())).build().expect("a host");
+    let inner = Rc::clone(&events);
+    let host = builder.on_event(move |event| inner.borrow_mut().push(event.to_string())).build().expect("a host");
     host.create_master(&[lingering()]).unwrap_or_else(|error| panic!("{error}"));
     events.borrow_mut().clear();
     (record, host, events)
@@ -122,8 +122,8 @@ fn a_host_lease_blocks_the_unload_and_is_named() {
     assert_eq!(ticket.state(), ContextState::Dead, "{}", ticket.report());
     assert_eq!((host.unloads().generations(), host.unloads().tickets()), (vec![], vec![]));
     assert_nothing_mapped(&host);
-    let said = events.borrow().iter().find(|event| event.starts_with("Blocked 1: ")).cloned().expect("reported");
-    assert!(said.contains("borrowed data    the inspector   thread "), "{said}");
+    let blocked = events.borrow().iter().find(|event| event.starts_with("Blocked 1: ")).cloned().expect("reported");
+    assert!(blocked.contains("borrowed data    the inspector   thread "), "{blocked}");
     assert_eq!(unblocked(&events), ["Unloading 1", "Unloaded 1", "Dead 1"]);
 }
 
@@ -154,8 +154,9 @@ fn a_blocked_unload_is_logged_once_and_not_before_a_second() {
 fn no_new_lease_starts_after_the_unload_began() {
     let (_record, host, _) = stage(patient());
     let refused = Rc::new(RefCell::new(None));
-    let told = Rc::clone(&refused);
-    host.unloads().on_unloading(0, move |host, _| *told.borrow_mut() = host.unloads().lease("lingering", "late").err());
+    let inner = Rc::clone(&refused);
+    host.unloads()
+        .on_unloading(0, move |host, _| *inner.borrow_mut() = host.unloads().lease("lingering", "late").err());
     host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
     let error = refused.take().expect("it was asked");
     assert!(matches!(error, Error::Sealed(_)), "{error}");
@@ -257,9 +258,9 @@ fn a_host_may_park_a_blocked_generation_immediately() {
 fn callbacks_run_by_priority_and_panics_are_on_the_ticket() {
     let (_record, host, events) = stage(patient());
     for (priority, name) in [(5, "last"), (-1, "first"), (0, "panics"), (0, "after it")] {
-        let heard = Rc::clone(&events);
+        let inner = Rc::clone(&events);
         host.unloads().on_unloading(priority, move |_host, generation| {
-            heard.borrow_mut().push(format!("{name} {generation}"));
+            inner.borrow_mut().push(format!("{name} {generation}"));
             assert!(name != "panics", "not today");
         });
     }
@@ -278,10 +279,10 @@ fn a_callback_failure_in_a_reload_is_reported_there_once() {
     let broken = support::plugin("broken", &["panic-in-main"]);
     let failed = host.reload(&[lingering(), broken]).expect("a Master");
     assert!(!failed.is_committed());
-    let told = "the unloading callback of priority 7 panicked: \"not today\"";
-    assert!(failed.warnings.iter().any(|warning| warning == told), "{failed}");
+    let expected = "the unloading callback of priority 7 panicked: \"not today\"";
+    assert!(failed.warnings.iter().any(|warning| warning == expected), "{failed}");
     let report = host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
-    assert!(report.to_string().matches(told).count() <= 1, "{report}");
+    assert!(report.to_string().matches(expected).count() <= 1, "{report}");
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
     assert_eq!(ticket.end_report().expect("it is gone").problems, Vec::<String>::new());
@@ -323,9 +324,9 @@ fn an_unload_requested_inside_a_call_waits_for_the_safe_point() {
     };
     host.calls().register("host.unload_later", " -> String".parse().expect("a signature"), later).expect("a free name");
     let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
-    let told =
+    let answer =
         host.objects().call(fragile, "relay", &[Value::Text("ex:/host.unload_later".to_owned())]).expect("it answers");
-    assert_eq!(told, Some(Value::Text("generation 1 still".to_owned())));
+    assert_eq!(answer, Some(Value::Text("generation 1 still".to_owned())));
     assert!(host.objects().is_alive(fragile));
     host.safe_point();
     let unloads = host.take_unloads();
@@ -347,8 +348,8 @@ fn auto_disposed_resources_drop_after_the_exit_hook_with_their_successors() {
     assert_gone(&host, &ticket);
     assert_eq!(record.take(), "exit\ndrop stubborn\ndrop second\ndrop first\ndrop left by it\n");
     let problems = ticket.end_report().expect("it is gone").problems;
-    let told = "the exit hook of lingering panicked: \"dropping an auto-disposed resource: it would not go\"";
-    assert!(problems.len() == 1 && problems[0].starts_with(told), "{problems:?}");
+    let expected = "the exit hook of lingering panicked: \"dropping an auto-disposed resource: it would not go\"";
+    assert!(problems.len() == 1 && problems[0].starts_with(expected), "{problems:?}");
 }
 
 #[test]
@@ -357,12 +358,12 @@ fn a_resource_that_recreates_itself_on_drop_is_reported() {
     ask(&host, "leave_endless", &[]);
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
-    let told = format!(
+    let expected = format!(
         "the exit hook of lingering leaked a resource: each drop of `lingering::Endless`, passed to `auto_dispose` at {}, \
          registers another",
         support::line_of("lingering", "auto_dispose(Endless)")
     );
-    assert_eq!(ticket.end_report().expect("it is gone").problems, [told]);
+    assert_eq!(ticket.end_report().expect("it is gone").problems, [expected]);
 }
 
 #[test]

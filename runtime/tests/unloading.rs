@@ -84,12 +84,12 @@ fn check(habits: &[&str]) {
 
 fn check_build(library: &Path, habits: &[&str], reloads: u64) {
     let host = support::host(&[library.to_owned()]);
-    let look =
+    let count_resources =
         || [process::open_fds(), process::threads(), process::keys_in_use()].map(|count| count.expect("a count"));
     let mut first = None;
     for round in 0..WARM_UP + reloads {
         if round == WARM_UP {
-            first = Some((look(), process::rss_kib().expect("a figure")));
+            first = Some((count_resources(), process::rss_kib().expect("a figure")));
         }
         habits.iter().for_each(|habit| leave(&host, habit));
         reload(&host, library);
@@ -97,7 +97,7 @@ fn check_build(library: &Path, habits: &[&str], reloads: u64) {
     let (counts, rss) = first.expect("it was warm");
     let grown = process::rss_kib().expect("a figure").saturating_sub(rss);
     assert!(grown <= reloads * MOST_KIB, "{habits:?}: {grown} KiB in {reloads} reloads");
-    assert_eq!(look(), counts, "{habits:?}: descriptors, threads and keys");
+    assert_eq!(count_resources(), counts, "{habits:?}: descriptors, threads and keys");
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 
@@ -277,14 +277,14 @@ fn a_plugin_bypassing_the_hooks_stays_loaded_with_a_warning() {
 fn a_plugin_using_static_tls_is_refused_with_a_hint() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let error = host.create_master(&[support::plugin("c-thread", &["static-tls"])]).expect_err("there is not so much");
-    let words = error.to_string();
+    let message = error.to_string();
     let expected = "cannot map c_thread: cannot allocate memory in static TLS block: each copy of c_thread takes ";
-    assert!(words.starts_with(expected) && words.contains("(`large`)"), "{words}");
+    assert!(message.starts_with(expected) && message.contains("(`large`)"), "{message}");
     assert!(
-        words.ends_with("; of c_thread: compile the C code that has them without `-ftls-model=initial-exec`"),
-        "{words}"
+        message.ends_with("; of c_thread: compile the C code that has them without `-ftls-model=initial-exec`"),
+        "{message}"
     );
-    assert!(!words.contains("malloc"), "no allocator is in it: {words}");
+    assert!(!message.contains("malloc"), "no allocator is in it: {message}");
     assert_eq!(mapped(&host), Vec::<PathBuf>::new());
 }
 
@@ -295,8 +295,11 @@ fn exhausted_static_tls_is_reported_with_the_modules_using_it() {
         let host = support::host(std::slice::from_ref(&greedy));
         let reload = || host.reload(&[&greedy]).expect("there is a Master").into_result();
         let refused = (1..64).find_map(|copies| Some((copies, reload().err()?.to_string())));
-        let (copies, words) = refused.expect("there is an end of it");
-        assert!(words.contains(&format!("(`small`) by each of {copies} copies of c_thread; of c_thread: ")), "{words}");
+        let (copies, message) = refused.expect("there is an end of it");
+        assert!(
+            message.contains(&format!("(`small`) by each of {copies} copies of c_thread; of c_thread: ")),
+            "{message}"
+        );
     });
 }
 
@@ -397,8 +400,8 @@ fn memory_mapped_past_the_hooks_is_reported_when_left() {
             let [end] = &report.modules[..] else { panic!("{report}") };
             assert_eq!((end.maps_unknown, end.maps_unknown_bytes), (maps, bytes), "{habit}: {report}");
             assert_eq!(end.maps_bytes, if habit == "mapping_by_number" { 2 * 4096 } else { 0 }, "{habit}: {report}");
-            let told = report.to_string().contains("2 memory maps that no hook saw left (24.0 KiB)");
-            assert_eq!(told, maps != 0, "{report}");
+            let is_reported = report.to_string().contains("2 memory maps that no hook saw left (24.0 KiB)");
+            assert_eq!(is_reported, maps != 0, "{report}");
             thread.thread().unpark();
             thread.join().expect("it ends");
             drop(mine);

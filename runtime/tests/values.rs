@@ -18,7 +18,7 @@ fn cabinet(host: &Runtime) -> ObjectHandle {
 
 fn ask(host: &Runtime, cabinet: ObjectHandle, function: &str) -> String {
     match host.objects().call(cabinet, function, &[]) {
-        Ok(Some(Value::Text(told))) => told,
+        Ok(Some(Value::Text(text))) => text,
         Ok(other) => panic!("`{function}` returns a string, not {other:?}"),
         Err(error) => format!("refused: {error}"),
     }
@@ -70,9 +70,9 @@ fn containers_of_std_are_copied_in_and_out() {
 fn references_resolve_to_an_object_until_it_is_destroyed() {
     let host = host();
     let (one, other) = (cabinet(&host), cabinet(&host));
-    let told =
+    let answer =
         host.objects().call(one, "references", &[Value::Object(other)]).unwrap_or_else(|error| panic!("{error}"));
-    expect![[r#"Some(Text("[true, true, true] true false"))"#]].assert_eq(&format!("{told:?}"));
+    expect![[r#"Some(Text("[true, true, true] true false"))"#]].assert_eq(&format!("{answer:?}"));
 }
 
 #[test]
@@ -160,8 +160,8 @@ fn a_value_of_each_kind_survives_a_reload() {
     let host = host();
     let cabinet = cabinet(&host);
     for function in ["texts", "arrays", "keyed", "structs", "std_types"] {
-        let told = ask(&host, cabinet, function);
-        assert!(!told.starts_with("refused"), "{function}: {told}");
+        let answer = ask(&host, cabinet, function);
+        assert!(!answer.starts_with("refused"), "{function}: {answer}");
     }
     let values = |host: &Runtime| {
         let one = |name: &String| format!("{name} = {:?}", host.objects().get(cabinet, name));
@@ -199,7 +199,7 @@ fn a_class_dropping_an_interface_resets_references_by_it() {
     let host = host();
     let (ringer, bell) =
         (host.objects().spawn(RINGER).expect("a ringer"), host.objects().spawn("/Script/Game.Bell").expect("a bell"));
-    let take = || host.objects().call(ringer, "take", &[Value::Object(bell)]).map(|told| format!("{told:?}"));
+    let take = || host.objects().call(ringer, "take", &[Value::Object(bell)]).map(|value| format!("{value:?}"));
     assert_eq!(take().expect("it answers"), "Some(Text(\"/Script/Game.Bell\"))");
     let reload = |build: &str| {
         let report = host.reload(&[support::plugin("values", &[build])]).expect("there is a Master");
@@ -208,10 +208,10 @@ fn a_class_dropping_an_interface_resets_references_by_it() {
     };
     let rings = || ("/Script/Game.Bell".to_owned(), String::new());
     assert_eq!(reload("second"), rings(), "the interface was declared again, unchanged");
-    let (rung, told) = reload("mute");
+    let (rung, answer) = reload("mute");
     assert_eq!(rung, "nobody");
     expect!["Game.Bell no longer implements /Script/Game.Rings: references by it no longer resolve to its objects"]
-        .assert_eq(&told);
+        .assert_eq(&answer);
     expect![[r#"Some(Text("not a class that implements /Script/Game.Rings"))"#]]
         .assert_eq(&take().expect("it answers"));
     assert_eq!(host.links().resolve(ringer, "bell").expect("a reference"), ObjectHandle::NONE);
@@ -221,10 +221,10 @@ fn a_class_dropping_an_interface_resets_references_by_it() {
     drop(host.shutdown());
 }
 
-fn shelf(function: &str, wanted: &str) {
+fn shelf(function: &str, expected: &str) {
     let host = host();
     let shelf = host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(ask(&host, shelf, function), wanted);
+    assert_eq!(ask(&host, shelf, function), expected);
     let kept = u64::from(function == "blacks");
     support::until("the created values are released", || {
         host.tick(Budget::frame());

@@ -25,7 +25,7 @@ struct Watched {
 impl Watched {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let (told, hangs) = channel();
+        let (sender, hangs) = channel();
         let flag = folder.path().join("go on");
         let builder = support::hasty_builder().watchdog(LIMIT).on_hang(move |hang| {
             // On a slow machine, a phase of the host itself may also exceed the limit.
@@ -34,7 +34,7 @@ impl Watched {
             }
             std::fs::write(&flag, "").expect("the folder is writable");
             // The receiver is gone if the test has failed.
-            let _sent = told.send(hang.clone());
+            let _sent = sender.send(hang.clone());
         });
         let host = builder.build().expect("a host");
         host.create_master(&[broken()]).expect("a healthy build");
@@ -50,7 +50,7 @@ impl Watched {
         self.host.calls().call("nm:/broken:Fragile:wait_next_in", &arguments).expect("the call succeeds");
     }
 
-    fn told(&self) -> Hang {
+    fn next_hang(&self) -> Hang {
         let hang = self.hangs.recv_timeout(PATIENCE).expect("a hang is reported");
         assert_eq!(self.hangs.try_iter().collect::<Vec<_>>(), [], "once");
         assert!(hang.since >= LIMIT, "{hang:?}");
@@ -68,7 +68,7 @@ fn a_hanging_function_is_named_with_its_module() {
     let watched = Watched::new();
     watched.hangs_in("method");
     assert_eq!(watched.host.objects().call(watched.fragile, "poke", &[]).expect("released"), Some(Value::U32(1)));
-    let hang = watched.told();
+    let hang = watched.next_hang();
     assert_eq!(
         (hang.thread, hang.module.as_str(), hang.function.as_str()),
         ("game thread", "broken", "Game.Fragile:poke")
@@ -78,7 +78,7 @@ fn a_hanging_function_is_named_with_its_module() {
     watched.hangs_in("event");
     watched.host.objects().set(watched.fragile, "can_tick", &Value::Bool(true)).expect("an actor can tick");
     watched.host.tick(Budget::frame());
-    assert!(watched.told().function.ends_with(":receive_tick"));
+    assert!(watched.next_hang().function.ends_with(":receive_tick"));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_reload_that_does_not_end_is_named_with_its_phase() {
     let watched = Watched::new();
     watched.hangs_in("exit");
     watched.host.reload(&[broken()]).expect("a Master").into_result().expect("a reload");
-    let hang = watched.told();
+    let hang = watched.next_hang();
     assert_eq!((hang.module.as_str(), hang.function.as_str()), ("broken", "exit hook of broken"));
     assert_eq!(hang.phase, ["a reload", "retire"]);
     let text = hang.to_string();
@@ -95,7 +95,7 @@ fn a_reload_that_does_not_end_is_named_with_its_phase() {
 
     watched.hangs_in("exit");
     watched.host.unload_master().expect("a Master");
-    assert_eq!(watched.told().phase, ["unloading the Master"]);
+    assert_eq!(watched.next_hang().phase, ["unloading the Master"]);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_finalizer_that_does_not_return_is_named_with_its_class() {
     watched.hangs_in("finalizer");
     watched.host.objects().destroy(watched.fragile);
     watched.host.safe_point();
-    let hang = watched.told();
+    let hang = watched.next_hang();
     assert_eq!((hang.thread, hang.module.as_str()), ("finalizer thread", "broken"));
     assert_eq!(hang.function, "Drop of Game.Fragile");
 }

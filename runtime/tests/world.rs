@@ -37,8 +37,8 @@ fn load(host: &Runtime, path: &Path) -> WorldLoad {
 
 /// Spawns objects that differ from their defaults in every possible way.
 fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
-    let born = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
-    let (plain, changed) = (born(SHAPESHIFTER), born(SHAPESHIFTER));
+    let spawn = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
+    let (plain, changed) = (spawn(SHAPESHIFTER), spawn(SHAPESHIFTER));
     let point = |x| Value::Struct(vec![("x".into(), Value::F64(x)), ("y".into(), Value::F64(4.0))]);
     let form = Value::Struct(vec![("width".into(), Value::F32(0.5)), ("height".into(), Value::F32(f32::NAN))]);
     for (property, value) in [
@@ -57,13 +57,13 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
     }
     let shifted = host.objects().call(changed, "shift", &[]).expect("it shifts");
     assert_eq!(shifted, Some(Value::Text("v1 shifts=1 mood=wild regrets=1 breath=1".to_owned())));
-    let (ghost, phantom) = (born(GHOST), born(PHANTOM));
+    let (ghost, phantom) = (spawn(GHOST), spawn(PHANTOM));
     host.objects().set(ghost, "haunts", &Value::Object(changed)).expect("a reference");
     host.objects().set(ghost, "chill", &Value::F64(-4.5)).expect("a number");
     host.objects().call(ghost, "moan", &[]).expect("it moans");
     let inside = host.objects().spawn_in(ACTOR, changed).expect("an actor");
     host.objects().set(inside, "label", &Value::Text("inside".to_owned())).expect("a text");
-    let diver = born(DIVER);
+    let diver = spawn(DIVER);
     BTreeMap::from([
         ("plain", plain),
         ("changed", changed),
@@ -75,10 +75,10 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
 }
 
 /// Describes a world without handles: a line for each object and each of its values.
-fn told(host: &Runtime) -> String {
+fn describe(host: &Runtime) -> String {
     // A reference to a destroyed object is read and saved as none.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
-    let words = |value: &Value| match value {
+    let display = |value: &Value| match value {
         Value::Object(object) => path(*object),
         Value::Name(name) => host.text(*name),
         value => format!("{value:?}"),
@@ -91,11 +91,11 @@ fn told(host: &Runtime) -> String {
         lines.push(format!("{} is a {class}, root {root}", path(object)));
         for property in host.objects().properties_of(object) {
             let value = host.objects().get(object, &property).expect("it has the property");
-            lines.push(format!("  {property} = {}", words(&value)));
+            lines.push(format!("  {property} = {}", display(&value)));
         }
         if let Ok(Some(Value::Text(own))) = host.objects().call(object, "own", &[]) {
             // State that plugin parts do not keep is reset, as after a reload.
-            let is_kept = |word: &&str| !word.starts_with("breath=") && !word.starts_with("steps=");
+            let is_kept = |part: &&str| !part.starts_with("breath=") && !part.starts_with("steps=");
             let kept: Vec<_> = own.split_whitespace().filter(is_kept).collect();
             lines.push(format!("  keeps {}", kept.join(" ")));
         }
@@ -125,7 +125,7 @@ fn another_host_loads_a_saved_world() {
     let report = load(&second, &path);
     assert_eq!((report.objects, report.replaced), (count, 0));
     assert_eq!((&report.properties, &report.unresolved, &report.structure), (&vec![], &vec![], &vec![]), "{report}");
-    assert_eq!(told(&first), told(&second));
+    assert_eq!(describe(&first), describe(&second));
     let (before, after) = (first.worlds().digest(), second.worlds().digest());
     for part in ["objects", "values"] {
         assert_eq!(before.part(part), after.part(part), "{part}");
@@ -133,10 +133,10 @@ fn another_host_loads_a_saved_world() {
 }
 
 /// Host with a class of keys whose properties use these kinds of references.
-fn keys(ways: [(PropertyKind, &'static str); 4]) -> Runtime {
+fn keys(kinds: [(PropertyKind, &'static str); 4]) -> Runtime {
     let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
     let key =
-        ["one", "two", "three", "all"].iter().zip(ways).fold(key, |key, (name, way)| key.property(name, way, 0, ""));
+        ["one", "two", "three", "all"].iter().zip(kinds).fold(key, |key, (name, kind)| key.property(name, kind, 0, ""));
     let builder = support::builder().natives(Natives::in_package("Test").class(key));
     builder.build().unwrap_or_else(|error| panic!("{error}"))
 }
@@ -151,8 +151,8 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
         (PropertyKind::WEAK_OBJECT, ACTOR),
         (PropertyKind::ARRAY, "Object(/Script/Engine.Actor)"),
     ]);
-    let born = |class| first.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
-    let (key, doors) = (born(KEY), [born(ACTOR), born(ACTOR), born(ACTOR)]);
+    let spawn = |class| first.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
+    let (key, doors) = (spawn(KEY), [spawn(ACTOR), spawn(ACTOR), spawn(ACTOR)]);
     let paths = doors.map(|door| first.objects().path_of(door).expect("alive"));
     for (property, value) in [
         ("one", Value::Object(doors[0])),
@@ -229,8 +229,8 @@ fn an_object_inside_a_younger_one_keeps_its_outer_and_name() {
     first.worlds().save(&path).expect("it is saved");
     load(&second, &path);
     let inside = format!("{}/passenger", first.objects().path_of(young).expect("it has a path"));
-    assert!(second.objects().at_path(&inside).is_some(), "{}", told(&second));
-    assert_eq!(told(&first), told(&second));
+    assert!(second.objects().at_path(&inside).is_some(), "{}", describe(&second));
+    assert_eq!(describe(&first), describe(&second));
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn objects_of_a_missing_class_stay_dormant_until_a_host_has_it() {
     let poorer = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let report = load(&poorer, &path);
     let lines: Vec<_> =
-        report.classes.iter().map(|fate| format!("{} {}: {}", fate.class, fate.change, fate.objects)).collect();
+        report.classes.iter().map(|entry| format!("{} {}: {}", entry.class, entry.change, entry.objects)).collect();
     expect![[r#"
         Game.Diver is not there: its objects are dormant and seen as Engine.Actor until it is: 1
         Game.Ghost is not there: its objects are dormant and seen as Engine.Actor until it is: 1
@@ -327,7 +327,7 @@ fn objects_of_a_missing_class_stay_dormant_until_a_host_has_it() {
 
     let third = shapeshifters(&[]);
     load(&third, &again);
-    assert_eq!(told(&first), told(&third));
+    assert_eq!(describe(&first), describe(&third));
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn a_loaded_world_replaces_existing_objects() {
     let (_folder, path) = file();
     let host = shapeshifters(&[]);
     let objects = populate(&host);
-    let before = told(&host);
+    let before = describe(&host);
     host.worlds().save(&path).expect("it is saved");
     host.objects().set(objects["changed"], "speed", &Value::F64(1.0)).expect("a number");
     host.objects().spawn(GHOST).expect("one more");
@@ -402,7 +402,7 @@ fn a_loaded_world_replaces_existing_objects() {
     let report = load(&host, &path);
     assert_eq!(report.replaced, count);
     assert!(objects.values().all(|object| !host.objects().is_alive(*object)), "each object was replaced");
-    assert_eq!(told(&host), before);
+    assert_eq!(describe(&host), before);
     let name = host.objects().spawn(GHOST).map(|ghost| host.objects().name_of(ghost));
     assert!(!before.contains(&format!("/World/{} ", name.expect("spawned").expect("a name"))), "a new name is new");
 }
@@ -415,20 +415,20 @@ fn saving_and_loading_are_refused_inside_a_call() {
     let target = path.clone();
     let tried = move |host: &Runtime, _: &[Value]| {
         let refused = [host.worlds().save(&target).map(drop), host.worlds().load(&target).map(drop)];
-        let told = refused.map(|refused| match refused {
+        let messages = refused.map(|refused| match refused {
             Err(error @ Error::NotASafePoint { .. }) => error.to_string(),
             other => panic!("{other:?}"),
         });
-        Ok(Some(Value::Text(told.join("; "))))
+        Ok(Some(Value::Text(messages.join("; "))))
     };
     host.calls().register("test.tried", " -> String".parse().expect("a signature"), tried).expect("a free name");
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
-    let told = host
+    let answer = host
         .objects()
         .call(line, "ask_office", &[Value::Text("ex:/test.tried".to_owned())])
         .expect("the call succeeds");
-    let Some(Value::Text(told)) = told else { panic!("{told:?}") };
-    expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or use `request_reload`; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or use `request_reload`"].assert_eq(&told);
+    let Some(Value::Text(answer)) = answer else { panic!("{answer:?}") };
+    expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or use `request_reload`; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks, or use `request_reload`"].assert_eq(&answer);
     assert!(host.objects().is_alive(line));
 }
 
@@ -438,21 +438,22 @@ fn numbers_come_back_to_the_last_bit() {
     let (first, second) = (natives(), natives());
     for bits in [0_u64, 1 << 63, 1, f64::NAN.to_bits() | 7, f64::NEG_INFINITY.to_bits(), 0.1_f64.to_bits()] {
         let actor = first.objects().spawn(ACTOR).expect("an actor");
-        let place = Value::Struct(vec![("x".into(), Value::F64(f64::from_bits(bits)))]);
-        first.objects().set(actor, "location", &place).expect("an actor has a location");
+        let location = Value::Struct(vec![("x".into(), Value::F64(f64::from_bits(bits)))]);
+        first.objects().set(actor, "location", &location).expect("an actor has a location");
     }
     first.worlds().save(&path).expect("it is saved");
     load(&second, &path);
-    let places = |host: &Runtime| {
-        let place = |object: &ObjectHandle| host.objects().get(*object, "location").expect("an actor has a location");
-        host.objects().all().iter().map(place).collect::<Vec<_>>()
+    let locations = |host: &Runtime| {
+        let location =
+            |object: &ObjectHandle| host.objects().get(*object, "location").expect("an actor has a location");
+        host.objects().all().iter().map(location).collect::<Vec<_>>()
     };
-    assert_eq!(places(&second), places(&first));
+    assert_eq!(locations(&second), locations(&first));
 }
 
 /// Change of a world: kind and objects.
 #[derive(Clone, Debug)]
-enum Deed {
+enum Operation {
     Spawn,
     SpawnIn(usize),
     Refer(usize, usize),
@@ -463,19 +464,19 @@ enum Deed {
     Enter(usize, usize),
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
-    let who = 0..24_usize;
-    let deed = prop_oneof![
-        4 => Just(Deed::Spawn),
-        3 => who.clone().prop_map(Deed::SpawnIn),
-        6 => (who.clone(), who.clone()).prop_map(|(from, to)| Deed::Refer(from, to)),
-        2 => (who.clone(), ".{0,12}").prop_map(|(who, text)| Deed::Label(who, text)),
-        2 => (who.clone(), any::<f64>()).prop_map(|(who, x)| Deed::Move(who, x)),
-        1 => who.clone().prop_map(Deed::Unroot),
-        2 => who.clone().prop_map(Deed::Destroy),
-        2 => (who.clone(), who).prop_map(|(inner, outer)| Deed::Enter(inner, outer)),
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let index = 0..24_usize;
+    let operation = prop_oneof![
+        4 => Just(Operation::Spawn),
+        3 => index.clone().prop_map(Operation::SpawnIn),
+        6 => (index.clone(), index.clone()).prop_map(|(from, to)| Operation::Refer(from, to)),
+        2 => (index.clone(), ".{0,12}").prop_map(|(index, text)| Operation::Label(index, text)),
+        2 => (index.clone(), any::<f64>()).prop_map(|(index, x)| Operation::Move(index, x)),
+        1 => index.clone().prop_map(Operation::Unroot),
+        2 => index.clone().prop_map(Operation::Destroy),
+        2 => (index.clone(), index).prop_map(|(inner, outer)| Operation::Enter(inner, outer)),
     ];
-    proptest::collection::vec(deed, 0..48)
+    proptest::collection::vec(operation, 0..48)
 }
 
 /// Host with native classes only, since it is created for every case.
@@ -483,36 +484,38 @@ fn natives() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn done(host: &Runtime, deeds: &[Deed]) {
+fn done(host: &Runtime, operations: &[Operation]) {
     const NODE: &str = "/Script/Engine.SceneComponent";
     let mut objects = Vec::new();
-    for deed in deeds {
-        let pick = |who: usize| objects.get(who % objects.len().max(1)).copied().unwrap_or(ObjectHandle(0));
-        match deed {
-            Deed::Spawn => objects.push(host.objects().spawn(ACTOR).expect("an actor")),
-            Deed::SpawnIn(who) if host.objects().is_alive(pick(*who)) => {
-                objects.push(host.objects().spawn_in(NODE, pick(*who)).expect("a component"));
+    for operation in operations {
+        let pick = |index: usize| objects.get(index % objects.len().max(1)).copied().unwrap_or(ObjectHandle(0));
+        match operation {
+            Operation::Spawn => objects.push(host.objects().spawn(ACTOR).expect("an actor")),
+            Operation::SpawnIn(index) if host.objects().is_alive(pick(*index)) => {
+                objects.push(host.objects().spawn_in(NODE, pick(*index)).expect("a component"));
             }
             // A class refuses properties that it does not have; the resulting world is equally valid.
-            Deed::Refer(from, to) => {
+            Operation::Refer(from, to) => {
                 let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
                 let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
             }
-            Deed::Label(who, text) => drop(host.objects().set(pick(*who), "label", &Value::Text(text.clone()))),
-            Deed::Move(who, x) => {
-                let place = Value::Struct(vec![("x".into(), Value::F64(*x))]);
-                let _either = host.objects().set(pick(*who), "location", &place);
-                let _other = host.objects().set(pick(*who), "relative_location", &place);
+            Operation::Label(index, text) => {
+                drop(host.objects().set(pick(*index), "label", &Value::Text(text.clone())))
             }
-            Deed::Unroot(who) => {
-                host.objects().remove_root(pick(*who));
+            Operation::Move(index, x) => {
+                let location = Value::Struct(vec![("x".into(), Value::F64(*x))]);
+                let _either = host.objects().set(pick(*index), "location", &location);
+                let _other = host.objects().set(pick(*index), "relative_location", &location);
             }
-            Deed::Destroy(who) => host.objects().destroy(pick(*who)),
+            Operation::Unroot(index) => {
+                host.objects().remove_root(pick(*index));
+            }
+            Operation::Destroy(index) => host.objects().destroy(pick(*index)),
             // Refused for subobjects, stale objects, taken names and cycles.
-            Deed::Enter(inner, outer) => {
+            Operation::Enter(inner, outer) => {
                 let _moved = host.objects().rename(pick(*inner), &format!("guest{inner}"), pick(*outer));
             }
-            Deed::SpawnIn(_) => {}
+            Operation::SpawnIn(_) => {}
         }
     }
     // Objects inside a destroyed object have no path, and would move to the world by saving and loading.
@@ -525,19 +528,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_world_round_trips_unchanged(deeds in deeds()) {
+    fn any_world_round_trips_unchanged(operations in operations()) {
         let (folder, path) = file();
         let again = folder.path().join("again.world");
         let (first, second) = (natives(), natives());
-        done(&first, &deeds);
+        done(&first, &operations);
         first.worlds().save(&path).expect("it is saved");
         let report = load(&second, &path);
         prop_assert_eq!(report.to_string(), format!("{} objects loaded · 0 conjugates built · 0 fields put back", first.objects().all().len()));
-        prop_assert_eq!(told(&first), told(&second));
+        prop_assert_eq!(describe(&first), describe(&second));
         second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
         // Loads it also into the world from which it was saved.
         load(&first, &path);
-        prop_assert_eq!(told(&first), told(&second));
+        prop_assert_eq!(describe(&first), describe(&second));
     }
 }

@@ -51,22 +51,22 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let host = support::host(&[support::plugin("migration", &[]), support::plugin("values", &[])]);
-        let born = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
+        let spawn = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
         let set = |object: ObjectHandle, property: &str, value: Value| {
             host.objects().set(object, property, &value).unwrap_or_else(|error| panic!("{property}: {error}"));
         };
         let text = |text: &str| Value::Text(text.to_owned());
-        let (one, other) = (born("/Script/Game.Shapeshifter"), born("/Script/Game.Shapeshifter"));
+        let (one, other) = (spawn("/Script/Game.Shapeshifter"), spawn("/Script/Game.Shapeshifter"));
         set(one, "friend", Value::Object(other));
         set(one, "same", Value::F64(2.5));
         set(other, "friend", Value::Object(one));
-        let ghost = born("/Script/Game.Ghost");
+        let ghost = spawn("/Script/Game.Ghost");
         set(ghost, "haunts", Value::Object(one));
-        born("/Script/Game.Diver");
+        spawn("/Script/Game.Diver");
         let inside = host.objects().spawn_in("/Script/Engine.Actor", one).expect("an actor");
         host.objects().rename(inside, "inside", one).expect("a free name");
         host.objects().add_root(one);
-        let cabinet = born("/Script/Game.Cabinet");
+        let cabinet = spawn("/Script/Game.Cabinet");
         set(cabinet, "title", text("a title"));
         set(cabinet, "numbers", Value::Array(vec![Value::F64(1.5), Value::F64(-0.0)]));
         set(cabinet, "rows", Value::Array(vec![Value::Array(vec![text("a")]), Value::Array(vec![])]));
@@ -110,11 +110,11 @@ impl Scene {
 
     /// Checks that the error is typed, with a single-line message that reveals no host internals.
     fn check_refusal(&self, error: &Error, what: &dyn Fn() -> String) {
-        let told = error.to_string().replace(&*self.path.display().to_string(), "");
+        let message = error.to_string().replace(&*self.path.display().to_string(), "");
         assert!(matches!(error, Error::World(_)), "{}: {error:?}", what());
-        assert!(!told.contains(char::is_control) && told.len() < 2000, "{}: {told:?}", what());
+        assert!(!message.contains(char::is_control) && message.len() < 2000, "{}: {message:?}", what());
         for internal in ["Some(", "None", "Error", "{ ", "panicked"] {
-            assert!(!told.contains(internal), "{}: {told}", what());
+            assert!(!message.contains(internal), "{}: {message}", what());
         }
     }
 
@@ -319,9 +319,9 @@ fn two_objects_of_one_path_are_refused_and_the_path_is_named() {
         let first = objects.len();
         objects.extend([object(0, "twin", outer, None), object(0, "twin", outer, None)]);
         match scene.refusal(&encoded(&body)) {
-            FormatError::SamePath { path, first: told, second } => {
+            FormatError::SamePath { path, first: first_found, second } => {
                 assert!(path.ends_with("/twin"), "{path}");
-                assert_eq!((told, second), (first, first + 1));
+                assert_eq!((first_found, second), (first, first + 1));
             }
             other => panic!("{other}"),
         }

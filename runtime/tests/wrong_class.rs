@@ -42,73 +42,82 @@ fn host(anything: bool) -> Runtime {
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     let signature = |text: &str| text.parse().expect("a signature");
     host.calls().register("turn", signature("Object(/Script/Test.Key)"), |_, _| Ok(None)).expect("the name is free");
-    let give = |_: &Runtime, values: &[Value]| Ok(values.first().cloned());
+    let pass_through = |_: &Runtime, values: &[Value]| Ok(values.first().cloned());
     host.calls()
-        .register("give", signature("Object(/Script/Core.Object) -> Object(/Script/Test.Key)"), give)
+        .register("give", signature("Object(/Script/Core.Object) -> Object(/Script/Test.Key)"), pass_through)
         .expect("the name is free");
     host.calls()
-        .register("lend", signature("Object(/Script/Core.Object) -> Object(/Script/Core.Object)"), give)
+        .register("lend", signature("Object(/Script/Core.Object) -> Object(/Script/Core.Object)"), pass_through)
         .expect("the name is free");
     host
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Check that an object must pass, with the location in its error.
-type Door = (&'static str, Box<dyn Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error>>);
+type EntryPoint = (&'static str, Box<dyn Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error>>);
 
-fn door(
-    place: &'static str,
-    way: impl Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error> + 'static,
-) -> Door {
-    (place, Box::new(way))
+fn entry_point(
+    location: &'static str,
+    operation: impl Fn(&Runtime, ObjectHandle, ObjectHandle) -> Result<(), Error> + 'static,
+) -> EntryPoint {
+    (location, Box::new(operation))
 }
 
-fn doors() -> Vec<Door> {
+fn entry_points() -> Vec<EntryPoint> {
     let row = |object| Value::Array(vec![Value::Object(ObjectHandle::NONE), Value::Object(object)]);
     vec![
-        door("/Script/Test.Lock:key", |host, lock, key| host.objects().set(lock, "key", &Value::Object(key))),
-        door("/Script/Test.Lock:keys[1]", move |host, lock, key| host.objects().set(lock, "keys", &row(key))),
-        door("/Script/Test.Lock:hint", |host, lock, key| host.objects().set(lock, "hint", &Value::WeakObject(key))),
-        door("/Script/Test.Lock:opener", |host, lock, key| {
+        entry_point("/Script/Test.Lock:key", |host, lock, key| host.objects().set(lock, "key", &Value::Object(key))),
+        entry_point("/Script/Test.Lock:keys[1]", move |host, lock, key| host.objects().set(lock, "keys", &row(key))),
+        entry_point("/Script/Test.Lock:hint", |host, lock, key| {
+            host.objects().set(lock, "hint", &Value::WeakObject(key))
+        }),
+        entry_point("/Script/Test.Lock:opener", |host, lock, key| {
             host.objects().set(lock, "opener", &Value::ScriptInterface(key))
         }),
-        door("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().set(lock, "key", key)?)),
-        door("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().write(lock, "key", &Value::Object(key))?)),
-        door("/Script/Test.Lock:turn:key", |host, lock, key| {
+        entry_point("/Script/Test.Lock:key", |host, lock, key| Ok(host.world().set(lock, "key", key)?)),
+        entry_point("/Script/Test.Lock:key", |host, lock, key| {
+            Ok(host.world().write(lock, "key", &Value::Object(key))?)
+        }),
+        entry_point("/Script/Test.Lock:turn:key", |host, lock, key| {
             host.objects().call(lock, "turn", &[Value::Object(key)]).map(drop)
         }),
-        door("/Script/Test.Lock:hang:keys[1]", move |host, lock, key| {
+        entry_point("/Script/Test.Lock:hang:keys[1]", move |host, lock, key| {
             host.objects().call(lock, "hang", &[row(key)]).map(drop)
         }),
-        door("/Script/Test.Lock:turn:key", |host, lock, key| {
+        entry_point("/Script/Test.Lock:turn:key", |host, lock, key| {
             host.links().broadcast(lock, "turned", &[Value::Object(key)]).map(drop)
         }),
-        door("`uf:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
+        entry_point("`uf:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
             host.calls().call("uf:/Script/Test.Lock:turn", &[lock, key].map(Value::Object)).map(drop)
         }),
-        door("`uf!:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
+        entry_point("`uf!:/Script/Test.Lock:turn` (Object(/Script/Test.Key)): argument 1", |host, lock, key| {
             let handle = host.calls().resolve("uf!:/Script/Test.Lock:turn")?;
             host.calls().call_handle(handle, &[lock, key].map(Value::Object)).map(drop)
         }),
-        door("`uf:/Script/Test.Lock:hang` (Array(Object(/Script/Test.Key))): argument 1[1]", move |host, lock, key| {
-            host.calls().call("uf:/Script/Test.Lock:hang", &[Value::Object(lock), row(key)]).map(drop)
-        }),
-        door("`up:/Script/Test.Lock:key`", |host, lock, key| {
+        entry_point(
+            "`uf:/Script/Test.Lock:hang` (Array(Object(/Script/Test.Key))): argument 1[1]",
+            move |host, lock, key| {
+                host.calls().call("uf:/Script/Test.Lock:hang", &[Value::Object(lock), row(key)]).map(drop)
+            },
+        ),
+        entry_point("`up:/Script/Test.Lock:key`", |host, lock, key| {
             host.calls().call("up:/Script/Test.Lock:key", &[lock, key].map(Value::Object)).map(drop)
         }),
-        door("`ex:/turn` (Object(/Script/Test.Key)): argument 0", |host, _, key| {
+        entry_point("`ex:/turn` (Object(/Script/Test.Key)): argument 0", |host, _, key| {
             host.calls().call("ex:/turn", &[Value::Object(key)]).map(drop)
         }),
-        door("the result of `ex:/give`", |host, _, key| host.calls().call("ex:/give", &[Value::Object(key)]).map(drop)),
-        door("a new value of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
+        entry_point("the result of `ex:/give`", |host, _, key| {
+            host.calls().call("ex:/give", &[Value::Object(key)]).map(drop)
+        }),
+        entry_point("a new value of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
             host.conjugates()
                 .make("Array(Object(/Script/Test.Key))", &row(key))
                 .map(|black| host.conjugates().give_back(black))
         }),
-        door("the value of a conjugate of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
+        entry_point("the value of a conjugate of Array(Object(/Script/Test.Key))[1]", move |host, _, key| {
             let black = host.conjugates().make("Array(Object(/Script/Test.Key))", &Value::Array(vec![]))?;
             let written = host.conjugates().write(black, &row(key));
             host.conjugates().give_back(black);
@@ -120,15 +129,15 @@ fn doors() -> Vec<Door> {
 #[test]
 fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
     let host = host(false);
-    let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| born(&host, class));
+    let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| spawn(&host, class));
     host.links().bind(lock, "turned", lock, "turn").expect("it fits");
     host.objects().destroy(gone);
-    for (at, (expected, way)) in doors().into_iter().enumerate() {
+    for (at, (expected, operation)) in entry_points().into_iter().enumerate() {
         for passes in [key, ObjectHandle::NONE, gone] {
-            way(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
+            operation(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
         }
         let before = host.worlds().hash();
-        let refused = way(&host, lock, wall).expect_err("a wall is not a key");
+        let refused = operation(&host, lock, wall).expect_err("a wall is not a key");
         let Error::Call(CallError::WrongClass { place, handle, found, wanted }) = &refused else {
             panic!("door {at}: {refused}");
         };
@@ -144,34 +153,35 @@ fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
 fn an_untyped_plugin_passes_no_wrong_objects_to_typed_code() {
     let host = host(false);
     host.create_master(&[support::plugin("values", &[])]).unwrap_or_else(|error| panic!("{error}"));
-    let [lock, key, wall, ringer] = [LOCK, KEY, WALL, "/Script/Game.Ringer"].map(|class| born(&host, class));
-    let bell = born(&host, "/Script/Game.Bell");
-    let says = |function: &str, arguments: &[Value]| match host.objects().call(ringer, function, arguments) {
+    let [lock, key, wall, ringer] = [LOCK, KEY, WALL, "/Script/Game.Ringer"].map(|class| spawn(&host, class));
+    let bell = spawn(&host, "/Script/Game.Bell");
+    let call_text = |function: &str, arguments: &[Value]| match host.objects().call(ringer, function, arguments) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{other:?}"),
     };
     let text = |text: &str| Value::Text(text.to_owned());
-    let pass = |name: &str, object| says("pass", &[text(name), Value::Object(object)]);
+    let pass = |name: &str, object| call_text("pass", &[text(name), Value::Object(object)]);
     assert_eq!(pass("ex:/turn", key), "passed");
     let refusal = |place: &str| format!("{place}: object {wall} is a {WALL}, not a {KEY}");
     assert_eq!(pass("ex:/turn", wall), refusal("`ex:/turn` (Object(/Script/Test.Key)): argument 0"));
-    let put = |object| says("put", &[text("up:/Script/Test.Lock:key"), Value::Object(lock), Value::Object(object)]);
+    let put =
+        |object| call_text("put", &[text("up:/Script/Test.Lock:key"), Value::Object(lock), Value::Object(object)]);
     assert_eq!(put(key), "passed");
     assert_eq!(put(wall), refusal("`up:/Script/Test.Lock:key`"));
     assert_eq!(host.objects().get(lock, "key").expect("a property"), Value::Object(key));
     // Results of calls without a signature check are also checked.
-    let take = |object| says("take_bell", &[Value::Object(object)]);
+    let take = |object| call_text("take_bell", &[Value::Object(object)]);
     assert_eq!(take(bell), "/Script/Game.Bell");
     assert_eq!(take(wall), format!("object {wall} is a {WALL}, not a /Script/Game.Bell"));
     // The plugin's own function, with types, as before.
-    assert_eq!(says("take", &[Value::Object(bell)]), "/Script/Game.Bell");
+    assert_eq!(call_text("take", &[Value::Object(bell)]), "/Script/Game.Bell");
 }
 
 #[test]
 fn a_world_with_mismatched_references_loads_without_them() {
     let path = support::test_dir().join("wrong_class.world");
     let old = host(true);
-    let [lock, other, wall, key] = [LOCK, LOCK, WALL, KEY].map(|class| born(&old, class));
+    let [lock, other, wall, key] = [LOCK, LOCK, WALL, KEY].map(|class| spawn(&old, class));
     old.objects().set(lock, "key", &Value::Object(wall)).expect("any object is accepted");
     old.objects().set(other, "key", &Value::Object(key)).expect("any object is accepted");
     old.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));

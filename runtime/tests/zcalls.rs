@@ -33,7 +33,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
 /// Calls from the plugin, through the method `by` of a line, and compares its text.
 fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
     match host.objects().call(line, by, arguments) {
-        Ok(Some(Value::Text(told))) => expected.assert_eq(&told),
+        Ok(Some(Value::Text(text))) => expected.assert_eq(&text),
         other => panic!("`{by}` returns a string, not {other:?}"),
     }
 }
@@ -46,7 +46,7 @@ fn register(host: &Runtime) {
     };
     host.calls().register("host.double", "i32, i32 -> i32".parse().expect("a signature"), double).expect("a free name");
     let greet = |_: &Runtime, values: &[Value]| match values {
-        [Value::Text(whom)] => Ok(Some(Value::Text(format!("the host greets {whom}")))),
+        [Value::Text(name)] => Ok(Some(Value::Text(format!("the host greets {name}")))),
         _ => Err(CallError::other("a text was promised")),
     };
     host.calls().register("host.greet", "String -> String".parse().expect("a signature"), greet).expect("a free name");
@@ -401,12 +401,12 @@ fn a_rolled_back_reload_leaves_handles_and_registered_names_alive() {
 }
 
 /// Log shared by a resolver and its test.
-type Words = Rc<RefCell<Vec<String>>>;
+type Log = Rc<RefCell<Vec<String>>>;
 
 /// Host with a protocol `db`, whose tables are `add`, `greet` and the added names, and a log of the requests.
-fn with_db(host: &Runtime) -> (Words, Words) {
-    let (tables, asked) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
-    let (known, log) = (Rc::clone(&tables), Rc::clone(&asked));
+fn with_db(host: &Runtime) -> (Log, Log) {
+    let (tables, requests) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
+    let (known, log) = (Rc::clone(&tables), Rc::clone(&requests));
     let resolver = move |host: &Runtime, name: &str| {
         log.borrow_mut().push(name.to_owned());
         let add = |_: &Runtime, values: &[Value]| match values {
@@ -414,7 +414,7 @@ fn with_db(host: &Runtime) -> (Words, Words) {
             _ => Err(CallError::other("two numbers were promised")),
         };
         let greet = |_: &Runtime, values: &[Value]| match values {
-            [Value::Text(whom)] => Ok(Some(Value::Text(format!("the table greets {whom}")))),
+            [Value::Text(name)] => Ok(Some(Value::Text(format!("the table greets {name}")))),
             _ => Err(CallError::other("a text was promised")),
         };
         match name {
@@ -433,20 +433,20 @@ fn with_db(host: &Runtime) -> (Words, Words) {
         }
     };
     host.calls().add_value_resolver("db", resolver).expect("it is free");
-    (tables, asked)
+    (tables, requests)
 }
 
 #[test]
 fn a_host_protocol_is_called_by_host_and_plugin() {
     let host = host();
-    let (_, asked) = with_db(&host);
+    let (_, requests) = with_db(&host);
     check(&host, "db:/add", &[Value::I32(40), Value::I32(2)], expect!["I32(42)"]);
     let line = host.objects().spawn(LINE).expect("a line");
     let two = [text("db:/add"), Value::I32(20), Value::I32(1)];
     check_from(&host, line, "add_by", &two, expect!["21"]);
     check_from(&host, line, "add_any", &two, expect!["21"]);
     check_from(&host, line, "ask", &[text("db:/greet"), text("Ana")], expect!["the table greets Ana"]);
-    assert_eq!(*asked.borrow(), ["add", "greet"], "a name is looked up once");
+    assert_eq!(*requests.borrow(), ["add", "greet"], "a name is looked up once");
     check(
         &host,
         "db:/add",
@@ -467,7 +467,7 @@ fn a_host_protocol_is_called_by_host_and_plugin() {
 #[test]
 fn a_name_declined_by_the_host_is_reported_and_retried() {
     let host = host();
-    let (tables, asked) = with_db(&host);
+    let (tables, requests) = with_db(&host);
     let reason = "`db:/users` leads nowhere: tried the host's `db` (declined: unknown table users)";
     for _ in 0..2 {
         assert_eq!(host.calls().call("db:/users", &[]).expect_err("there is none").to_string(), reason);
@@ -480,7 +480,7 @@ fn a_name_declined_by_the_host_is_reported_and_retried() {
         &[text("db:/users")],
         expect!["refused: `db:/users` leads nowhere: tried the host's `db` (declined: unknown table users)"],
     );
-    assert_eq!(asked.borrow().len(), 3);
+    assert_eq!(requests.borrow().len(), 3);
     tables.borrow_mut().push("users".to_owned());
     check(&host, "db:/users", &[], expect!["U32(7)"]);
     check(

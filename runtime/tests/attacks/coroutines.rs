@@ -24,7 +24,7 @@ fn start() -> (Runtime, ObjectHandle) {
 }
 
 /// Calls a function, runs the closures that it posted, and returns the lines of the plugin.
-fn told(host: &Runtime, function: &str, sleeper: ObjectHandle) -> String {
+fn lines_of(host: &Runtime, function: &str, sleeper: ObjectHandle) -> String {
     let path = format!("uf:/Script/Game.Sleeper:{function}");
     host.calls().call(&path, &[Value::Object(sleeper)]).unwrap_or_else(|error| panic!("{function}: {error}"));
     host.safe_point();
@@ -32,13 +32,13 @@ fn told(host: &Runtime, function: &str, sleeper: ObjectHandle) -> String {
 }
 
 /// Collects, reloads and shuts down; suspended coroutines leave no trace.
-fn assert_goes_on(host: Runtime, sleeper: ObjectHandle) {
+fn assert_works(host: Runtime, sleeper: ObjectHandle) {
     host.collection().collect().expect("a safe point");
-    let naps = || assert_eq!(host.objects().call(sleeper, "nap", &[]).expect("it returns"), Some(Value::U64(64)));
-    naps();
+    let assert_nap = || assert_eq!(host.objects().call(sleeper, "nap", &[]).expect("it returns"), Some(Value::U64(64)));
+    assert_nap();
     assert_eq!(host.objects().get(sleeper, "count").expect("it is there"), Value::U64(0x4242));
     assert!(host.reload(&[library()]).expect("a safe point").is_committed());
-    naps();
+    assert_nap();
     host.objects().destroy(sleeper);
     host.unload_master().expect("a safe point");
     host.shutdown();
@@ -47,13 +47,13 @@ fn assert_goes_on(host: Runtime, sleeper: ObjectHandle) {
 #[test]
 fn a_coroutine_of_a_plugin_borrows_no_part_and_enters_no_object() {
     let (host, sleeper) = start();
-    let lines = told(&host, "two_muts", sleeper);
+    let lines = lines_of(&host, "two_muts", sleeper);
     assert!(lines.starts_with("with_part: entering an object ") && lines.contains(REFUSED), "{lines}");
     assert!(lines.ends_with("outside: 7"), "{lines}");
-    let lines = told(&host, "sleep", sleeper);
+    let lines = lines_of(&host, "sleep", sleeper);
     assert!(lines.starts_with("with: entering an object ") && lines.contains(REFUSED), "{lines}");
     assert!(lines.ends_with("on the parent stack: 77"), "{lines}");
-    assert_goes_on(host, sleeper);
+    assert_works(host, sleeper);
 }
 
 #[test]
@@ -68,16 +68,16 @@ fn a_coroutine_inside_a_frame_reads_its_object_and_opens_no_scope() {
     for (line, action) in [(slice, "lending a slice"), (slice_to_write, "lending a slice"), (call, "nap")] {
         assert!(line.contains(action) && line.contains(REFUSED), "{line}");
     }
-    assert_goes_on(host, sleeper);
+    assert_works(host, sleeper);
 }
 
 #[test]
 fn a_plugin_generator_never_suspends_below_a_host_frame() {
     let (host, sleeper) = start();
-    let lines = told(&host, "deep_sleep", sleeper);
+    let lines = lines_of(&host, "deep_sleep", sleeper);
     assert_eq!(lines.matches(REFUSED).count(), 2, "{lines}");
     assert!(lines.ends_with("the generator: Some(0)"), "{lines}");
-    assert_goes_on(host, sleeper);
+    assert_works(host, sleeper);
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_coroutine_of_a_host_opens_no_frame_and_no_safe_point() {
     }
     assert_eq!(super::ask(&host, sleeper, "told"), "the host: ()");
     drop((begin, asleep.take()));
-    assert_goes_on(host, sleeper);
+    assert_works(host, sleeper);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn jobs_that_a_coroutine_cancels_are_dropped_at_the_next_safe_point() {
     host.tick(alcedo_runtime::Budget::frame());
     assert_eq!(super::ask(&host, sleeper, "told"), "canceled\nthe timer is dropped\nthe task is dropped");
     assert_eq!(host.jobs(), []);
-    assert_goes_on(host, sleeper);
+    assert_works(host, sleeper);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn host_plugin_recursion_fails_with_an_error_naming_depth_function_and_object() 
         host.calls().call("uf:/Script/Game.Sleeper:run_away", &[Value::Bool(true)]).expect("it returns");
         let _outermost = host.objects().spawn("/Script/Game.Sleeper");
         host.calls().call("uf:/Script/Game.Sleeper:run_away", &[Value::Bool(false)]).expect("it returns");
-        assert_goes_on(host, sleeper);
+        assert_works(host, sleeper);
         depth
     };
     let on_a_stack_of = |kib: usize| {

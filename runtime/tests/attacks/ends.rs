@@ -11,7 +11,7 @@ use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Budget, Outcome, Runtime, Value, World};
 
 use super::support::{self, Record};
-use super::{another_attacker, ask, assert_goes_on, attacker, host, spawn};
+use super::{another_attacker, ask, assert_works, attacker, host, spawn};
 
 /// Output of a drop that can access its values, on the game thread of an ending generation.
 const RIGHT: &str = "expired false · display right · debug right · equal true · unequal false · map ((\"one\", 1)) \
@@ -23,7 +23,7 @@ const ELSEWHERE: &str = "expired true · display the number · debug the number 
                          · late WRONG_THREAD · post UNAVAILABLE";
 
 /// Locations in which `arm` of the plugin holds a value that is dropped at an end.
-const PLACES: [&str; 9] = [
+const LOCATIONS: [&str; 9] = [
     "a timer",
     "a timer that comes once",
     "a task",
@@ -36,18 +36,18 @@ const PLACES: [&str; 9] = [
 ];
 
 /// Outputs per location.
-fn told(record: &Record) -> BTreeMap<String, Vec<String>> {
-    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+fn outputs(record: &Record) -> BTreeMap<String, Vec<String>> {
+    let mut outputs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in record.take().lines() {
-        let (place, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("unexpected line: {line}"));
-        if place.starts_with("a post of") && answers.ends_with("post taken") {
+        let (location, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("unexpected line: {line}"));
+        if location.starts_with("a post of") && answers.ends_with("post taken") {
             // The post has run, as expected.
             continue;
         }
         let answers: Vec<_> = answers.split(" · ").map(without_number).collect();
-        told.entry(place.to_owned()).or_default().push(answers.join(" · "));
+        outputs.entry(location.to_owned()).or_default().push(answers.join(" · "));
     }
-    told
+    outputs
 }
 
 /// Removes the number of the owned value, which differs in each run.
@@ -59,15 +59,16 @@ fn without_number(answer: &str) -> String {
 }
 
 /// Checks that each location reported `RIGHT` once, and that the only other reports are those in `more`.
-fn assert_all_looked(record: &Record, by: &str, more: &[(&str, &str)]) {
-    let mut told = told(record);
-    let armed = PLACES.iter().map(|place| (format!("{place} of {by}"), RIGHT));
-    let more = more.iter().map(|(place, answers)| ((*place).to_owned(), *answers));
-    for (place, answers) in armed.chain(more) {
-        let said = told.remove(&place).unwrap_or_else(|| panic!("{place} was not dropped; left are {told:#?}"));
-        assert!(said.iter().all(|said| said == answers), "{place}: {said:#?}");
+fn assert_all_reported(record: &Record, by: &str, more: &[(&str, &str)]) {
+    let mut outputs = outputs(record);
+    let armed = LOCATIONS.iter().map(|location| (format!("{location} of {by}"), RIGHT));
+    let more = more.iter().map(|(location, answers)| ((*location).to_owned(), *answers));
+    for (location, answers) in armed.chain(more) {
+        let reports =
+            outputs.remove(&location).unwrap_or_else(|| panic!("{location} was not dropped; left are {outputs:#?}"));
+        assert!(reports.iter().all(|report| report == answers), "{location}: {reports:#?}");
     }
-    assert!(told.is_empty(), "unexpected drops: {told:#?}");
+    assert!(outputs.is_empty(), "unexpected drops: {outputs:#?}");
 }
 
 /// Drops of the exit hook, in addition to those of every end.
@@ -77,7 +78,7 @@ fn exit_hook(by: &str) -> [(String, &'static str); 2] {
 
 /// Adds plugin parts to the drops of the exit hook.
 fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a str, &'static str)> {
-    let mut all: Vec<_> = exit.iter().map(|(place, answers)| (place.as_str(), *answers)).collect();
+    let mut all: Vec<_> = exit.iter().map(|(location, answers)| (location.as_str(), *answers)).collect();
     all.extend(halves.then_some(("a plugin part", ELSEWHERE)));
     all
 }
@@ -111,17 +112,17 @@ fn an_unload_drops_values_while_what_they_read_is_alive() {
     let (record, host) = armed();
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((unload.objects_ended, unload.parked), (1, vec![]));
-    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
     assert_eq!(host.conjugates().blacks().count(), 0);
     host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
 fn a_shutdown_drops_values_while_what_they_read_is_alive() {
     let (record, host) = armed();
     let end = host.shutdown();
-    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
     assert_eq!((end.left, end.plugin_parts), (vec![], 0));
     let mut statics: Vec<_> = end.blacks.iter().map(|left| (left.ty.as_str(), left.count)).collect();
     statics.sort_unstable();
@@ -132,7 +133,7 @@ fn a_shutdown_drops_values_while_what_they_read_is_alive() {
 fn a_host_that_is_dropped_ends_like_one_that_is_shut_down() {
     let (record, host) = armed();
     drop(host);
-    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
 }
 
 #[test]
@@ -141,8 +142,8 @@ fn a_replaced_generation_drops_values_while_what_they_read_is_alive() {
     let report = host.reload(&[another_attacker()]).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.is_committed(), "{report}");
     assert!(host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point"));
-    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
-    assert_goes_on(&host);
+    assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_works(&host);
 }
 
 #[test]
@@ -156,8 +157,8 @@ fn a_module_replaced_alone_drops_values_while_what_they_read_is_alive() {
     assert!(report.is_committed(), "{report}");
     assert_eq!(report.kept_modules, ["glue_base of generation 1"]);
     assert!(host.unloads().wait(std::time::Duration::from_secs(60)).expect("a safe point"));
-    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
-    assert_goes_on(&host);
+    assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_works(&host);
 }
 
 /// Reloads a host that holds values in every location to a build that fails.
@@ -179,11 +180,15 @@ fn a_panicking_main_drops_values_while_what_they_read_is_alive() {
     let (record, host) = fails(&["panicking-main"]);
     // A main that has not returned gets no exit hook: values that wait for the exit hook are never dropped.
     let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
-    assert_all_looked(&record, "main", &[("the stack of main", &unwound)]);
-    assert_goes_on(&host);
+    assert_all_reported(&record, "main", &[("the stack of main", &unwound)]);
+    assert_works(&host);
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-    let told = told(&record);
-    assert_eq!(told.len(), PLACES.len() + 2, "all but the post, and the static, the exit hook and the half: {told:#?}");
+    let outputs = outputs(&record);
+    assert_eq!(
+        outputs.len(),
+        LOCATIONS.len() + 2,
+        "all but the post, and the static, the exit hook and the half: {outputs:#?}"
+    );
 }
 
 #[test]
@@ -194,8 +199,8 @@ fn a_panicking_red_constructor_drops_values_while_what_they_read_is_alive() {
     let exit = exit_hook("main");
     let mut more = with_halves(&exit, false);
     more.push(unwound);
-    assert_all_looked(&record, "main", &more);
-    assert_goes_on(&host);
+    assert_all_reported(&record, "main", &more);
+    assert_works(&host);
 }
 
 #[test]
@@ -207,12 +212,12 @@ fn a_failed_master_creation_drops_values_while_what_they_read_is_alive() {
         let exit = exit_hook("main");
         let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
         match has_main {
-            true => assert_all_looked(&record, "main", &with_halves(&exit, false)),
-            false => assert_all_looked(&record, "main", &[("the stack of main", &unwound)]),
+            true => assert_all_reported(&record, "main", &with_halves(&exit, false)),
+            false => assert_all_reported(&record, "main", &[("the stack of main", &unwound)]),
         }
         assert_eq!(host.conjugates().blacks().count(), 0);
         host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
-        assert_goes_on(&host);
+        assert_works(&host);
     }
 }
 
@@ -226,34 +231,34 @@ fn any_rollback_drops_values_while_what_they_read_is_alive() {
             let was_hit = armed.has_fired();
             drop(armed);
             assert_eq!(report.is_committed(), !was_hit, "{step}: {report}");
-            let told = told(&record);
-            for (place, answers) in &told {
-                let right = if place == "a plugin part" { ELSEWHERE } else { RIGHT };
-                let is_right = answers.iter().all(|said| said == right);
-                assert!(is_right, "{step} {kind:?}: {place} reports {answers:#?}");
+            let outputs = outputs(&record);
+            for (location, answers) in &outputs {
+                let right = if location == "a plugin part" { ELSEWHERE } else { RIGHT };
+                let is_right = answers.iter().all(|answer| answer == right);
+                assert!(is_right, "{step} {kind:?}: {location} reports {answers:#?}");
             }
         }
     }
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 thread_local! {
     static HOST: RefCell<Option<(Runtime, alcedo_runtime::ObjectHandle)>> = const { RefCell::new(None) };
-    static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Body of `before_destroy` of a native part: calls another object of the ending generation.
 fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
     let host = HOST.with_borrow(Clone::clone);
     if let Some((host, other)) = host {
-        let said = host.objects().call(other, "grow_numbers", &[]);
-        let said = said.map_or_else(|error| error.to_string(), |value| format!("{value:?}"));
-        HEARD.with_borrow_mut(|heard| heard.push(said));
-        let born = host
+        let result = host.objects().call(other, "grow_numbers", &[]);
+        let result = result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"));
+        LOG.with_borrow_mut(|log| log.push(result));
+        let spawned = host
             .objects()
             .spawn("/Script/Game.Hoarder")
             .map_or_else(|error| error.to_string(), |_| "spawned".to_owned());
-        HEARD.with_borrow_mut(|heard| heard.push(born));
+        LOG.with_borrow_mut(|log| log.push(spawned));
     }
 }
 
@@ -278,11 +283,11 @@ fn host_code_run_at_object_destruction_finds_the_generation_gates_closed() {
         host.objects().call(hoarder, "keep_numbers", &[]).expect("it keeps them");
         assert_eq!(host.objects().call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
         // A callback that runs before anything ends finds all objects.
-        let told = Rc::new(RefCell::new(Vec::new()));
-        let tells = Rc::clone(&told);
+        let results = Rc::new(RefCell::new(Vec::new()));
+        let inner = Rc::clone(&results);
         HOST.set(Some((host.clone(), hoarder)));
         host.unloads().on_unloading(0, move |host, _generation| {
-            tells.borrow_mut().push(host.objects().call(hoarder, "grow_numbers", &[]).ok().flatten())
+            inner.borrow_mut().push(host.objects().call(hoarder, "grow_numbers", &[]).ok().flatten())
         });
         match end {
             "unload" => drop(host.unload_master().unwrap_or_else(|error| panic!("{error}"))),
@@ -290,12 +295,15 @@ fn host_code_run_at_object_destruction_finds_the_generation_gates_closed() {
             _ => drop(host.reload(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"))),
         }
         HOST.set(None);
-        assert_eq!(*told.borrow(), [Some(Value::U64(14))], "{end}");
-        let heard = HEARD.take();
+        assert_eq!(*results.borrow(), [Some(Value::U64(14))], "{end}");
+        let results_at_end = LOG.take();
         // After a commit the new code answers, which has no numbers.
         let answers = ["attacker of generation 1 is not available", "for a safe point", "U64(0)"];
-        assert!(!heard.is_empty(), "{end}: the native part ended");
-        assert!(heard.iter().all(|said| answers.iter().any(|answer| said.contains(answer))), "{end}: {heard:#?}");
+        assert!(!results_at_end.is_empty(), "{end}: the native part ended");
+        assert!(
+            results_at_end.iter().all(|result| answers.iter().any(|answer| result.contains(answer))),
+            "{end}: {results_at_end:#?}"
+        );
     }
 }
 
@@ -310,7 +318,7 @@ fn objects_created_during_unloading_callbacks_are_destroyed_with_the_rest() {
     });
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((unload.objects_ended, host.objects().all().len(), host.conjugates().blacks().count()), (2, 0, 0));
-    assert_all_looked(&record, "a method", &with_halves(&exit_hook("a method"), true));
+    assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use alcedo_runtime::{Error, LoadError, seal_file};
 
 use super::support::elf::{number, section};
-use super::{assert_goes_on, attacker, host, support};
+use super::{assert_works, attacker, host, support};
 
 /// Size of the seal behind the end of a library: magic and digest.
 const SEAL: usize = 24;
@@ -43,10 +43,10 @@ fn end(elf: &[u8]) -> u64 {
 fn a_root_module_out_of_bounds_or_misaligned_is_refused() {
     const ROOT: &str = "alcedo_root_module";
     let host = host();
-    let places: [fn(&[u8], usize) -> u64; 3] =
+    let addresses: [fn(&[u8], usize) -> u64; 3] =
         [|elf, _| end(elf) - 8, |elf, _| end(elf) - 64 - end(elf) % 8, |_, at| at as u64 + 1];
-    for place in places {
-        let (_dir, path) = with_symbol(ROOT, place);
+    for address in addresses {
+        let (_dir, path) = with_symbol(ROOT, address);
         let created = support::builder().build().expect("a host").create_master(std::slice::from_ref(&path));
         let error = created.expect_err("it is refused");
         assert!(matches!(error, Error::Load(LoadError::Map(_))), "{error:?}");
@@ -55,5 +55,5 @@ fn a_root_module_out_of_bounds_or_misaligned_is_refused() {
         assert!(report.to_string().contains("which is not a valid address for"), "{report}");
         assert_eq!(host.generation(), 1);
     }
-    assert_goes_on(&host);
+    assert_works(&host);
 }

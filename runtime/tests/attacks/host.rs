@@ -11,36 +11,36 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::verbs::{Tools, Touch, VERBS};
-use super::{ask, assert_goes_on, attacker, host, spawn, support};
+use super::{ask, assert_works, attacker, host, spawn, support};
 
 /// Action of the log subscriber; its argument is the target of the line.
-type Meanwhile = Rc<dyn Fn(&str)>;
+type OnEvent = Rc<dyn Fn(&str)>;
 
 /// Slot in which the log subscriber finds the host after its construction.
-type Seat = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
+type HostSlot = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
 
 thread_local! {
     /// Action for each line that is logged on this thread.
-    static MEANWHILE: RefCell<Option<Meanwhile>> = const { RefCell::new(None) };
+    static ON_EVENT: RefCell<Option<OnEvent>> = const { RefCell::new(None) };
 }
 
 struct Logger;
 
 impl<S: Subscriber> Layer<S> for Logger {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
-        let meanwhile = MEANWHILE.with(|meanwhile| meanwhile.borrow().clone());
-        if let Some(meanwhile) = meanwhile {
-            meanwhile(event.metadata().target());
+        let callback = ON_EVENT.with(|callback| callback.borrow().clone());
+        if let Some(callback) = callback {
+            callback(event.metadata().target());
         }
     }
 }
 
 /// Runs `scene` with an action for each log line.
-fn logged<T>(meanwhile: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T {
-    MEANWHILE.with(|slot| *slot.borrow_mut() = Some(Rc::new(meanwhile)));
+fn logged<T>(callback: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T {
+    ON_EVENT.with(|slot| *slot.borrow_mut() = Some(Rc::new(callback)));
     let subscriber = tracing_subscriber::registry().with(Logger);
     let outcome = tracing::subscriber::with_default(subscriber, scene);
-    MEANWHILE.with(|slot| *slot.borrow_mut() = None);
+    ON_EVENT.with(|slot| *slot.borrow_mut() = None);
     outcome
 }
 
@@ -56,33 +56,33 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
 }
 
 /// Calls every verb while a slice is borrowed, and returns the results by name.
-fn while_lent(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
-    let heard: Rc<RefCell<Vec<_>>> = Rc::default();
-    let seat: Seat = Rc::default();
-    let (into, from) = (Rc::clone(&heard), Rc::clone(&seat));
+fn while_borrowed(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
+    let results: Rc<RefCell<Vec<_>>> = Rc::default();
+    let host_slot: HostSlot = Rc::default();
+    let (into, from) = (Rc::clone(&results), Rc::clone(&host_slot));
     let attack = move |target: &str| {
         let Some((host, tools)) = from.borrow().clone().filter(|_| target == "attack") else { return };
         into.borrow_mut().extend(VERBS.iter().map(|(name, touch, verb)| (*name, *touch, verb(&host, &tools))));
     };
-    let (host, told) = logged(attack, || {
+    let (host, answer) = logged(attack, || {
         let (host, tools, _folder) = stage();
-        *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
-        let told = ask(&host, tools.holder, function);
-        *seat.borrow_mut() = None;
+        *host_slot.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
+        let answer = ask(&host, tools.holder, function);
+        *host_slot.borrow_mut() = None;
         assert!(host.objects().is_alive(tools.holder), "it was not destroyed while its slice was lent");
-        (host, told)
+        (host, answer)
     });
-    assert_eq!(told, expected);
+    assert_eq!(answer, expected);
     // Pending requests are executed or dropped now, and the host continues.
     drop((host.take_reloads(), host.take_unloads()));
-    let heard = std::mem::take(&mut *heard.borrow_mut());
-    assert_eq!(heard.len(), VERBS.len(), "the logger was called once, with the slice out");
-    heard
+    let results = std::mem::take(&mut *results.borrow_mut());
+    assert_eq!(results.len(), VERBS.len(), "the logger was called once, with the slice out");
+    results
 }
 
 #[test]
 fn a_logger_may_not_write_while_a_slice_is_borrowed() {
-    for (name, touch, outcome) in while_lent("lend", "(64, 11, 11) (64, 11, 11)") {
+    for (name, touch, outcome) in while_borrowed("lend", "(64, 11, 11) (64, 11, 11)") {
         match touch {
             Touch::Changes => {
                 let error = outcome.expect_err(name);
@@ -96,7 +96,7 @@ fn a_logger_may_not_write_while_a_slice_is_borrowed() {
 
 #[test]
 fn a_logger_may_not_read_while_a_mutable_slice_is_borrowed() {
-    for (name, touch, outcome) in while_lent("lend_to_write", "(64, Some(12), Some(13))") {
+    for (name, touch, outcome) in while_borrowed("lend_to_write", "(64, Some(12), Some(13))") {
         if touch != Touch::Nothing {
             let error = outcome.expect_err(name);
             assert!(error.contains("is refused while attacker holds a slice of host memory"), "{name}: {error}");
@@ -110,13 +110,13 @@ fn a_panic_returns_the_borrowed_slice_to_the_host() {
     let refused = host.objects().call(tools.holder, "panic_while_lending", &[]).expect_err("it panics");
     assert!(matches!(refused, Error::Call(CallError::Panicked { .. })), "{refused}");
     host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(5)])).expect("nothing is lent");
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
 fn a_logger_may_write_while_no_slice_is_borrowed() {
-    let seat: Seat = Rc::default();
-    let (from, done) = (Rc::clone(&seat), Rc::new(Cell::new(0)));
+    let host_slot: HostSlot = Rc::default();
+    let (from, done) = (Rc::clone(&host_slot), Rc::new(Cell::new(0)));
     let count = Rc::clone(&done);
     let write = move |target: &str| {
         let Some((host, tools)) = from.borrow().clone().filter(|_| target == "attack") else { return };
@@ -125,9 +125,9 @@ fn a_logger_may_write_while_no_slice_is_borrowed() {
     };
     logged(write, || {
         let (host, tools, _folder) = stage();
-        *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
+        *host_slot.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
         host.objects().call(tools.holder, "say", &[]).expect("the call succeeds");
-        *seat.borrow_mut() = None;
+        *host_slot.borrow_mut() = None;
         assert_eq!(host.objects().get(tools.holder, "numbers").expect("there"), Value::Array(vec![Value::U64(9)]));
     });
     assert_eq!(done.get(), 1);
@@ -145,7 +145,7 @@ fn a_host_releases_only_its_own_values() {
     assert_eq!(host.objects().call(tools.holder, "sum", &[]).expect("it is there"), Some(Value::U64(7 * 64)));
     host.conjugates().give_back(tools.black);
     assert!(host.conjugates().is_expired(tools.black));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_redirect_that_would_close_a_cycle_is_refused() {
         assert!(refused.contains("is redirected to"), "{refused}");
     }
     assert!(host.objects().spawn("/Script/Game.Left").is_err(), "the class does not exist, as the error reports");
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 /// Steps of a host's life cycle; each of them logs.
@@ -170,7 +170,7 @@ fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
     // The log subscriber destroys the holder of the tools at the first line.
-    let _told = host.objects().call(tools.holder, "say", &[]);
+    let _answer = host.objects().call(tools.holder, "say", &[]);
     let holder = spawn(host, "Holder");
     host.objects().call(holder, "keep", &[]).expect("kept");
     host.objects().call(holder, "forget", &[]).expect("forgotten");
@@ -204,17 +204,17 @@ fn life(host: &Runtime, tools: &Tools) {
 /// result.
 #[test]
 fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
-    let seat: Seat = Rc::default();
+    let host_slot: HostSlot = Rc::default();
     let problems: Rc<RefCell<Vec<String>>> = Rc::default();
     let lines: Rc<RefCell<BTreeSet<String>>> = Rc::default();
-    let (from, into, heard) = (Rc::clone(&seat), Rc::clone(&problems), Rc::clone(&lines));
+    let (from, into, targets) = (Rc::clone(&host_slot), Rc::clone(&problems), Rc::clone(&lines));
     let attack = move |target: &str| {
         let open = alcedo_runtime::bench::open_borrows();
         if open != 0 {
             into.borrow_mut().push(format!("{open} stores are borrowed in a line of {target}"));
         }
         let Some((host, tools)) = from.borrow().clone() else { return };
-        heard.borrow_mut().insert(target.to_owned());
+        targets.borrow_mut().insert(target.to_owned());
         for (name, _, verb) in VERBS.iter().filter(|(name, ..)| *name != "shutdown" && *name != "request_unload") {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| verb(&host, &tools))) {
                 let text = panic.downcast_ref::<String>().cloned();
@@ -225,15 +225,15 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     };
     logged(attack, || {
         let (host, tools, _folder) = stage();
-        *seat.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
+        *host_slot.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
         life(&host, &tools);
-        *seat.borrow_mut() = None;
+        *host_slot.borrow_mut() = None;
         drop(host.shutdown());
     });
     let lines = lines.take();
-    let told = |part: &str| lines.iter().any(|target| target.ends_with(part));
+    let has_line = |part: &str| lines.iter().any(|target| target.ends_with(part));
     assert!(
-        told("attack") && told("conjugate::blacks") && told("unload::in_progress"),
+        has_line("attack") && has_line("conjugate::blacks") && has_line("unload::in_progress"),
         "the scene has lines: {lines:?}"
     );
     let mut problems = problems.take();
@@ -247,9 +247,9 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
 fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     for in_turn in [true, false] {
         for end in ["reload", "unload", "shutdown"] {
-            let seat: Seat = Rc::default();
-            let said: Rc<RefCell<Vec<String>>> = Rc::default();
-            let (from, into) = (Rc::clone(&seat), Rc::clone(&said));
+            let host_slot: HostSlot = Rc::default();
+            let answers: Rc<RefCell<Vec<String>>> = Rc::default();
+            let (from, into) = (Rc::clone(&host_slot), Rc::clone(&answers));
             let attack = move |target: &str| {
                 let Some((host, tools)) = from.borrow_mut().take_if(|_| target.ends_with("bridge::tasks")) else {
                     return;
@@ -267,18 +267,18 @@ fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
                 let (host, tools, _folder) = stage();
                 let hoarder = spawn(&host, "Hoarder");
                 host.objects().call(hoarder, "leave_failures", &[Value::Bool(in_turn)]).expect("they are begun");
-                *seat.borrow_mut() = Some((host.clone(), tools));
+                *host_slot.borrow_mut() = Some((host.clone(), tools));
                 if !in_turn {
                     host.objects().destroy(hoarder);
                 }
                 host.tick(Budget::frame());
-                assert!(seat.borrow().is_none(), "they have failed");
+                assert!(host_slot.borrow().is_none(), "they have failed");
             });
             let expected = match end {
                 "reload" => "true [(2, Alive)]",
                 _ => "[] []",
             };
-            assert_eq!(*said.borrow(), [expected], "{end}, in turn: {in_turn}");
+            assert_eq!(*answers.borrow(), [expected], "{end}, in turn: {in_turn}");
         }
     }
 }
@@ -292,7 +292,7 @@ fn a_shutdown_during_another_operation_is_refused() {
     let report = host.reload(&[attacker(&[])]).expect("a Master");
     assert!(report.is_committed(), "{report}");
     assert!(left.take().concat().starts_with("shutting down is for a safe point, and `a reload` has not returned"));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn an_unlimited_wait_does_not_overflow() {
     let host = host();
     host.reload(&[attacker(&[])]).expect("a Master").into_result().expect("a reload");
     assert!(host.unloads().wait(std::time::Duration::MAX).expect("a safe point"));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]

@@ -49,14 +49,14 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
 /// Calls a function that returns a string, and formats a refusal.
 fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     match host.objects().call(object, function, &[]) {
-        Ok(Some(Value::Text(told))) => told,
+        Ok(Some(Value::Text(text))) => text,
         Ok(other) => format!("{other:?}"),
         Err(error) => format!("refused: {error}"),
     }
 }
 
 /// Checks that the host still calls old and new code.
-fn assert_goes_on(host: &Runtime) {
+fn assert_works(host: &Runtime) {
     let bystander = spawn(host, "Bystander");
     assert_eq!(ask(host, bystander, "answer"), "still here");
     host.objects().destroy(bystander);
@@ -65,5 +65,5 @@ fn assert_goes_on(host: &Runtime) {
 
 #[test]
 fn the_attacker_builds_as_an_ordinary_plugin() {
-    assert_goes_on(&host());
+    assert_works(&host());
 }

@@ -9,7 +9,7 @@ use alcedo_runtime::kinds::{PropertyKind, function_flags};
 use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Budget, Builder, Name, ObjectHandle, Runtime, Signature, Value, World};
 
-use super::{another_attacker, ask, assert_goes_on, attacker, host, spawn, support};
+use super::{another_attacker, ask, assert_works, attacker, host, spawn, support};
 
 const OBJECT: &str = "/Script/Core.Object";
 
@@ -119,9 +119,9 @@ fn the_host_keeps_working_after_a_panicking_callback() {
         if host.modules().is_empty() {
             host.create_master(&library).unwrap_or_else(|error| panic!("after {which}: {error}"));
         }
-        assert_goes_on(&host);
+        assert_works(&host);
         host.reload(&library).unwrap_or_else(|error| panic!("after {which}: {error}"));
-        assert_goes_on(&host);
+        assert_works(&host);
         let left = host.shutdown();
         assert!(left.left.is_empty(), "after {which}: {:?}", left.left);
     }
@@ -176,7 +176,7 @@ fn objects_nested_100_000_deep_overflow_no_stack() {
         .into_iter()
         .find(|object| host.objects().outer_of(*object).is_none_or(|outer| outer.is_none()));
     host.objects().destroy(root.expect("there is one"));
-    assert_goes_on(&host);
+    assert_works(&host);
     drop(host.shutdown());
 }
 
@@ -215,7 +215,7 @@ fn names_and_handles_of_another_host_are_harmless() {
     let class = one.types().class("/Script/Game.Holder").expect("a class");
     drop(one.shutdown());
     assert!(other.objects().spawn(&class).is_ok());
-    assert_goes_on(&other);
+    assert_works(&other);
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn meaningless_flags_are_refused_or_harmless() {
             let _reloaded = host.reload(&[another_attacker()]);
             let _collected = host.collection().collect();
             drop(host.worlds().digest());
-            assert_goes_on(&host);
+            assert_works(&host);
         }));
         assert!(used.is_ok(), "{bits:#x} panics in use");
     }

@@ -56,9 +56,9 @@ fn end(how: &str, objects: usize) {
                 drop(keep(&called));
                 frame.finish()
             });
-        let [ticked, told] = [(); 2].map(|()| Grenade);
+        let [ticked, notified] = [(); 2].map(|()| Grenade);
         natives = natives.class(class).ticker(move |_host, _seconds| drop(keep(&ticked)));
-        natives = natives.before_destroy(move |_host, _object| drop(keep(&told)));
+        natives = natives.before_destroy(move |_host, _object| drop(keep(&notified)));
     }
     let host = support::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     for name in ["one", "two"] {
@@ -97,7 +97,7 @@ fn end(how: &str, objects: usize) {
 /// Runs `how` in a separate process, and returns its output and success.
 fn child(how: &str, name: &str) -> (String, bool) {
     let output = alone::only(module_path!(), name).env(CHILD, how).output().expect("this program starts");
-    (alone::said(&output), output.status.success())
+    (alone::output_text(&output), output.status.success())
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn fields_whose_drops_panic_end_one_by_one_with_their_objects() {
     if let Ok(how) = std::env::var(CHILD) {
         return end(&how, 2);
     }
-    let (said, is_well) = child("destroy", "fields_whose_drops_panic_end_one_by_one_with_their_objects");
-    assert!(is_well, "{said}");
+    let (output, succeeded) = child("destroy", "fields_whose_drops_panic_end_one_by_one_with_their_objects");
+    assert!(succeeded, "{output}");
 }
 
 #[test]
@@ -115,8 +115,8 @@ fn dropping_a_host_with_panicking_field_drops_does_not_abort() {
         return end(&how, 2);
     }
     let name = "dropping_a_host_with_panicking_field_drops_does_not_abort";
-    let (said, is_well) = child("drop", name);
-    assert!(is_well, "{said}");
+    let (output, succeeded) = child("drop", name);
+    assert!(succeeded, "{output}");
 }
 
 #[test]
@@ -125,6 +125,6 @@ fn shutting_down_a_host_with_panicking_field_drops_does_not_abort() {
         return end(&how, 2);
     }
     let name = "shutting_down_a_host_with_panicking_field_drops_does_not_abort";
-    let (said, is_well) = child("shutdown", name);
-    assert!(is_well, "{said}");
+    let (output, succeeded) = child("shutdown", name);
+    assert!(succeeded, "{output}");
 }

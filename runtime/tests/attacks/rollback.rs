@@ -18,7 +18,7 @@ struct Scene {
     cube: ObjectHandle,
     actor: ObjectHandle,
     /// Number of calls of the host's function.
-    tally: Rc<Cell<u64>>,
+    call_count: Rc<Cell<u64>>,
 }
 
 fn libraries(features: &[&str]) -> Vec<PathBuf> {
@@ -36,8 +36,8 @@ impl Scene {
         let spawn = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
         let [greedy, cube, actor] =
             ["/Script/Game.Greedy", "/Script/Game.MagicCube", "/Script/Engine.Actor"].map(spawn);
-        let tally = Rc::new(Cell::new(0));
-        let scene = Self { host, greedy, cube, actor, tally };
+        let call_count = Rc::new(Cell::new(0));
+        let scene = Self { host, greedy, cube, actor, call_count };
         scene.offer();
         scene.call(scene.cube, "say_hello");
         scene.call(scene.greedy, "count");
@@ -46,18 +46,18 @@ impl Scene {
 
     fn offer(&self) {
         let signature = |text: &str| text.parse().expect("a signature");
-        let tally = Rc::clone(&self.tally);
+        let call_count = Rc::clone(&self.call_count);
         let count = move |_: &Runtime, _: &[Value]| {
-            tally.set(tally.get() + 1);
+            call_count.set(call_count.get() + 1);
             Ok(None)
         };
         self.host.calls().register("host.tally", signature("u64"), count).expect("a free name");
         let now = |_: &Runtime, _: &[Value]| Ok(Some(Value::U64(7)));
         self.host.calls().register_pure("host.now", signature("-> u64"), now).expect("a free name");
         for (name, object) in [("host.victim", self.actor), ("host.other", self.cube)] {
-            let give = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
+            let return_object = move |_: &Runtime, _: &[Value]| Ok(Some(Value::Object(object)));
             let signature = signature("-> Object(/Script/Engine.Actor)");
-            self.host.calls().register_pure(name, signature, give).expect("a free name");
+            self.host.calls().register_pure(name, signature, return_object).expect("a free name");
         }
     }
 
@@ -67,7 +67,7 @@ impl Scene {
 
     /// State that only plugin parts and the host have.
     fn known(&self) -> (Option<Value>, u64) {
-        (self.call(self.cube, "greeting_count"), self.tally.get())
+        (self.call(self.cube, "greeting_count"), self.call_count.get())
     }
 }
 
@@ -88,8 +88,8 @@ fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> Reload {
 
 /// Removes leftovers of the module from the report, which depend on its build.
 fn without_leftovers(report: &Reload) -> String {
-    let told = report.to_string();
-    told.lines().filter(|line| !line.starts_with("  attacker left ")).collect::<Vec<_>>().join("\n")
+    let text = report.to_string();
+    text.lines().filter(|line| !line.starts_with("  attacker left ")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -170,14 +170,14 @@ fn work_deferred_by_new_code_runs_after_the_commit() {
         .expect("refusals do not stop the load");
     scene.host.tick(Budget::frame());
     scene.host.tick(Budget::frame());
-    let told = record.take();
+    let log = record.take();
     for whose in ["main", "class constructor", "red constructor"] {
         for what in ["post", "timer", "task", "post of a thread"] {
             let line = format!("{what} of the {whose} ran\n");
-            assert_eq!(told.matches(&line).count(), 1, "{line}{told}");
+            assert_eq!(log.matches(&line).count(), 1, "{line}{log}");
         }
     }
-    assert_eq!(scene.tally.get(), 0, "what was refused does not run later either");
+    assert_eq!(scene.call_count.get(), 0, "what was refused does not run later either");
 }
 
 #[test]
@@ -198,9 +198,9 @@ fn a_listener_cannot_run_deferred_work_before_the_commit() {
     slot.replace(Some(scene.host.clone()));
     let report = roll_back(&scene, &["grabs"], false);
     slot.replace(None);
-    let told = record.take();
-    let left: Vec<_> = told.lines().filter(|line| line.ends_with(" ran") || line.starts_with("waited: true")).collect();
-    assert_eq!(left, ["the exit hook ran"], "{told}");
+    let log = record.take();
+    let left: Vec<_> = log.lines().filter(|line| line.ends_with(" ran") || line.starts_with("waited: true")).collect();
+    assert_eq!(left, ["the exit hook ran"], "{log}");
     expect![[r#"
         Unloading 1
         Kept 2: magic_cube of generation 1
@@ -251,12 +251,12 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
     drop(armed);
     host.tick(Budget::frame());
     assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
-    let told = record.take();
-    assert!(told.contains("post of the main: done") && !told.contains(" of the main ran"), "{told}");
+    let log = record.take();
+    assert!(log.contains("post of the main: done") && !log.contains(" of the main ran"), "{log}");
     host.create_master(&libraries(&["grabs"])).expect("refusals do not stop the load");
-    let told = record.take();
-    assert!(told.contains("class constructor: a host function: "), "{told}");
-    assert!(told.contains("class constructor: a birth: refused"), "{told}");
+    let log = record.take();
+    assert!(log.contains("class constructor: a host function: "), "{log}");
+    assert!(log.contains("class constructor: a birth: refused"), "{log}");
     host.tick(Budget::frame());
     host.tick(Budget::frame());
     assert!(record.take().contains("post of the main ran"));
@@ -277,8 +277,8 @@ fn objects_created_in_unloading_callbacks_survive_the_reload() {
     for (maker, is_committed) in makers.into_iter().flat_map(|maker| [(maker, false), (maker, true)]) {
         let scene = Scene::new();
         let greedy = scene.greedy;
-        let born = Rc::new(Cell::new(ObjectHandle::NONE));
-        let kept = Rc::clone(&born);
+        let spawned = Rc::new(Cell::new(ObjectHandle::NONE));
+        let kept = Rc::clone(&spawned);
         scene.host.unloads().on_unloading(0, move |host, _generation| {
             let nested = match maker {
                 Maker::OldCode => host.objects().call(greedy, "nest", &[]).expect("the old code still answers"),
@@ -297,20 +297,20 @@ fn objects_created_in_unloading_callbacks_survive_the_reload() {
             false => drop(roll_back(&scene, &["grabs"], true)),
             true => drop(scene.host.reload(&libraries(&["grabs"])).expect("a Master").into_result().expect("a reload")),
         }
-        let born = born.get();
-        assert!(scene.host.objects().is_alive(born), "{maker:?}, committed: {is_committed}");
-        assert_eq!(scene.host.objects().class_of(born).as_deref(), Some("/Script/Game.Greedy"));
+        let spawned = spawned.get();
+        assert!(scene.host.objects().is_alive(spawned), "{maker:?}, committed: {is_committed}");
+        assert_eq!(scene.host.objects().class_of(spawned).as_deref(), Some("/Script/Game.Greedy"));
         // After a commit the plugin part is new.
         let count = if is_committed { 1 } else { 4 };
         assert_eq!(
-            scene.host.objects().get(born, "loot").ok(),
+            scene.host.objects().get(spawned, "loot").ok(),
             Some(Value::U64(90)),
             "{maker:?}, committed: {is_committed}"
         );
-        assert_eq!(scene.call(born, "count"), Some(Value::U64(count)), "{maker:?}, committed: {is_committed}");
+        assert_eq!(scene.call(spawned, "count"), Some(Value::U64(count)), "{maker:?}, committed: {is_committed}");
         let rolled_back = scene.host.reload(&libraries(&[])).expect("a Master").into_result();
         rolled_back.expect("it is migrated like all others");
-        assert!(scene.host.objects().is_alive(born));
+        assert!(scene.host.objects().is_alive(spawned));
     }
 }
 
@@ -318,8 +318,8 @@ fn objects_created_in_unloading_callbacks_survive_the_reload() {
 fn unloading_callbacks_cannot_reach_the_new_code() {
     let _alone = support::record("greedy");
     let host = support::host(&[attacker(&[])]);
-    let told = Rc::new(RefCell::new(Vec::new()));
-    let lines = Rc::clone(&told);
+    let outcomes_seen = Rc::new(RefCell::new(Vec::new()));
+    let lines = Rc::clone(&outcomes_seen);
     host.unloads().on_unloading(0, move |host, _generation| {
         let two = [Value::I32(1), Value::I32(2)];
         let outcomes =
@@ -330,7 +330,7 @@ fn unloading_callbacks_cannot_reach_the_new_code() {
     });
     let next = [attacker(&[]), support::plugin("switchboard", &[])];
     host.reload(&next).expect("a Master").into_result().expect("a reload");
-    assert_eq!(*told.borrow(), [([true, true], [false, true])]);
+    assert_eq!(*outcomes_seen.borrow(), [([true, true], [false, true])]);
     let two = [Value::I32(1), Value::I32(2)];
     assert_eq!(host.calls().call("ex:/switchboard.add", &two).ok(), Some(Some(Value::I32(3))));
 }

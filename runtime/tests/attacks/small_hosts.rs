@@ -29,7 +29,7 @@ fn posts_that_run_a_safe_point_nest_no_deeper_than_a_limit() {
     }
     let name = "posts_that_run_a_safe_point_nest_no_deeper_than_a_limit";
     let output = alone::only(module_path!(), name).env(CHILD, "1").output().expect("this program starts");
-    assert!(output.status.success(), "{}", alone::said(&output));
+    assert!(output.status.success(), "{}", alone::output_text(&output));
 }
 
 /// Models a dialog, which ticks until it is closed.
@@ -156,6 +156,6 @@ fn host_recursion_through_any_verb_is_refused_at_a_depth_limit() {
         "a destruction",
     ] {
         let output = alone::only(module_path!(), name).env(CHILD, how).output().expect("this program starts");
-        assert!(output.status.success(), "{how}: {}", alone::said(&output));
+        assert!(output.status.success(), "{how}: {}", alone::output_text(&output));
     }
 }

@@ -15,7 +15,7 @@ const SEAL: usize = 24;
 struct Scene {
     host: Runtime,
     steady: ObjectHandle,
-    asked: u32,
+    call_count: u32,
 }
 
 impl Scene {
@@ -25,7 +25,7 @@ impl Scene {
             .register("of_the_host", "-> u32".parse().expect("a signature"), |_, _| Ok(Some(Value::U32(0))))
             .expect("a free name");
         let steady = host.objects().spawn("/Script/Game.Steady").expect("spawned");
-        Self { host, steady, asked: 0 }
+        Self { host, steady, call_count: 0 }
     }
 
     /// Checks that the host rejects the library with a message that contains all of `parts`, and continues with the old code.
@@ -43,21 +43,21 @@ impl Scene {
             _ => panic!("{what} was believed: {report}"),
         }
         assert_eq!((self.host.generation(), self.host.worlds().hash(), self.host.objects().all()), before, "{what}");
-        self.goes_on(what);
+        self.assert_works(what);
     }
 
-    fn goes_on(&mut self, what: &str) {
-        self.asked += 1;
+    fn assert_works(&mut self, what: &str) {
+        self.call_count += 1;
         let answer =
             self.host.objects().call(self.steady, "ask", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
-        assert_eq!(answer, Some(Value::U32(self.asked)), "{what}");
+        assert_eq!(answer, Some(Value::U32(self.call_count)), "{what}");
     }
 
     /// Accepts the healthy module again, so the refusals were caused by the changes.
     fn ends(mut self) {
         let healthy = support::plugin("surface", &[]);
         self.host.reload(&[healthy]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
-        self.goes_on("the healthy one");
+        self.assert_works("the healthy one");
     }
 }
 

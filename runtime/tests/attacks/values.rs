@@ -3,7 +3,7 @@
 
 use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
 
-use super::{ask, assert_goes_on, host, spawn};
+use super::{ask, assert_works, host, spawn};
 
 fn holder() -> (Runtime, ObjectHandle) {
     let host = host();
@@ -13,9 +13,9 @@ fn holder() -> (Runtime, ObjectHandle) {
 
 fn check(function: &str, expected: &str) {
     let (host, holder) = holder();
-    let told = ask(&host, holder, function);
-    assert!(told.contains(expected), "{function}: {told}");
-    assert_goes_on(&host);
+    let answer = ask(&host, holder, function);
+    assert!(answer.contains(expected), "{function}: {answer}");
+    assert_works(&host);
 }
 
 #[test]
@@ -33,16 +33,16 @@ fn keys_and_their_parts_cannot_be_changed_in_place() {
     check("write_keys", "36 refused, 2: ");
     check("write_keys", "take a `clone()` of the key, remove it, and insert the clone, changed");
     let (host, holder) = holder();
-    for way in 0..6 {
+    for variant in 0..6 {
         let refused = host
             .objects()
-            .call(holder, "write_a_key", &[Value::U32(way)])
+            .call(holder, "write_a_key", &[Value::U32(variant)])
             .expect_err("a key stays as it is")
             .to_string();
-        assert!(refused.contains("in a key cannot be changed in place"), "{way}: {refused}");
+        assert!(refused.contains("in a key cannot be changed in place"), "{variant}: {refused}");
     }
     assert_eq!(host.objects().get(holder, "keys").expect("there"), Value::Set(vec![Value::Text("one".into())]));
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_hash_that_clears_the_set_being_copied_sees_the_copy_only() {
         host.objects().get(holder, "texts").expect("there"),
         Value::Array(vec![Value::Text("40 of 1000".into())])
     );
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_write_of_the_host_is_done_whole_or_not_at_all() {
         assert!(host.objects().set(holder, property, &value).is_err(), "{property}");
         assert_eq!(host.objects().get(holder, property).expect("there"), before, "{property}");
     }
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -129,19 +129,19 @@ fn a_container_with_an_exhausted_epoch_counter_has_no_valid_stale_views() {
         // SAFETY: no plugin code runs, so no view into the container exists.
         unsafe { host.bench() }.age(holder, property, epoch).expect("a container");
     }
-    let told = ask(&host, holder, "count_to_the_end");
-    let lines: Vec<&str> = told.lines().collect();
-    let [first, second, third, last, rest @ ..] = &lines[..] else { panic!("{told}") };
+    let answer = ask(&host, holder, "count_to_the_end");
+    let lines: Vec<&str> = answer.lines().collect();
+    let [first, second, third, last, rest @ ..] = &lines[..] else { panic!("{answer}") };
     for early in [first, second, third] {
         let (fresh, stale) = early.split_once(" / ").expect("two halves");
-        assert!(fresh == "done" && stale.contains("has expired"), "{told}");
+        assert!(fresh == "done" && stale.contains("has expired"), "{answer}");
     }
     let (fresh, stale) = last.split_once(" / ").expect("two halves");
     for worn in [fresh, stale] {
-        assert!(worn.contains("put the values into a new container"), "{told}");
+        assert!(worn.contains("put the values into a new container"), "{answer}");
     }
-    assert_eq!(rest, ["2 6", "2 copied"], "operations without a view still work: {told}");
-    assert_goes_on(&host);
+    assert_eq!(rest, ["2 6", "2 copied"], "operations without a view still work: {answer}");
+    assert_works(&host);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn objects_nested_20_000_deep_are_traversed_without_recursion() {
     host.collection().collect().expect("a safe point");
     host.objects().destroy(host.objects().at_path(&outermost).expect("it was saved, too"));
     host.tick(Budget::frame());
-    assert_goes_on(&host);
+    assert_works(&host);
 }
 
 #[test]
@@ -176,5 +176,5 @@ fn a_type_nested_100_000_deep_is_refused_when_parsed() {
             assert!(host.conjugates().make(half, &Value::U8(0)).is_err());
         }
     }
-    assert_goes_on(&host);
+    assert_works(&host);
 }

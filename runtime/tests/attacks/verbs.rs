@@ -61,7 +61,7 @@ alcedo_runtime::entry_table! {
 
 type Verb = (&'static str, Touch, fn(&Runtime, &Tools) -> Result<(), String>);
 
-fn said<T, E: std::fmt::Display>(result: Result<T, E>) -> Result<(), String> {
+fn outcome<T, E: std::fmt::Display>(result: Result<T, E>) -> Result<(), String> {
     result.map(drop).map_err(|error| error.to_string())
 }
 
@@ -78,51 +78,57 @@ macro_rules! quiet {
 
 /// Fallible verbs first, then infallible ones.
 pub(crate) const VERBS: &[Verb] = &[
-    ("create_master", Changes, |host, tools| said(host.create_master(&[&tools.library]))),
-    ("objects().spawn_as", Changes, |host, _| said(host.objects().spawn_as::<Object>())),
-    ("reload", Changes, |host, tools| said(host.reload(&[&tools.library]))),
-    ("reload_changed", Changes, |host, tools| said(host.reload_changed(&[&tools.library]))),
-    ("unload_master", Changes, |host, _| said(host.unload_master())),
+    ("create_master", Changes, |host, tools| outcome(host.create_master(&[&tools.library]))),
+    ("objects().spawn_as", Changes, |host, _| outcome(host.objects().spawn_as::<Object>())),
+    ("reload", Changes, |host, tools| outcome(host.reload(&[&tools.library]))),
+    ("reload_changed", Changes, |host, tools| outcome(host.reload_changed(&[&tools.library]))),
+    ("unload_master", Changes, |host, _| outcome(host.unload_master())),
     ("objects().set", Changes, |host, tools| {
-        said(host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9); 4096])))
+        outcome(host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9); 4096])))
     }),
-    ("objects().call", Changes, |host, tools| said(host.objects().call(tools.holder, "sum", &[]))),
-    ("objects().call_with_outs", Changes, |host, tools| said(host.objects().call_with_outs(tools.holder, "sum", &[]))),
+    ("objects().call", Changes, |host, tools| outcome(host.objects().call(tools.holder, "sum", &[]))),
+    ("objects().call_with_outs", Changes, |host, tools| {
+        outcome(host.objects().call_with_outs(tools.holder, "sum", &[]))
+    }),
     ("calls().call", Changes, |host, tools| {
-        said(host.calls().call("uf:/Script/Game.Holder:sum", &[Value::Object(tools.holder)]))
+        outcome(host.calls().call("uf:/Script/Game.Holder:sum", &[Value::Object(tools.holder)]))
     }),
-    ("objects().spawn", Changes, |host, _| said(host.objects().spawn("/Script/Game.Holder"))),
-    ("objects().spawn_in", Changes, |host, tools| said(host.objects().spawn_in("/Script/Game.Holder", tools.holder))),
+    ("objects().spawn", Changes, |host, _| outcome(host.objects().spawn("/Script/Game.Holder"))),
+    ("objects().spawn_in", Changes, |host, tools| {
+        outcome(host.objects().spawn_in("/Script/Game.Holder", tools.holder))
+    }),
     ("conjugates().write", Changes, |host, tools| {
-        said(host.conjugates().write(tools.black, &Value::Array(Vec::new())))
+        outcome(host.conjugates().write(tools.black, &Value::Array(Vec::new())))
     }),
-    ("collection().collect", Changes, |host, _| said(host.collection().collect())),
-    ("links().point", Changes, |host, tools| said(host.links().point(tools.holder, "friend", tools.holder))),
+    ("collection().collect", Changes, |host, _| outcome(host.collection().collect())),
+    ("links().point", Changes, |host, tools| outcome(host.links().point(tools.holder, "friend", tools.holder))),
     ("links().point_at_class", Changes, |host, tools| {
-        said(host.links().point_at_class(tools.holder, "class", "/Script/Game.Holder"))
+        outcome(host.links().point_at_class(tools.holder, "class", "/Script/Game.Holder"))
     }),
     ("links().point_at_field", Changes, |host, tools| {
-        said(host.links().point_at_field(tools.holder, "field", "/Script/Game.Holder:numbers"))
+        outcome(host.links().point_at_field(tools.holder, "field", "/Script/Game.Holder:numbers"))
     }),
-    ("links().bind", Changes, |host, tools| said(host.links().bind(tools.holder, "listeners", tools.holder, "fill"))),
+    ("links().bind", Changes, |host, tools| {
+        outcome(host.links().bind(tools.holder, "listeners", tools.holder, "fill"))
+    }),
     ("links().unbind", Changes, |host, tools| {
-        said(host.links().unbind(tools.holder, "listeners", tools.holder, "fill"))
+        outcome(host.links().unbind(tools.holder, "listeners", tools.holder, "fill"))
     }),
-    ("worlds().save", Changes, |host, tools| said(host.worlds().save(tools.world.with_extension("again")))),
-    ("worlds().load", Changes, |host, tools| said(host.worlds().load(&tools.world))),
-    ("drain_finalizers", Changes, |host, _| said(host.drain_finalizers(Duration::ZERO))),
-    ("unloads().wait", Changes, |host, _| said(host.unloads().wait(Duration::ZERO))),
-    ("unloads().park", Changes, |host, _| said(host.unloads().park(1))),
+    ("worlds().save", Changes, |host, tools| outcome(host.worlds().save(tools.world.with_extension("again")))),
+    ("worlds().load", Changes, |host, tools| outcome(host.worlds().load(&tools.world))),
+    ("drain_finalizers", Changes, |host, _| outcome(host.drain_finalizers(Duration::ZERO))),
+    ("unloads().wait", Changes, |host, _| outcome(host.unloads().wait(Duration::ZERO))),
+    ("unloads().park", Changes, |host, _| outcome(host.unloads().park(1))),
     ("world().set", Changes, |host, tools| {
-        said(host.world().write(tools.holder, "numbers", &Value::Array(Vec::new())))
+        outcome(host.world().write(tools.holder, "numbers", &Value::Array(Vec::new())))
     }),
-    ("objects().get", Reads, |host, tools| said(host.objects().get(tools.holder, "numbers"))),
-    ("world().read", Reads, |host, tools| said(host.world().read(tools.holder, "numbers"))),
-    ("conjugates().read", Reads, |host, tools| said(host.conjugates().read(tools.black))),
-    ("conjugates().copy", Reads, |host, tools| said(host.conjugates().copy(tools.black))),
-    ("links().resolve", Reads, |host, tools| said(host.links().resolve(tools.holder, "friend"))),
-    ("links().resolve_class", Reads, |host, tools| said(host.links().resolve_class(tools.holder, "class"))),
-    ("links().resolve_field", Reads, |host, tools| said(host.links().resolve_field(tools.holder, "field"))),
+    ("objects().get", Reads, |host, tools| outcome(host.objects().get(tools.holder, "numbers"))),
+    ("world().read", Reads, |host, tools| outcome(host.world().read(tools.holder, "numbers"))),
+    ("conjugates().read", Reads, |host, tools| outcome(host.conjugates().read(tools.black))),
+    ("conjugates().copy", Reads, |host, tools| outcome(host.conjugates().copy(tools.black))),
+    ("links().resolve", Reads, |host, tools| outcome(host.links().resolve(tools.holder, "friend"))),
+    ("links().resolve_class", Reads, |host, tools| outcome(host.links().resolve_class(tools.holder, "class"))),
+    ("links().resolve_field", Reads, |host, tools| outcome(host.links().resolve_field(tools.holder, "field"))),
     ("links().broadcast", Nothing, quiet!(|host, tools| host.links().broadcast(tools.holder, "listeners", &[]))),
     ("request_reload", Nothing, quiet!(|host, tools| host.request_reload(vec![tools.library.clone()]))),
     ("request_reload_of", Nothing, |host, tools| {

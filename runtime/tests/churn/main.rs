@@ -33,7 +33,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
 #[derive(Default, Debug)]
 struct Done {
     operations: u64,
-    births: u64,
+    spawns: u64,
     collections: u64,
     collected: usize,
     slices: u64,
@@ -70,9 +70,9 @@ impl Churn {
         self.host.objects().call(self.yard, function, &[]).unwrap_or_else(|error| panic!("`{function}`: {error}"));
     }
 
-    fn word(&self, property: &str) -> u64 {
+    fn number(&self, property: &str) -> u64 {
         match self.host.objects().get(self.yard, property) {
-            Ok(Value::U64(word)) => word,
+            Ok(Value::U64(number)) => number,
             other => panic!("{property} of the yard is a u64, not {other:?}"),
         }
     }
@@ -85,7 +85,7 @@ impl Churn {
             Ok(Some(Value::Array(answers))) => answers,
             Ok(other) => panic!("`run` answers each operation, not {other:?}"),
             Err(error) => {
-                let index = self.word("progress");
+                let index = self.number("progress");
                 panic!("operation {index}, {:?}: {error}", Op::nth(seed, index));
             }
         };
@@ -93,7 +93,7 @@ impl Churn {
         for (index, answer) in (from..).zip(answers) {
             let Value::U64(answer) = answer else { panic!("answers are numbers, not {answer:?}") };
             let op = Op::nth(seed, index);
-            self.done.births += u64::from(op.verb == ops::Verb::Spawn && answer != ops::NOTHING);
+            self.done.spawns += u64::from(op.verb == ops::Verb::Spawn && answer != ops::NOTHING);
             let expected = self.model.apply(op, answer);
             if count == 1 {
                 eprintln!("operation {index}, {op:?}: {answer:x}");
@@ -111,7 +111,7 @@ impl Churn {
             0..3 => self.collect(),
             3..6 => self.collect_in_slices(),
             6..8 => self.reload(),
-            8 => self.reload_in_vain(),
+            8 => self.reload_rejected(),
             _ => self.host.tick(Budget::frame()),
         }
     }
@@ -148,7 +148,7 @@ impl Churn {
         assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the old generation ends");
     }
 
-    fn reload_in_vain(&mut self) {
+    fn reload_rejected(&mut self) {
         let reload = self.host.reload(&[&self.failing]).unwrap_or_else(|error| panic!("{error}"));
         let Outcome::RolledBack { error, .. } = &reload.outcome else {
             panic!("that build must fail to load: {reload}")
@@ -181,8 +181,8 @@ impl Churn {
     fn end(mut self) {
         self.collect();
         self.compare();
-        assert!(self.word("refused") > 0, "stale accesses were tried");
-        eprintln!("{:?}, {} stale accesses refused", self.done, self.word("refused"));
+        assert!(self.number("refused") > 0, "stale accesses were tried");
+        eprintln!("{:?}, {} stale accesses refused", self.done, self.number("refused"));
         self.host.unload_master().unwrap_or_else(|error| panic!("{error}"));
         assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the last generation ends");
         let blacks = self.host.conjugates().blacks();

@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 
 use super::ops::{FIELDS, LONG, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
-use super::references::{ClassPath, Decide, Dense, FieldName, LazyRef, Rare, Soft, SoftRef, Sub, Told, Voice, WeakRef};
-use super::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, Shown, State, Text, Utf, Wide, number};
+use super::references::{
+    ClassPath, Decide, Dense, FieldName, LazyRef, Listeners, Rare, Soft, SoftRef, Sub, Voice, WeakRef,
+};
+use super::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, State, Text, ToValue, Utf, Wide, number};
 
 /// Properties of a thing that are plain numbers or strings, or containers of std in the plugin.
 #[derive(Clone, Default)]
@@ -49,10 +51,10 @@ macro_rules! models {
             }
 
             /// Expected properties in the host, except the one with host-internal values.
-            fn shown(&self, host: &Runtime) -> Vec<(&'static str, Value)> {
-                let mut shown = vec![$((stringify!($name), self.$name.value(host))),*];
-                shown.retain(|(name, _)| *name != "twin");
-                shown
+            fn properties(&self, host: &Runtime) -> Vec<(&'static str, Value)> {
+                let mut properties = vec![$((stringify!($name), self.$name.value(host))),*];
+                properties.retain(|(name, _)| *name != "twin");
+                properties
             }
         }
 
@@ -200,13 +202,13 @@ impl Model {
 
     fn add(&mut self, thing: Id, path: String) {
         assert!(self.given.insert(thing), "the handle {thing} was issued before");
-        self.state.heard.insert(thing, 0);
+        self.state.received.insert(thing, 0);
         self.state.paths.insert(thing, path);
         self.things.insert(thing, ThingModel::default());
     }
 
     fn remove(&mut self, thing: Id) {
-        self.state.heard.remove(&thing);
+        self.state.received.remove(&thing);
         self.state.paths.remove(&thing);
         self.things.remove(&thing);
     }
@@ -248,7 +250,7 @@ impl Model {
             }
             (Verb::Destroy, Some(thing)) => {
                 self.remove(thing);
-                self.state.pool.iter_mut().filter(|place| **place == Some(thing)).for_each(|place| *place = None);
+                self.state.pool.iter_mut().filter(|slot| **slot == Some(thing)).for_each(|slot| *slot = None);
                 thing.0
             }
             (Verb::Forget, Some(_)) => {
@@ -379,11 +381,11 @@ impl Model {
 
     pub(crate) fn compare(&mut self, host: &Runtime) {
         for slot in 0..SLOTS as usize {
-            let shown = host.objects().call(self.yard, "show", &[Value::U32(slot as u32)]);
-            let shown = shown.unwrap_or_else(|error| panic!("the mirror: {error}"));
+            let answer = host.objects().call(self.yard, "show", &[Value::U32(slot as u32)]);
+            let answer = answer.unwrap_or_else(|error| panic!("the mirror: {error}"));
             let mirror = &mut self.things.get_mut(&self.mirror).expect("it is kept").values;
             let bits = self.blacks.show(mirror, slot);
-            assert_eq!(shown, Some(Value::U64(bits)), "kinds of blacks in slot {slot}");
+            assert_eq!(answer, Some(Value::U64(bits)), "kinds of blacks in slot {slot}");
             self.compare_thing(host, self.mirror, &format!("black {slot} of "));
         }
         for thing in self.things.keys() {
@@ -395,8 +397,8 @@ impl Model {
         let mut expected = Vec::new();
         for thing in self.state.pool.iter().flatten() {
             let Values { neighbor, twin, guest, .. } = &self.things[thing].values;
-            let led = [neighbor.resolve(&self.state), twin.resolve(&self.state), guest.resolve(&self.state)];
-            expected.extend(led.map(number).map(Value::U64));
+            let targets = [neighbor.resolve(&self.state), twin.resolve(&self.state), guest.resolve(&self.state)];
+            expected.extend(targets.map(number).map(Value::U64));
         }
         let resolved =
             host.objects().call(self.yard, "resolved", &[]).unwrap_or_else(|error| panic!("references: {error}"));
@@ -405,7 +407,7 @@ impl Model {
 
     fn compare_thing(&self, host: &Runtime, thing: Id, what: &str) {
         let ThingModel { values, plain, .. } = &self.things[&thing];
-        let mut expected = values.shown(host);
+        let mut expected = values.properties(host);
         expected.extend([
             ("flag", Value::Bool(plain.flag)),
             ("byte", Value::U8(plain.byte)),
@@ -420,7 +422,7 @@ impl Model {
             ("counts", plain.counts.value(host)),
             ("unique", plain.unique.value(host)),
             ("perhaps", plain.perhaps.value(host)),
-            ("heard", Value::U64(self.state.heard[&thing])),
+            ("heard", Value::U64(self.state.received[&thing])),
         ]);
         for (property, expected) in expected {
             let found =

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use alcedo_runtime::{Binding, Runtime, Value};
 
 use super::ops::{Dice, LATER, NOTHING, THING, digest, hears};
-use super::values::{Change, Id, Shown, State, number};
+use super::values::{Change, Id, State, ToValue, number};
 
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct ClassPath<S>(String, PhantomData<S>);
@@ -18,13 +18,13 @@ pub(crate) struct Sub;
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Soft;
 
-impl Shown for ClassPath<Sub> {
+impl ToValue for ClassPath<Sub> {
     fn value(&self, host: &Runtime) -> Value {
         Value::SubclassOf(host.intern(&self.0))
     }
 }
 
-impl Shown for ClassPath<Soft> {
+impl ToValue for ClassPath<Soft> {
     fn value(&self, host: &Runtime) -> Value {
         Value::SoftClass(host.intern(&self.0))
     }
@@ -68,7 +68,7 @@ impl SoftRef {
     }
 }
 
-impl Shown for SoftRef {
+impl ToValue for SoftRef {
     fn value(&self, host: &Runtime) -> Value {
         Value::SoftObject(host.intern(&self.0))
     }
@@ -103,7 +103,7 @@ macro_rules! references {
             }
         }
 
-        impl Shown for $name {
+        impl ToValue for $name {
             fn value(&self, _host: &Runtime) -> Value {
                 $value(self.0.unwrap_or_default())
             }
@@ -134,7 +134,7 @@ references! {
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Voice(Option<Id>);
 
-impl Shown for Voice {
+impl ToValue for Voice {
     fn value(&self, _host: &Runtime) -> Value {
         Value::ScriptInterface(self.0.unwrap_or_default())
     }
@@ -172,11 +172,11 @@ impl Bound {
 }
 
 impl State {
-    fn tell(&mut self, Bound { thing, function }: Bound, stamp: u32) {
-        let Some(heard) = self.heard.get_mut(&thing) else { return };
-        *heard = hears(*heard, stamp);
+    fn deliver(&mut self, Bound { thing, function }: Bound, argument: u32) {
+        let Some(received) = self.received.get_mut(&thing) else { return };
+        *received = hears(*received, argument);
         if function == "hear_twice" {
-            *heard = hears(*heard, stamp);
+            *received = hears(*received, argument);
         }
     }
 }
@@ -185,7 +185,7 @@ impl State {
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Decide(Option<Bound>);
 
-impl Shown for Decide {
+impl ToValue for Decide {
     fn value(&self, host: &Runtime) -> Value {
         Value::Delegate(self.0.map(|bound| bound.binding(host)).unwrap_or_default())
     }
@@ -217,10 +217,12 @@ impl Change for Decide {
                 1
             }
             _ => {
-                let asked = dice.number();
-                let Some(heard) = self.0.and_then(|bound| state.heard.get_mut(&bound.thing)) else { return NOTHING };
-                *heard = hears(*heard, 1);
-                u64::from(asked > 3.0)
+                let argument = dice.number();
+                let Some(received) = self.0.and_then(|bound| state.received.get_mut(&bound.thing)) else {
+                    return NOTHING;
+                };
+                *received = hears(*received, 1);
+                u64::from(argument > 3.0)
             }
         }
     }
@@ -228,7 +230,7 @@ impl Change for Decide {
 
 /// Delegate with a list of bound objects.
 #[derive(Clone, Default, PartialEq)]
-pub(crate) struct Told<S>(Vec<Bound>, PhantomData<S>);
+pub(crate) struct Listeners<S>(Vec<Bound>, PhantomData<S>);
 
 /// Delegate stored as an array.
 #[derive(Clone, Default, PartialEq)]
@@ -238,7 +240,7 @@ pub(crate) struct Dense;
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Rare;
 
-impl<S> Told<S> {
+impl<S> Listeners<S> {
     fn bindings(&self, host: &Runtime) -> Vec<Binding> {
         self.0.iter().map(|bound| bound.binding(host)).collect()
     }
@@ -268,8 +270,8 @@ impl<S> Told<S> {
                 0
             }
             (6 | 7, _) => {
-                let stamp = dice.below(1000) as u32;
-                self.0.iter().rev().for_each(|bound| state.tell(*bound, stamp));
+                let argument = dice.below(1000) as u32;
+                self.0.iter().rev().for_each(|bound| state.deliver(*bound, argument));
                 2
             }
             _ => 3,
@@ -281,9 +283,9 @@ impl<S> Told<S> {
     }
 }
 
-macro_rules! told {
+macro_rules! multicast {
     ($($of:ident $value:ident;)*) => {$(
-        impl Shown for Told<$of> {
+        impl ToValue for Listeners<$of> {
             fn value(&self, host: &Runtime) -> Value {
                 Value::$value(self.bindings(host))
             }
@@ -293,7 +295,7 @@ macro_rules! told {
             }
         }
 
-        impl Change for Told<$of> {
+        impl Change for Listeners<$of> {
             const COMPARES: bool = false;
             const PRINTS: bool = false;
 
@@ -303,7 +305,7 @@ macro_rules! told {
         }
     )*};
 }
-told! {
+multicast! {
     Dense Multicast;
     Rare Sparse;
 }
@@ -312,7 +314,7 @@ told! {
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct FieldName(String);
 
-impl Shown for FieldName {
+impl ToValue for FieldName {
     fn value(&self, host: &Runtime) -> Value {
         Value::FieldPath(host.intern(&self.0))
     }

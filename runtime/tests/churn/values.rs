@@ -18,7 +18,7 @@ pub(crate) struct State {
     /// Things in the slots of the yard.
     pub(crate) pool: [Option<Id>; THINGS as usize],
     /// Digest of the delegate calls that each living thing received.
-    pub(crate) heard: BTreeMap<Id, u64>,
+    pub(crate) received: BTreeMap<Id, u64>,
     pub(crate) paths: BTreeMap<Id, String>,
 }
 
@@ -29,7 +29,7 @@ impl State {
     }
 
     pub(crate) fn living(&self, thing: Option<Id>) -> Option<Id> {
-        thing.filter(|thing| self.heard.contains_key(thing))
+        thing.filter(|thing| self.received.contains_key(thing))
     }
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn number(thing: Option<Id>) -> u64 {
 }
 
 /// Value that the host's reflection can format.
-pub(crate) trait Shown {
+pub(crate) trait ToValue {
     fn value(&self, host: &Runtime) -> Value;
 
     /// Visits every thing that the value keeps alive.
@@ -46,7 +46,7 @@ pub(crate) trait Shown {
 }
 
 /// Value with operations.
-pub(crate) trait Change: Shown + Clone + Default + PartialEq {
+pub(crate) trait Change: ToValue + Clone + Default + PartialEq {
     /// Same as in the plugin.
     const COMPARES: bool = true;
     /// Same as in the plugin.
@@ -70,7 +70,7 @@ pub(crate) struct Friend(pub(crate) Option<Id>);
 
 macro_rules! plain {
     ($($ty:ty: $value:expr;)*) => {$(
-        impl Shown for $ty {
+        impl ToValue for $ty {
             fn value(&self, host: &Runtime) -> Value {
                 let value: fn(&Self, &Runtime) -> Value = $value;
                 value(self, host)
@@ -89,7 +89,7 @@ plain! {
     (f64, f64): |(x, y), _| Value::Struct(vec![(Arc::from("x"), Value::F64(*x)), (Arc::from("y"), Value::F64(*y))]);
 }
 
-impl Shown for Friend {
+impl ToValue for Friend {
     fn value(&self, _host: &Runtime) -> Value {
         Value::Object(self.0.unwrap_or_default())
     }
@@ -99,7 +99,7 @@ impl Shown for Friend {
     }
 }
 
-impl<T: Shown> Shown for Vec<T> {
+impl<T: ToValue> ToValue for Vec<T> {
     fn value(&self, host: &Runtime) -> Value {
         Value::Array(self.iter().map(|value| value.value(host)).collect())
     }
@@ -109,13 +109,13 @@ impl<T: Shown> Shown for Vec<T> {
     }
 }
 
-impl<T: Shown> Shown for BTreeSet<T> {
+impl<T: ToValue> ToValue for BTreeSet<T> {
     fn value(&self, host: &Runtime) -> Value {
         Value::Set(self.iter().map(|value| value.value(host)).collect())
     }
 }
 
-impl<K: Shown, V: Shown> Shown for BTreeMap<K, V> {
+impl<K: ToValue, V: ToValue> ToValue for BTreeMap<K, V> {
     fn value(&self, host: &Runtime) -> Value {
         Value::Map(self.iter().map(|(key, value)| (key.value(host), value.value(host))).collect())
     }
@@ -125,7 +125,7 @@ impl<K: Shown, V: Shown> Shown for BTreeMap<K, V> {
     }
 }
 
-impl<T: Shown> Shown for Option<T> {
+impl<T: ToValue> ToValue for Option<T> {
     fn value(&self, host: &Runtime) -> Value {
         Value::Optional(self.as_ref().map(|value| Box::new(value.value(host))))
     }
@@ -162,7 +162,7 @@ letters! {
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Text<L>(pub(crate) String, PhantomData<L>);
 
-impl<L: Letters> Shown for Text<L> {
+impl<L: Letters> ToValue for Text<L> {
     fn value(&self, _host: &Runtime) -> Value {
         L::show(self.0.clone())
     }
@@ -194,7 +194,7 @@ pub(crate) struct Label {
     key: Named,
 }
 
-impl Shown for Label {
+impl ToValue for Label {
     fn value(&self, host: &Runtime) -> Value {
         let (namespace, key) = (host.intern(&self.namespace.0), host.intern(&self.key.0));
         Value::LocalText(LocalText { shown: self.shown.clone(), namespace, key })
@@ -241,8 +241,8 @@ impl Change for Vec<f64> {
             7 => self.sort_by(f64::total_cmp),
             8 => return self.pop().map_or(NOTHING, f64::to_bits),
             _ => {
-                let wanted = dice.number();
-                return self.iter().position(|number| *number == wanted).map_or(NOTHING, |at| at as u64);
+                let expected = dice.number();
+                return self.iter().position(|number| *number == expected).map_or(NOTHING, |at| at as u64);
             }
         }
         self.iter().sum::<f64>().to_bits()
@@ -274,8 +274,8 @@ impl Change for Vec<Vec<String>> {
             }
             6 if dice.below(8) == 0 => *self = vec![dice.words(), dice.words()],
             7 => {
-                let wanted = dice.words();
-                return self.iter().position(|row| *row == wanted).map_or(NOTHING, |at| at as u64);
+                let expected = dice.words();
+                return self.iter().position(|row| *row == expected).map_or(NOTHING, |at| at as u64);
             }
             _ => {}
         }
@@ -292,7 +292,7 @@ pub(crate) struct SheetModel {
     friend: Friend,
 }
 
-impl Shown for SheetModel {
+impl ToValue for SheetModel {
     fn value(&self, host: &Runtime) -> Value {
         let field = |name: &str, value| (Arc::from(name), value);
         Value::Struct(vec![

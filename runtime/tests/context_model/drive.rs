@@ -18,7 +18,7 @@ use alcedo_runtime::{
 
 use crate::libraries::Libraries;
 use crate::model::Model;
-use crate::outcome::{Fate, Id, Listed, Named, Outcome, Refusal, is_possible};
+use crate::outcome::{Id, Listed, Named, Outcome, Refusal, UnloadOutcome, is_possible};
 use crate::program::{Answer, How, LETTERS, Lib, Module, Op};
 
 /// State shared by all threads of a program. Resolvers hold a weak reference, since a strong one would be a cycle.
@@ -60,8 +60,8 @@ impl Shared {
     /// # Errors
     /// Describes the difference.
     fn expect_reports(&self) -> Result<(), String> {
-        let stands = |info: &ContextInfo| matches!(info.state, ContextState::Alive | ContextState::Parked);
-        for info in self.contexts.all().iter().filter(|info| stands(info)) {
+        let is_listed = |info: &ContextInfo| matches!(info.state, ContextState::Alive | ContextState::Parked);
+        for info in self.contexts.all().iter().filter(|info| is_listed(info)) {
             let reported = self.contexts.report(info.id).map(|report| report.state);
             let ticket = self.contexts.unload_of(info.id).map(|ticket| ticket.state());
             let expected = (info.state == ContextState::Parked).then_some(info.state);
@@ -75,21 +75,21 @@ impl Shared {
 
     /// Describes all holders, for the report of a hang.
     pub(crate) fn holders(&self) -> String {
-        let mut told = String::new();
+        let mut lines = String::new();
         for info in self.contexts.all() {
-            told.push_str(&format!("{info}\n"));
+            lines.push_str(&format!("{info}\n"));
         }
         for name in LETTERS {
             if let Some(context) = self.contexts.slim(name) {
-                context.held_by().iter().for_each(|by| told.push_str(&format!("  {name} is held by {by}\n")));
+                context.held_by().iter().for_each(|by| lines.push_str(&format!("  {name} is held by {by}\n")));
                 std::mem::forget(context);
             }
         }
         let tickets = self.tickets.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for ticket in tickets.iter().filter(|ticket| ticket.state() != ContextState::Dead) {
-            told.push_str(&format!("{}\n", ticket.report()));
+            lines.push_str(&format!("{}\n", ticket.report()));
         }
-        told
+        lines
     }
 
     fn keep(&self, ticket: &UnloadTicket) {
@@ -129,14 +129,14 @@ impl Drop for Running {
 }
 
 type Seen = Arc<Mutex<Option<Id>>>;
-type Looking = Pin<Box<dyn Future<Output = ()> + Send>>;
+type TaskFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 enum Held {
     Scope {
         _scope: ContextScope,
     },
     Task {
-        task: Box<Scoped<Looking>>,
+        task: Box<Scoped<TaskFuture>>,
         seen: Seen,
     },
     /// Pointer with its first answer, which must never change.
@@ -178,7 +178,7 @@ impl<'a> Worker<'a> {
         let outcome = self.act(op)?;
         model.check(self.number, op, &outcome)?;
         if let Op::Wait(name) = op {
-            self.wait(name, &model.fates(self.number, name))?;
+            self.wait(name, &model.unload_outcomes(self.number, name))?;
         }
         self.shared.expect_reports()?;
         let listed = self.shared.listed();
@@ -194,11 +194,11 @@ impl<'a> Worker<'a> {
     /// Describes an outcome that no other thread can explain.
     pub(crate) fn race(&mut self, op: Op) -> Result<(), String> {
         for needed in self.to_get_a_handle(op) {
-            if op.name().is_some_and(|name| self.place(name).is_none()) {
+            if op.name().is_some_and(|name| self.handle_index(name).is_none()) {
                 self.act(needed)?;
             }
         }
-        if op.name().is_some_and(|name| self.place(name).is_none()) {
+        if op.name().is_some_and(|name| self.handle_index(name).is_none()) {
             return Ok(());
         }
         let outcome = self.act(op)?;
@@ -237,12 +237,12 @@ impl<'a> Worker<'a> {
         op.name().map(|name| vec![Op::Find(name), Op::Create(name)]).unwrap_or_default()
     }
 
-    fn place(&self, name: usize) -> Option<usize> {
+    fn handle_index(&self, name: usize) -> Option<usize> {
         self.handles.iter().rposition(|handle| handle.name == name)
     }
 
     fn context(&self, name: usize) -> &LoadContext {
-        &self.handles[self.place(name).expect("a step is taken with a handle")].context
+        &self.handles[self.handle_index(name).expect("a step is taken with a handle")].context
     }
 
     fn act(&mut self, op: Op) -> Result<Outcome, String> {
@@ -250,11 +250,11 @@ impl<'a> Worker<'a> {
             Op::Create(name) => self.shared.contexts.create_slim(LETTERS[name]).map(|context| self.take(name, context)),
             Op::Find(name) => Ok(match self.shared.contexts.slim(LETTERS[name]) {
                 Some(context) => self.take(name, context),
-                None => Outcome::Nobody,
+                None => Outcome::Missing,
             }),
             Op::Drop(name) => {
-                let place = self.place(name).expect("a step is taken with a handle");
-                drop(self.handles.remove(place));
+                let handle_index = self.handle_index(name).expect("a step is taken with a handle");
+                drop(self.handles.remove(handle_index));
                 Ok(Outcome::Done)
             }
             Op::Load(name, lib, how) => self.load(name, lib, how).map(|module| self.loaded(&module)),
@@ -291,17 +291,17 @@ impl<'a> Worker<'a> {
             Op::Enter(name) => self.context(name).enter().map(|scope| self.hold(Held::Scope { _scope: scope })),
             Op::Task(name) => {
                 let seen = Seen::default();
-                let told = Arc::clone(&seen);
-                let looking: Looking = Box::pin(std::future::poll_fn(move |_context| {
-                    *told.lock().expect("not poisoned") = Contexts::current().map(|info| id(info.id));
+                let reported = Arc::clone(&seen);
+                let task_future: TaskFuture = Box::pin(std::future::poll_fn(move |_context| {
+                    *reported.lock().expect("not poisoned") = Contexts::current().map(|info| id(info.id));
                     Poll::Pending
                 }));
-                let task = self.context(name).scope(looking);
+                let task = self.context(name).scope(task_future);
                 task.map(|task| self.hold(Held::Task { task: Box::new(task), seen }))
             }
             Op::BeginCall(name) => self.begin_call(name),
             Op::Use(at) => return self.make_use(at),
-            Op::Release(at) => return self.let_go(at),
+            Op::Release(at) => return self.release_one(at),
             Op::Unload(name) => self.context(name).begin_unload().map(|ticket| {
                 self.shared.keep(&ticket);
                 Outcome::Done
@@ -348,7 +348,7 @@ impl<'a> Worker<'a> {
     }
 
     fn loaded(&self, module: &ModuleSummary) -> Outcome {
-        Outcome::Loaded { home: id(module.context), lib: self.shared.libraries.lib(module.build_id) }
+        Outcome::Loaded { owner: id(module.context), lib: self.shared.libraries.lib(module.build_id) }
     }
 
     fn hold(&mut self, held: Held) -> Outcome {
@@ -405,7 +405,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn let_go(&mut self, at: usize) -> Result<Outcome, String> {
+    fn release_one(&mut self, at: usize) -> Result<Outcome, String> {
         let count = self.held.len();
         if count == 0 {
             return Ok(Outcome::Skipped);
@@ -419,20 +419,22 @@ impl<'a> Worker<'a> {
     }
 
     /// Waits until the leaving generations have the outcomes that the model predicts.
-    fn wait(&self, name: usize, fates: &[(u64, Fate)]) -> Result<(), String> {
+    fn wait(&self, name: usize, unload_outcomes: &[(u64, UnloadOutcome)]) -> Result<(), String> {
         let context = self.context(name);
-        for (generation, fate) in fates {
-            let subject = context.unloads().into_iter().find(|ticket| is_of(ticket, *generation, fates));
-            match (fate, subject) {
-                (Fate::Ends, None) | (Fate::Open, _) => {}
-                (Fate::Ends, Some(ticket)) => {
+        for (generation, expected) in unload_outcomes {
+            let subject = context.unloads().into_iter().find(|ticket| is_of(ticket, *generation, unload_outcomes));
+            match (expected, subject) {
+                (UnloadOutcome::Ends, None) | (UnloadOutcome::Open, _) => {}
+                (UnloadOutcome::Ends, Some(ticket)) => {
                     ticket
                         .wait(self.shared.patience)
                         .map(drop)
                         .map_err(|report| format!("it does not end: {report}"))?;
                 }
-                (Fate::Held(_), None) => return Err(format!("generation {generation} of {context} is held and gone")),
-                (Fate::Held(named), Some(ticket)) => self.expect_held(&ticket, named)?,
+                (UnloadOutcome::Held(_), None) => {
+                    return Err(format!("generation {generation} of {context} is held and gone"));
+                }
+                (UnloadOutcome::Held(named), Some(ticket)) => self.expect_held(&ticket, named)?,
             }
         }
         Ok(())
@@ -473,7 +475,7 @@ fn resolve(
 ) -> Result<Option<FoundModule>, ResolverFailure> {
     let Some(shared) = shared.upgrade() else { return Ok(None) };
     let module = if request.name == "reports" { Module::Reports } else { Module::Figures };
-    let lent = |modules: &[ModuleSummary]| {
+    let loaded = |modules: &[ModuleSummary]| {
         modules.iter().find(|known| known.name == request.name).cloned().map(FoundModule::Loaded)
     };
     match answer {
@@ -485,9 +487,9 @@ fn resolve(
         }
         Answer::Fails => Err("fails on purpose".into()),
         Answer::Panics => panic!("panics on purpose"),
-        Answer::Lend(lender) => Ok(lent(&modules_of(&shared, lender))),
-        Answer::LendKept(_) => Ok(lent(kept)),
-        Answer::Ask(other) => match shared.contexts.slim(LETTERS[other]) {
+        Answer::Lend(lender) => Ok(loaded(&modules_of(&shared, lender))),
+        Answer::LendKept(_) => Ok(loaded(kept)),
+        Answer::LoadFrom(other) => match shared.contexts.slim(LETTERS[other]) {
             Some(context) => Ok(Some(FoundModule::Loaded(context.load_name(&request.name, &request.range)?))),
             None => Ok(None),
         },
@@ -499,8 +501,8 @@ fn modules_of(shared: &Shared, name: usize) -> Vec<ModuleSummary> {
 }
 
 /// The ticket of a replaced generation names the generation; the ticket of a context, for its last generation, does not.
-fn is_of(ticket: &UnloadTicket, generation: u64, fates: &[(u64, Fate)]) -> bool {
-    let is_last = fates.iter().all(|(other, _)| *other <= generation);
+fn is_of(ticket: &UnloadTicket, generation: u64, unload_outcomes: &[(u64, UnloadOutcome)]) -> bool {
+    let is_last = unload_outcomes.iter().all(|(other, _)| *other <= generation);
     match ticket.subject().split_once(" generation ") {
         Some((_, number)) => number == generation.to_string(),
         None => is_last,
@@ -548,7 +550,7 @@ fn refused(error: ContextError) -> Result<Outcome, String> {
         ContextError::ForeignModule { .. } => Refusal::Foreign,
         ContextError::PinnedDependsOnCollectible { .. } => Refusal::Pinned,
         ContextError::NoSuchFunction { .. } => Refusal::NoFunction,
-        ContextError::LoadRing { .. } => Refusal::Ring,
+        ContextError::LoadRing { .. } => Refusal::Cycle,
         ContextError::Load(LoadError::Order(_)) => Refusal::Order,
         ContextError::Load(LoadError::Main { .. }) => Refusal::Main,
         other => return Err(format!("an error that no step should come to: {other}")),

@@ -84,16 +84,16 @@ fn thrown(seed: u64) -> Program {
 
 /// Runs batches of programs in separate processes, so that a hang or crash is detected and attributed.
 fn contexts_behave_like_the_model_under_any_interleaving() -> Result<(), Failed> {
-    let (asked, seed) = (from_environment("ALCEDO_MODEL_PROGRAMS"), from_environment("ALCEDO_MODEL_SEED"));
+    let (limit, seed) = (from_environment("ALCEDO_MODEL_PROGRAMS"), from_environment("ALCEDO_MODEL_SEED"));
     // Built here for all child processes.
     let _libraries = Libraries::new();
     let folder = tempfile::tempdir()?;
     let (mut next, begun, mut ran) = (seed.unwrap_or(1), Instant::now(), 0);
-    let last = next + asked.unwrap_or(u64::MAX - next);
-    while next < last && (asked.is_some() || begun.elapsed() < CUT) {
+    let last = next + limit.unwrap_or(u64::MAX - next);
+    while next < last && (limit.is_some() || begun.elapsed() < CUT) {
         let count = BATCH.min(last - next);
         let at = folder.path().join("at");
-        let left = if asked.is_some() { Duration::MAX } else { CUT.saturating_sub(begun.elapsed()) };
+        let left = if limit.is_some() { Duration::MAX } else { CUT.saturating_sub(begun.elapsed()) };
         std::fs::write(&at, "")?;
         let batch = Command::new(std::env::current_exe()?)
             .env("ALCEDO_MODEL_BATCH", &at)
@@ -103,10 +103,10 @@ fn contexts_behave_like_the_model_under_any_interleaving() -> Result<(), Failed>
             .output()?;
         let reached = std::fs::read_to_string(&at)?.parse::<u64>().unwrap_or(next);
         if !batch.status.success() {
-            let said = String::from_utf8_lossy(&batch.stderr);
+            let stderr = String::from_utf8_lossy(&batch.stderr);
             let program = thrown(reached);
             return Err(format!(
-                "ALCEDO_MODEL_SEED={reached}: {}\n{said}\nthe whole program: {program:?}",
+                "ALCEDO_MODEL_SEED={reached}: {}\n{stderr}\nthe whole program: {program:?}",
                 batch.status
             )
             .into());
@@ -136,9 +136,9 @@ fn run_batch(at: &Path) -> ExitCode {
         }
         std::fs::write(at, seed.to_string()).expect("it can be written");
         let program = thrown(seed);
-        if let Err(why) = run_one(seed, &program, &libraries, LONG) {
-            eprintln!("{why}");
-            shrink(seed, program, &libraries, why);
+        if let Err(failure) = run_one(seed, &program, &libraries, LONG) {
+            eprintln!("{failure}");
+            shrink(seed, program, &libraries, failure);
             return ExitCode::FAILURE;
         }
     }
@@ -148,16 +148,16 @@ fn run_batch(at: &Path) -> ExitCode {
 fn run_one(seed: u64, program: &Program, libraries: &Arc<Libraries>, patience: Duration) -> Result<(), String> {
     watch::name(format!("ALCEDO_MODEL_SEED={seed}: {program:?}"));
     let ran = catch_unwind(AssertUnwindSafe(|| run::run(program, libraries, patience)));
-    ran.unwrap_or_else(|payload| Err(words(&*payload)))
+    ran.unwrap_or_else(|payload| Err(panic_message(&*payload)))
 }
 
-fn words(payload: &(dyn Any + Send)) -> String {
+fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     format!("it panicked: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("without a text"))
 }
 
 /// Removes steps while the program still fails, and prints the remaining ones.
-fn shrink(seed: u64, program: Program, libraries: &Arc<Libraries>, mut why: String) {
+fn shrink(seed: u64, program: Program, libraries: &Arc<Libraries>, mut failure: String) {
     let (patience, limit) = SHORT;
     let (begun, mut shortest) = (Instant::now(), program);
     let fails = |program: &Program| run_one(seed, program, libraries, patience).err();
@@ -167,7 +167,7 @@ fn shrink(seed: u64, program: Program, libraries: &Arc<Libraries>, mut why: Stri
         .take_while(|_| begun.elapsed() < limit)
         .find_map(|program| fails(&program).map(|still| (program, still)))
     {
-        (shortest, why) = (next, still);
+        (shortest, failure) = (next, still);
     }
-    eprintln!("the shortest that fails: {why}\n{shortest:?}");
+    eprintln!("the shortest that fails: {failure}\n{shortest:?}");
 }

@@ -8,7 +8,7 @@ mod loading;
 
 use std::collections::BTreeMap;
 
-use crate::outcome::{Fate, Id, Listed, Named, Outcome, Refusal};
+use crate::outcome::{Id, Listed, Named, Outcome, Refusal, UnloadOutcome};
 use crate::program::{Answer, LETTERS, Lib, Module, Op};
 
 /// Index of a generation in the model.
@@ -31,14 +31,14 @@ struct Generation {
     /// Own modules, dependencies first.
     own: Vec<Lib>,
     /// Modules that resolvers have found in other contexts.
-    lent: BTreeMap<Module, Found>,
+    borrowed: BTreeMap<Module, Found>,
 }
 
 /// Loaded module with its owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Found {
     /// Owner; `None` for the Default.
-    home: Option<Gen>,
+    owner: Option<Gen>,
     lib: Lib,
 }
 
@@ -162,11 +162,11 @@ impl Model {
                     self.threads[thread].handles.push(context);
                     vec![Outcome::Handle(self.contexts[context].index)]
                 }
-                None => vec![Outcome::Nobody],
+                None => vec![Outcome::Missing],
             },
             Op::Drop(name) => {
-                let place = self.place(thread, name).expect("the step was taken");
-                let context = self.threads[thread].handles.remove(place);
+                let handle_index = self.handle_index(thread, name).expect("the step was taken");
+                let context = self.threads[thread].handles.remove(handle_index);
                 self.contexts[context].handles -= 1;
                 if self.contexts[context].handles == 0 {
                     self.unload(context);
@@ -198,11 +198,14 @@ impl Model {
                 let at = at % functions.len();
                 let Function { context, module, bound } = functions[at];
                 let current = self.contexts[context].current;
-                if current.is_some() && bound.map(|(asked, _)| asked) != current && self.is_unknown(context, module) {
+                if current.is_some()
+                    && bound.map(|(generation, _)| generation) != current
+                    && self.is_unknown(context, module)
+                {
                     return Vec::new();
                 }
                 let found = match bound {
-                    Some((asked, found)) if Some(asked) == current => Ok(found),
+                    Some((generation, found)) if Some(generation) == current => Ok(found),
                     _ => self.offers(context, module),
                 };
                 if let (Some(current), Ok(found)) = (current, found) {
@@ -280,7 +283,13 @@ impl Model {
             }
             let first = self.gens.len();
             let context = self.contexts.len();
-            self.gens.push(Generation { context, number: 1, life: Life::Alive, own: vec![], lent: BTreeMap::new() });
+            self.gens.push(Generation {
+                context,
+                number: 1,
+                life: Life::Alive,
+                own: vec![],
+                borrowed: BTreeMap::new(),
+            });
             self.contexts.push(Context {
                 name,
                 index,
@@ -391,17 +400,17 @@ impl Model {
     }
 
     /// Leaving generations of a context by host number, with their predicted outcomes.
-    pub(crate) fn fates(&self, thread: usize, name: usize) -> Vec<(u64, Fate)> {
+    pub(crate) fn unload_outcomes(&self, thread: usize, name: usize) -> Vec<(u64, UnloadOutcome)> {
         let context = self.expect_handle(thread, name);
         let leaving = |at: &Gen| self.gens[*at].context == context && self.gens[*at].life == Life::Leaving;
-        (0..self.gens.len()).filter(leaving).map(|at| (self.gens[at].number, self.fate(at))).collect()
+        (0..self.gens.len()).filter(leaving).map(|at| (self.gens[at].number, self.unload_outcome(at))).collect()
     }
 
-    fn fate(&self, at: Gen) -> Fate {
+    fn unload_outcome(&self, at: Gen) -> UnloadOutcome {
         if self.is_held(at) {
-            return Fate::Held(self.named(at));
+            return UnloadOutcome::Held(self.named(at));
         }
-        if self.may_be_held(at) || self.is_open { Fate::Open } else { Fate::Ends }
+        if self.may_be_held(at) || self.is_open { UnloadOutcome::Open } else { UnloadOutcome::Ends }
     }
 
     fn named(&self, at: Gen) -> Named {
@@ -454,16 +463,16 @@ impl Model {
     }
 
     /// Ignores cycles of generations that only hold each other.
-    fn held(&self, at: Gen, for_sure: bool, asked: &mut Vec<Gen>) -> bool {
-        if asked.contains(&at) {
+    fn held(&self, at: Gen, for_sure: bool, visited: &mut Vec<Gen>) -> bool {
+        if visited.contains(&at) {
             return false;
         }
-        asked.push(at);
+        visited.push(at);
         self.threads.iter().flat_map(|thread| &thread.holders).any(|holder| holder.held == Some(at))
             || self.edges.iter().filter(|edge| edge.to == at && (edge.is_needed || !for_sure)).any(|edge| {
                 match self.gens[edge.from].life {
                     Life::Alive | Life::Parked => true,
-                    Life::Leaving => self.held(edge.from, for_sure, asked),
+                    Life::Leaving => self.held(edge.from, for_sure, visited),
                     Life::Dead => false,
                 }
             })
@@ -493,7 +502,7 @@ impl Model {
             Answer::LendKept(name) => self.living(name).and_then(|context| self.contexts[context].current),
             _ => None,
         };
-        let kept = |lender: Gen| self.gens[lender].own.iter().map(move |lib| Found { home: Some(lender), lib: *lib });
+        let kept = |lender: Gen| self.gens[lender].own.iter().map(move |lib| Found { owner: Some(lender), lib: *lib });
         Resolver { answer, kept: lender.into_iter().flat_map(kept).collect() }
     }
 
@@ -501,15 +510,15 @@ impl Model {
     fn offers(&self, context: usize, module: Module) -> Result<Found, Refusal> {
         let current = self.contexts[context].current.ok_or(Refusal::Unloading)?;
         let default = self.default.iter().find(|lib| lib.module() == module);
-        let in_default = default.map(|lib| Found { home: None, lib: *lib });
+        let in_default = default.map(|lib| Found { owner: None, lib: *lib });
         self.has(current, module).or(in_default).ok_or(Refusal::NoFunction)
     }
 
     /// Returns the generation that a call or pointer holds: a lender that is not alive is called through the borrower.
     fn holds(&self, context: usize, found: Found) -> Option<Gen> {
-        match found.home {
-            Some(home) if self.gens[home].life != Life::Alive => self.contexts[context].current,
-            home => home,
+        match found.owner {
+            Some(owner) if self.gens[owner].life != Life::Alive => self.contexts[context].current,
+            owner => owner,
         }
     }
 
@@ -525,20 +534,20 @@ impl Model {
 
     /// Finds an own or lent module of a generation.
     fn has(&self, at: Gen, module: Module) -> Option<Found> {
-        let own = self.own_of(at, module).map(|lib| Found { home: Some(at), lib });
-        own.or_else(|| self.gens[at].lent.get(&module).copied())
+        let own = self.own_of(at, module).map(|lib| Found { owner: Some(at), lib });
+        own.or_else(|| self.gens[at].borrowed.get(&module).copied())
     }
 
     fn living(&self, name: usize) -> Option<usize> {
         (0..self.contexts.len()).find(|at| self.contexts[*at].name == name && self.contexts[*at].current.is_some())
     }
 
-    fn place(&self, thread: usize, name: usize) -> Option<usize> {
+    fn handle_index(&self, thread: usize, name: usize) -> Option<usize> {
         self.threads[thread].handles.iter().rposition(|context| self.contexts[*context].name == name)
     }
 
     fn handle(&self, thread: usize, name: usize) -> Option<usize> {
-        self.place(thread, name).map(|place| self.threads[thread].handles[place])
+        self.handle_index(thread, name).map(|handle_index| self.threads[thread].handles[handle_index])
     }
 
     fn expect_handle(&self, thread: usize, name: usize) -> usize {

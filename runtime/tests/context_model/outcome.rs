@@ -17,7 +17,7 @@ pub(crate) enum Refusal {
     Main,
     NoFunction,
     /// Cycle: the requested load is in progress. On one thread, only a resolver can observe this.
-    Ring,
+    Cycle,
 }
 
 /// Identity of a generation in the host: index and generation. The Default is 0, 1.
@@ -31,9 +31,9 @@ pub(crate) enum Outcome {
     /// A handle to the context of this number.
     Handle(u64),
     /// No living context has the name.
-    Nobody,
+    Missing,
     Loaded {
-        home: Id,
+        owner: Id,
         lib: Lib,
     },
     Number(u64),
@@ -43,7 +43,7 @@ pub(crate) enum Outcome {
 }
 
 /// Expected report about a leaving generation.
-pub(crate) enum Fate {
+pub(crate) enum UnloadOutcome {
     Ends,
     /// The generation is held; its report lists at least this many holders of each kind.
     Held(Named),

@@ -103,7 +103,7 @@ pub(crate) enum Answer {
     /// Lends the modules that the context had when the resolver was set, in any state of the context.
     LendKept(usize),
     /// Requests the module from the living context of this name, and lends the result.
-    Ask(usize),
+    LoadFrom(usize),
 }
 
 /// Source of a library.
@@ -206,8 +206,8 @@ pub(crate) struct Program {
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ops, threads, is_race, has_canary, ending } = self;
-        let way = if *is_race { "racing" } else { "one at a time" };
-        writeln!(f, "{threads} threads, {way}, canary {has_canary}, {ending:?}")?;
+        let mode = if *is_race { "racing" } else { "one at a time" };
+        writeln!(f, "{threads} threads, {mode}, canary {has_canary}, {ending:?}")?;
         ops.iter().try_for_each(|(thread, op)| writeln!(f, "  {thread}: {op:?}"))
     }
 }
@@ -245,7 +245,7 @@ fn answer() -> impl Strategy<Value = Answer> {
         1 => Just(Answer::Panics),
         6 => name().prop_map(Answer::Lend),
         3 => name().prop_map(Answer::LendKept),
-        4 => name().prop_map(Answer::Ask),
+        4 => name().prop_map(Answer::LoadFrom),
     ]
 }
 
@@ -289,10 +289,10 @@ fn phrase() -> impl Strategy<Value = Vec<Op>> {
     let lends = prop_oneof![
         3 => name().prop_map(Answer::Lend),
         1 => name().prop_map(Answer::LendKept),
-        2 => name().prop_map(Answer::Ask),
+        2 => name().prop_map(Answer::LoadFrom),
     ];
-    let lent = move |(name, answer): (usize, Answer)| match answer {
-        Answer::Lend(lender) | Answer::LendKept(lender) | Answer::Ask(lender) => vec![
+    let with_lender = move |(name, answer): (usize, Answer)| match answer {
+        Answer::Lend(lender) | Answer::LendKept(lender) | Answer::LoadFrom(lender) => vec![
             Op::Load(lender, Lib::Figures1, How::Path),
             Op::SetResolver(name, answer),
             Op::Load(name, Lib::ReportsNeeds, How::Path),
@@ -302,15 +302,15 @@ fn phrase() -> impl Strategy<Value = Vec<Op>> {
     let loaded = |name| Op::Load(name, Lib::Reports1, How::Path);
     prop_oneof![
         20 => op().prop_map(|op| vec![op]),
-        4 => (name(), lends).prop_map(lent),
+        4 => (name(), lends).prop_map(with_lender),
         3 => (name(), answer()).prop_map(|(name, answer)| {
             vec![Op::SetResolver(name, answer), Op::Load(name, Lib::ReportsNeeds, How::Path)]
         }),
         2 => (name(), name(), any::<bool>()).prop_map(|(name, lender, is_replaced)| {
             let leaves = if is_replaced { Op::Replace(lender, Lib::Figures2) } else { Op::Unload(lender) };
             let held = [Op::Load(lender, Lib::Figures1, How::Path), Op::Pointer(lender, Module::Figures)];
-            let lent = [Op::SetResolver(name, Answer::LendKept(lender)), leaves, Op::LoadName(name, Module::Figures)];
-            [&held[..], &lent[..]].concat()
+            let borrowing = [Op::SetResolver(name, Answer::LendKept(lender)), leaves, Op::LoadName(name, Module::Figures)];
+            [&held[..], &borrowing[..]].concat()
         }),
         2 => name().prop_map(move |name| vec![loaded(name), Op::Pointer(name, Module::Reports)]),
         1 => name().prop_map(move |name| vec![loaded(name), Op::BeginCall(name)]),

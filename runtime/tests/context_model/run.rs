@@ -22,7 +22,7 @@ enum Message {
 
 /// Channels to and from a thread.
 struct Line {
-    tell: Sender<Message>,
+    sender: Sender<Message>,
     answers: Receiver<Result<(), String>>,
 }
 
@@ -33,7 +33,7 @@ impl Line {
     }
 
     fn send(&self, message: Message) -> Result<(), String> {
-        self.tell.send(message).map_err(|_| "a thread has panicked".to_owned())
+        self.sender.send(message).map_err(|_| "a thread has panicked".to_owned())
     }
 
     fn answer(&self) -> Result<(), String> {
@@ -56,12 +56,12 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
     let model = Arc::new(Mutex::new(Model::new(program.threads)));
     let runtime = thread::scope(|scope| {
         let lines = (0..program.threads).map(|number| {
-            let (tell, told) = channel();
+            let (sender, messages) = channel();
             let (answer, answers) = channel();
             let (shared, model) = (&shared, Arc::clone(&model));
             scope.spawn(move || {
                 let mut worker = Worker::new(shared, number, program.is_race);
-                for message in told {
+                for message in messages {
                     let done = match message {
                         Message::Step(op) => worker.step(&mut model.lock().expect("not poisoned"), op),
                         Message::Race(ops) => ops.into_iter().try_for_each(|op| worker.race(op)),
@@ -70,7 +70,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
                     answer.send(done).expect("the program listens");
                 }
             });
-            Line { tell, answers }
+            Line { sender, answers }
         });
         let lines: Vec<_> = lines.collect();
         match program.is_race {
@@ -87,11 +87,11 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
             return Err(format!("nothing was left, but the shutdown reports: {ended}"));
         }
     }
-    let stays = has_images(&shared);
+    let has_mapped_images = has_images(&shared);
     watch::end();
     drop(shared);
     // A thread that drives unloads may still hold shared state.
-    match stays || until(patience, || !stage_dir.exists()) {
+    match has_mapped_images || until(patience, || !stage_dir.exists()) {
         true => Ok(()),
         false => Err(format!("all are gone, and the folder of their copies is not: {}", stage_dir.display())),
     }
@@ -162,14 +162,17 @@ fn end(shared: &Arc<Shared>, stage_dir: &Path, must_end: bool) -> Result<(), Str
     if !until(shared.patience, || is_quiet(shared)) {
         return Err(format!("without holders, not all contexts have ended:\n{}", shared.holders()));
     }
-    let stays = || -> Vec<_> {
+    let alive_images = || -> Vec<_> {
         let all = shared.contexts.all();
         all.into_iter().flat_map(|info| info.modules).map(|module| module.image).collect()
     };
     let stale = || -> Vec<_> {
         let mapped = process::stale_mappings(stage_dir).expect("it can be asked");
-        let stays = stays();
-        mapped.into_iter().filter(|path| !stays.iter().any(|image| image.file_name() == path.file_name())).collect()
+        let alive_images = alive_images();
+        mapped
+            .into_iter()
+            .filter(|path| !alive_images.iter().any(|image| image.file_name() == path.file_name()))
+            .collect()
     };
     match until(shared.patience, || stale().is_empty()) {
         true => Ok(()),

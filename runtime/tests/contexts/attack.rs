@@ -17,7 +17,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use super::{LONG, any, build_tag, figures, gone, needy, number, reports, runtime, slim, support};
 
 /// Runs on a separate thread that may never return.
-fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     thread::spawn(move || done.send(work()));
     outcome
@@ -25,25 +25,25 @@ fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiv
 
 /// Returns a stop point: the first function stops until released; the others wait for the stop and release it.
 fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() + 'static) {
-    let ((inside, is_inside), (go, may_go)) = (channel(), channel());
-    let (inside, may_go) = (Mutex::new(inside), Mutex::new(may_go));
-    let stops = move || {
-        let _nobody_waits = inside.lock().expect("no panic").send(());
-        let _late = may_go.lock().expect("no panic").recv_timeout(LONG);
+    let ((inside, is_inside), (release, released)) = (channel(), channel());
+    let (inside, released) = (Mutex::new(inside), Mutex::new(released));
+    let pause = move || {
+        let _no_receiver = inside.lock().expect("no panic").send(());
+        let _timeout = released.lock().expect("no panic").recv_timeout(LONG);
     };
     let reached = move || is_inside.recv_timeout(LONG).expect("it reaches the stop point");
-    let goes_on = move || go.send(()).expect("it is still there");
-    (stops, reached, goes_on)
+    let resume = move || release.send(()).expect("it is still there");
+    (pause, reached, resume)
 }
 
-/// Calls `heard` for each log line of this thread.
-fn heard_by<T>(heard: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
-    tracing::subscriber::with_default(tracing_subscriber::registry().with(Ear(heard)), work)
+/// Calls `listener` for each log line of this thread.
+fn with_log_listener<T>(listener: impl Fn(&str) + Send + Sync + 'static, work: impl FnOnce() -> T) -> T {
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(LogListener(listener)), work)
 }
 
-struct Ear<F>(F);
+struct LogListener<F>(F);
 
-impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for Ear<F> {
+impl<S: Subscriber, F: Fn(&str) + Send + Sync + 'static> Layer<S> for LogListener<F> {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
         #[derive(Default)]
         struct Line(String);
@@ -101,13 +101,13 @@ fn a_thread_local_destructor_may_use_a_context_and_has_no_scope() {
     }
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "used late");
-    let (inner, (told, heard)) = (slim.clone(), channel());
+    let (inner, (sender, receiver)) = (slim.clone(), channel());
     let thread = thread::spawn(move || {
-        KEEP.with_borrow_mut(|keep| *keep = Some(AtEnd(inner.clone(), told)));
+        KEEP.with_borrow_mut(|keep| *keep = Some(AtEnd(inner.clone(), sender)));
         drop(inner.enter().expect("it is alive"));
     });
     thread.join().expect("it does not panic");
-    assert_eq!(heard.recv().expect("it ran"), (Some(1), true));
+    assert_eq!(receiver.recv().expect("it ran"), (Some(1), true));
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 
@@ -115,13 +115,13 @@ fn a_thread_local_destructor_may_use_a_context_and_has_no_scope() {
 fn a_subscriber_may_list_contexts_while_one_starts_unloading() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "looked at");
-    let ended = apart(move || {
-        let look = move |line: &str| {
+    let ended = on_thread(move || {
+        let on_line = move |line: &str| {
             if line.contains("begins to unload") {
                 drop(contexts.all());
             }
         };
-        heard_by(look, || slim.begin_unload().expect("it is collectible").wait(LONG).is_ok())
+        with_log_listener(on_line, || slim.begin_unload().expect("it is collectible").wait(LONG).is_ok())
     });
     assert_eq!(ended.recv_timeout(LONG), Ok(true));
 }
@@ -131,31 +131,31 @@ fn a_load_into_a_parked_context_fails_and_leaves_nothing() {
     for by_name in [true, false] {
         let runtime = runtime();
         let (contexts, stage) = (runtime.contexts(), runtime.stage_dir());
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&heard);
-        contexts.on_event(move |event| told.lock().expect("no panic").push(event.to_string()));
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&events);
+        contexts.on_event(move |event| log.lock().expect("no panic").push(event.to_string()));
         let slim = contexts.create_slim("parked").expect("the name is free");
         slim.set_canary(Canary::Off);
-        let (stops, reached, goes_on) = stop();
+        let (pause, reached, resume) = stop();
         slim.set_resolver(move |_| {
-            stops();
+            pause();
             Ok(Some(FoundModule::File(figures(1))))
         });
         let loads = slim.clone();
-        let outcome = apart(move || match by_name {
+        let outcome = on_thread(move || match by_name {
             true => loads.load_name("figures", &any()),
             false => loads.load_path(needy()),
         });
         reached();
         let _ticket = slim.begin_unload().expect("it is collectible");
         slim.park();
-        goes_on();
+        resume();
         let refused = outcome.recv_timeout(LONG).expect("the call returns");
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
         let maps = fs::read_to_string("/proc/self/maps").expect("this is Linux");
         assert!(!maps.contains(&*stage.to_string_lossy()), "an image stays mapped");
-        let heard = heard.lock().expect("no panic");
-        assert!(!heard.iter().any(|event| event.starts_with("Loaded")), "{heard:?}");
+        let events = events.lock().expect("no panic");
+        assert!(!events.iter().any(|event| event.starts_with("Loaded")), "{events:?}");
     }
 }
 
@@ -164,22 +164,22 @@ fn an_unload_waits_for_a_running_replacement() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "replaced");
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let replaces = slim.clone();
-    let outcome = apart(move || {
+    let outcome = on_thread(move || {
         let at_main = move |line: &str| {
             if line == "main reports" {
-                stops();
+                pause();
             }
         };
-        heard_by(at_main, || replaces.replace(reports(2)))
+        with_log_listener(at_main, || replaces.replace(reports(2)))
     });
     reached();
     let ticket = slim.begin_unload().expect("it is collectible");
     let report = ticket.wait(Duration::from_millis(50)).expect_err("a main of it runs");
     assert!(report.blockers.iter().any(|by| by.owner == "replacing it by reports"), "{report}");
     assert!(contexts.create_slim("replaced").is_err(), "the name is taken");
-    goes_on();
+    resume();
     let refused = outcome.recv_timeout(LONG).expect("the call returns");
     assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
     ticket.wait(LONG).expect("no call is inside");
@@ -205,9 +205,9 @@ fn a_module_of_another_runtime_is_rejected_even_with_equal_ids() {
     let secret = ours.create_slim("secret").expect("the name is free");
     secret.load_path(figures(1)).expect("it is loaded");
     let foreign = theirs.create_slim("theirs").expect("the name is free").load_path(figures(1)).expect("it is loaded");
-    let asks = ours.create_slim("requests").expect("the name is free");
-    asks.set_resolver(move |_| Ok(Some(FoundModule::Loaded(foreign.clone()))));
-    let refused = asks.load_name("figures", &any());
+    let requester = ours.create_slim("requests").expect("the name is free");
+    requester.set_resolver(move |_| Ok(Some(FoundModule::Loaded(foreign.clone()))));
+    let refused = requester.load_name("figures", &any());
     assert!(matches!(refused, Err(ContextError::ForeignModule { .. })), "{refused:?}");
 }
 
@@ -216,12 +216,12 @@ fn a_listener_with_a_panicking_drop_ends_neither_thread_nor_later_unloads() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     let contexts = runtime.contexts();
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let bomb = Bomb;
     contexts.on_event(move |event| {
         let _owned = &bomb;
         if event.event == ContextEventKind::Dead && event.name == "one" {
-            stops();
+            pause();
         }
     });
     let one = slim(&contexts, "one");
@@ -230,7 +230,7 @@ fn a_listener_with_a_panicking_drop_ends_neither_thread_nor_later_unloads() {
     drop(lease);
     reached();
     drop(runtime.shutdown());
-    goes_on();
+    resume();
     support::until("the notifying thread continues", || ticket.state() == ContextState::Dead);
     // The contexts outlive their runtime.
     let two = slim(&contexts, "two");
@@ -245,17 +245,17 @@ fn an_unloading_callback_with_a_panicking_drop_does_not_interrupt_the_unload() {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     let one = slim(&runtime.contexts(), "one");
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let bomb = Bomb;
     one.on_unloading(0, move |_| {
         let _owned = &bomb;
-        stops();
+        pause();
     });
     let unloads = one.clone();
     let unloading = thread::spawn(move || unloads.begin_unload());
     reached();
     drop(runtime.shutdown());
-    goes_on();
+    resume();
     let ticket = unloading.join().expect("the panic stays inside").expect("it is collectible");
     ticket.wait(LONG).expect("no call is inside");
 }
@@ -264,18 +264,18 @@ fn an_unloading_callback_with_a_panicking_drop_does_not_interrupt_the_unload() {
 fn a_resolver_replaced_during_its_call_may_panic_in_drop() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("requests").expect("the name is free");
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let bomb = Bomb;
     slim.set_resolver(move |_| {
         let _owned = &bomb;
-        stops();
+        pause();
         Ok(None)
     });
-    let asks = slim.clone();
-    let outcome = thread::spawn(move || asks.load_name("nothing", &any()));
+    let requester = slim.clone();
+    let outcome = thread::spawn(move || requester.load_name("nothing", &any()));
     reached();
     slim.set_resolver(|_| Ok(None));
-    goes_on();
+    resume();
     let refused = outcome.join().expect("the panic stays inside");
     assert!(matches!(refused, Err(ContextError::NotFound { .. })), "{refused:?}");
     gone(&slim.begin_unload().expect("it is collectible"));
@@ -288,8 +288,8 @@ fn misleading_context_names_do_not_hide_dependents_of_a_module() {
     let module = base.load_path(figures(1)).expect("it is loaded");
     for name in ["plain", "x of Slim \"a\" generation 1, which needs y", "a\" generation 1, which needs figures"] {
         let user = contexts.create_slim(name).expect("the name is free");
-        let lent = module.clone();
-        user.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+        let borrowed = module.clone();
+        user.set_resolver(move |_| Ok(Some(FoundModule::Loaded(borrowed.clone()))));
         user.load_path(needy()).expect("it depends");
         let report = contexts.report(base.id().expect("it is alive")).expect("it is alive");
         let is_named = |by: &alcedo_runtime::Blocker| by.owner.contains(name) && by.owner.starts_with("reports");
@@ -310,15 +310,15 @@ fn a_native_library_without_a_name_is_not_this_program() {
 fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("hangs").expect("the name is free");
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     let unloads = slim.clone();
-    let unloading = apart(move || {
+    let unloading = on_thread(move || {
         let at_exit = move |line: &str| {
             if line == "exit reports" {
-                stops();
+                pause();
             }
         };
-        heard_by(at_exit, || {
+        with_log_listener(at_exit, || {
             unloads.load_path(reports(1)).expect("it is loaded");
             unloads.begin_unload().expect("it is collectible")
         })
@@ -328,9 +328,9 @@ fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
     let report = ticket.wait(Duration::from_millis(300)).expect_err("its exit hook runs");
     assert!(report.to_string().contains("an exit hook, a destructor or a listener runs"), "{report}");
     let parks = slim.clone();
-    let parked = apart(move || parks.park());
+    let parked = on_thread(move || parks.park());
     parked.recv_timeout(LONG).expect("the call returns");
-    goes_on();
+    resume();
     assert_eq!(unloading.recv_timeout(LONG).as_ref(), Ok(&ticket));
     support::until("it has ended", || matches!(ticket.state(), ContextState::Dead | ContextState::Parked));
 }
@@ -338,10 +338,10 @@ fn a_context_hanging_in_its_exit_hook_is_parked_naming_the_thread() {
 #[test]
 fn a_hanging_listener_stops_no_other_unload() {
     let contexts = runtime().contexts();
-    let (stops, reached, goes_on) = stop();
+    let (pause, reached, resume) = stop();
     contexts.on_event(move |event| {
         if event.name == "one" && event.event == ContextEventKind::Dead {
-            stops();
+            pause();
         }
     });
     let [one, two, three] = ["one", "two", "three"].map(|name| slim(&contexts, name));
@@ -355,7 +355,7 @@ fn a_hanging_listener_stops_no_other_unload() {
     support::until("two has ended", || two.state() == ContextState::Dead);
     contexts.park_after(Some(Duration::from_millis(500)));
     support::until("three was parked", || three.state() == ContextState::Parked);
-    goes_on();
+    resume();
     support::until("one has ended", || one.state() == ContextState::Dead);
 }
 
@@ -381,8 +381,8 @@ fn the_watch_of_an_ended_slim_releases_it() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "watched");
     let kept = Arc::new(());
-    let told = Arc::clone(&kept);
-    let watch = SlimWatch::start(&slim, reports(1), move |_| drop(Arc::clone(&told))).expect("it can be watched");
+    let captured = Arc::clone(&kept);
+    let watch = SlimWatch::start(&slim, reports(1), move |_| drop(Arc::clone(&captured))).expect("it can be watched");
     gone(&slim.begin_unload().expect("it is collectible"));
     support::until("its thread has ended", || Arc::strong_count(&kept) == 1);
     drop(watch);

@@ -12,34 +12,34 @@ use alcedo_runtime::{
 
 use super::{build_tag, gone, number, reports, runtime, slim, support};
 
-type Heard = Arc<Mutex<Vec<String>>>;
+type Log = Arc<Mutex<Vec<String>>>;
 
-fn say(heard: &Heard, line: impl Into<String>) {
-    heard.lock().expect("not poisoned").push(line.into());
+fn push_line(log: &Log, line: impl Into<String>) {
+    log.lock().expect("not poisoned").push(line.into());
 }
 
-fn take(heard: &Heard) -> Vec<String> {
-    std::mem::take(&mut *heard.lock().expect("not poisoned"))
+fn take(log: &Log) -> Vec<String> {
+    std::mem::take(&mut *log.lock().expect("not poisoned"))
 }
 
 /// Runtime with a Master and a Slim, and listeners for both and for the Default.
-fn listened(heard: &Heard) -> (Runtime, LoadContext) {
+fn listened(log: &Log) -> (Runtime, LoadContext) {
     let runtime = support::host(&[reports(1)]);
     let contexts = runtime.contexts();
-    let told = Arc::clone(heard);
-    runtime
-        .unloads()
-        .on_unloading(0, move |_runtime, generation| say(&told, format!("callback of the Master: {generation}")));
-    let told = Arc::clone(heard);
+    let inner = Arc::clone(log);
+    runtime.unloads().on_unloading(0, move |_runtime, generation| {
+        push_line(&inner, format!("callback of the Master: {generation}"))
+    });
+    let inner = Arc::clone(log);
     contexts.on_event(move |event| {
         if event.event == ContextEventKind::Unloading {
-            say(&told, format!("event: {}", event.name));
+            push_line(&inner, format!("event: {}", event.name));
         }
     });
     let slim = slim(&contexts, "slim");
     for context in [slim.clone(), contexts.default_context()] {
-        let told = Arc::clone(heard);
-        context.on_unloading(0, move |event| say(&told, format!("callback: {event}")));
+        let inner = Arc::clone(log);
+        context.on_unloading(0, move |event| push_line(&inner, format!("callback: {event}")));
     }
     (runtime, slim)
 }
@@ -55,26 +55,26 @@ const ALL: [&str; 6] = [
 
 #[test]
 fn a_shutdown_notifies_the_master_the_slims_and_the_default_once() {
-    let heard = Heard::default();
-    let (runtime, slim) = listened(&heard);
+    let log = Log::default();
+    let (runtime, slim) = listened(&log);
     let other = runtime.clone();
     assert_eq!(runtime.shutdown().into_result().map_err(|error| error.to_string()), Ok(()));
-    assert_eq!(take(&heard), ALL);
+    assert_eq!(take(&log), ALL);
     assert_eq!(slim.state(), ContextState::Dead);
     drop(other.shutdown());
-    assert_eq!(take(&heard), [""; 0]);
+    assert_eq!(take(&log), [""; 0]);
 }
 
 #[test]
 fn dropping_a_runtime_notifies_every_context() {
-    let heard = Heard::default();
-    let (runtime, slim) = listened(&heard);
+    let log = Log::default();
+    let (runtime, slim) = listened(&log);
     let (function, contexts) = (build_tag(&slim), runtime.contexts());
     let other = runtime.clone();
     drop(runtime);
-    assert_eq!(take(&heard), [""; 0], "another handle is there");
+    assert_eq!(take(&log), [""; 0], "another handle is there");
     drop(other);
-    assert_eq!(take(&heard), ALL);
+    assert_eq!(take(&log), ALL);
     assert_eq!(slim.state(), ContextState::Dead);
     assert!(matches!(number(&function), Err(ContextError::ContextUnloading { .. })));
     assert_eq!(contexts.all().len(), 1, "{contexts:?}");
@@ -134,7 +134,7 @@ fn process_exit_notifies_slims_and_the_default_if_the_host_opts_in() {
     if let Ok(how) = std::env::var(HOW) {
         return end_process(&how);
     }
-    let told = |how: &str| {
+    let run_child = |how: &str| {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("heard");
         let name = "process_exit_notifies_slims_and_the_default_if_the_host_opts_in";
@@ -147,16 +147,16 @@ fn process_exit_notifies_slims_and_the_default_if_the_host_opts_in() {
         let code = output.status.code().unwrap_or_else(|| panic!("{how}: {output:?}"));
         (code, std::fs::read_to_string(file).unwrap_or_default())
     };
-    let heard = "Unloading Slim \"one\" 1\nUnloading Default 1\n";
+    let notices = "Unloading Slim \"one\" 1\nUnloading Default 1\n";
     let own = "Unloading Slim \"gone\" 1\n";
-    assert_eq!(told("exit"), (7, format!("{own}{heard}")));
-    assert_eq!(told("other-thread"), (7, format!("{own}{heard}")));
-    assert_eq!(told("panics"), (7, format!("{own}{heard}")));
-    assert_eq!(told("return"), (0, format!("{own}{heard}")), "`main` returns and the runtime is never dropped");
-    let with_master = format!("{own}Unloading Master 1\n{heard}");
-    assert_eq!(told("thread-local"), (0, with_master), "its thread ends, and drops it");
-    assert_eq!(told("unasked"), (7, own.to_owned()), "the host has not opted in");
-    assert_eq!(told("drop"), (7, format!("{own}{heard}")), "each is notified once");
+    assert_eq!(run_child("exit"), (7, format!("{own}{notices}")));
+    assert_eq!(run_child("other-thread"), (7, format!("{own}{notices}")));
+    assert_eq!(run_child("panics"), (7, format!("{own}{notices}")));
+    assert_eq!(run_child("return"), (0, format!("{own}{notices}")), "`main` returns and the runtime is never dropped");
+    let with_master = format!("{own}Unloading Master 1\n{notices}");
+    assert_eq!(run_child("thread-local"), (0, with_master), "its thread ends, and drops it");
+    assert_eq!(run_child("unasked"), (7, own.to_owned()), "the host has not opted in");
+    assert_eq!(run_child("drop"), (7, format!("{own}{notices}")), "each is notified once");
 }
 
 thread_local! {

@@ -10,8 +10,8 @@ use super::{any, gone, reports, runtime, slim, support};
 fn a_listener_receives_equal_events_for_the_master_and_slims() {
     let runtime = runtime();
     let contexts = runtime.contexts();
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let (told, own) = (Arc::clone(&heard), contexts.downgrade());
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let (inner, own) = (Arc::clone(&log), contexts.downgrade());
     contexts.on_event(move |event| {
         let line = event.to_string();
         if event.kind == ContextKind::Master {
@@ -26,9 +26,9 @@ fn a_listener_receives_equal_events_for_the_master_and_slims() {
             ContextEventKind::Dead => assert_eq!(state, None, "{line}"),
             _ => {}
         }
-        told.lock().expect("not poisoned").push(line);
+        inner.lock().expect("not poisoned").push(line);
     });
-    let take = || std::mem::take(&mut *heard.lock().expect("not poisoned"));
+    let take = || std::mem::take(&mut *log.lock().expect("not poisoned"));
     let coming_up = |generation: u64| {
         [
             format!("PreStartup Master {generation}"),
@@ -41,7 +41,7 @@ fn a_listener_receives_equal_events_for_the_master_and_slims() {
 
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(take(), coming_up(1));
-    let beside = slim(&contexts, "beside");
+    let other = slim(&contexts, "beside");
     assert_eq!(take(), ["Loaded Slim \"beside\" 1 reports"]);
     runtime.reload(&[reports(2)]).unwrap_or_else(|error| panic!("{error}"));
     let unloading = ["Unloading Master 1".to_owned()];
@@ -49,7 +49,7 @@ fn a_listener_receives_equal_events_for_the_master_and_slims() {
     runtime.unload_master().unwrap_or_else(|error| panic!("{error}"));
     let unloading = ["Unloading Master 2".to_owned()];
     assert_eq!(take(), [&unloading[..], &ending(2)[..]].concat());
-    gone(&beside.begin_unload().expect("it is collectible"));
+    gone(&other.begin_unload().expect("it is collectible"));
     assert_eq!(take()[0], "Unloading Slim \"beside\" 1");
 }
 
@@ -58,54 +58,54 @@ fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
     let runtime = support::host(&[reports(1)]);
     let contexts = runtime.contexts();
     let slim = contexts.create_slim("takes back").expect("the name is free");
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let hears = |name: &'static str| {
-        let heard = Arc::clone(&heard);
-        move || heard.lock().expect("no panic").push(name)
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let record = |name: &'static str| {
+        let log = Arc::clone(&log);
+        move || log.lock().expect("no panic").push(name)
     };
-    let take = || std::mem::take(&mut *heard.lock().expect("no panic"));
-    let asked = |name| {
-        let hears = hears(name);
+    let take = || std::mem::take(&mut *log.lock().expect("no panic"));
+    let resolver_of = |name| {
+        let record = record(name);
         move |_: &ModuleRequest| {
-            hears();
+            record();
             Ok(None)
         }
     };
-    let asked_native = |name| {
-        let hears = hears(name);
+    let native_resolver_of = |name| {
+        let record = record(name);
         move |_: &str| {
-            hears();
+            record();
             Ok(None)
         }
     };
-    let told = |name| {
-        let hears = hears(name);
-        move |_: &ContextEvent| hears()
+    let on_event_of = |name| {
+        let record = record(name);
+        move |_: &ContextEvent| record()
     };
     let registered = [
-        contexts.on_event(told("event")),
-        slim.on_unloading(0, told("unloading")),
-        slim.set_resolver(asked("resolver")),
-        slim.on_resolving(asked("handler")),
-        slim.set_native_resolver(asked_native("native resolver")),
-        slim.set_native_resolver_of("reports", asked_native("native resolver of a module")),
-        slim.on_resolving_native(asked_native("native handler")),
+        contexts.on_event(on_event_of("event")),
+        slim.on_unloading(0, on_event_of("unloading")),
+        slim.set_resolver(resolver_of("resolver")),
+        slim.on_resolving(resolver_of("handler")),
+        slim.set_native_resolver(native_resolver_of("native resolver")),
+        slim.set_native_resolver_of("reports", native_resolver_of("native resolver of a module")),
+        slim.on_resolving_native(native_resolver_of("native handler")),
     ];
     let local = {
-        let hears = hears("Master");
-        runtime.unloads().on_unloading(0, move |_, _| hears())
+        let record = record("Master");
+        runtime.unloads().on_unloading(0, move |_, _| record())
     };
     let [event, unloading, rest @ ..] = registered;
     assert!(format!("{event:?}").contains("listener for context events from"), "{event:?}");
-    let look = || {
+    let search = || {
         assert!(slim.load_name("nobody", &any()).is_err());
         assert!(slim.native_library("libnobody-has-it.so", Some("reports")).is_err());
     };
-    look();
+    search();
     let natives = ["native resolver of a module", "native resolver", "native handler"];
     assert_eq!(take(), [&["resolver", "handler"][..], &natives].concat());
     rest.into_iter().for_each(Registration::remove);
-    look();
+    search();
     assert_eq!(take(), [""; 0]);
     runtime.reload(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
     assert!(take().contains(&"Master"));
@@ -113,20 +113,20 @@ fn each_kind_of_callback_can_be_removed_and_drops_its_captures() {
     runtime.reload(&[reports(2)]).unwrap_or_else(|error| panic!("{error}"));
     assert!(!take().contains(&"Master"));
     // Removing a replaced resolver has no effect; a guard removes its resolver on drop.
-    let first = slim.set_resolver(asked("first"));
-    let second = slim.set_resolver(asked("second")).guard();
+    let first = slim.set_resolver(resolver_of("first"));
+    let second = slim.set_resolver(resolver_of("second")).guard();
     first.remove();
-    look();
+    search();
     assert_eq!(take(), ["second"]);
     drop(second);
-    look();
+    search();
     assert_eq!(take(), [""; 0]);
     slim.load_path(reports(1)).expect("it is loaded");
     assert_eq!(take(), ["event"]);
     drop([event.guard(), unloading.guard()]);
     gone(&slim.begin_unload().expect("it is collectible"));
     assert_eq!(take(), [""; 0]);
-    assert_eq!(Arc::strong_count(&heard), 1, "what they owned is gone");
+    assert_eq!(Arc::strong_count(&log), 1, "what they owned is gone");
 }
 
 #[test]
@@ -134,12 +134,12 @@ fn a_failed_master_reload_raises_no_loaded_event_and_the_old_resumes() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     runtime.create_master(&[reports(1)]).unwrap_or_else(|error| panic!("{error}"));
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&heard);
-    contexts.on_event(move |event| told.lock().expect("not poisoned").push(event.to_string()));
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let inner = Arc::clone(&events);
+    contexts.on_event(move |event| inner.lock().expect("not poisoned").push(event.to_string()));
     let broken = support::plugin("reports", &["panic-in-main"]);
     assert!(runtime.reload(&[broken]).is_ok_and(|reload| format!("{reload:?}").contains("broken on purpose")));
-    let lines = heard.lock().expect("not poisoned").clone();
+    let lines = events.lock().expect("not poisoned").clone();
     assert!(lines.contains(&"Resumed Master 1".to_owned()), "{lines:?}");
     assert!(!lines.iter().any(|line| line.starts_with("Loaded")), "{lines:?}");
 }

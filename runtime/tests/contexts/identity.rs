@@ -98,9 +98,9 @@ fn f4_objects_of_all_master_modules_belong_to_the_master() {
         [attributes.to_vec(), vec![support::tagged("magic-cube", &[], cube)]].concat()
     };
     let ended = Rc::new(RefCell::new(Vec::new()));
-    let heard = Rc::clone(&ended);
+    let inner = Rc::clone(&ended);
     let hook = Natives::default().before_destroy(move |runtime, object| {
-        heard.borrow_mut().push(runtime.objects().context_of(object).map(|info| info.id));
+        inner.borrow_mut().push(runtime.objects().context_of(object).map(|info| info.id));
     });
     let runtime = support::builder().natives(hook).build().unwrap_or_else(|error| panic!("{error}"));
     let slim = slim(&runtime.contexts(), "f4 before");
@@ -114,8 +114,8 @@ fn f4_objects_of_all_master_modules_belong_to_the_master() {
     assert!(runtime.objects().context_of(objects[0]).is_some_and(|info| info.modules.len() == 3));
 
     let during = Rc::new(RefCell::new(Vec::new()));
-    let told = Rc::clone(&during);
-    runtime.unloads().on_unloading(0, move |runtime, _| told.borrow_mut().extend(owners(runtime)));
+    let inner = Rc::clone(&during);
+    runtime.unloads().on_unloading(0, move |runtime, _| inner.borrow_mut().extend(owners(runtime)));
     let report = runtime.reload_changed(&libraries(2)).expect("there is a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(*during.borrow(), [generation(1); 3], "the old generation is alive during the notification");

@@ -21,7 +21,7 @@ fn figurines() -> PathBuf {
 }
 
 /// Two Slims that lend each other modules: `figurines` of `one` needs `reports` of `other`, which needs `figures` of `one`.
-fn each_other(contexts: &Contexts) -> [LoadContext; 2] {
+fn mutual_slims(contexts: &Contexts) -> [LoadContext; 2] {
     let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     lend(&other, one.load_path(figures(1)).expect("it is loaded"));
     lend(&one, other.load_path(needy()).unwrap_or_else(|error| panic!("{error}")));
@@ -41,7 +41,7 @@ fn until_blocked(ticket: &UnloadTicket) {
 fn contexts_sharing_modules_mutually_end_in_either_order() {
     for turned in [false, true] {
         let contexts = runtime().contexts();
-        let mut slims = each_other(&contexts);
+        let mut slims = mutual_slims(&contexts);
         if turned {
             slims.reverse();
         }
@@ -54,7 +54,7 @@ fn contexts_sharing_modules_mutually_end_in_either_order() {
 #[test]
 fn a_lender_unloads_unused_modules_and_names_dependents_of_the_rest() {
     let contexts = runtime().contexts();
-    let [one, other] = each_other(&contexts);
+    let [one, other] = mutual_slims(&contexts);
     let images: Vec<_> = one.modules().iter().map(|module| (module.name.clone(), module.image.clone())).collect();
     let build = other.modules()[0].build_id;
     let ticket = begin(&one);
@@ -99,13 +99,17 @@ fn exit_hooks_of_dependents_in_other_contexts_run_first() {
 #[test]
 fn a_replaced_generation_keeps_its_dependencies_only_until_it_is_unloaded() {
     let contexts = runtime().contexts();
-    let [one, other] = each_other(&contexts);
+    let [one, other] = mutual_slims(&contexts);
     // The new generation of the other context does not depend on the first.
-    gone_with(&other, &one, |other| other.replace(reports(1)).expect("it starts"));
+    assert_end_together(&other, &one, |other| other.replace(reports(1)).expect("it starts"));
 }
 
 /// Checks that the old generation of `lender` is kept by `borrower` and ends with it.
-fn gone_with(lender: &LoadContext, borrower: &LoadContext, replace: impl FnOnce(&LoadContext) -> UnloadTicket) {
+fn assert_end_together(
+    lender: &LoadContext,
+    borrower: &LoadContext,
+    replace: impl FnOnce(&LoadContext) -> UnloadTicket,
+) {
     let old = replace(lender);
     until_blocked(&old);
     let report = old.report();
@@ -132,7 +136,7 @@ fn an_unloading_context_shares_no_more_modules() {
 #[test]
 fn a_parked_lender_stays_loaded_with_its_dependencies() {
     let contexts = runtime().contexts();
-    let [one, other] = each_other(&contexts);
+    let [one, other] = mutual_slims(&contexts);
     let pointer = other.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let [first, second] = [begin(&one), begin(&other)];
     until_blocked(&second);
@@ -153,13 +157,13 @@ fn parking_a_context_refuses_its_pending_load_without_residue() {
         let contexts = runtime.contexts();
         let [lender, borrower] =
             ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
-        let lent = lender.load_path(figures(1)).expect("it is loaded");
-        let given_up = borrower.clone();
+        let borrowed = lender.load_path(figures(1)).expect("it is loaded");
+        let parked = borrower.clone();
         borrower.set_resolver(move |_| {
-            let ticket = begin(&given_up);
-            given_up.park();
+            let ticket = begin(&parked);
+            parked.park();
             assert_eq!(ticket.state(), ContextState::Dead, "nothing is mapped yet");
-            Ok(Some(if is_lent { FoundModule::Loaded(lent.clone()) } else { FoundModule::File(figures(2)) }))
+            Ok(Some(if is_lent { FoundModule::Loaded(borrowed.clone()) } else { FoundModule::File(figures(2)) }))
         });
         let refused = borrower.load_path(needy());
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");

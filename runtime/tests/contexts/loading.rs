@@ -151,8 +151,8 @@ fn b7_nothing_is_loaded_once_the_unload_has_begun() {
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");
     }
     assert!(matches!(slim.replace(reports(2)), Err(ContextError::ContextUnloading { .. })));
-    let says = refusal(slim.load_path(figures(1)));
-    assert!(says.starts_with("Slim \"b7\" has been unloading for "), "{says}");
+    let message = refusal(slim.load_path(figures(1)));
+    assert!(message.starts_with("Slim \"b7\" has been unloading for "), "{message}");
 }
 
 #[test]
@@ -175,13 +175,13 @@ fn b8_a_manifest_is_read_without_running_any_code() {
     let witness = dir.path().join("witness");
     let library = support::plugin("broken", &["witness"]);
     // The library writes this file when it is mapped.
-    let told = std::process::Command::new(std::env::current_exe().expect("this test"))
+    let output = std::process::Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", &support::full_name(module_path!(), "peeks_in_a_child"), "--ignored"])
         .env("ALCEDO_WITNESS", &witness)
         .env("ALCEDO_PEEKED", &library)
         .output()
         .expect("it runs");
-    assert!(told.status.success() && String::from_utf8_lossy(&told.stdout).contains("1 passed"), "{told:?}");
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
     assert!(!witness.exists(), "an initialiser has run");
 }
 

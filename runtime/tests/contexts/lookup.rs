@@ -62,27 +62,27 @@ fn own_modules_of_a_context_come_before_the_defaults() {
 #[test]
 fn a_missing_module_is_searched_in_resolver_default_and_handlers() {
     let contexts = runtime().contexts();
-    let asked = Arc::new(Mutex::new(Vec::new()));
+    let requests = Arc::new(Mutex::new(Vec::new()));
     let slim = contexts.create_slim("requests").expect("the name is free");
-    let note = |who: &'static str, answers: bool| {
-        let asked = Arc::clone(&asked);
+    let resolver_of = |label: &'static str, answers: bool| {
+        let requests = Arc::clone(&requests);
         move |request: &alcedo_runtime::ModuleRequest| {
-            asked.lock().expect("not poisoned").push(format!("{who} {}", request.name));
+            requests.lock().expect("not poisoned").push(format!("{label} {}", request.name));
             Ok((answers && request.name == "figures").then(|| FoundModule::File(figures(2))))
         }
     };
-    slim.set_resolver(note("resolver", false));
-    slim.on_resolving(note("handler", true));
+    slim.set_resolver(resolver_of("resolver", false));
+    slim.on_resolving(resolver_of("handler", true));
     assert!(
         refusal(slim.resolve_type("Sum")).contains("has no type Sum: it has none"),
         "the module of the type is unknown"
     );
-    assert!(asked.lock().expect("not poisoned").is_empty());
+    assert!(requests.lock().expect("not poisoned").is_empty());
     assert_eq!(
         slim.resolve_type("figures::Sum").expect("the handler has it").module.context,
         slim.id().expect("alive")
     );
-    assert_eq!(*asked.lock().expect("not poisoned"), ["resolver figures", "handler figures"]);
+    assert_eq!(*requests.lock().expect("not poisoned"), ["resolver figures", "handler figures"]);
     assert_eq!(number(&slim.function("Sum", "build_tag", "-> u64").expect("it is there now")).expect("it answers"), 2);
     let refused = refusal(slim.function("missing:Sum", "build_tag", "-> u64"));
     assert_eq!(
@@ -189,9 +189,9 @@ fn an_unresolved_master_dependency_is_reported_with_all_places_searched() {
     );
     runtime.contexts().default_context().load_path(figures(1)).expect("it is loaded");
     let refused = runtime.create_master(&[support::plugin("reports", &["needs-newer-figures"])]);
-    let Err(Error::Load(LoadError::Dependency(why))) = refused else { panic!("{refused:?}") };
-    assert!(matches!(*why, ContextError::VersionMismatch { .. }), "{why}");
-    assert!(why.to_string().starts_with("Default has figures 0.1.0, and >=0.2 is requested"), "{why}");
+    let Err(Error::Load(LoadError::Dependency(cause))) = refused else { panic!("{refused:?}") };
+    assert!(matches!(*cause, ContextError::VersionMismatch { .. }), "{cause}");
+    assert!(cause.to_string().starts_with("Default has figures 0.1.0, and >=0.2 is requested"), "{cause}");
     runtime.create_master(&[needy()]).unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -219,9 +219,10 @@ fn type_names_agree_between_types_and_functions() {
         assert_eq!(slim.resolve_type(ty).expect(ty).path, "Report");
         assert_eq!(number(&slim.function(ty, "build_tag", "-> u64").expect(ty)).expect("it answers"), 1);
     }
-    for (ty, flaw) in [("::Report", "no module stands before the colon"), ("a::B::c", "more than a module and a type")]
+    for (ty, expected) in
+        [("::Report", "no module stands before the colon"), ("a::B::c", "more than a module and a type")]
     {
-        assert!(refusal(slim.resolve_type(ty)).contains(flaw));
-        assert!(refusal(slim.function(ty, "build_tag", "-> u64")).contains(flaw));
+        assert!(refusal(slim.resolve_type(ty)).contains(expected));
+        assert!(refusal(slim.function(ty, "build_tag", "-> u64")).contains(expected));
     }
 }

@@ -22,6 +22,7 @@ mod loading;
 mod lookup;
 mod module_calls;
 mod natives;
+mod nested_loads;
 mod page;
 mod paths;
 mod pinned;
@@ -29,7 +30,6 @@ mod resolution;
 mod scopes;
 mod signatures;
 mod slims;
-mod under_way;
 mod unloading;
 
 use crate::support;

@@ -11,22 +11,22 @@ use super::{any, figures, gone, reports, runtime, support, text};
 const RENDER: &str = "nm:/reports:Report:render";
 
 /// Creates a Slim with `relay` and further libraries.
-fn relay(contexts: &Contexts, name: &str, beside: &[std::path::PathBuf]) -> LoadContext {
+fn relay(contexts: &Contexts, name: &str, libraries: &[std::path::PathBuf]) -> LoadContext {
     let slim = contexts.create_slim(name).unwrap_or_else(|error| panic!("{error}"));
-    for library in beside.iter().chain([&support::plugin("relay", &[])]) {
+    for library in libraries.iter().chain([&support::plugin("relay", &[])]) {
         slim.load_path(library).unwrap_or_else(|error| panic!("{error}"));
     }
     slim
 }
 
 /// Calls `method` of `relay`, which forwards these arguments.
-fn handed_on(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
-    let words = match method {
+fn forwarded(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
+    let signature = match method {
         "number" => "String -> String",
         "render" => "String, String, u32 -> String",
         _ => "String, String -> String",
     };
-    let function = slim.function("Relay", method, words).unwrap_or_else(|error| panic!("{error}"));
+    let function = slim.function("Relay", method, signature).unwrap_or_else(|error| panic!("{error}"));
     match function.call(arguments).unwrap_or_else(|error| panic!("{error}")) {
         Some(Value::Text(text)) => text,
         other => panic!("{other:?}"),
@@ -34,11 +34,11 @@ fn handed_on(slim: &LoadContext, method: &str, arguments: &[Value]) -> String {
 }
 
 fn number(slim: &LoadContext, name: &str) -> String {
-    handed_on(slim, "number", &[text(name)])
+    forwarded(slim, "number", &[text(name)])
 }
 
 fn render(slim: &LoadContext) -> String {
-    handed_on(slim, "render", &[text(RENDER), text("Ada"), Value::U32(2)])
+    forwarded(slim, "render", &[text(RENDER), text("Ada"), Value::U32(2)])
 }
 
 #[test]
@@ -46,10 +46,10 @@ fn a_module_calls_modules_of_its_slim_on_any_thread() {
     let contexts = runtime().contexts();
     let slim = relay(&contexts, "beside", &[reports(1)]);
     for name in [RENDER, "nm:/reports:Report:render"] {
-        let said = handed_on(&slim, "render", &[text(name), text("Ada"), Value::U32(2)]);
-        assert_eq!(said, "Ada x2 by build 1");
+        let answer = forwarded(&slim, "render", &[text(name), text("Ada"), Value::U32(2)]);
+        assert_eq!(answer, "Ada x2 by build 1");
     }
-    assert_eq!(handed_on(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
+    assert_eq!(forwarded(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
     let threads: Vec<_> = (0..4).map(|_| slim.clone()).map(|slim| thread::spawn(move || render(&slim))).collect();
     for thread in threads {
         assert_eq!(thread.join().expect("it does not panic"), "Ada x2 by build 1");
@@ -64,9 +64,10 @@ fn lookup_prefers_own_then_borrowed_then_default_modules() {
     let of_default = relay(&contexts, "of the default", &[]);
     assert_eq!(number(&of_default, "nm:/reports:Report:build_tag"), "3");
     let lender = contexts.create_slim("lender").expect("the name is free");
-    let lent = lender.load_path(reports(2)).expect("it is loaded");
+    let borrowed = lender.load_path(reports(2)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");
-    borrower.set_resolver(move |request| Ok((request.name == "reports").then(|| FoundModule::Loaded(lent.clone()))));
+    borrower
+        .set_resolver(move |request| Ok((request.name == "reports").then(|| FoundModule::Loaded(borrowed.clone()))));
     borrower.load_name("reports", &any()).unwrap_or_else(|error| panic!("{error}"));
     borrower.load_path(support::plugin("relay", &[])).expect("it is loaded");
     assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "2");
@@ -78,9 +79,9 @@ fn lookup_prefers_own_then_borrowed_then_default_modules() {
 fn a_call_unavailable_to_a_module_is_refused_with_a_reason() {
     let contexts = runtime().contexts();
     let slim = relay(&contexts, "refused", &[reports(1), figures(1)]);
-    let check = |name: &str, says: &str| {
-        let said = number(&slim, name);
-        assert!(said.starts_with("refused: ") && said.contains(says), "{name}: {said}");
+    let check = |name: &str, expected: &str| {
+        let answer = number(&slim, name);
+        assert!(answer.starts_with("refused: ") && answer.contains(expected), "{name}: {answer}");
     };
     check("nm:/reports:Report:nothing", "leads nowhere in Slim \"refused\"");
     check("nm:/nobody:Report:build_tag", "nm:/reports:Report:build_tag");
@@ -88,8 +89,8 @@ fn a_call_unavailable_to_a_module_is_refused_with_a_reason() {
     check("uf:/Script/Core.Object:name", "in one of its methods");
     check("up:/Script/Core.Object:name", "objects, which belong to the game thread");
     check("no name", "is not a ZCall name");
-    let said = handed_on(&slim, "text", &[text("nm:/reports:Report:fail"), text("on purpose")]);
-    assert!(said.contains("the caller was built for"), "{said}");
+    let answer = forwarded(&slim, "text", &[text("nm:/reports:Report:fail"), text("on purpose")]);
+    assert!(answer.contains("the caller was built for"), "{answer}");
 }
 
 #[test]
@@ -98,14 +99,14 @@ fn a_running_call_keeps_the_callee_context_and_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("go on");
     let lender = contexts.create_slim("lender").expect("the name is free");
-    let lent = lender.load_path(reports(1)).expect("it is loaded");
+    let borrowed = lender.load_path(reports(1)).expect("it is loaded");
     let slim = contexts.create_slim("borrower").expect("the name is free");
-    slim.set_resolver(move |request| Ok((request.name == "reports").then(|| FoundModule::Loaded(lent.clone()))));
+    slim.set_resolver(move |request| Ok((request.name == "reports").then(|| FoundModule::Loaded(borrowed.clone()))));
     slim.load_name("reports", &any()).unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(support::plugin("relay", &[])).expect("it is loaded");
     let caller = {
         let (slim, path) = (slim.clone(), path.display().to_string());
-        thread::spawn(move || handed_on(&slim, "wait_for", &[text("nm:/reports:Report:wait_for"), text(&path)]))
+        thread::spawn(move || forwarded(&slim, "wait_for", &[text("nm:/reports:Report:wait_for"), text(&path)]))
     };
     let id = lender.id().expect("it is alive");
     support::until("the call is inside", || {
@@ -153,9 +154,10 @@ fn a_dependent_still_calls_its_unloading_or_replaced_lender() {
         let contexts = runtime().contexts();
         let [lender, borrower] =
             ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
-        let lent = lender.load_path(reports(1)).expect("it is loaded");
-        borrower
-            .set_resolver(move |request| Ok((request.name == "reports").then(|| FoundModule::Loaded(lent.clone()))));
+        let borrowed = lender.load_path(reports(1)).expect("it is loaded");
+        borrower.set_resolver(move |request| {
+            Ok((request.name == "reports").then(|| FoundModule::Loaded(borrowed.clone())))
+        });
         borrower.load_name("reports", &any()).unwrap_or_else(|error| panic!("{error}"));
         borrower.load_path(support::plugin("relay", &[])).expect("it is loaded");
         let before = borrower.function("Report", "build_tag", "-> u64").expect("it is offered");
@@ -202,8 +204,8 @@ fn an_exit_hook_calls_dependencies_in_own_and_unloading_contexts() {
     assert!(lines.contains("exit relay: the end x1 by build 1\n"), "{lines}");
 
     let [lender, borrower] = ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
-    let lent = lender.load_path(reports(1)).expect("it is loaded");
-    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+    let borrowed = lender.load_path(reports(1)).expect("it is loaded");
+    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(borrowed.clone()))));
     borrower.load_path(&dependent).expect("it is loaded");
     let ticket = lender.begin_unload().expect("it is collectible");
     gone(&borrower.begin_unload().expect("it is collectible"));
@@ -241,7 +243,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
     let slim = relay(&contexts, "calls the host", &[]);
     let check = move |slim: &LoadContext| {
         assert_eq!(number(slim, "ex:/host.seven"), "7");
-        assert_eq!(handed_on(slim, "text", &[text("ex:/host.greet"), text("Ada")]), "hello Ada");
+        assert_eq!(forwarded(slim, "text", &[text("ex:/host.greet"), text("Ada")]), "hello Ada");
     };
     check(&slim);
     assert_eq!(number(&slim, "ex:/host.next"), "2");
@@ -253,26 +255,26 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
         ("ex:/host.wrong", "mend its signature"),
         ("ex:/host.fails", "on purpose"),
     ] {
-        let said = number(&slim, name);
-        assert!(said.starts_with("refused: ") && said.contains(expected), "{name}: {said}");
+        let answer = number(&slim, name);
+        assert!(answer.starts_with("refused: ") && answer.contains(expected), "{name}: {answer}");
     }
     // Module functions take precedence over those of the host.
     calls.register_shared("relay.echo", signature("String -> String"), |_| Ok(None)).expect("the name is free");
-    assert_eq!(handed_on(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
+    assert_eq!(forwarded(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
 
     drop(count);
     drop(slim);
     let left = contexts.create_slim("outlives the host").expect("the name is free");
     left.load_path(support::plugin("relay", &[])).expect("it is loaded");
     let of_slim = left.function("Relay", "number", "String -> String").expect("it is offered");
-    let said = |name: &str| of_slim.call(&[text(name)]);
-    assert!(said("ex:/host.next").is_ok());
+    let call = |name: &str| of_slim.call(&[text(name)]);
+    assert!(call("ex:/host.next").is_ok());
     drop(runtime);
     assert!(owned.upgrade().is_none(), "captures of the body are dropped with the host");
-    let said = said("ex:/host.next");
+    let result = call("ex:/host.next");
     assert!(
-        matches!(&said, Ok(Some(Value::Text(said))) if said.contains("is not available")) || said.is_err(),
-        "{said:?}"
+        matches!(&result, Ok(Some(Value::Text(text))) if text.contains("is not available")) || result.is_err(),
+        "{result:?}"
     );
 }
 
@@ -288,10 +290,10 @@ fn calls_racing_replacement_and_unload_return_a_result_or_a_refusal() {
                 thread::spawn(move || {
                     let mut answers = 0_u64;
                     // Calls until the context unloads; each result until then is an answer or the refusal of a callee.
-                    while let Ok(said) = function.call(&[text("nm:/reports:Report:build_tag")]) {
-                        let Some(Value::Text(said)) = said else { panic!("{said:?}") };
-                        assert!(said == "1" || said.contains("is not available"), "{said}");
-                        answers += u64::from(said == "1");
+                    while let Ok(answer) = function.call(&[text("nm:/reports:Report:build_tag")]) {
+                        let Some(Value::Text(answer)) = answer else { panic!("{answer:?}") };
+                        assert!(answer == "1" || answer.contains("is not available"), "{answer}");
+                        answers += u64::from(answer == "1");
                     }
                     answers
                 })

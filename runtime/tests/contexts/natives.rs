@@ -23,22 +23,22 @@ fn is_mapped(path: &Path) -> bool {
 
 #[test]
 fn d1_a_native_library_is_looked_up_in_a_fixed_order() {
-    let (contexts, asked) = (runtime().contexts(), Arc::new(Mutex::new(Vec::new())));
+    let (contexts, requests) = (runtime().contexts(), Arc::new(Mutex::new(Vec::new())));
     let slim = slim(&contexts, "d1");
-    let told = |name: &'static str| {
-        let asked = Arc::clone(&asked);
-        move |wanted: &str| {
-            asked.lock().expect("not poisoned").push(format!("{name} {wanted}"));
+    let resolver_of = |name: &'static str| {
+        let requests = Arc::clone(&requests);
+        move |library: &str| {
+            requests.lock().expect("not poisoned").push(format!("{name} {library}"));
             Ok(None)
         }
     };
-    slim.on_resolving_native(told("handler 1"));
-    slim.on_resolving_native(told("handler 2"));
-    slim.set_native_resolver(told("resolver"));
-    slim.set_native_resolver_of("reports", told("module's"));
+    slim.on_resolving_native(resolver_of("handler 1"));
+    slim.on_resolving_native(resolver_of("handler 2"));
+    slim.set_native_resolver(resolver_of("resolver"));
+    slim.set_native_resolver_of("reports", resolver_of("module's"));
     let refused = refusal(slim.native_library("nowhere", Some("reports")));
     let order = ["module's nowhere", "resolver nowhere", "handler 1 nowhere", "handler 2 nowhere"];
-    assert_eq!(*asked.lock().expect("not poisoned"), order);
+    assert_eq!(*requests.lock().expect("not poisoned"), order);
     let folder = reports(1).parent().expect("a folder").display().to_string();
     assert_eq!(
         refused,
@@ -59,8 +59,8 @@ fn d1_system_and_module_folder_are_searched_before_the_handlers() {
     let slim = contexts.create_slim("d1").expect("the name is free");
     slim.load_path(&file).expect("it is loaded");
     slim.on_resolving_native(|name| panic!("unexpected request for {name}"));
-    let beside = slim.native_library("beside", Some("reports")).expect("it is next to the module");
-    assert_eq!(beside.path(), dir.path().join("libbeside.so"));
+    let library = slim.native_library("beside", Some("reports")).expect("it is next to the module");
+    assert_eq!(library.path(), dir.path().join("libbeside.so"));
     let system = slim.native_library("libm.so.6", None).expect("the system has it");
     assert!(!system.symbol("cos").expect("it has").is_null());
     assert!(matches!(system.symbol("nowhere"), Err(ContextError::Native { .. })));
@@ -72,8 +72,8 @@ fn d2_the_first_result_wins_and_is_cached_per_context() {
     let dir = tempfile::tempdir().expect("a folder");
     let (first, second) = (native(dir.path(), "first.so"), native(dir.path(), "second.so"));
     let slim = slim(&contexts, "d2");
-    let asked = Arc::new(Mutex::new(0));
-    let (count, answer) = (Arc::clone(&asked), first.clone());
+    let calls = Arc::new(Mutex::new(0));
+    let (count, answer) = (Arc::clone(&calls), first.clone());
     slim.on_resolving_native(|_| Ok(None));
     slim.on_resolving_native(move |_| {
         *count.lock().expect("not poisoned") += 1;
@@ -82,7 +82,7 @@ fn d2_the_first_result_wins_and_is_cached_per_context() {
     slim.on_resolving_native(move |_| Ok(Some(second.clone())));
     assert_eq!(slim.native_library("found", None).expect("it is found").path(), first);
     assert_eq!(slim.native_library("found", None).expect("it is found").path(), first);
-    assert_eq!(*asked.lock().expect("not poisoned"), 1);
+    assert_eq!(*calls.lock().expect("not poisoned"), 1);
 }
 
 #[test]
@@ -104,18 +104,18 @@ fn d3_a_resolver_returns_an_absolute_path() {
 fn d4_native_libraries_outlive_their_context_unless_closing_is_allowed() {
     let contexts = runtime().contexts();
     let dir = tempfile::tempdir().expect("a folder");
-    let [stays, goes] = ["stays.so", "goes.so"].map(|name| native(dir.path(), name));
+    let [kept, closed] = ["stays.so", "goes.so"].map(|name| native(dir.path(), name));
     let slim = slim(&contexts, "d4");
-    for path in [&stays, &goes] {
+    for path in [&kept, &closed] {
         let library = slim.native_library(&path.to_string_lossy(), None).expect("it is there");
-        if *path == goes {
+        if *path == closed {
             // SAFETY: it is a library of data.
             unsafe { library.mark_unloadable() };
         }
     }
     let listed = |path: &Path| contexts.natives().into_iter().any(|native| native.path == path);
-    assert!(listed(&stays) && listed(&goes) && is_mapped(&goes));
+    assert!(listed(&kept) && listed(&closed) && is_mapped(&closed));
     gone(&slim.begin_unload().expect("it is collectible"));
-    assert!(listed(&stays) && is_mapped(&stays), "closing was not permitted");
-    assert!(!listed(&goes) && !is_mapped(&goes));
+    assert!(listed(&kept) && is_mapped(&kept), "closing was not permitted");
+    assert!(!listed(&closed) && !is_mapped(&closed));
 }

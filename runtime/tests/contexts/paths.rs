@@ -21,18 +21,18 @@ fn a_relative_path_is_refused_at_every_entry_point() {
     let (host, path) = (runtime(), relative());
     let contexts = host.contexts();
     let refused = RefCell::new(Vec::new());
-    let context_refuses = |door: &'static str, outcome: Result<(), ContextError>| {
-        let error = outcome.expect_err(door);
+    let context_refuses = |entry_point: &'static str, outcome: Result<(), ContextError>| {
+        let error = outcome.expect_err(entry_point);
         let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
         assert!(
             matches!(error, ContextError::PathNotAbsolute { .. })
                 || matches!(cause, Some(ContextError::PathNotAbsolute { .. })),
-            "{door}: {error:?}"
+            "{entry_point}: {error:?}"
         );
         refused.borrow_mut().push(error.to_string());
     };
-    let host_refuses = |door: &'static str, error: Error| {
-        assert!(matches!(error, Error::Load(LoadError::PathNotAbsolute { .. })), "{door}: {error:?}");
+    let host_refuses = |entry_point: &'static str, error: Error| {
+        assert!(matches!(error, Error::Load(LoadError::PathNotAbsolute { .. })), "{entry_point}: {error:?}");
         refused.borrow_mut().push(error.to_string());
     };
 
@@ -47,35 +47,35 @@ fn a_relative_path_is_refused_at_every_entry_point() {
         other => panic!("{other:?}"),
     }
 
-    let asked = contexts.create_slim("asked").expect("the name is free");
+    let slim = contexts.create_slim("asked").expect("the name is free");
     let answer = path.clone();
-    asked.set_resolver(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
-    context_refuses("a resolver", asked.load_name("reports", &any()).map(drop));
-    context_refuses("a resolver of a dependency", asked.load_path(needy()).map(drop));
-    asked.set_resolver(|_| Ok(None));
+    slim.set_resolver(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
+    context_refuses("a resolver", slim.load_name("reports", &any()).map(drop));
+    context_refuses("a resolver of a dependency", slim.load_path(needy()).map(drop));
+    slim.set_resolver(|_| Ok(None));
     let answer = path.clone();
-    asked.on_resolving(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
-    context_refuses("a handler", asked.load_name("reports", &any()).map(drop));
+    slim.on_resolving(move |_| Ok(Some(FoundModule::File(answer.clone().into()))));
+    context_refuses("a handler", slim.load_name("reports", &any()).map(drop));
     let answer = path.clone();
-    asked.on_resolving_native(move |_| Ok(Some(answer.clone().into())));
-    context_refuses("a handler of native libraries", asked.native_library("alcedo_nowhere", None).map(drop));
+    slim.on_resolving_native(move |_| Ok(Some(answer.clone().into())));
+    context_refuses("a handler of native libraries", slim.native_library("alcedo_nowhere", None).map(drop));
     let answer = path.clone();
-    asked.set_native_resolver(move |_| Ok(Some(answer.clone().into())));
-    context_refuses("a resolver of native libraries", asked.native_library("alcedo_nowhere", None).map(drop));
+    slim.set_native_resolver(move |_| Ok(Some(answer.clone().into())));
+    context_refuses("a resolver of native libraries", slim.native_library("alcedo_nowhere", None).map(drop));
     let answer = path.clone();
-    asked.set_native_resolver_of("reports", move |_| Ok(Some(answer.clone().into())));
-    let native = asked.native_library("alcedo_nowhere", Some("reports"));
+    slim.set_native_resolver_of("reports", move |_| Ok(Some(answer.clone().into())));
+    let native = slim.native_library("alcedo_nowhere", Some("reports"));
     context_refuses("a module's resolver of native libraries", native.map(drop));
 
     host_refuses("a Master", host.create_master(&[&path]).expect_err("it is relative"));
     host.create_master(&[support::plugin("broken", &[])]).expect("it is absolute");
-    let says = |report: alcedo_runtime::Reload| report.into_result().expect_err("it is relative").to_string();
+    let message_of = |report: alcedo_runtime::Reload| report.into_result().expect_err("it is relative").to_string();
     for report in [host.reload(&[&path]), host.reload_changed(&[&path])] {
-        refused.borrow_mut().push(says(report.expect("there is a Master")));
+        refused.borrow_mut().push(message_of(report.expect("there is a Master")));
     }
     host.request_reload(vec![path.clone().into()]);
     host.safe_point();
-    refused.borrow_mut().extend(host.take_reloads().into_iter().map(says));
+    refused.borrow_mut().extend(host.take_reloads().into_iter().map(message_of));
     assert_eq!(host.generation(), 1);
 
     let refused = refused.into_inner();
@@ -89,7 +89,7 @@ fn a_relative_path_is_refused_at_every_entry_point() {
 #[test]
 fn native_library_names_with_folders_skip_the_current_folder() {
     let host = runtime();
-    let asked = host.contexts().create_slim("names").expect("the name is free");
-    let refused = asked.native_library(&relative(), None);
+    let slim = host.contexts().create_slim("names").expect("the name is free");
+    let refused = slim.native_library(&relative(), None);
     assert!(matches!(refused, Err(ContextError::NativeNotFound { .. })), "{refused:?}");
 }

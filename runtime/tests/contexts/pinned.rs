@@ -20,8 +20,8 @@ fn a_pinned_context_outlives_its_handles_and_is_not_collectible() {
         assert!(matches!(refused, Err(ContextError::NotCollectible { .. })), "{refused:?}");
         assert!(refusal(refused).starts_with("Pinned \"contracts\" is never unloaded"));
     }
-    let given_up = contexts.park(pinned.id().expect("it is alive"));
-    assert!(refusal(given_up).ends_with("it is never unloaded"));
+    let refused = contexts.park(pinned.id().expect("it is alive"));
+    assert!(refusal(refused).ends_with("it is never unloaded"));
     drop(pinned);
     assert_eq!(number(&answer).expect("it is there"), 1);
     let listed = contexts.all().into_iter().find(|info| info.name == "contracts").expect("it is listed");
@@ -48,8 +48,8 @@ fn pinned_contexts_and_slims_share_their_names() {
 #[test]
 fn a_collectible_dependency_of_a_pinned_context_is_refused() {
     let contexts = runtime().contexts();
-    let may_go = slim(&contexts, "may go");
-    let module = may_go.load_path(figures(1)).expect("it is loaded");
+    let collectible = slim(&contexts, "may go");
+    let module = collectible.load_path(figures(1)).expect("it is loaded");
     let pinned = contexts.create_pinned("stays").expect("the name is free");
     pinned.set_resolver(move |_| Ok(Some(FoundModule::Loaded(module.clone()))));
     let refused = pinned.load_path(needy());
@@ -66,17 +66,17 @@ fn pinned_contexts_depend_only_on_pinned_contexts() {
     let contexts = runtime().contexts();
     let base = contexts.create_pinned("base").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");
-    let lent = move |_: &alcedo_runtime::ModuleRequest| Ok(Some(FoundModule::Loaded(module.clone())));
+    let resolver = move |_: &alcedo_runtime::ModuleRequest| Ok(Some(FoundModule::Loaded(module.clone())));
     let top = contexts.create_pinned("top").expect("the name is free");
-    top.set_resolver(lent.clone());
+    top.set_resolver(resolver.clone());
     top.load_path(needy()).expect("neither is ever unloaded");
     assert_eq!(top.resolve_type("Sum").expect("it depends on it").context, "Pinned \"base\"");
     let default = contexts.default_context();
-    default.set_resolver(lent.clone());
+    default.set_resolver(resolver.clone());
     default.load_path(needy()).expect("neither is ever unloaded");
     // A collectible context depends on a pinned one and ends without it.
     let slim = contexts.create_slim("goes").expect("the name is free");
-    slim.set_resolver(lent);
+    slim.set_resolver(resolver);
     slim.load_path(needy()).expect("it is borrowed");
     super::gone(&slim.begin_unload().expect("it is collectible"));
     assert_eq!(base.state(), ContextState::Alive);
@@ -86,8 +86,8 @@ fn pinned_contexts_depend_only_on_pinned_contexts() {
 fn a_pinned_context_ends_with_its_runtime_and_is_notified() {
     let runtime = runtime();
     let contexts = runtime.contexts();
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let listener = Arc::clone(&heard);
+    let names = Arc::new(Mutex::new(Vec::new()));
+    let listener = Arc::clone(&names);
     contexts.on_event(move |event| {
         if event.event == ContextEventKind::Unloading {
             listener.lock().expect("not poisoned").push(event.name.clone());
@@ -97,22 +97,22 @@ fn a_pinned_context_ends_with_its_runtime_and_is_notified() {
     let _slim = slim(&contexts, "slim");
     let shutdown = runtime.shutdown();
     assert_eq!(shutdown.left, [""; 0], "pinned contexts do not block a shutdown");
-    assert_eq!(*heard.lock().expect("not poisoned"), ["slim", "contracts", "Default"]);
+    assert_eq!(*names.lock().expect("not poisoned"), ["slim", "contracts", "Default"]);
 }
 
 #[test]
 fn a_resolver_reaches_its_pinned_context_without_a_handle() {
     let contexts = runtime().contexts();
     let pinned = contexts.create_pinned("asked").expect("the name is free");
-    let (weak, heard) = (pinned.downgrade(), Arc::new(Mutex::new(Vec::new())));
-    let tells = Arc::clone(&heard);
+    let (weak, names) = (pinned.downgrade(), Arc::new(Mutex::new(Vec::new())));
+    let inner = Arc::clone(&names);
     pinned.set_resolver(move |request| {
-        tells.lock().expect("not poisoned").push(request.load_context().map(|context| context.name().to_owned()));
+        inner.lock().expect("not poisoned").push(request.load_context().map(|context| context.name().to_owned()));
         Ok(Some(FoundModule::File(figures(1))))
     });
     drop(pinned);
     let sum = contexts.function("asked", "figures::Sum", "build_tag", "-> u64").expect("its resolver finds it");
     assert_eq!(number(&sum).expect("it answers"), 1);
-    assert_eq!(*heard.lock().expect("not poisoned"), [Some("asked".to_owned())]);
+    assert_eq!(*names.lock().expect("not poisoned"), [Some("asked".to_owned())]);
     assert_eq!(weak.upgrade().expect("it stays").modules().len(), 1);
 }

@@ -9,23 +9,23 @@ use alcedo_runtime::{
 use super::{LONG, any, contexts, figures, gone, needy, refusal, reports, runtime, slim, support};
 
 /// Resolver calls in order.
-type Asked = Arc<Mutex<Vec<String>>>;
+type Requests = Arc<Mutex<Vec<String>>>;
 
 /// Resolver that finds `figures` if `library` is present, and records its calls.
-fn knows(
-    asked: &Asked,
+fn resolver_for(
+    requests: &Requests,
     name: &str,
     library: Option<u64>,
 ) -> impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, alcedo_runtime::ResolverFailure> + Send + Sync + 'static {
-    let (asked, name) = (Arc::clone(asked), name.to_owned());
+    let (requests, name) = (Arc::clone(requests), name.to_owned());
     move |request| {
-        asked.lock().expect("not poisoned").push(format!("{name} {}", request.name));
+        requests.lock().expect("not poisoned").push(format!("{name} {}", request.name));
         Ok(library.filter(|_| request.name == "figures").map(|tag| FoundModule::File(figures(tag))))
     }
 }
 
-fn taken(asked: &Asked) -> Vec<String> {
-    std::mem::take(&mut *asked.lock().expect("not poisoned"))
+fn take_requests(requests: &Requests) -> Vec<String> {
+    std::mem::take(&mut *requests.lock().expect("not poisoned"))
 }
 
 /// The tag of the build of `figures` that a module of the context sees.
@@ -39,34 +39,34 @@ fn id_of(tag: u64) -> u128 {
 
 #[test]
 fn c1_a_context_searches_itself_first_and_stops_on_success() {
-    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    let (contexts, requests) = (runtime().contexts(), Requests::default());
     let slim = contexts.create_slim("c1").expect("the name is free");
-    slim.set_resolver(knows(&asked, "resolver", Some(2)));
+    slim.set_resolver(resolver_for(&requests, "resolver", Some(2)));
     slim.load_path(figures(1)).expect("it is loaded");
     slim.load_path(needy()).expect("its dependency is available");
-    assert_eq!((build_of_figures(&slim), taken(&asked).len()), (id_of(1), 0));
+    assert_eq!((build_of_figures(&slim), take_requests(&requests).len()), (id_of(1), 0));
 }
 
 #[test]
 fn c1_an_unsuitable_version_is_an_error_and_ends_the_search() {
-    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    let (contexts, requests) = (runtime().contexts(), Requests::default());
     let slim = contexts.create_slim("c1").expect("the name is free");
     slim.load_path(figures(1)).expect("it is loaded");
-    slim.on_resolving(knows(&asked, "handler", Some(2)));
+    slim.on_resolving(resolver_for(&requests, "handler", Some(2)));
     let refused = refusal(slim.load_path(support::plugin("reports", &["needs-newer-figures"])));
     assert!(refused.starts_with("Slim \"c1\" has figures 0.1.0, and >=0.2 is requested"), "{refused}");
-    assert!(taken(&asked).is_empty());
+    assert!(take_requests(&requests).is_empty());
 }
 
 #[test]
 fn c2_the_resolver_is_searched_before_the_default() {
-    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    let (contexts, requests) = (runtime().contexts(), Requests::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c2").expect("the name is free");
-    slim.set_resolver(knows(&asked, "resolver", Some(2)));
+    slim.set_resolver(resolver_for(&requests, "resolver", Some(2)));
     slim.load_path(needy()).expect("it is loaded");
     assert_eq!(build_of_figures(&slim), id_of(2));
-    assert_eq!(taken(&asked), ["resolver figures"], "the resolver is called once: its result is cached");
+    assert_eq!(take_requests(&requests), ["resolver figures"], "the resolver is called once: its result is cached");
 }
 
 #[test]
@@ -80,9 +80,9 @@ fn c2_an_answer_of_another_name_is_refused() {
 
 #[test]
 fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
-    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    let (contexts, requests) = (runtime().contexts(), Requests::default());
     let slim = contexts.create_slim("c2").expect("the name is free");
-    slim.on_resolving(knows(&asked, "handler", Some(1)));
+    slim.on_resolving(resolver_for(&requests, "handler", Some(1)));
     slim.set_resolver(|_| Err("the disk is gone".into()));
     let refused = refusal(slim.load_path(needy()));
     assert_eq!(refused, "the resolver of Slim \"c2\" failed when it was called for figures: the disk is gone");
@@ -90,7 +90,7 @@ fn c2_a_resolver_that_fails_or_panics_ends_the_search() {
     let refused = slim.load_path(needy());
     assert!(matches!(refused, Err(ContextError::ResolverError { .. })), "{refused:?}");
     assert!(refusal(refused).ends_with("it panicked: \"on purpose\""));
-    assert!(taken(&asked).is_empty());
+    assert!(take_requests(&requests).is_empty());
 }
 
 #[test]
@@ -126,19 +126,19 @@ fn c2_a_module_of_another_runtime_is_refused() {
 
 #[test]
 fn c4_the_default_is_searched_before_the_handlers() {
-    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    let (contexts, requests) = (runtime().contexts(), Requests::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c4").expect("the name is free");
-    slim.on_resolving(knows(&asked, "handler", Some(2)));
+    slim.on_resolving(resolver_for(&requests, "handler", Some(2)));
     slim.load_path(needy()).expect("it is loaded");
-    assert_eq!((build_of_figures(&slim), taken(&asked).len()), (id_of(1), 0));
+    assert_eq!((build_of_figures(&slim), take_requests(&requests).len()), (id_of(1), 0));
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
     assert_eq!(names, ["reports"], "shared modules stay in the Default");
 }
 
 #[test]
 fn c4_an_older_default_version_continues_the_search_in_handlers() {
-    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    let (contexts, requests) = (runtime().contexts(), Requests::default());
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
     let slim = contexts.create_slim("c4").expect("the name is free");
     let newer = support::plugin("reports", &["needs-newer-figures"]);
@@ -147,9 +147,9 @@ fn c4_an_older_default_version_continues_the_search_in_handlers() {
         "Slim \"c4\" finds no module `figures` >=0.2, which `reports` needs: own modules did not have it; Default has \
          figures 0.1.0"
     );
-    slim.on_resolving(knows(&asked, "handler", Some(2)));
+    slim.on_resolving(resolver_for(&requests, "handler", Some(2)));
     slim.load_path(&newer).expect("a handler may return any version");
-    assert_eq!((build_of_figures(&slim), taken(&asked)), (id_of(2), vec!["handler figures".to_owned()]));
+    assert_eq!((build_of_figures(&slim), take_requests(&requests)), (id_of(2), vec!["handler figures".to_owned()]));
 }
 
 #[test]
@@ -157,12 +157,12 @@ fn any_result_returned_after_the_seal_is_refused() {
     for what in ["loaded", "file", "bytes"] {
         let contexts = runtime().contexts();
         let [lender, slim] = ["lender", "sealed"].map(|name| contexts.create_slim(name).expect("the name is free"));
-        let lent = lender.load_path(figures(1)).expect("it is loaded");
+        let borrowed = lender.load_path(figures(1)).expect("it is loaded");
         slim.set_resolver(move |request| {
             let sealed = request.load_context().expect("there is a handle");
             let _ticket = sealed.begin_unload().expect("it is collectible");
             Ok(Some(match what {
-                "loaded" => FoundModule::Loaded(lent.clone()),
+                "loaded" => FoundModule::Loaded(borrowed.clone()),
                 "file" => FoundModule::File(figures(1)),
                 _ => FoundModule::Bytes { image: std::fs::read(figures(1))?, symbols: None },
             }))
@@ -194,39 +194,39 @@ fn a_master_module_as_a_resolver_result_is_refused_by_name() {
 
 #[test]
 fn c5_handlers_run_in_order_and_the_first_result_is_cached() {
-    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    let (contexts, requests) = (runtime().contexts(), Requests::default());
     let slim = contexts.create_slim("c5").expect("the name is free");
     for (name, library) in [("first", None), ("second", Some(1)), ("third", Some(2))] {
-        slim.on_resolving(knows(&asked, name, library));
+        slim.on_resolving(resolver_for(&requests, name, library));
     }
     slim.load_path(needy()).expect("the second finds it");
-    assert_eq!(taken(&asked), ["first figures", "second figures"]);
+    assert_eq!(take_requests(&requests), ["first figures", "second figures"]);
     assert_eq!(build_of_figures(&slim), id_of(1));
-    assert!(taken(&asked).is_empty());
+    assert!(take_requests(&requests).is_empty());
 }
 
 #[test]
 fn c5_a_replacement_uses_the_existing_handlers() {
-    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    let (contexts, requests) = (runtime().contexts(), Requests::default());
     let slim = slim(&contexts, "c5");
-    slim.on_resolving(knows(&asked, "handler", Some(1)));
+    slim.on_resolving(resolver_for(&requests, "handler", Some(1)));
     gone(&slim.replace(needy()).expect("it starts"));
-    assert_eq!(taken(&asked), ["handler figures"]);
+    assert_eq!(take_requests(&requests), ["handler figures"]);
 }
 
 #[test]
 fn c7_an_unknown_module_is_not_found_and_the_error_lists_sources() {
-    let (contexts, asked) = (runtime().contexts(), Asked::default());
+    let (contexts, requests) = (runtime().contexts(), Requests::default());
     let slim = contexts.create_slim("c7").expect("the name is free");
-    slim.set_resolver(knows(&asked, "resolver", None));
-    slim.on_resolving(knows(&asked, "one", None));
-    slim.on_resolving(knows(&asked, "other", None));
+    slim.set_resolver(resolver_for(&requests, "resolver", None));
+    slim.on_resolving(resolver_for(&requests, "one", None));
+    slim.on_resolving(resolver_for(&requests, "other", None));
     assert_eq!(
         refusal(slim.load_path(needy())),
         "Slim \"c7\" finds no module `figures` ^0.1, which `reports` needs: own modules did not have it; \
          the resolver did not have it; Default did not have it; handler 1 did not have it; handler 2 did not have it"
     );
-    assert_eq!(taken(&asked), ["resolver figures", "one figures", "other figures"]);
+    assert_eq!(take_requests(&requests), ["resolver figures", "one figures", "other figures"]);
 }
 
 #[test]
@@ -257,8 +257,8 @@ fn c_a_dependency_stays_loaded_until_its_dependents_are_gone() {
     let blocked = ticket.wait(std::time::Duration::ZERO).expect_err("a module depends on it");
     let owners: Vec<_> = blocked.blockers.iter().map(|by| format!("{} {}", by.kind, by.owner)).collect();
     let build = top.modules()[0].build_id;
-    let wanted = format!("reports 0.1.0 (build {build:032x}) of Slim \"top\" generation 1, which needs figures");
-    assert!(owners.contains(&format!("dependent module {wanted}")), "{owners:?}");
+    let dependent = format!("reports 0.1.0 (build {build:032x}) of Slim \"top\" generation 1, which needs figures");
+    assert!(owners.contains(&format!("dependent module {dependent}")), "{owners:?}");
     gone(&top.begin_unload().expect("it is collectible"));
     gone(&ticket);
 }
@@ -266,17 +266,17 @@ fn c_a_dependency_stays_loaded_until_its_dependents_are_gone() {
 #[test]
 fn c_modules_start_after_all_they_need() {
     let contexts = runtime().contexts();
-    let started = Asked::default();
-    let heard = Arc::clone(&started);
+    let started = Requests::default();
+    let inner = Arc::clone(&started);
     contexts.on_event(move |event| {
         if let ContextEventKind::Loaded(module) = &event.event {
-            heard.lock().expect("not poisoned").push(module.clone());
+            inner.lock().expect("not poisoned").push(module.clone());
         }
     });
     let slim = contexts.create_slim("order").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(figures(1)))));
     slim.load_path(needy()).expect("it is loaded");
-    assert_eq!(taken(&started), ["figures", "reports"]);
+    assert_eq!(take_requests(&started), ["figures", "reports"]);
 }
 
 #[test]

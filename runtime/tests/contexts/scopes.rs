@@ -95,9 +95,9 @@ impl Future for Twice {
     }
 }
 
-struct Nobody;
+struct NoopWake;
 
-impl Wake for Nobody {
+impl Wake for NoopWake {
     fn wake(self: Arc<Self>) {}
 }
 
@@ -107,7 +107,7 @@ fn f7_a_task_has_its_context_on_every_polling_thread() {
     let [one, other] = ["task", "thread"].map(|name| slim(&contexts, name));
     let mut task = Box::pin(one.scope(Twice(Vec::new())).expect("it is alive"));
     let ticket = one.begin_unload().expect("it is collectible");
-    let waker = Waker::from(Arc::new(Nobody));
+    let waker = Waker::from(Arc::new(NoopWake));
     let scope = other.enter().expect("it is alive");
     assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     assert_eq!(current().as_deref(), Some("thread"), "the thread is where it was");
@@ -171,7 +171,7 @@ fn f8_a_type_lookup_uses_the_scope_or_the_default() {
     drop(scope);
     // A task's scope counts like a thread's.
     let sum = slim.scope(async { contexts.resolve_type("Sum").map(|ty| ty.context) }).expect("it is alive");
-    let waker = Waker::from(Arc::new(Nobody));
+    let waker = Waker::from(Arc::new(NoopWake));
     match pin!(sum).poll(&mut Context::from_waker(&waker)) {
         Poll::Ready(found) => assert_eq!(found.expect("it is there"), "Slim \"f8\""),
         Poll::Pending => panic!("it never waits"),

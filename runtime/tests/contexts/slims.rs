@@ -54,9 +54,9 @@ fn a_replacement_that_does_not_come_up_changes_nothing() {
 
 /// Starts a watch and returns its reports.
 fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<UnloadTicket, ContextError>>) {
-    let (told, news) = channel();
-    let watch = SlimWatch::start(slim, library, move |outcome| told.send(outcome).expect("the test listens"));
-    (watch.unwrap_or_else(|error| panic!("{error}")), news)
+    let (sender, receiver) = channel();
+    let watch = SlimWatch::start(slim, library, move |outcome| sender.send(outcome).expect("the test listens"));
+    (watch.unwrap_or_else(|error| panic!("{error}")), receiver)
 }
 
 #[test]
@@ -65,17 +65,17 @@ fn a_watched_slim_follows_its_file_unless_it_becomes_invalid() {
     let library = folder.path().join("libreports.so");
     // Replaces the file like cargo: written to a new file, then renamed.
     let write = |bytes: &[u8]| {
-        let beside = folder.path().join("beside");
-        std::fs::write(&beside, bytes).expect("it can be written");
-        std::fs::rename(&beside, &library).expect("it can be moved");
+        let temporary = folder.path().join("beside");
+        std::fs::write(&temporary, bytes).expect("it can be written");
+        std::fs::rename(&temporary, &library).expect("it can be moved");
     };
     write(&std::fs::read(reports(1)).expect("it was built"));
     let contexts = runtime().contexts();
     let slim = contexts.create_slim("watched").unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(&library).unwrap_or_else(|error| panic!("{error}"));
     let function = build_tag(&slim);
-    let (watch, news) = watched(&slim, &library);
-    let next = || news.recv_timeout(LONG).expect("the watch reports");
+    let (watch, receiver) = watched(&slim, &library);
+    let next = || receiver.recv_timeout(LONG).expect("the watch reports");
     for tag in [2, 1] {
         write(&std::fs::read(reports(tag)).expect("it was built"));
         gone(&next().expect("it starts"));
@@ -88,18 +88,19 @@ fn a_watched_slim_follows_its_file_unless_it_becomes_invalid() {
     assert_eq!(number(&function).expect("the old one answers"), 1);
     drop(watch);
     write(&std::fs::read(reports(2)).expect("it was built"));
-    assert!(news.recv().is_err(), "the watch has ended");
+    assert!(receiver.recv().is_err(), "the watch has ended");
     assert_eq!(number(&function).expect("it answers"), 1);
 }
 
 #[test]
 fn a_watch_is_for_slims_and_for_files_that_can_be_watched() {
     let contexts = runtime().contexts();
-    let told = |_outcome| panic!("nothing is replaced");
-    let refused = SlimWatch::start(&contexts.default_context(), reports(1), told).expect_err("it is not a Slim");
+    let on_replaced = |_outcome| panic!("nothing is replaced");
+    let refused = SlimWatch::start(&contexts.default_context(), reports(1), on_replaced).expect_err("it is not a Slim");
     assert!(refused.to_string().contains("is never unloaded"), "{refused}");
     let slim = slim(&contexts, "nowhere");
-    let refused = SlimWatch::start(&slim, "/nowhere/libreports.so", told).expect_err("the folder does not exist");
+    let refused =
+        SlimWatch::start(&slim, "/nowhere/libreports.so", on_replaced).expect_err("the folder does not exist");
     assert!(refused.to_string().starts_with("cannot watch /nowhere"), "{refused}");
 }
 
@@ -110,20 +111,21 @@ fn a_watch_dropped_by_its_own_callback_ends() {
     std::fs::copy(reports(1), &library).expect("it can be copied");
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "dropping");
-    let seat = Arc::new(Mutex::new(None::<SlimWatch>));
-    let (inner, (told, news)) = (Arc::clone(&seat), channel());
+    let watch_slot = Arc::new(Mutex::new(None::<SlimWatch>));
+    let (inner, (sender, receiver)) = (Arc::clone(&watch_slot), channel());
     let drops = move |outcome: Result<UnloadTicket, ContextError>| {
         drop(inner.lock().expect("it is free").take());
-        told.send(outcome.is_ok()).expect("the test listens");
+        sender.send(outcome.is_ok()).expect("the test listens");
         panic!("a callback may panic");
     };
     // Written and then renamed: an interrupted copy would be a partial library.
     let complete = folder.path().join("complete.so");
     std::fs::copy(reports(2), &complete).expect("it can be copied");
-    *seat.lock().expect("it is free") = Some(SlimWatch::start(&slim, &library, drops).expect("it can be watched"));
+    *watch_slot.lock().expect("it is free") =
+        Some(SlimWatch::start(&slim, &library, drops).expect("it can be watched"));
     std::fs::rename(&complete, &library).expect("it can be moved");
-    assert_eq!(news.recv_timeout(LONG), Ok(true));
-    assert!(news.recv().is_err(), "its thread has ended");
+    assert_eq!(receiver.recv_timeout(LONG), Ok(true));
+    assert!(receiver.recv().is_err(), "its thread has ended");
 }
 
 #[test]

@@ -73,15 +73,15 @@ fn e2_context_states_are_alive_unloading_and_dead() {
 #[test]
 fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
     let contexts = runtime().contexts();
-    let heard = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::new(Mutex::new(Vec::new()));
     let slim = slim(&contexts, "e3");
-    let (told, own) = (Arc::clone(&heard), contexts.clone());
+    let (inner, own) = (Arc::clone(&log), contexts.clone());
     contexts.on_event(move |event| {
         let word = match &event.event {
             ContextEventKind::Unloading => format!("unloading, and `slim` returns {:?}", own.slim("e3").is_some()),
             other => format!("{other:?}"),
         };
-        told.lock().expect("not poisoned").push(word);
+        inner.lock().expect("not poisoned").push(word);
     });
     let again = contexts.slim("e3").expect("alive");
     let refused = Arc::new(AtomicU32::new(0));
@@ -93,7 +93,7 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
     let ticket = slim.begin_unload().expect("it is collectible");
     let _same = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert_eq!(*heard.lock().expect("not poisoned"), ["unloading, and `slim` returns false", "Dead"]);
+    assert_eq!(*log.lock().expect("not poisoned"), ["unloading, and `slim` returns false", "Dead"]);
     assert_eq!(refused.load(Ordering::Relaxed), 1);
     assert!(ticket.report().problems.is_empty(), "{}", ticket.report());
 }
@@ -102,17 +102,17 @@ fn e3_unloading_is_raised_once_after_the_seal_and_dead_last() {
 fn e4_a_panicking_callback_stops_nothing_and_is_on_the_ticket() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "e4");
-    let heard = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::new(Mutex::new(Vec::new()));
     for (priority, name) in [(7, "last"), (1, "first"), (3, "panics")] {
-        let heard = Arc::clone(&heard);
+        let log = Arc::clone(&log);
         slim.on_unloading(priority, move |_| {
             assert!(name != "panics", "on purpose");
-            heard.lock().expect("not poisoned").push(name);
+            log.lock().expect("not poisoned").push(name);
         });
     }
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
-    assert_eq!(*heard.lock().expect("not poisoned"), ["first", "last"]);
+    assert_eq!(*log.lock().expect("not poisoned"), ["first", "last"]);
     assert_eq!(ticket.report().problems, ["a callback of priority 3 panicked: \"on purpose\""]);
 }
 
@@ -135,9 +135,9 @@ fn a_slim_resource_that_recreates_itself_on_drop_is_reported() {
     let ticket = slim.begin_unload().expect("it is collectible");
     gone(&ticket);
     let problems = ticket.report().problems;
-    let told =
+    let expected =
         "the exit hook of reports leaked a resource: each drop of `reports::Endless`, passed to `auto_dispose` at ";
-    assert!(problems.len() == 1 && problems[0].starts_with(told), "{problems:?}");
+    assert!(problems.len() == 1 && problems[0].starts_with(expected), "{problems:?}");
 }
 
 #[test]
@@ -292,9 +292,9 @@ fn e15_a_context_that_cannot_end_can_be_parked_and_stays_listed() {
 fn e15_a_report_names_dependents_of_modules_and_holders_of_the_context() {
     let contexts = runtime().contexts();
     let lender = slim(&contexts, "lender");
-    let lent = lender.load_path(figures(1)).expect("it is loaded");
+    let borrowed = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");
-    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(borrowed.clone()))));
     borrower.load_path(needy()).expect("its dependencies are borrowed");
     let pointer = lender.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");
     let ticket = lender.begin_unload().expect("it is collectible");
@@ -388,10 +388,10 @@ fn every_thread_sees_the_master_unload_and_only_its_thread_parks_it() {
 }
 
 /// Kind and source file of each lease, without line numbers.
-fn places(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
+fn call_sites(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
     let of = |blocker: &Blocker| {
-        let place = blocker.place.as_deref().expect("it has a location");
-        (blocker.kind, place.rsplit_once(':').expect("file and line").0.to_owned())
+        let call_site = blocker.place.as_deref().expect("it has a location");
+        (blocker.kind, call_site.rsplit_once(':').expect("file and line").0.to_owned())
     };
     blockers.iter().map(of).collect()
 }
@@ -402,7 +402,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     let contexts = runtime.contexts();
     let named = |leases: Vec<Blocker>, name: &str| {
         let lease = leases.into_iter().find(|lease| lease.owner == name).unwrap_or_else(|| panic!("no {name}"));
-        assert_eq!(places(&[lease]), [(LeaseKind::Borrow, file!().to_owned())], "{name}");
+        assert_eq!(call_sites(&[lease]), [(LeaseKind::Borrow, file!().to_owned())], "{name}");
     };
     let of_master = |runtime: &Runtime| runtime.unloads().leases().into_iter().map(|lease| lease.blocker).collect();
     let module = runtime.unloads().lease("switchboard", "the lines").expect("it is alive");
@@ -433,15 +433,15 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     ];
     let held = slim.held_by();
     assert_eq!(held.len(), 4, "{held:?}");
-    assert!(places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
+    assert!(call_sites(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     drop((scope, future, pointers));
 
     // A load is a call of the context itself, with leases on its dependencies.
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let (told, line) = (Arc::clone(&seen), contexts.clone());
+    let (inner, line) = (Arc::clone(&seen), contexts.clone());
     slim.set_resolver(move |request| {
         let here = line.slim("places").expect("it is alive");
-        told.lock().expect("not poisoned").extend(here.held_by());
+        inner.lock().expect("not poisoned").extend(here.held_by());
         Ok((request.name == "figures").then(|| FoundModule::File(figures(1))))
     });
     contexts.default_context().load_path(figures(1)).expect("it is loaded");
@@ -451,20 +451,20 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     slim.load_reader("again", bytes.as_slice(), None).expect("it is there");
     gone(&slim.replace(needy()).expect("it starts"));
     let held = std::mem::take(&mut *seen.lock().expect("not poisoned"));
-    assert!(!held.is_empty() && places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
+    assert!(!held.is_empty() && call_sites(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     let threads: Vec<_> = held.iter().map(|by| by.thread.clone()).collect();
     let own = process::this_thread_in_words();
     assert!(threads.iter().all(|thread| *thread == own), "{threads:?} on {own}");
 
     // A borrowed module is leased by the borrower, with the call site of the load.
     let lender = contexts.create_slim("lender").expect("the name is free");
-    let lent = lender.load_path(figures(1)).expect("it is loaded");
+    let borrowed = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");
-    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(lent.clone()))));
+    borrower.set_resolver(move |_| Ok(Some(FoundModule::Loaded(borrowed.clone()))));
     borrower.load_path(needy()).expect("it borrows");
     let ticket = lender.begin_unload().expect("it is collectible");
     let held = ticket.report().blockers;
-    assert!(!held.is_empty() && places(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
+    assert!(!held.is_empty() && call_sites(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     slim.set_resolver(|_| Ok(None));
     gone(&borrower.begin_unload().expect("it is collectible"));
     gone(&ticket);

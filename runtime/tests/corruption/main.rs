@@ -32,7 +32,7 @@ use support::elf::{headers, number, section, sections};
 const MODULE: &str = module_path!();
 
 /// Flips one bit at each location of the file, one after the other.
-fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, says: &str) {
+fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, expected: &str) {
     // The ELF header is checked before the rest is read, so its errors have other messages.
     const HEAD: usize = 64;
     let original = fs::read(&scene.file).expect("just written");
@@ -43,8 +43,8 @@ fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u
     };
     for (what, at, bit) in bits {
         put(&scene.file, at, original[at] ^ 1 << bit);
-        let says = if at < HEAD { "" } else { says };
-        scene.is_refused(&format!("{what}, bit {bit} of byte {at:#x}"), says);
+        let expected = if at < HEAD { "" } else { expected };
+        scene.is_refused(&format!("{what}, bit {bit} of byte {at:#x}"), expected);
         put(&scene.file, at, original[at]);
     }
 }
@@ -60,7 +60,7 @@ fn a_bit_flipped_in_any_header_is_noticed() {
         let words: Vec<_> = words.collect();
         assert!(words.len() > 300, "{words:?}");
         flip_each(scene, words, "is damaged: its seal is of other bytes; build it again");
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -73,11 +73,11 @@ fn a_bit_flipped_in_any_section_is_noticed() {
             assert!(sections.iter().any(|(known, _)| known == name), "{name} is not among {sections:?}");
         }
         let bits = sections.into_iter().flat_map(|(name, range)| {
-            let places = [range.start, range.start.midpoint(range.end), range.end - 1];
-            places.map(|at| (name.clone(), at, (at % 8) as u8))
+            let offsets = [range.start, range.start.midpoint(range.end), range.end - 1];
+            offsets.map(|at| (name.clone(), at, (at % 8) as u8))
         });
         flip_each(scene, bits, "is damaged: its seal is of other bytes; build it again");
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -87,7 +87,7 @@ fn a_bit_flipped_in_the_seal_itself_is_noticed() {
         scene.put(&scene.whole);
         let seal = scene.body().len()..scene.whole.len();
         flip_each(scene, seal.flat_map(|at| (0..8).map(move |bit| ("the seal".to_owned(), at, bit))), "is damaged: ");
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -97,7 +97,7 @@ fn a_bit_flipped_in_the_manifest_is_noticed_without_a_seal() {
         scene.put(scene.body());
         let bits = section(scene.body(), SECTION).flat_map(|at| (0..8).map(move |bit| (SECTION.to_owned(), at, bit)));
         flip_each(scene, bits, "the manifest section of ");
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -109,11 +109,11 @@ fn a_file_cut_anywhere_is_refused() {
         longer.push(0);
         scene.put(&longer);
         scene.is_refused("a byte more", "the file does not end with the section headers");
-        let mut cut = |length: usize, says: &str| {
+        let mut cut = |length: usize, expected: &str| {
             let file = File::options().write(true).open(&scene.file).expect("the test directory is writable");
             file.set_len(length as u64).expect("the file is open for writing");
             drop(file);
-            scene.is_refused(&format!("cut to {length} of {whole} bytes"), says);
+            scene.is_refused(&format!("cut to {length} of {whole} bytes"), expected);
         };
         // A truncated seal is not recognized, so its bytes are surplus bytes of the library.
         for length in [whole - 1, whole - 8, body + 16, body + 1] {
@@ -124,7 +124,7 @@ fn a_file_cut_anywhere_is_refused() {
         for length in (1..body).step_by(4096).collect::<Vec<_>>().into_iter().rev() {
             cut(length - 1, if length == 1 { "is empty: it is still being built" } else { "is cut short: " });
         }
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -142,7 +142,7 @@ fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
             "no seal",
             "has no seal, and this host takes sealed libraries only: build it with `alcedo build`",
         );
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -150,7 +150,7 @@ fn a_file_that_lost_its_seal_is_refused_where_seals_are_required() {
 fn a_file_that_lost_its_seal_is_whole_all_the_same() {
     scene("a_file_that_lost_its_seal_is_whole_all_the_same", |scene| {
         scene.put(scene.body());
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -175,7 +175,7 @@ fn a_file_still_being_written_is_refused_until_it_is_whole() {
         scene.put(&[scene.body()[..scene.body().len() / 2].to_vec(), vec![0; scene.body().len().div_ceil(2)]].concat());
         scene.is_refused("the first half, and room for the rest", "is damaged: the section names are missing");
         scene.put(&pieces.concat());
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -210,7 +210,7 @@ fn a_file_that_is_not_a_library_is_named_by_its_kind() {
             "a folder",
             "is a folder with no `.uc` files in it or in its folder `Classes`: name a library itself",
         );
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -240,7 +240,7 @@ fn a_library_that_is_not_a_module_is_not_mapped() {
         scene.is_refused_as("a C library", "is a library, but no Alcedo module: it has no manifest section", no_module);
         seal_file(&scene.file).expect("the test directory is writable");
         scene.is_refused_as("a sealed C library", "is a library, but no Alcedo module", no_module);
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -274,9 +274,9 @@ fn put_u32(facts: &mut [u8], at: usize, number: u32) {
 #[test]
 fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
     scene("a_module_of_another_abi_is_refused_with_facts_of_both_sides", |scene| {
-        let mut check = |edit: fn(&mut [u8]), says: &str, is: fn(&LoadError) -> bool| {
+        let mut check = |edit: fn(&mut [u8]), expected: &str, is: fn(&LoadError) -> bool| {
             scene.put_sealed(&with_manifest(scene, edit));
-            scene.is_refused_as(says, says, is);
+            scene.is_refused_as(expected, expected, is);
         };
         check(
             |facts| put_u32(facts, at::ABI_NUMBER, ABI_NUMBER + 1),
@@ -352,7 +352,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
         );
         // These steps are accepted without a change, so the refusals above concern the facts and not the edit.
         scene.put_sealed(&with_manifest(scene, |_| {}));
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -363,18 +363,18 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
     let guided = contexts.create_slim("guided").expect("a free name");
     let answer = scene.file.clone();
     guided.set_resolver(move |_| Ok(Some(FoundModule::File(answer.clone()))));
-    let told = |result: Result<ModuleSummary, ContextError>| result.expect_err("it is refused").to_string();
-    let doors = vec![
-        ("Slim", told(slim.load_path(&scene.file))),
-        ("bytes", told(slim.load_bytes("bytes", bytes, None))),
-        ("Default", told(contexts.default_context().load_path(&scene.file))),
-        ("resolver", told(guided.load_name("broken", &VersionReq::STAR))),
+    let message_of = |result: Result<ModuleSummary, ContextError>| result.expect_err("it is refused").to_string();
+    let messages = vec![
+        ("Slim", message_of(slim.load_path(&scene.file))),
+        ("bytes", message_of(slim.load_bytes("bytes", bytes, None))),
+        ("Default", message_of(contexts.default_context().load_path(&scene.file))),
+        ("resolver", message_of(guided.load_name("broken", &VersionReq::STAR))),
         ("peek", contexts.peek(&scene.file).expect_err("it is refused").to_string()),
         ("replace", slim.replace(&scene.file).expect_err("it is refused").to_string()),
     ];
     slim.begin_unload().expect("it is alive").wait(LONG).expect("nothing keeps it");
     guided.begin_unload().expect("it is alive").wait(LONG).expect("nothing keeps it");
-    doors
+    messages
 }
 
 /// Covers past attacks: a name with a zero byte caused the canary to load another file, and a name with a line break or escape
@@ -385,18 +385,21 @@ fn a_module_name_is_an_identifier_at_every_entry_point() {
         for name in [b"br\0/ev", b"br\x1b[2J", b"br\ndon", b"../../", b"br ken", b"Broken", b"br:ken"] {
             let bytes = with_manifest(scene, |facts| facts[at::NAME..at::NAME + 6].copy_from_slice(&name[..6]));
             scene.put_sealed(&bytes);
-            let shown = format!("its module name is {:?}", String::from_utf8_lossy(&name[..6]));
-            scene.is_refused_as("a name", &shown, |error| {
+            let expected = format!("its module name is {:?}", String::from_utf8_lossy(&name[..6]));
+            scene.is_refused_as("a name", &expected, |error| {
                 matches!(error, LoadError::Manifest { source: ManifestError::Text { what: "module name", .. }, .. })
             });
-            for (door, error) in other_entry_points(scene, &bytes) {
-                assert!(error.contains(&shown) && error.contains("build the plugin again"), "{door}: {error}");
-                assert!(!error.contains(char::is_control), "{door}: {error:?}");
+            for (entry_point, error) in other_entry_points(scene, &bytes) {
+                assert!(
+                    error.contains(&expected) && error.contains("build the plugin again"),
+                    "{entry_point}: {error}"
+                );
+                assert!(!error.contains(char::is_control), "{entry_point}: {error:?}");
             }
         }
         assert!(!scene.witness.exists(), "its initialiser ran");
         scene.put_sealed(&with_manifest(scene, |_| {}));
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -405,9 +408,9 @@ fn every_string_of_a_manifest_is_validated() {
     scene("every_string_of_a_manifest_is_validated", |scene| {
         let is_text: fn(&LoadError) -> bool =
             |error| matches!(error, LoadError::Manifest { source: ManifestError::Text { .. }, .. });
-        let with = |scene: &mut Scene, edit: fn(&mut [u8]), says: &str| {
+        let with = |scene: &mut Scene, edit: fn(&mut [u8]), expected: &str| {
             scene.put_sealed(&with_manifest(scene, edit));
-            scene.is_refused_as(says, says, is_text);
+            scene.is_refused_as(expected, expected, is_text);
         };
         with(scene, |facts| facts[at::VERSION] = 0x1b, r#"its version is "\u{1b}.1.0""#);
         let compiler = |facts: &mut [u8]| {
@@ -425,11 +428,11 @@ fn every_string_of_a_manifest_is_validated() {
 }
 
 /// Offset of a section name in the name table.
-fn name_of(elf: &[u8], wanted: &str) -> usize {
+fn name_of(elf: &[u8], section_name: &str) -> usize {
     let names = section(elf, ".shstrtab");
-    let text = [b"\0", wanted.as_bytes(), b"\0"].concat();
+    let text = [b"\0", section_name.as_bytes(), b"\0"].concat();
     let at = elf[names.clone()].windows(text.len()).position(|name| name == text);
-    names.start + at.unwrap_or_else(|| panic!("no section is called {wanted}")) + 1
+    names.start + at.unwrap_or_else(|| panic!("no section is called {section_name}")) + 1
 }
 
 #[test]
@@ -442,12 +445,12 @@ fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
             let mut elf = scene.body().to_vec();
             elf[slot.start + at] ^= bit;
             scene.put_sealed(&elf);
-            let says = "broken: its slot for hooks (.alcedo.hooks) is damaged; build it again";
-            scene.is_refused_as(&format!("byte {at} of the slot"), says, is);
+            let expected = "broken: its slot for hooks (.alcedo.hooks) is damaged; build it again";
+            scene.is_refused_as(&format!("byte {at} of the slot"), expected, is);
             scene.put(&elf);
-            scene.is_refused(&format!("byte {at} of the slot, without a seal"), says);
+            scene.is_refused(&format!("byte {at} of the slot, without a seal"), expected);
         }
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -458,10 +461,10 @@ fn a_module_declaring_hooks_must_have_a_hook_slot() {
         let mut elf = scene.body().to_vec();
         elf[name + 1] = b'A';
         scene.put_sealed(&elf);
-        let says =
+        let expected =
             "broken: its slot for hooks (.alcedo.hooks) is missing, though its manifest states that it has hooks";
-        scene.is_refused_as("a slot under another name", says, |error| matches!(error, LoadError::HookSlot { .. }));
-        scene.the_whole_one_goes_live();
+        scene.is_refused_as("a slot under another name", expected, |error| matches!(error, LoadError::HookSlot { .. }));
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -473,7 +476,7 @@ fn a_module_without_hooks_may_do_without_a_slot() {
         let name = name_of(&elf, hooks::SECTION);
         elf[name + 1] = b'A';
         scene.put_sealed(&elf);
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 
@@ -497,9 +500,9 @@ fn a_relocation_over_the_hook_slot_is_refused() {
         let entry = entry.expect("there is one");
         elf[entry..entry + 8].copy_from_slice(&(slot + 8).to_le_bytes());
         scene.put_sealed(&elf);
-        let says = "its slot for hooks (.alcedo.hooks) would be written over while the file is mapped";
-        scene.is_refused_as("a relocated slot", says, |error| matches!(error, LoadError::HookSlot { .. }));
-        scene.the_whole_one_goes_live();
+        let expected = "its slot for hooks (.alcedo.hooks) would be written over while the file is mapped";
+        scene.is_refused_as("a relocated slot", expected, |error| matches!(error, LoadError::HookSlot { .. }));
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -507,16 +510,16 @@ fn a_relocation_over_the_hook_slot_is_refused() {
 fn a_library_for_another_machine_is_refused() {
     scene("a_library_for_another_machine_is_refused", |scene| {
         let foreign = |error: &LoadError| matches!(error, LoadError::Image(ImageError::Foreign { .. }));
-        let wanted = format!("this host maps a 64-bit little-endian ELF library for {}", env::consts::ARCH);
+        let supported = format!("this host maps a 64-bit little-endian ELF library for {}", env::consts::ARCH);
         let (class, order, machine) = (4, 5, 18);
         let check = [(machine, 8, "for machine 8"), (class, 1, "of class 1"), (order, 2, "with byte order 2")];
         for (at, value, found) in check {
             let mut elf = scene.body().to_vec();
             elf[at] = value;
             scene.put_sealed(&elf);
-            scene.is_refused_as(found, &format!("is an ELF file {found}, {wanted}"), foreign);
+            scene.is_refused_as(found, &format!("is an ELF file {found}, {supported}"), foreign);
         }
-        scene.the_whole_one_goes_live();
+        scene.assert_unchanged_file_loads();
     });
 }
 
@@ -525,8 +528,8 @@ fn a_plugin_that_shares_the_standard_library_is_refused() {
     let build = || support::flags::plugin_with_flags("broken", &["witness"], "prefer-dynamic", "-C prefer-dynamic");
     scene_of("a_plugin_that_shares_the_standard_library_is_refused", build, |scene| {
         scene.put(&scene.whole);
-        let says = "dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic";
-        scene.is_refused_as("prefer-dynamic", says, |error| {
+        let expected = "dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic";
+        scene.is_refused_as("prefer-dynamic", expected, |error| {
             matches!(error, LoadError::DynamicStd { module, library } if module == "broken" && library.starts_with("libstd-"))
         });
     });
@@ -537,8 +540,8 @@ fn a_plugin_whose_panics_abort_is_refused() {
     let build = || support::flags::plugin_with_flags("broken", &["witness"], "panic-abort", "-C panic=abort");
     scene_of("a_plugin_whose_panics_abort_is_refused", build, |scene| {
         scene.put(&scene.whole);
-        let says = "was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile";
-        scene.is_refused_as("panic=abort", says, |error| matches!(error, LoadError::PanicAborts { .. }));
+        let expected = "was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile";
+        scene.is_refused_as("panic=abort", expected, |error| matches!(error, LoadError::PanicAborts { .. }));
     });
 }
 
@@ -596,7 +599,7 @@ fn a_host_with_trusted_keys_refuses_unsigned_modules_at_every_entry_point() {
             fs::remove_file(&scene.witness).expect("just written");
         }
         // A host without trusted keys also accepts the file.
-        scene.goes_live();
+        scene.assert_loads();
     });
 }
 

@@ -55,9 +55,9 @@ pub(super) fn scene_of(test: &str, new: fn() -> PathBuf, body: fn(&mut Scene)) {
         .args([&*support::full_name(super::MODULE, test), "--exact", "--nocapture"])
         .env(WITNESS, dir.path().join("witness"));
     let child = child.env(OLD, support::plugin("broken", &[])).env(NEW, new()).output().expect("this program runs");
-    let said = format!("{}{}", String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
-    let passed = child.status.success() && said.contains("1 passed");
-    assert!(passed, "{test}, in a process of its own, ended with {}:\n{said}", child.status);
+    let output = format!("{}{}", String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
+    let passed = child.status.success() && output.contains("1 passed");
+    assert!(passed, "{test}, in a process of its own, ended with {}:\n{output}", child.status);
 }
 
 impl Scene {
@@ -87,15 +87,15 @@ impl Scene {
     }
 
     /// Reloads from the current file. The host must refuse it with this message and stay unchanged.
-    pub(super) fn is_refused(&mut self, what: &str, says: &str) {
-        self.path_is_refused(&self.file.clone(), what, says);
+    pub(super) fn is_refused(&mut self, what: &str, expected: &str) {
+        self.path_is_refused(&self.file.clone(), what, expected);
     }
 
-    pub(super) fn path_is_refused(&mut self, path: &Path, what: &str, says: &str) {
+    pub(super) fn path_is_refused(&mut self, path: &Path, what: &str, expected: &str) {
         let before = (self.host.generation(), self.host.objects().all());
         let report = self.host.reload(&[path]).expect("there is a Master, and it may be reloaded");
         match &report.outcome {
-            Outcome::RolledBack { phase: Phase::Stage, error } => assert!(error.contains(says), "{what}: {error}"),
+            Outcome::RolledBack { phase: Phase::Stage, error } => assert!(error.contains(expected), "{what}: {error}"),
             _ => panic!("{what}: {report}"),
         }
         assert!(!self.witness.exists(), "{what}: its initialiser ran");
@@ -112,8 +112,8 @@ impl Scene {
     }
 
     /// Checks the same refusal, with its error type, on another host that has loaded no module.
-    pub(super) fn is_refused_as(&mut self, what: &str, says: &str, is: fn(&LoadError) -> bool) {
-        self.is_refused(what, says);
+    pub(super) fn is_refused_as(&mut self, what: &str, expected: &str, is: fn(&LoadError) -> bool) {
+        self.is_refused(what, expected);
         let file = &self.file;
         let create = || {
             let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
@@ -128,9 +128,9 @@ impl Scene {
     }
 
     /// Checks that another host refuses the file with this message for every kind of context, and runs none of its code.
-    pub(super) fn is_refused_by(&self, host: &(dyn Fn() -> Runtime + Sync), what: &str, says: &str) {
+    pub(super) fn is_refused_by(&self, host: &(dyn Fn() -> Runtime + Sync), what: &str, expected: &str) {
         let file = &self.file;
-        let told = || {
+        let refusals = || {
             let (host, bytes) = (host(), fs::read(file).expect("it is there"));
             let (contexts, named) = (host.contexts(), file.clone());
             let (slim, default) = (contexts.create_slim("slim").expect("a new name"), contexts.default_context());
@@ -144,17 +144,17 @@ impl Scene {
                 default.load_path(file).map(drop).map_err(|error| error.to_string()),
             ]
         };
-        let told = thread::scope(|scope| scope.spawn(told).join()).expect("no panic");
-        for (door, told) in told.into_iter().enumerate() {
-            let told = told.expect_err(what);
-            assert!(told.contains("libbroken.so") && told.contains(says), "{what}, door {door}: {told}");
+        let results = thread::scope(|scope| scope.spawn(refusals).join()).expect("no panic");
+        for (entry_point, result) in results.into_iter().enumerate() {
+            let error = result.expect_err(what);
+            assert!(error.contains("libbroken.so") && error.contains(expected), "{what}, door {entry_point}: {error}");
         }
         assert!(!self.witness.exists(), "{what}: its initialiser ran");
     }
 
     /// Ends a scene: checks that no files are left and that the unchanged file becomes live, which proves that refusals were caused by
     /// the damage and that the witness works.
-    pub(super) fn the_whole_one_goes_live(&mut self) {
+    pub(super) fn assert_unchanged_file_loads(&mut self) {
         let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
         assert_eq!(
             (mapped.len(), self.host.unloads().parked()),
@@ -162,10 +162,10 @@ impl Scene {
             "only the old generation is mapped: {mapped:?}"
         );
         self.put(&self.whole);
-        self.goes_live();
+        self.assert_loads();
     }
 
-    pub(super) fn goes_live(&mut self) {
+    pub(super) fn assert_loads(&mut self) {
         self.host.reload(&[&self.file]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         assert!(self.witness.exists(), "the witness did not testify");
         self.old_generation_answers("the new generation, with the count of the old");

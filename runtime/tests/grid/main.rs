@@ -39,28 +39,28 @@ impl Scene {
         let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
         register(&host);
         host.create_master(&[library(1), adder(1)]).unwrap_or_else(|error| panic!("{error}"));
-        let born = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
-        let (cell, loud) = (born("/Script/Game.Cell"), born("/Script/Game.LoudCell"));
-        let (probe, loud_probe) = (born("/Script/Game.Probe"), born("/Script/Game.LoudProbe"));
+        let spawn = |class: &str| host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"));
+        let (cell, loud) = (spawn("/Script/Game.Cell"), spawn("/Script/Game.LoudCell"));
+        let (probe, loud_probe) = (spawn("/Script/Game.Probe"), spawn("/Script/Game.LoudProbe"));
         Self { host, cell, loud, probe, loud_probe }
     }
 
     /// Calls from the host and formats the result or the error.
     fn call(&self, name: &str, arguments: &[Value]) -> String {
-        told(self.host.calls().call(name, arguments))
+        text_of(self.host.calls().call(name, arguments))
     }
 
     /// Calls from the plugin, through a method of the probe.
     fn probe(&self, object: ObjectHandle, method: &str, arguments: &[&str]) -> String {
         let arguments: Vec<_> = arguments.iter().map(|text| Value::Text((*text).to_owned())).collect();
         match self.host.objects().call(object, method, &arguments) {
-            Ok(Some(Value::Text(told))) => told,
+            Ok(Some(Value::Text(text))) => text,
             other => panic!("`{method}` returns a string, not {other:?}"),
         }
     }
 }
 
-fn told(given: Result<Option<Value>, alcedo_runtime::Error>) -> String {
+fn text_of(given: Result<Option<Value>, alcedo_runtime::Error>) -> String {
     match given {
         Ok(None) => "nothing".to_owned(),
         Ok(Some(Value::Enum(EnumValue { number, .. }))) => format!("enum {number}"),
@@ -161,7 +161,7 @@ fn functions_of_the_plugin(
     let with = |arguments: Vec<Value>| object.map(Value::Object).into_iter().chain(arguments).collect::<Vec<_>>();
     let call = |function: &str, arguments: Vec<Value>| scene.call(&format!("{names}{function}"), &with(arguments));
     let mut check =
-        |sort: &str, told: String, wanted: &str| sheet.check(protocol, "host calls", sort, &told, &[wanted]);
+        |kind: &str, answer: String, expected: &str| sheet.check(protocol, "host calls", kind, &answer, &[expected]);
     check("numbers", call("numbers", numbers()), "F64(3.75)");
     let own = Value::Object(scene.probe);
     check("object", call("same", vec![own.clone()]), &format!("{own:?}"));
@@ -192,19 +192,19 @@ fn functions_of_the_plugin(
 }
 
 /// Calls functions from the plugin by names with this prefix.
-fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, place: &str) {
-    let ask = |function: &str, sort: &str| scene.probe(scene.probe, "ask", &[&format!("{names}{function}"), sort]);
+fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, location: &str) {
+    let ask = |function: &str, kind: &str| scene.probe(scene.probe, "ask", &[&format!("{names}{function}"), kind]);
     let mut check =
-        |sort: &str, told: String, wanted: &[&str]| sheet.check(protocol, "plugin calls", sort, &told, wanted);
+        |kind: &str, answer: String, expected: &[&str]| sheet.check(protocol, "plugin calls", kind, &answer, expected);
     check("numbers", ask("numbers", "numbers"), &["3.75"]);
     check("object", ask("same", "object"), &["true"]);
     check("enum", ask("other", "enum"), &["Spades"]);
     check("struct", ask("turn", "struct"), &["Point { x: 2.0, y: -1.0 }"]);
-    check("error", ask("fail", "negative"), &["FailureKind(17)", "-1 is negative", place]);
+    check("error", ask("fail", "negative"), &["FailureKind(17)", "-1 is negative", location]);
     assert_eq!(ask("fail", "fine"), "1");
     // The host's own hook reports the location of a host panic; a library does not change it.
-    let place = if place.contains("src/lib.rs") { place } else { "" };
-    check("panic", ask("crash", "negative"), &["FailureKind(1)", "-1 is negative", place]);
+    let location = if location.contains("src/lib.rs") { location } else { "" };
+    check("panic", ask("crash", "negative"), &["FailureKind(1)", "-1 is negative", location]);
     assert_eq!(ask("crash", "fine"), "1");
     let name = format!("{names}crash");
     // Without types a slot is read as the type of the callee: a different number, and no worse effect.
@@ -220,7 +220,7 @@ fn properties(sheet: &mut Sheet, scene: &Scene) {
         scene.call(&format!("up:/Script/Game.Cell:{property}"), &with)
     };
     let probe = Value::Object(scene.probe);
-    for (sort, property, before, new, after) in [
+    for (kind, property, before, new, after) in [
         ("numbers", "number", "I64(5)", Value::I64(6), "I64(6)".to_owned()),
         ("object", "object", "Object(none)", probe.clone(), format!("{probe:?}")),
         ("enum", "suit", "enum 0", suit(7, "Spades"), "enum 7".into()),
@@ -230,9 +230,9 @@ fn properties(sheet: &mut Sheet, scene: &Scene) {
     ] {
         assert_eq!(call(property, &[]), before, "{property}");
         assert_eq!(call(property, &[new]), "nothing", "{property}");
-        sheet.check("up", "host calls", sort, &call(property, &[]), &[&after]);
+        sheet.check("up", "host calls", kind, &call(property, &[]), &[&after]);
         let name = format!("up:/Script/Test.{}:{property}", if property == "list" { "Rack" } else { "Desk" });
-        let wanted = match sort {
+        let expected = match kind {
             "numbers" => "5 then 6",
             "object" => "true then true",
             "enum" => "Hearts then Spades",
@@ -240,7 +240,7 @@ fn properties(sheet: &mut Sheet, scene: &Scene) {
             "string" => "\"desk\" then \"new\"",
             _ => "[] then [1, 2]",
         };
-        sheet.check("up", "plugin calls", sort, &scene.probe(scene.probe, "exchange", &[&name, sort]), &[wanted]);
+        sheet.check("up", "plugin calls", kind, &scene.probe(scene.probe, "exchange", &[&name, kind]), &[expected]);
     }
     let wrong = call("number", &[text("six")]);
     sheet.check("up", "host calls", "wrong slot", &wrong, &["up", "i64"]);
@@ -275,26 +275,26 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
             "\"a, from the host\" \"b, from the host\"",
         ),
     ];
-    for (sort, property, function, arguments, to_host, to_plugin) in rows {
+    for (kind, property, function, arguments, to_host, to_plugin) in rows {
         // Calls plugin code from the host …
         bind(property, scene.cell, function);
         let bound = scene.host.objects().get(scene.probe, property).unwrap_or_else(|error| panic!("{error}"));
         let with: Vec<_> = [bound].into_iter().chain(arguments).collect();
-        sheet.check("nd", "host calls", sort, &scene.call("nd:/", &with), &[to_host]);
+        sheet.check("nd", "host calls", kind, &scene.call("nd:/", &with), &[to_host]);
         // … and host code from the plugin.
         bind(property, scene.probe, function);
-        sheet.check("nd", "plugin calls", sort, &scene.probe(scene.probe, "pass", &[sort]), &[to_plugin]);
+        sheet.check("nd", "plugin calls", kind, &scene.probe(scene.probe, "pass", &[kind]), &[to_plugin]);
     }
     let bound = |target: ObjectHandle, function: &str| {
         bind("on_number", target, function);
         scene.host.objects().get(scene.probe, "on_number").unwrap_or_else(|error| panic!("{error}"))
     };
-    let pass = |sort: &str| scene.probe(scene.probe, "pass", &[sort]);
-    for (sort, function, says) in [("error", "fail", "returned the error"), ("panic", "crash", "panicked")] {
+    let pass = |kind: &str| scene.probe(scene.probe, "pass", &[kind]);
+    for (kind, function, expected) in [("error", "fail", "returned the error"), ("panic", "crash", "panicked")] {
         let with = [bound(scene.cell, function), Value::I32(-1)];
-        sheet.check("nd", "host calls", sort, &scene.call("nd:/", &with), &[says, "-1 is negative", "grid/src/"]);
+        sheet.check("nd", "host calls", kind, &scene.call("nd:/", &with), &[expected, "-1 is negative", "grid/src/"]);
         bound(scene.probe, function);
-        sheet.check("nd", "plugin calls", sort, &pass("negative"), &["-1 is negative"]);
+        sheet.check("nd", "plugin calls", kind, &pass("negative"), &["-1 is negative"]);
         assert_eq!(pass("fine"), "1");
     }
     let with = [bound(scene.cell, "crash"), Value::F64(1.0)];
@@ -316,7 +316,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
 }
 
 /// Checks strings, overrides as each protocol resolves them, and out parameters.
-fn texts_and_outs(sheet: &mut Sheet, scene: &Scene) {
+fn strings_and_out_parameters(sheet: &mut Sheet, scene: &Scene) {
     let ex = scene.call("ex:/grid.greet", &[text("a")]);
     sheet.check("ex", "host calls", "string", &ex, &["Text(\"a, says ex\")"]);
     let nm = scene.call("nm:/grid:Sorts:greet", &[text("a")]);
@@ -325,7 +325,7 @@ fn texts_and_outs(sheet: &mut Sheet, scene: &Scene) {
     sheet.check("uf", "host calls", "string", &virtually, &["Text(\"a, SAYS THE CELL\")"]);
     let finally = scene.call("uf!:/Script/Game.Cell:greet", &[Value::Object(scene.loud), text("a")]);
     sheet.check("uf!", "host calls", "string", &finally, &["Text(\"a, says the cell\")"]);
-    let ask = |object, name: &str, sort: &str| scene.probe(object, "ask", &[name, sort]);
+    let ask = |object, name: &str, kind: &str| scene.probe(object, "ask", &[name, kind]);
     let ex = ask(scene.probe, "ex:/host.greet", "string");
     sheet.check("ex", "plugin calls", "string", &ex, &["\"a, from ex of the host\""]);
     let nm = ask(scene.probe, "nm:/grid:Sorts:greet", "string");
@@ -344,8 +344,8 @@ fn texts_and_outs(sheet: &mut Sheet, scene: &Scene) {
         let name = format!("{protocol}:/Script/Game.Cell:split");
         let arguments = [Value::Object(scene.cell), Value::U32(17), Value::U32(5)];
         let given = scene.host.calls().call_with_outs(&name, &arguments);
-        let told = given.map_or_else(|error| error.to_string(), |given| format!("{given:?}"));
-        sheet.check(protocol, "host calls", "out", &told, &["(Some(U32(3)), [U32(2)])"]);
+        let result = given.map_or_else(|error| error.to_string(), |given| format!("{given:?}"));
+        sheet.check(protocol, "host calls", "out", &result, &["(Some(U32(3)), [U32(2)])"]);
         let plugin = ask(scene.probe, &format!("{protocol}:/Script/Test.Desk:split"), "out");
         sheet.check(protocol, "plugin calls", "out", &plugin, &["(3, 2)"]);
         let double = format!("{protocol}:/Script/Game.Cell:double");
@@ -379,12 +379,12 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
     assert_eq!(scene.probe(*probe, "call_kept", &[]), "3; 3");
     reloaded(host.reload_changed(&[library(1), adder(2)]));
     let kept = scene.probe(*probe, "call_kept", &[]);
-    for (protocol, told) in ["ex", "nm"].into_iter().zip(kept.split("; ")) {
+    for (protocol, answer) in ["ex", "nm"].into_iter().zip(kept.split("; ")) {
         sheet.check(
             protocol,
             "plugin calls",
             "stale handle",
-            told,
+            answer,
             &["FailureKind(15)", "is dead, its module is over"],
         );
     }
@@ -392,7 +392,7 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
     for ((protocol, name, object), handle) in names.into_iter().zip(handles) {
         let arguments: Vec<_> = object.map(Value::Object).into_iter().chain([Value::I32(1)]).collect();
         let dead =
-            told(host.calls().call_handle(handle, &arguments[..if protocol == "up" { 1 } else { arguments.len() }]));
+            text_of(host.calls().call_handle(handle, &arguments[..if protocol == "up" { 1 } else { arguments.len() }]));
         sheet.check(protocol, "host calls", "stale handle", &dead, &["is dead, its module is over"]);
         let again = host.calls().resolve(name).unwrap_or_else(|error| panic!("{error}"));
         assert_ne!(again, handle, "{name}: a number is never used again");
@@ -401,19 +401,19 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
 
 fn threads(sheet: &mut Sheet, scene: &Scene) {
     for (protocol, name) in [("ex", "ex:/host.crash"), ("nm", "nm:/grid:Sorts:crash"), ("nd", "nd:/")] {
-        let told = scene.probe(scene.probe, "ask_on_thread", &[name]);
-        sheet.check(protocol, "plugin calls", "wrong thread", &told, &["FailureKind(4)", "resolving a ZCall"]);
+        let answer = scene.probe(scene.probe, "ask_on_thread", &[name]);
+        sheet.check(protocol, "plugin calls", "wrong thread", &answer, &["FailureKind(4)", "resolving a ZCall"]);
     }
     for (protocol, name) in [("uf", "uf:/Script/Test.Desk:crash"), ("uf!", "uf!:/Script/Test.Desk:crash")] {
-        let told = scene.probe(scene.probe, "ask_on_thread", &[name]);
-        sheet.check(protocol, "plugin calls", "wrong thread", &told, &["is called on an object"]);
+        let answer = scene.probe(scene.probe, "ask_on_thread", &[name]);
+        sheet.check(protocol, "plugin calls", "wrong thread", &answer, &["is called on an object"]);
     }
-    let told = scene.probe(scene.probe, "ask_on_thread", &["up:/Script/Test.Desk:number"]);
-    sheet.check("up", "plugin calls", "wrong thread", &told, &["FailureKind(4)", "resolving a ZCall"]);
+    let answer = scene.probe(scene.probe, "ask_on_thread", &["up:/Script/Test.Desk:number"]);
+    sheet.check("up", "plugin calls", "wrong thread", &answer, &["FailureKind(4)", "resolving a ZCall"]);
     // The call objects of a host stay on their thread, as the compiler checks.
-    let stays = sheet::stays_on_its_thread!(Runtime) && sheet::stays_on_its_thread!(TypedFunction<(i32,), i32>);
+    let is_bound = sheet::is_thread_bound!(Runtime) && sheet::is_thread_bound!(TypedFunction<(i32,), i32>);
     for protocol in PROTOCOLS {
-        sheet.check(protocol, "host calls", "wrong thread", &stays.to_string(), &["true"]);
+        sheet.check(protocol, "host calls", "wrong thread", &is_bound.to_string(), &["true"]);
     }
 }
 
@@ -433,9 +433,9 @@ fn numbers_in_place_of_handles_are_refused_or_resolve_to_nothing() {
             ("ex:/host.same", ["slot 0 holds u64, the call wants conjugate", "`ex:/host.same`"], ""),
         ] {
             let arguments = [text(name), Value::U64(number)];
-            let told = told(scene.host.objects().call(scene.probe, "forge", &arguments));
-            let wanted = if support::SLOT_TYPES { typed } else { [bare, ""] };
-            assert!(wanted.iter().all(|wanted| told.contains(wanted)), "{name} {number:#x}: {told}");
+            let answer = text_of(scene.host.objects().call(scene.probe, "forge", &arguments));
+            let expected = if support::SLOT_TYPES { typed } else { [bare, ""] };
+            assert!(expected.iter().all(|expected| answer.contains(expected)), "{name} {number:#x}: {answer}");
         }
     }
     let same = scene.call("uf:/Script/Test.Desk:same", &[own.clone(), own.clone()]);
@@ -456,7 +456,7 @@ fn every_protocol_takes_every_kind_of_value_and_reports_mismatches() {
     functions_for_the_plugin(&mut sheet, &scene, "uf!", "uf!:/Script/Test.Desk:", "grid/natives.rs");
     properties(&mut sheet, &scene);
     delegates(&mut sheet, &scene);
-    texts_and_outs(&mut sheet, &scene);
+    strings_and_out_parameters(&mut sheet, &scene);
     threads(&mut sheet, &scene);
     stale(&mut sheet, &scene);
     for direction in DIRECTIONS {

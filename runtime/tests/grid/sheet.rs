@@ -7,7 +7,7 @@ pub(crate) const PROTOCOLS: [&str; 6] = ["ex", "uf", "uf!", "up", "nm", "nd"];
 
 pub(crate) const DIRECTIONS: [&str; 2] = ["host calls", "plugin calls"];
 
-const SORTS: [&str; 12] = [
+const KINDS: [&str; 12] = [
     "numbers",
     "object",
     "enum",
@@ -29,19 +29,19 @@ pub(crate) struct Sheet {
     wrong: Vec<String>,
 }
 
-fn at(of: &[&str], word: &str) -> usize {
-    of.iter().position(|known| *known == word).unwrap_or_else(|| panic!("no {word} in {of:?}"))
+fn at(of: &[&str], label: &str) -> usize {
+    of.iter().position(|name| *name == label).unwrap_or_else(|| panic!("no {label} in {of:?}"))
 }
 
 impl Sheet {
     /// Checks that the answer of the cell contains all expected parts.
-    pub(crate) fn check(&mut self, protocol: &str, direction: &str, sort: &str, told: &str, wanted: &[&str]) {
-        for wanted in wanted {
-            if !told.contains(wanted) {
-                self.wrong.push(format!("{protocol}, {direction}, {sort}: `{wanted}` is not in\n  {told}"));
+    pub(crate) fn check(&mut self, protocol: &str, direction: &str, kind: &str, answer: &str, expected: &[&str]) {
+        for expected in expected {
+            if !answer.contains(expected) {
+                self.wrong.push(format!("{protocol}, {direction}, {kind}: `{expected}` is not in\n  {answer}"));
             }
         }
-        let cell = (at(&SORTS, sort), at(&PROTOCOLS, protocol), at(&DIRECTIONS, direction));
+        let cell = (at(&KINDS, kind), at(&PROTOCOLS, protocol), at(&DIRECTIONS, direction));
         *self.asserted.entry(cell).or_default() += 1;
     }
 
@@ -51,9 +51,9 @@ impl Sheet {
     }
 
     /// Records the reason for an empty cell.
-    pub(crate) fn empty(&mut self, protocol: &str, direction: &str, sort: &str, reason: &'static str) {
-        let cell = (at(&SORTS, sort), at(&PROTOCOLS, protocol), at(&DIRECTIONS, direction));
-        assert!(!self.asserted.contains_key(&cell), "{protocol}, {direction}, {sort} is not empty");
+    pub(crate) fn empty(&mut self, protocol: &str, direction: &str, kind: &str, reason: &'static str) {
+        let cell = (at(&KINDS, kind), at(&PROTOCOLS, protocol), at(&DIRECTIONS, direction));
+        assert!(!self.asserted.contains_key(&cell), "{protocol}, {direction}, {kind} is not empty");
         self.empty.insert(cell, reason);
     }
 }
@@ -63,8 +63,8 @@ impl fmt::Display for Sheet {
         let mut reasons: Vec<&str> = Vec::new();
         for (number, direction) in DIRECTIONS.iter().enumerate() {
             writeln!(f, "{direction:<14}{}", PROTOCOLS.map(|protocol| format!("{protocol:>4}")).concat())?;
-            for (row, sort) in SORTS.iter().enumerate() {
-                write!(f, "  {sort:<12}")?;
+            for (row, kind) in KINDS.iter().enumerate() {
+                write!(f, "  {kind:<12}")?;
                 for column in 0..PROTOCOLS.len() {
                     let cell = (row, column, number);
                     let mark = match (self.asserted.get(&cell), self.empty.get(&cell)) {
@@ -86,7 +86,7 @@ impl fmt::Display for Sheet {
         for (number, reason) in reasons.iter().enumerate() {
             writeln!(f, "({}) {reason}", number + 1)?;
         }
-        let all = SORTS.len() * PROTOCOLS.len() * DIRECTIONS.len();
+        let all = KINDS.len() * PROTOCOLS.len() * DIRECTIONS.len();
         let (asserted, empty) = (self.asserted.len(), self.empty.len());
         writeln!(
             f,
@@ -97,17 +97,17 @@ impl fmt::Display for Sheet {
 }
 
 /// Checks that a type is neither `Send` nor `Sync`; otherwise the code does not compile.
-macro_rules! stays_on_its_thread {
+macro_rules! is_thread_bound {
     ($ty:ty) => {{
         trait Ambiguous<Of> {
-            const STAYS: bool = true;
+            const IS_THREAD_BOUND: bool = true;
         }
         struct IsSend;
         struct IsSync;
         impl<T: ?Sized> Ambiguous<()> for T {}
         impl<T: ?Sized + Send> Ambiguous<IsSend> for T {}
         impl<T: ?Sized + Sync> Ambiguous<IsSync> for T {}
-        <$ty as Ambiguous<_>>::STAYS
+        <$ty as Ambiguous<_>>::IS_THREAD_BOUND
     }};
 }
-pub(crate) use stays_on_its_thread;
+pub(crate) use is_thread_bound;

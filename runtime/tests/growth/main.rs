@@ -71,7 +71,7 @@ fn host(libraries: &[PathBuf]) -> Runtime {
 }
 
 /// Waits until all generations except the living one have ended, with their plugin parts.
-fn settle(host: &Runtime) {
+fn wait_for_unloads(host: &Runtime) {
     assert!(host.unloads().wait(LONG).expect("a safe point"), "{:?}", host.unloads().tickets());
     host.drain_finalizers(LONG).expect("a safe point");
     assert_eq!(host.unloads().parked(), Vec::<String>::new());
@@ -103,7 +103,7 @@ fn a_reload_leaves_nothing() {
         let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
         assert!(report.is_committed(), "{report}");
         host.collection().collect().expect("a safe point");
-        settle(&host);
+        wait_for_unloads(&host);
     });
 }
 
@@ -119,7 +119,7 @@ fn a_reload_failing_at_any_step_leaves_nothing() {
         // Some steps occur only if classes change.
         assert_eq!(report.is_committed(), !armed.has_fired(), "{step}: {report}");
         drop(armed);
-        settle(&host);
+        wait_for_unloads(&host);
     });
 }
 
@@ -131,7 +131,7 @@ fn a_module_refused_while_mapping_leaves_no_gap_in_ids() {
         assert!(!host.reload(&[cube(2)]).expect("a Master").is_committed());
         drop(armed);
         assert!(host.reload(&[cube(1 + round % 2)]).expect("a Master").is_committed());
-        settle(&host);
+        wait_for_unloads(&host);
     });
 }
 
@@ -143,7 +143,7 @@ fn a_library_that_is_refused_leaves_nothing() {
         let library = if round % 2 == 0 { broken.clone() } else { folder.join("missing file") };
         let report = host.reload(&[cube(1), library]).expect("a Master");
         assert!(!report.is_committed());
-        settle(&host);
+        wait_for_unloads(&host);
     });
 }
 
@@ -161,7 +161,7 @@ fn kept_modules_cost_nothing_per_reload_of_another() {
         let report = host.reload_changed(&libraries(1 + (round + 1) % 2)).expect("a Master");
         assert!(report.is_committed() && report.kept_modules.len() == 2, "{report}");
         host.calls().call("nm:/glue_derived:ShieldedSet:build_tag", &[]).expect("it is offered");
-        settle(&host);
+        wait_for_unloads(&host);
     });
 }
 
@@ -186,7 +186,7 @@ fn slims_created_and_unloaded_between_reloads_leave_nothing() {
         gone(&slim.begin_unload().expect("it is collectible"));
         let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
         assert!(report.is_committed(), "{report}");
-        settle(&host);
+        wait_for_unloads(&host);
     });
 }
 
@@ -203,7 +203,7 @@ fn plugins_that_take_turns_leave_nothing() {
         // The unload events are never taken; this requests more of them than the host keeps.
         host.request_unload();
         host.safe_point();
-        settle(&host);
+        wait_for_unloads(&host);
     });
     let unloads = host.take_unloads();
     assert_eq!(unloads.len(), 64, "the last ones");
@@ -235,14 +235,14 @@ fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
         let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
         let report = host.reload_changed(&libraries(2)).expect("a Master");
         assert!(report.is_committed() && report.kept_modules.len() == 1, "{report}");
-        settle(&host);
+        wait_for_unloads(&host);
         host.calls()
             .call("nm:/broken:Fragile:panic_next_in", &[Value::Text("finalizer".to_owned())])
             .expect("the call succeeds");
         host.objects().destroy(fragile);
         host.drain_finalizers(LONG).expect("a safe point");
         assert!(host.reload(&libraries(1)).expect("a Master").is_committed());
-        settle(&host);
+        wait_for_unloads(&host);
     });
 }
 
@@ -253,7 +253,7 @@ fn reload_reports_not_taken_are_kept_up_to_a_limit() {
     check(ROUNDS, |_| {
         host.request_reload(vec![cube(1)]);
         host.safe_point();
-        settle(&host);
+        wait_for_unloads(&host);
     });
     let reports = host.take_reloads();
     assert_eq!((reports.len(), reports[63].generation), (64, host.generation()), "the last ones");
@@ -304,11 +304,11 @@ fn tickets_and_handles_of_forgotten_modules_still_answer() {
         .expect("it is unloading");
     assert!(contexts.unload_of(id).is_some() && contexts.report(id).is_some());
     drop(lease);
-    settle(&host);
+    wait_for_unloads(&host);
     for round in 0..100 {
         assert!(host.reload(&[cube(1 + round % 2)]).expect("a Master").is_committed());
     }
-    settle(&host);
+    wait_for_unloads(&host);
     assert_eq!(ticket.wait(Duration::ZERO).expect("it is gone").modules.len(), 1);
     assert_eq!((ticket.poll(), ticket.report().blockers.len()), (ContextState::Dead, 0));
     assert!(contexts.unload_of(id).is_none() && contexts.report(id).is_none() && host.unloads().tickets().is_empty());

@@ -26,11 +26,11 @@ mod tag {
     pub(super) const VERDEF: u64 = 0x6fff_fffc;
 }
 
-fn check(base: &str, change: impl FnOnce(&mut Vec<u8>), says: &str) {
+fn check(base: &str, change: impl FnOnce(&mut Vec<u8>), expected: &str) {
     let whole = library(base);
     let mut bytes = whole.clone();
     change(&mut bytes);
-    assert!(bytes != whole, "{says}: nothing was changed");
+    assert!(bytes != whole, "{expected}: nothing was changed");
     let dir = TempDir::new().expect("a temporary directory");
     let file = dir.path().join("changed.so");
     let refused = |what: &str| match ImageFile::read(&file).map(|_| ()) {
@@ -38,9 +38,9 @@ fn check(base: &str, change: impl FnOnce(&mut Vec<u8>), says: &str) {
             let text = error.to_string();
             let named =
                 text.starts_with(&format!("{} is damaged: ", file.display())) && text.ends_with("; build it again");
-            assert!(named && text.contains(says), "{base}, {what}: {text}");
+            assert!(named && text.contains(expected), "{base}, {what}: {text}");
         }
-        other => panic!("{base}, {what}, {says}: {other:?}"),
+        other => panic!("{base}, {what}, {expected}: {other:?}"),
     };
     std::fs::write(&file, &bytes).expect("the test directory is writable");
     refused("without a seal");
@@ -94,14 +94,14 @@ fn address(bytes: &[u8], name: &str) -> u64 {
 }
 
 /// Checks the refusal of a library compiled from this C source.
-fn compiled(source: &str, option: &str, says: &str) {
+fn compiled(source: &str, option: &str, expected: &str) {
     let dir = TempDir::new().expect("a temporary directory");
     let (code, file) = (dir.path().join("c.c"), dir.path().join("c.so"));
     std::fs::write(&code, source).expect("the test directory is writable");
     let mut gcc = std::process::Command::new("gcc");
     super::run(gcc.args(["-w", "-shared", "-fPIC", option, "-o"]).arg(&file).arg(&code));
     let error = ImageFile::read(&file).map(|_| ()).expect_err("it is refused").to_string();
-    assert!(error.contains(says), "{error}");
+    assert!(error.contains(expected), "{error}");
 }
 
 #[test]
@@ -161,15 +161,15 @@ fn defined_symbol_versions_must_form_a_whole_chain() {
 
 #[test]
 fn symbol_lookups_terminate() {
-    let says = "of the old symbol hash table points to symbol";
-    check("c", |bytes| set(bytes, ".hash", 2, "word", |_| 1 << 20), says);
-    let ring = |bytes: &mut Vec<u8>| {
+    let expected = "of the old symbol hash table points to symbol";
+    check("c", |bytes| set(bytes, ".hash", 2, "word", |_| 1 << 20), expected);
+    let cycle = |bytes: &mut Vec<u8>| {
         let field = table(bytes, ".hash").field(0, "word");
         let buckets = get(bytes, field.at, 4) as usize;
         set(bytes, ".hash", 2, "word", |_| 3);
         set(bytes, ".hash", 2 + buckets + 3, "word", |_| 3);
     };
-    check("c", ring, says);
+    check("c", cycle, expected);
     check("c", |bytes| set(bytes, ".hash", 1, "word", |count| count + 9), "the old symbol hash table is for");
     for base in ["c", "plugin"] {
         let endless = |bytes: &mut Vec<u8>| {
@@ -278,14 +278,14 @@ fn relocations_stay_in_their_tables_and_write_variables_only() {
     check("plugin", |bytes| dynamic(bytes, tag::RELASZ, |size| size + 24 * 1000), "relocation table 0x7 is not where");
     check("plugin", |bytes| dynamic(bytes, tag::RELASZ, |size| size - 24), "relocation table 0x7 is not where");
     check("plugin", |bytes| dynamic(bytes, tag::RELACOUNT, |count| count + 1), "is counted as relative but is not");
-    let says = "would write where nothing may be written";
+    let expected = "would write where nothing may be written";
     for name in [".dynamic", ".text", ".dynsym", ".rela.dyn", ".gnu.version"] {
         let there = |bytes: &mut Vec<u8>| {
             let there = address(bytes, name);
             let at = entry(bytes, ".rela.dyn", "type", |kind| kind == 8);
             set(bytes, ".rela.dyn", at, "offset", |_| there);
         };
-        check("plugin", there, says);
+        check("plugin", there, expected);
     }
     let symbol = |bytes: &mut Vec<u8>| {
         let at = entry(bytes, ".rela.dyn", "symbol", |symbol| symbol != 0);

@@ -61,8 +61,8 @@ impl Judge {
             }
         };
         running.cases += 1;
-        let asked = writeln!(running.input, "{}", library.display());
-        asked.and_then(|()| running.input.flush()).expect("the child waits for cases");
+        let written = writeln!(running.input, "{}", library.display());
+        written.and_then(|()| running.input.flush()).expect("the child waits for cases");
         loop {
             match running.lines.recv_timeout(PATIENCE) {
                 Ok(line) if line.starts_with(MAPPED) => break self.keep(running, Verdict::Mapped),

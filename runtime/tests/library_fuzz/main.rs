@@ -110,7 +110,7 @@ fn peak() -> u64 {
 
 /// Counters of a series of mutants.
 #[derive(Debug, Default)]
-struct Tally {
+struct Counts {
     mutants: u64,
     refused: u64,
     mapped: u64,
@@ -127,7 +127,7 @@ fn no_mutated_library_crashes_the_checks_or_the_loader() {
     let file = dir.path().join("mutant.so");
     let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_the_given_library"));
     let libraries: Vec<_> = libraries().iter().map(|(name, bytes)| (*name, bytes, tables(bytes))).collect();
-    let (mut tally, mut found, before) = (Tally::default(), Vec::new(), peak());
+    let (mut counts, mut found, before) = (Counts::default(), Vec::new(), peak());
     for index in from.. {
         if until.map_or(index >= from + CUT, |until| Instant::now() > until) || found.len() >= 20 {
             break;
@@ -135,18 +135,18 @@ fn no_mutated_library_crashes_the_checks_or_the_loader() {
         for (name, whole, tables) in &libraries {
             let mutant = mutant(whole, tables, &mut Dice::new(seed, index));
             let case = || format!("{name}, ALCEDO_FUZZ_SEED={seed} ALCEDO_FUZZ_FROM={index}: {:?}", mutant.changes);
-            tally.mutants += 1;
+            counts.mutants += 1;
             let begun = Instant::now();
             let checked = std::panic::catch_unwind(|| ImageFile::from_bytes(&file, mutant.bytes.clone()).is_ok()).ok();
-            tally.slowest = tally.slowest.max(begun.elapsed());
+            counts.slowest = counts.slowest.max(begun.elapsed());
             match checked {
                 None => found.push(format!("the checks panicked: {}", case())),
-                Some(false) => tally.refused += 1,
+                Some(false) => counts.refused += 1,
                 Some(true) => {
                     fs::write(&file, &mutant.bytes).expect("the test directory is writable");
                     match judge.judge(&file) {
-                        Verdict::Mapped => tally.mapped += 1,
-                        Verdict::Refused => tally.refused_by_loader += 1,
+                        Verdict::Mapped => counts.mapped += 1,
+                        Verdict::Refused => counts.refused_by_loader += 1,
                         Verdict::Died(how) => found.push(format!("the loader {how}: {}", case())),
                     }
                 }
@@ -159,9 +159,9 @@ fn no_mutated_library_crashes_the_checks_or_the_loader() {
             }
         }
     }
-    println!("{tally:?}, {} KiB more at most", peak() - before);
+    println!("{counts:?}, {} KiB more at most", peak() - before);
     assert!(found.is_empty(), "{} found:\n{}", found.len(), found.join("\n"));
-    assert!(tally.refused > 0 && tally.mapped > 0, "all were alike: {tally:?}");
+    assert!(counts.refused > 0 && counts.mapped > 0, "all were alike: {counts:?}");
     assert!(peak() - before < 256 * 1024, "the checks took {} KiB", peak() - before);
 }
 
@@ -175,13 +175,13 @@ fn the_libraries_that_are_changed_are_whole_and_can_be_mapped() {
         ImageFile::read(&file).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(judge.judge(&file), Verdict::Mapped, "{name}");
         let names: Vec<_> = tables(bytes).into_iter().map(|table| table.name).collect();
-        for wanted in [".dynamic", ".dynsym", ".gnu.version_r", ".gnu.hash", ".rela.dyn", ".init_array"] {
-            assert!(names.iter().any(|known| known == wanted), "{name} has no {wanted}: {names:?}");
+        for section in [".dynamic", ".dynsym", ".gnu.version_r", ".gnu.hash", ".rela.dyn", ".init_array"] {
+            assert!(names.iter().any(|known| known == section), "{name} has no {section}: {names:?}");
         }
     }
     let names: Vec<_> = tables(&library("c")).into_iter().map(|table| table.name).collect();
-    for wanted in [".hash", ".gnu.version_d", ".relr.dyn"] {
-        assert!(names.iter().any(|known| known == wanted), "the C library has no {wanted}: {names:?}");
+    for section in [".hash", ".gnu.version_d", ".relr.dyn"] {
+        assert!(names.iter().any(|known| known == section), "the C library has no {section}: {names:?}");
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) type Held = (u64, u64);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Thing {
     /// Location of the value: `timer`, `half`, `local`.
-    pub(crate) place: String,
+    pub(crate) location: String,
     pub(crate) is_gone: bool,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Model {
 
 /// Events since the last check.
 #[derive(Default, Debug)]
-pub(crate) struct News {
+pub(crate) struct Changes {
     pub(crate) made: Vec<Held>,
     /// Dropped values by location.
     pub(crate) gone: BTreeMap<String, Vec<Held>>,
@@ -30,7 +30,7 @@ pub(crate) struct News {
     pub(crate) seen: u64,
 }
 
-impl News {
+impl Changes {
     pub(crate) fn count(&self) -> u64 {
         self.gone.values().map(|gone| gone.len() as u64).sum()
     }
@@ -41,46 +41,46 @@ impl Model {
     ///
     /// # Panics
     /// Panics if a rule is violated: dropped twice, on the wrong thread, or with an answer that is not allowed at the location.
-    pub(crate) fn hear(&mut self, told: &str) -> News {
-        let mut news = News::default();
-        for line in told.lines() {
-            let words: Vec<_> = line.splitn(6, ' ').collect();
-            let number = |at: usize| words[at].parse::<u64>().unwrap_or_else(|error| panic!("{line}: {error}"));
+    pub(crate) fn read_log(&mut self, log: &str) -> Changes {
+        let mut changes = Changes::default();
+        for line in log.lines() {
+            let fields: Vec<_> = line.splitn(6, ' ').collect();
+            let number = |at: usize| fields[at].parse::<u64>().unwrap_or_else(|error| panic!("{line}: {error}"));
             let held = (number(1), number(2));
-            let place = words[3].to_owned();
-            match words[0] {
+            let location = fields[3].to_owned();
+            match fields[0] {
                 "made" => {
-                    let before = self.things.insert(held, Thing { place, is_gone: false });
+                    let before = self.things.insert(held, Thing { location, is_gone: false });
                     assert_eq!(before, None, "made twice: {line}");
-                    news.made.push(held);
+                    changes.made.push(held);
                 }
                 "seen" => {
                     let thing = self.things.get(&held).unwrap_or_else(|| panic!("never made: {line}"));
                     assert!(!thing.is_gone, "seen after its end: {line}");
-                    assert!(is_all_right(words[4]), "{line}");
-                    news.seen += 1;
+                    assert!(is_all_right(fields[4]), "{line}");
+                    changes.seen += 1;
                 }
                 "gone" => {
                     let thing = self.things.get_mut(&held).unwrap_or_else(|| panic!("never made: {line}"));
                     assert!(!std::mem::replace(&mut thing.is_gone, true), "dropped twice: {line}");
-                    assert!(may_drop_on(&place, words[4]), "dropped on the wrong thread: {line}");
-                    match words[4] {
-                        "game" => assert!(is_all_right(words[5]), "{line}"),
-                        _ => assert!(words[5].split(',').all(|answer| answer == "refused"), "{line}"),
+                    assert!(may_drop_on(&location, fields[4]), "dropped on the wrong thread: {line}");
+                    match fields[4] {
+                        "game" => assert!(is_all_right(fields[5]), "{line}"),
+                        _ => assert!(fields[5].split(',').all(|answer| answer == "refused"), "{line}"),
                     }
-                    news.gone.entry(place).or_default().push(held);
+                    changes.gone.entry(location).or_default().push(held);
                 }
                 _ => panic!("unexpected line: {line}"),
             }
         }
-        news
+        changes
     }
 
     /// Number of values of an instance that are still held, by location.
     pub(crate) fn held_by(&self, instance: u64) -> BTreeMap<&str, u64> {
         let mut held = BTreeMap::new();
         let theirs = self.things.range((instance, 0)..=(instance, u64::MAX)).filter(|(_, thing)| !thing.is_gone);
-        theirs.for_each(|(_, thing)| *held.entry(thing.place.as_str()).or_default() += 1);
+        theirs.for_each(|(_, thing)| *held.entry(thing.location.as_str()).or_default() += 1);
         held
     }
 
@@ -96,6 +96,6 @@ fn is_all_right(answers: &str) -> bool {
 }
 
 /// A plugin part is dropped by its finalizer, by unwinding where it was built, or by a method; all other values on the game thread.
-fn may_drop_on(place: &str, thread: &str) -> bool {
-    thread == "game" || place == "half" && (thread == "finalizer" || thread == "worker")
+fn may_drop_on(location: &str, thread: &str) -> bool {
+    thread == "game" || location == "half" && (thread == "finalizer" || thread == "worker")
 }

@@ -10,7 +10,7 @@ use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-use super::model::{Model, News};
+use super::model::{Changes, Model};
 use super::support::{self, Record};
 
 const HOLDER: &str = "/Script/Game.Holder";
@@ -110,7 +110,7 @@ impl Program<'_> {
             0..5 => self.hold(),
             5 => self.spawn(),
             6 => self.look(),
-            7 => self.let_go(),
+            7 => self.release(),
             8 => self.empty(),
             9..11 => self.tick(),
             11 => self.destroy(),
@@ -126,30 +126,30 @@ impl Program<'_> {
         self.done.push(what.into());
     }
 
-    fn fail(&self, why: &str) -> ! {
-        panic!("LIFETIMES_SEED={}: {why}; done was:\n  {}", self.seed, self.done.join("\n  "))
+    fn fail(&self, reason: &str) -> ! {
+        panic!("LIFETIMES_SEED={}: {reason}; done was:\n  {}", self.seed, self.done.join("\n  "))
     }
 
     /// Returns the events since the last check, after draining finalizers and reading posts.
-    fn news(&mut self) -> News {
+    fn changes(&mut self) -> Changes {
         let drained = self.host.drain_finalizers(LONG).unwrap_or_else(|error| panic!("{error}"));
         assert!(drained.is_complete, "{drained}");
-        self.hear()
+        self.read_log()
     }
 
-    fn hear(&mut self) -> News {
-        let told = self.record.take();
+    fn read_log(&mut self) -> Changes {
+        let log = self.record.take();
         let model = &mut self.model;
-        let heard = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| model.hear(&told)));
-        let news = heard.unwrap_or_else(|_| self.fail("a rule does not hold"));
-        self.drops += news.count();
-        news
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| model.read_log(&log)));
+        let changes = result.unwrap_or_else(|_| self.fail("a rule does not hold"));
+        self.drops += changes.count();
+        changes
     }
 
     /// Checks that only values in these locations and posts were dropped: every step reaches a safe point, which runs posts.
-    fn only_in(&self, news: &News, places: &[&str]) {
-        let is_other = |place: &&String| *place != "post" && !places.contains(&place.as_str());
-        let others: Vec<_> = news.gone.keys().filter(is_other).collect();
+    fn only_in(&self, changes: &Changes, locations: &[&str]) {
+        let is_other = |location: &&String| *location != "post" && !locations.contains(&location.as_str());
+        let others: Vec<_> = changes.gone.keys().filter(is_other).collect();
         if !others.is_empty() {
             self.fail(&format!("dropped though nothing ended it: {others:?}"));
         }
@@ -157,7 +157,7 @@ impl Program<'_> {
 
     fn held(&self) -> BTreeMap<String, u64> {
         let held = self.instance.map(|instance| self.model.held_by(instance)).unwrap_or_default();
-        held.into_iter().map(|(place, count)| (place.to_owned(), count)).collect()
+        held.into_iter().map(|(location, count)| (location.to_owned(), count)).collect()
     }
 
     /// Checks that only the Master's instance still holds values; an instance whose main has not returned gets no exit hook, so its
@@ -165,7 +165,7 @@ impl Program<'_> {
     fn others_are_over(&self, may_leave: &[&str]) {
         for instance in self.model.instances().into_iter().filter(|instance| Some(*instance) != self.instance) {
             let left: Vec<_> =
-                self.model.held_by(instance).into_keys().filter(|place| !may_leave.contains(place)).collect();
+                self.model.held_by(instance).into_keys().filter(|location| !may_leave.contains(location)).collect();
             if !left.is_empty() {
                 self.fail(&format!("instance {instance} is over and was never dropped: {left:?}"));
             }
@@ -176,7 +176,7 @@ impl Program<'_> {
         if self.dice.below(4) == 0 {
             self.did("a create that fails");
             self.host.create_master(std::slice::from_ref(&self.builds.panicking)).expect_err("its main panics");
-            let _news = self.news();
+            let _changes = self.changes();
             self.instance = None;
             self.others_are_over(UNEXITED);
         }
@@ -185,9 +185,9 @@ impl Program<'_> {
         let build = if is_armed { &self.builds.armed } else { &self.builds.plain };
         self.host.create_master(std::slice::from_ref(build)).unwrap_or_else(|error| panic!("{error}"));
         self.is_awake = true;
-        let news = self.news();
-        self.instance = news.made.first().map(|(instance, _)| *instance);
-        self.only_in(&news, &[]);
+        let changes = self.changes();
+        self.instance = changes.made.first().map(|(instance, _)| *instance);
+        self.only_in(&changes, &[]);
         self.spawn();
     }
 
@@ -206,9 +206,9 @@ impl Program<'_> {
             Err(error) if error.to_string().contains("on purpose") => &["half"],
             Err(error) => self.fail(&error.to_string()),
         };
-        let news = self.news();
-        self.instance = self.instance.or(news.made.first().map(|(instance, _)| *instance));
-        self.only_in(&news, unwound);
+        let changes = self.changes();
+        self.instance = self.instance.or(changes.made.first().map(|(instance, _)| *instance));
+        self.only_in(&changes, unwound);
     }
 
     fn holder(&mut self) -> Option<ObjectHandle> {
@@ -228,41 +228,41 @@ impl Program<'_> {
 
     fn hold(&mut self) {
         let Some(holder) = self.holder() else { return };
-        let (function, place) = match self.dice.below(2) {
+        let (function, location) = match self.dice.below(2) {
             0 => ("hold_free", self.dice.below(FREE) as u8),
             _ => ("hold_here", self.dice.one_of(&HERE)),
         };
-        self.did(format!("{function} {place}"));
-        self.call(holder, function, &[Value::U8(place)]);
-        let news = self.news();
-        assert!(!news.made.is_empty());
-        self.only_in(&news, &["stack"]);
+        self.did(format!("{function} {location}"));
+        self.call(holder, function, &[Value::U8(location)]);
+        let changes = self.changes();
+        assert!(!changes.made.is_empty());
+        self.only_in(&changes, &["stack"]);
     }
 
     fn look(&mut self) {
         let Some(holder) = self.holder() else { return };
         self.did("look");
-        let looked = self.call(holder, "look", &[]);
-        let news = self.news();
-        assert_eq!(looked, Some(Value::U64(news.seen)));
-        self.only_in(&news, &[]);
+        let answer = self.call(holder, "look", &[]);
+        let changes = self.changes();
+        assert_eq!(answer, Some(Value::U64(changes.seen)));
+        self.only_in(&changes, &[]);
     }
 
-    fn let_go(&mut self) {
+    fn release(&mut self) {
         let Some(holder) = self.holder() else { return };
         let on_thread = self.dice.below(2) == 0;
         self.did(format!("let go, on a thread {on_thread}"));
         self.call(holder, "let_go", &[Value::Bool(on_thread)]);
-        let news = self.news();
-        self.only_in(&news, &["half"]);
+        let changes = self.changes();
+        self.only_in(&changes, &["half"]);
     }
 
     fn empty(&mut self) {
         let Some(holder) = self.holder() else { return };
         self.did("empty");
         self.call(holder, "empty", &[]);
-        let news = self.news();
-        self.only_in(&news, &["local", "static"]);
+        let changes = self.changes();
+        self.only_in(&changes, &["local", "static"]);
         let held = self.held();
         assert!(!held.contains_key("local") && !held.contains_key("static"), "{held:?}");
     }
@@ -271,8 +271,8 @@ impl Program<'_> {
         self.did("tick");
         self.host.tick(Budget::frame());
         self.host.safe_point();
-        let news = self.news();
-        self.only_in(&news, &[]);
+        let changes = self.changes();
+        self.only_in(&changes, &[]);
         let held = self.held();
         assert!(!held.contains_key("post"), "what was posted has run: {held:?}");
     }
@@ -281,8 +281,8 @@ impl Program<'_> {
     fn after_an_end(&mut self) {
         self.host.tick(Budget::frame());
         self.host.safe_point();
-        let news = self.news();
-        self.only_in(&news, &["half", "timer", "task"]);
+        let changes = self.changes();
+        self.only_in(&changes, &["half", "timer", "task"]);
     }
 
     fn destroy(&mut self) {
@@ -311,9 +311,9 @@ impl Program<'_> {
     }
 
     /// Checks the end of the Master's former instance; another may have begun.
-    fn after_a_change(&mut self, news: &News) {
+    fn after_a_change(&mut self, changes: &Changes) {
         let old = self.instance;
-        self.instance = news.made.iter().map(|(instance, _)| *instance).rfind(|instance| Some(*instance) != old);
+        self.instance = changes.made.iter().map(|(instance, _)| *instance).rfind(|instance| Some(*instance) != old);
         self.others_are_over(UNEXITED_BY_RED);
     }
 
@@ -330,8 +330,8 @@ impl Program<'_> {
         }
         self.is_awake = true;
         assert!(self.host.unloads().wait(LONG).unwrap_or_else(|error| panic!("{error}")));
-        let news = self.news();
-        self.after_a_change(&news);
+        let changes = self.changes();
+        self.after_a_change(&changes);
     }
 
     fn sleep(&mut self) {
@@ -343,8 +343,8 @@ impl Program<'_> {
         }
         self.is_awake = false;
         assert!(self.host.unloads().wait(LONG).unwrap_or_else(|error| panic!("{error}")));
-        let news = self.news();
-        self.after_a_change(&news);
+        let changes = self.changes();
+        self.after_a_change(&changes);
     }
 
     fn roll_back(&mut self) {
@@ -364,10 +364,10 @@ impl Program<'_> {
         let report = self.host.reload(&[library]).unwrap_or_else(|error| panic!("{error}"));
         drop(armed);
         assert!(self.host.unloads().wait(LONG).unwrap_or_else(|error| panic!("{error}")));
-        let news = self.news();
+        let changes = self.changes();
         if report.is_committed() {
             self.is_awake = true;
-            return self.after_a_change(&news);
+            return self.after_a_change(&changes);
         }
         self.others_are_over(UNEXITED);
         let mut after = self.held();
@@ -384,7 +384,7 @@ impl Program<'_> {
         self.did("unload");
         self.host.unload_master().unwrap_or_else(|error| panic!("{error}"));
         assert!(self.host.unloads().wait(LONG).unwrap_or_else(|error| panic!("{error}")));
-        let _news = self.news();
+        let _changes = self.changes();
         self.instance = None;
         self.holders.clear();
         self.others_are_over(UNEXITED);
@@ -403,7 +403,7 @@ impl Program<'_> {
             let end = host.shutdown();
             assert!(end.left.is_empty() && end.plugin_parts == 0, "{end}");
         }
-        self.hear();
+        self.read_log();
         self.instance = None;
         self.others_are_over(UNEXITED);
         self.drops

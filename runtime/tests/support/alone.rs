@@ -12,12 +12,12 @@ pub(crate) fn only(module: &str, test: &str) -> Command {
 /// Runs the command, which must report the success of one test.
 pub(crate) fn passes(command: &mut Command) -> Output {
     let output = command.output().expect("this program starts");
-    let said = said(&output);
-    assert!(output.status.success(), "{}: {said}", output.status);
-    assert!(said.contains("1 passed"), "no test ran: {said}");
+    let output_text = output_text(&output);
+    assert!(output.status.success(), "{}: {output_text}", output.status);
+    assert!(output_text.contains("1 passed"), "no test ran: {output_text}");
     output
 }
 
-pub(crate) fn said(output: &Output) -> String {
+pub(crate) fn output_text(output: &Output) -> String {
     format!("{}\n{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }

@@ -55,27 +55,27 @@ extern "C" fn run_apart() {
     if options.len() == args.len() {
         crate::PREPARE();
     }
-    let ill = if is_one_by_one(&options) { one_by_one(&parts, &options) } else { at_once(&parts, &options) };
-    if !ill.is_empty() {
-        eprintln!("\ntests failed in: {}", ill.join(", "));
+    let failed = if is_one_by_one(&options) { one_by_one(&parts, &options) } else { at_once(&parts, &options) };
+    if !failed.is_empty() {
+        eprintln!("\ntests failed in: {}", failed.join(", "));
     }
-    exit(if ill.is_empty() { 0 } else { 101 });
+    exit(if failed.is_empty() { 0 } else { 101 });
 }
 
 /// Harness options of the caller without the test names; `None` if no tests are to run.
 fn options(args: &[OsString]) -> Option<Vec<OsString>> {
-    let (mut options, mut words) = (Vec::new(), args.iter());
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy();
+    let (mut options, mut arguments) = (Vec::new(), args.iter());
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_string_lossy();
         if ["--list", "--help", "-h"].contains(&&*text) {
             return None;
         }
         if text == "--exact" || !text.starts_with('-') {
             continue;
         }
-        options.push(word.clone());
+        options.push(argument.clone());
         if WITH_VALUE.contains(&&*text) {
-            options.extend(words.next().cloned());
+            options.extend(arguments.next().cloned());
         }
     }
     Some(options)
@@ -124,16 +124,16 @@ fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString])
 /// Runs as many files at once as there are processors. Returns those with failed tests.
 fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
     let parts: Vec<_> = parts.iter().collect();
-    let (next, ill) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let run = || {
         while let Some((part, tests)) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
             let begun = Instant::now();
-            let (is_well, output) = with_output(harness(part, tests, options)).expect("this program starts");
-            let mut ill = ill.lock().unwrap_or_else(PoisonError::into_inner);
+            let (succeeded, output) = with_output(harness(part, tests, options)).expect("this program starts");
+            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
             let seconds = begun.elapsed().as_secs_f64();
             println!("\n     Running {part}\n{output}\n     {part} took {seconds:.1} s");
-            if !is_well {
-                ill.push(**part);
+            if !succeeded {
+                failed.push(**part);
             }
         }
     };
@@ -142,7 +142,7 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) ->
             scope.spawn(run);
         }
     });
-    ill.into_inner().unwrap_or_else(PoisonError::into_inner)
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a command to its end. Returns its success and output. The output is written to a file, since a process that outlives the tests
@@ -155,11 +155,11 @@ fn with_output(mut command: Command) -> io::Result<(bool, String)> {
     let (mut output, mut ends, begun) = (String::new(), Vec::new(), Instant::now());
     let status = loop {
         let status = child.try_wait()?;
-        let mut news = Vec::new();
-        reader.read_to_end(&mut news)?;
-        let news = String::from_utf8_lossy(&news);
-        ends.extend(news.lines().filter_map(ended_test).map(|test| (test.to_owned(), begun.elapsed())));
-        output += &news;
+        let mut new_output = Vec::new();
+        reader.read_to_end(&mut new_output)?;
+        let new_output = String::from_utf8_lossy(&new_output);
+        ends.extend(new_output.lines().filter_map(ended_test).map(|test| (test.to_owned(), begun.elapsed())));
+        output += &new_output;
         if let Some(status) = status {
             break status;
         }
@@ -191,8 +191,8 @@ fn add_times(ends: &[(String, Duration)]) -> io::Result<()> {
 fn durations(ends: &[(String, Duration)], threads: usize) -> impl Iterator<Item = (&str, Duration)> {
     let mut by_name: Vec<_> = ends.iter().map(|(test, end)| (test.as_str(), *end)).collect();
     by_name.sort_unstable();
-    let begin = move |place: usize| place.checked_sub(threads).map_or(Duration::ZERO, |place| ends[place].1);
-    by_name.into_iter().enumerate().map(move |(place, (test, end))| (test, end.saturating_sub(begin(place))))
+    let begin = move |index: usize| index.checked_sub(threads).map_or(Duration::ZERO, |index| ends[index].1);
+    by_name.into_iter().enumerate().map(move |(index, (test, end))| (test, end.saturating_sub(begin(index))))
 }
 
 /// Command that runs these tests of one file.
@@ -210,13 +210,13 @@ fn this_program(part: &str) -> Command {
 
 #[test]
 fn filters_are_distinguished_from_options() {
-    let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
-    let check = |args, expected| assert_eq!(options(&words(args)), Some(words(expected)), "{args}");
+    let split = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+    let check = |args, expected| assert_eq!(options(&split(args)), Some(split(expected)), "{args}");
     check("", "");
     check("churn a_test", "");
     check("--exact churn::a_test --nocapture", "--nocapture");
     check("-q --test-threads 1 churn --skip links --color=always", "-q --test-threads 1 --skip links --color=always");
-    assert_eq!(options(&words("--list")), None);
+    assert_eq!(options(&split("--list")), None);
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(crate) fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     with_bytes.map(|at| (String::from_utf8_lossy(name(at)).into_owned(), range(at))).collect()
 }
 
-pub(crate) fn section(elf: &[u8], wanted: &str) -> Range<usize> {
-    let found = sections(elf).into_iter().find(|(name, _)| name == wanted);
-    found.unwrap_or_else(|| panic!("the file has no section {wanted}")).1
+pub(crate) fn section(elf: &[u8], section_name: &str) -> Range<usize> {
+    let found = sections(elf).into_iter().find(|(name, _)| name == section_name);
+    found.unwrap_or_else(|| panic!("the file has no section {section_name}")).1
 }

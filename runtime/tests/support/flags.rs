@@ -30,10 +30,10 @@ fn wrapper(label: &str, flags: &str) -> PathBuf {
         return path;
     }
     // Written next to the file and renamed: another test binary may be about to run it.
-    let beside = dir.join(format!("{label}.{}", std::process::id()));
+    let temporary = dir.join(format!("{label}.{}", std::process::id()));
     fs::create_dir_all(&dir).expect("the test directory is writable");
-    fs::write(&beside, text).expect("the test directory is writable");
-    fs::set_permissions(&beside, fs::Permissions::from_mode(0o755)).expect("the file is ours");
-    fs::rename(&beside, &path).expect("the test directory is writable");
+    fs::write(&temporary, text).expect("the test directory is writable");
+    fs::set_permissions(&temporary, fs::Permissions::from_mode(0o755)).expect("the file is ours");
+    fs::rename(&temporary, &path).expect("the test directory is writable");
     path
 }

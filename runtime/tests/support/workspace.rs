@@ -194,11 +194,11 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
     let names = |folder: &Path| -> io::Result<Vec<OsString>> {
         fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()
     };
-    let wanted: Vec<_> = names(sources)?.into_iter().filter(|name| name != "Cargo.toml").collect();
-    for name in names(folder)?.iter().filter(|name| *name != "Cargo.toml" && !wanted.contains(name)) {
+    let expected: Vec<_> = names(sources)?.into_iter().filter(|name| name != "Cargo.toml").collect();
+    for name in names(folder)?.iter().filter(|name| *name != "Cargo.toml" && !expected.contains(name)) {
         fs::remove_file(folder.join(name))?;
     }
-    for name in wanted {
+    for name in expected {
         let (source, link) = (sources.join(&name), folder.join(&name));
         if fs::read_link(&link).ok().as_ref() != Some(&source) {
             let _ = fs::remove_file(&link);
@@ -218,9 +218,9 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
 fn write(path: &Path, content: &str) -> io::Result<bool> {
     let differs = fs::read_to_string(path).map_or(true, |old| old != content);
     if differs {
-        let beside = path.with_extension("new");
-        fs::write(&beside, content)?;
-        fs::rename(&beside, path)?;
+        let temporary = path.with_extension("new");
+        fs::write(&temporary, content)?;
+        fs::rename(&temporary, path)?;
     }
     Ok(differs)
 }

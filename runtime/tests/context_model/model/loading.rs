@@ -15,25 +15,25 @@ enum Stop {
 
 /// Kind of work of a thread on a module of a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sort {
-    Asking,
+enum Work {
+    Searching,
     /// Load of a module with its dependencies.
     Loading,
 }
 
 /// Search or load in progress on a thread; a chain lists the outermost first.
-type UnderWay = (Gen, Module, Sort);
+type InProgress = (Gen, Module, Work);
 
 /// Begins a search or a load. A search is refused inside a search for the same module; a load only inside a load, since a search may end
 /// in one.
-fn begin(chain: &mut Vec<UnderWay>, to: Gen, module: Module, sort: Sort) -> Result<(), Stop> {
-    let is_ring = |(other, name, outer): &UnderWay| {
-        (*other, *name) == (to, module) && (sort == Sort::Asking || *outer == Sort::Loading)
+fn begin(chain: &mut Vec<InProgress>, to: Gen, module: Module, work: Work) -> Result<(), Stop> {
+    let is_cycle = |(other, name, outer): &InProgress| {
+        (*other, *name) == (to, module) && (work == Work::Searching || *outer == Work::Loading)
     };
-    if chain.iter().any(is_ring) {
-        return Err(Stop::Refused(&[Refusal::Ring]));
+    if chain.iter().any(is_cycle) {
+        return Err(Stop::Refused(&[Refusal::Cycle]));
     }
-    chain.push((to, module, sort));
+    chain.push((to, module, work));
     Ok(())
 }
 
@@ -59,7 +59,7 @@ impl Model {
                 let next = self.gens.len();
                 let number = self.gens[current].number + 1;
                 let life = Life::Alive;
-                self.gens.push(Generation { context, number, life, own: vec![], lent: BTreeMap::new() });
+                self.gens.push(Generation { context, number, life, own: vec![], borrowed: BTreeMap::new() });
                 let loaded = self.load(next, lib, chain);
                 match loaded {
                     Ok(_) => {
@@ -76,7 +76,9 @@ impl Model {
             _ => unreachable!("only these bring modules in"),
         };
         match loaded {
-            Ok(Found { home, lib }) => vec![Outcome::Loaded { home: home.map_or((0, 1), |home| self.id(home)), lib }],
+            Ok(Found { owner, lib }) => {
+                vec![Outcome::Loaded { owner: owner.map_or((0, 1), |owner| self.id(owner)), lib }]
+            }
             Err(Stop::Refused(reasons)) => reasons.iter().map(|reason| Outcome::Refused(*reason)).collect(),
             Err(Stop::Open) => {
                 self.is_open = true;
@@ -88,7 +90,7 @@ impl Model {
     fn load_default(&mut self, lib: Lib) -> Outcome {
         let has = |module: Module| self.default.iter().copied().find(|known| known.module() == module);
         match has(lib.module()) {
-            Some(known) if known == lib => return Outcome::Loaded { home: (0, 1), lib },
+            Some(known) if known == lib => return Outcome::Loaded { owner: (0, 1), lib },
             Some(_) => return Outcome::Refused(Refusal::Occupied),
             None => {}
         }
@@ -96,10 +98,10 @@ impl Model {
             return Outcome::Refused(Refusal::NotFound);
         }
         self.default.push(lib);
-        Outcome::Loaded { home: (0, 1), lib }
+        Outcome::Loaded { owner: (0, 1), lib }
     }
 
-    fn load_name(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Found, Stop> {
+    fn load_name(&mut self, to: Gen, module: Module, chain: &mut Vec<InProgress>) -> Result<Found, Stop> {
         match self.search(to, module, chain)? {
             Ok(found) => Ok(found),
             Err(lib) => self.load(to, lib, chain),
@@ -107,18 +109,18 @@ impl Model {
     }
 
     /// Loads the library with its dependencies, or loads nothing.
-    fn load(&mut self, to: Gen, lib: Lib, chain: &mut Vec<UnderWay>) -> Result<Found, Stop> {
+    fn load(&mut self, to: Gen, lib: Lib, chain: &mut Vec<InProgress>) -> Result<Found, Stop> {
         match self.has(to, lib.module()) {
             Some(known) if known.lib == lib => return Ok(known),
             Some(_) => return Err(Stop::Refused(&[Refusal::Occupied])),
             None => {}
         }
         let depth = chain.len();
-        begin(chain, to, lib.module(), Sort::Loading)?;
+        begin(chain, to, lib.module(), Work::Loading)?;
         let (mut libs, mut present, mut at) = (vec![lib], Vec::<Found>::new(), 0);
         while at < libs.len() {
             if at > 0 {
-                begin(chain, to, libs[at].module(), Sort::Loading)?;
+                begin(chain, to, libs[at].module(), Work::Loading)?;
             }
             if let Some(needed) = libs[at].needs()
                 && !libs.iter().any(|lib| lib.module() == needed)
@@ -136,54 +138,61 @@ impl Model {
         if libs.len() == 2 && libs.iter().all(|lib| lib.needs().is_some()) {
             return Err(Stop::Refused(&[Refusal::Order]));
         }
-        let homes: Vec<_> = present.iter().filter_map(|found| found.home).filter(|home| *home != to).collect();
-        if homes.iter().any(|home| self.gens[*home].life != Life::Alive) {
+        let owners: Vec<_> = present.iter().filter_map(|found| found.owner).filter(|owner| *owner != to).collect();
+        if owners.iter().any(|owner| self.gens[*owner].life != Life::Alive) {
             // The module was borrowed before its owner began to leave; the design leaves open if further modules may depend on it.
             return Err(Stop::Open);
         }
         if libs.contains(&Lib::ReportsPanics) {
             return Err(Stop::Refused(&[Refusal::Main]));
         }
-        self.edges.extend(homes.into_iter().map(|home| Edge { from: to, to: home, is_needed: true }));
+        self.edges.extend(owners.into_iter().map(|owner| Edge { from: to, to: owner, is_needed: true }));
         self.gens[to].own.extend(libs.iter().rev());
-        Ok(Found { home: Some(to), lib })
+        Ok(Found { owner: Some(to), lib })
     }
 
     /// Finds a loaded module or the library to load.
-    fn search(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Result<Found, Lib>, Stop> {
+    fn search(&mut self, to: Gen, module: Module, chain: &mut Vec<InProgress>) -> Result<Result<Found, Lib>, Stop> {
         if let Some(found) = self.has(to, module) {
             return Ok(Ok(found));
         }
         let depth = chain.len();
-        begin(chain, to, module, Sort::Asking)?;
-        let found = self.ask_all(to, module, chain);
+        begin(chain, to, module, Work::Searching)?;
+        let found = self.run_resolvers(to, module, chain);
         chain.truncate(depth);
         found
     }
 
-    fn ask_all(&mut self, to: Gen, module: Module, chain: &mut Vec<UnderWay>) -> Result<Result<Found, Lib>, Stop> {
+    fn run_resolvers(
+        &mut self,
+        to: Gen,
+        module: Module,
+        chain: &mut Vec<InProgress>,
+    ) -> Result<Result<Found, Lib>, Stop> {
         let context = &self.contexts[self.gens[to].context];
         let (resolver, handlers) = (context.resolver.clone(), context.handlers.clone());
-        if let Some(answer) = resolver.map(|resolver| self.ask(to, &resolver, module, chain)).transpose()?.flatten() {
+        if let Some(answer) =
+            resolver.map(|resolver| self.run_resolver(to, &resolver, module, chain)).transpose()?.flatten()
+        {
             return Ok(answer);
         }
         if let Some(lib) = self.default.iter().find(|lib| lib.module() == module) {
-            return Ok(Ok(Found { home: None, lib: *lib }));
+            return Ok(Ok(Found { owner: None, lib: *lib }));
         }
         for resolver in handlers {
-            if let Some(answer) = self.ask(to, &resolver, module, chain)? {
+            if let Some(answer) = self.run_resolver(to, &resolver, module, chain)? {
                 return Ok(answer);
             }
         }
         Err(Stop::Refused(&[Refusal::NotFound]))
     }
 
-    fn ask(
+    fn run_resolver(
         &mut self,
         to: Gen,
         resolver: &Resolver,
         module: Module,
-        chain: &mut Vec<UnderWay>,
+        chain: &mut Vec<InProgress>,
     ) -> Result<Option<Result<Found, Lib>>, Stop> {
         let found = match resolver.answer {
             Answer::Nothing => return Ok(None),
@@ -192,10 +201,10 @@ impl Model {
             Answer::Fails | Answer::Panics => return Err(Stop::Refused(&[Refusal::Resolver])),
             Answer::Lend(name) => {
                 let lender = self.living(name).and_then(|context| self.contexts[context].current);
-                lender.and_then(|lender| self.own_of(lender, module).map(|lib| Found { home: Some(lender), lib }))
+                lender.and_then(|lender| self.own_of(lender, module).map(|lib| Found { owner: Some(lender), lib }))
             }
             Answer::LendKept(_) => resolver.kept.iter().copied().find(|found| found.lib.module() == module),
-            Answer::Ask(name) => {
+            Answer::LoadFrom(name) => {
                 let Some(context) = self.living(name) else { return Ok(None) };
                 let current = self.contexts[context].current.expect("alive");
                 let depth = chain.len();
@@ -208,13 +217,13 @@ impl Model {
             }
         };
         let Some(found) = found else { return Ok(None) };
-        if let Some(home) = found.home.filter(|home| *home != to) {
-            if self.gens[home].life != Life::Alive {
+        if let Some(owner) = found.owner.filter(|owner| *owner != to) {
+            if self.gens[owner].life != Life::Alive {
                 return Err(Stop::Refused(&[Refusal::Unloading, Refusal::Foreign]));
             }
-            self.edges.push(Edge { from: to, to: home, is_needed: false });
+            self.edges.push(Edge { from: to, to: owner, is_needed: false });
         }
-        self.gens[to].lent.insert(module, found);
+        self.gens[to].borrowed.insert(module, found);
         Ok(Some(Ok(found)))
     }
 }

@@ -78,7 +78,7 @@ impl Kept {
     }
 
     /// Formatted results of each lookup for the object, twice, since the second call uses the cache of the first.
-    fn told(&self, horse: ObjectHandle) -> Vec<String> {
+    fn answers(&self, horse: ObjectHandle) -> Vec<String> {
         let batch = || match self.answers.collect(&[horse], (7,)) {
             Ok((results, report)) => match report.failed.first() {
                 Some((_, error)) => error.to_string(),
@@ -88,11 +88,11 @@ impl Kept {
         };
         let once = || {
             vec![
-                said(self.tag.call(())),
-                said(self.answer.call((obj(horse), 7))),
-                said(self.add.call((obj(horse), 20, 22))),
-                said(self.speed.get(horse)),
-                said(self.speed.set(horse, 4.5)),
+                formatted(self.tag.call(())),
+                formatted(self.answer.call((obj(horse), 7))),
+                formatted(self.add.call((obj(horse), 20, 22))),
+                formatted(self.speed.get(horse)),
+                formatted(self.speed.set(horse, 4.5)),
                 batch(),
             ]
         };
@@ -107,7 +107,7 @@ impl Kept {
     }
 }
 
-fn said<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String {
+fn formatted<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String {
     result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
 }
 

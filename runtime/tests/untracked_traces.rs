@@ -5,7 +5,7 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "reads limits and timers and holds mutexes, as a host's own code may")]
 
-use crate::alarms::{self, FOLDER, blocked, end, leave, told, unload};
+use crate::alarms::{self, FOLDER, blocked, end, leave, read_release, unload};
 use crate::support;
 
 use std::ffi::{c_int, c_uint};
@@ -149,7 +149,7 @@ fn a_mutex_held_by_a_thread_keeps_the_module_naming_the_thread() {
             // SAFETY: reads a number.
             let own = unsafe { libc::gettid() }.to_string();
             assert!(report.contains("robust mutex") && report.contains(&own), "{report}");
-            let mutex: usize = told().parse().expect("an address");
+            let mutex: usize = read_release().parse().expect("an address");
             let mutex = ptr::with_exposed_provenance_mut(mutex);
             // SAFETY: the mutex exists according to the report, and this thread holds it.
             assert_eq!(unsafe { libc::pthread_mutex_unlock(mutex) }, 0);
@@ -213,12 +213,12 @@ fn a_finaliser_cannot_register_anything_and_attempts_are_logged() {
     alone("a_finaliser_cannot_register_anything_and_attempts_are_logged", |library| {
         let log = support::record("alcedo_sys::closing");
         let host = closed_with(library, "last_everything");
-        let told = told();
-        for line in told.lines() {
+        let results = read_release();
+        for line in results.lines() {
             let (function, result) = line.split_once(' ').expect("two words");
-            assert_eq!(result, if function == "putenv" { "done" } else { "refused" }, "{told}");
+            assert_eq!(result, if function == "putenv" { "done" } else { "refused" }, "{results}");
         }
-        assert_eq!(told.lines().count(), 11, "{told}");
+        assert_eq!(results.lines().count(), 11, "{results}");
         let log = log.take();
         for function in ["pthread_create", "on_exit", "pthread_atfork", "sigaction", "sigaltstack", "open_memstream"] {
             assert!(log.contains(function) && log.contains("alarms"), "{function}: {log}");

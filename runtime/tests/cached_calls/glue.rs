@@ -34,26 +34,26 @@ fn horse(host: &Runtime, class: &str) -> Obj<Horse> {
     Obj::new(spawn(host, class))
 }
 
-fn said<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String {
+fn formatted<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> String {
     result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
 }
 
 /// Results of each member for the object, twice, since the second call uses the cache of the first.
-fn told(host: &Runtime, horse: Obj<Horse>) -> Vec<String> {
+fn answers_of(host: &Runtime, horse: Obj<Horse>) -> Vec<String> {
     let once = || {
         vec![
-            said(horse.answer(host, 7)),
-            said(horse.add(host, 20, 22)),
-            said(horse.set_mood(host, 0)),
-            said(horse.mood(host)),
-            said(horse.set_speed(host, 4.5)),
-            said(horse.speed(host)),
-            said(horse.set_wants(host, true)),
-            said(horse.wants(host)),
-            said(horse.set_other(host, horse)),
-            said(horse.other(host).map(|other| other == horse)),
-            said(horse.round(host)),
-            said(horse.add_dynamic(host, &[Value::I32(20), Value::I32(22)])),
+            formatted(horse.answer(host, 7)),
+            formatted(horse.add(host, 20, 22)),
+            formatted(horse.set_mood(host, 0)),
+            formatted(horse.mood(host)),
+            formatted(horse.set_speed(host, 4.5)),
+            formatted(horse.speed(host)),
+            formatted(horse.set_wants(host, true)),
+            formatted(horse.wants(host)),
+            formatted(horse.set_other(host, horse)),
+            formatted(horse.other(host).map(|other| other == horse)),
+            formatted(horse.round(host)),
+            formatted(horse.add_dynamic(host, &[Value::I32(20), Value::I32(22)])),
         ]
     };
     let (first, second) = (once(), once());
@@ -84,30 +84,30 @@ fn glue_works_in_two_hosts_across_reloads_and_unloads() {
         }
         for (at, host) in hosts.iter().enumerate() {
             for (horse, answer) in spawned[at] {
-                assert_eq!(told(host, horse), of_build(builds[at] as i32, answer), "host {at}");
+                assert_eq!(answers_of(host, horse), of_build(builds[at] as i32, answer), "host {at}");
             }
         }
     }
     hosts[0].unload_master().expect("there is one");
-    for line in told(&hosts[0], spawned[0][0].0) {
+    for line in answers_of(&hosts[0], spawned[0][0].0) {
         assert!(line.parse::<f64>().is_err() && !line.contains("Some") && line.len() > 5, "no call succeeds: {line}");
     }
-    assert_eq!(told(&hosts[1], spawned[1][2].0), of_build(1, 507));
+    assert_eq!(answers_of(&hosts[1], spawned[1][2].0), of_build(1, 507));
 }
 
 #[test]
 fn glue_rejects_stale_and_wrong_objects_and_reused_slots() {
     let host = host();
     let (first, actor) = (horse(&host, PONY), spawn(&host, "/Script/Engine.Actor"));
-    assert_eq!(told(&host, first), of_build(1, 7));
+    assert_eq!(answers_of(&host, first), of_build(1, 7));
     host.objects().destroy(first.handle());
-    assert!(told(&host, first).iter().all(|line| line.contains("is gone")));
+    assert!(answers_of(&host, first).iter().all(|line| line.contains("is gone")));
     host.tick(Budget::frame());
     let next = horse(&host, HORSE);
     assert_eq!(next.handle().index(), first.handle().index(), "it has the same slot");
-    assert!(told(&host, first).iter().all(|line| line.contains("is gone")));
-    assert_eq!(told(&host, next), of_build(1, 7));
-    let wrong = told(&host, Obj::new(actor));
+    assert!(answers_of(&host, first).iter().all(|line| line.contains("is gone")));
+    assert_eq!(answers_of(&host, next), of_build(1, 7));
+    let wrong = answers_of(&host, Obj::new(actor));
     assert!(wrong.iter().all(|line| line.contains("Actor")), "{wrong:?}");
     next.set_mood(&host, 1).expect("written");
     for _ in 0..3 {
@@ -223,9 +223,9 @@ fn a_new_host_uses_no_cache_of_an_ended_host() {
         let pony = horse(&host, PONY);
         // The handle has the same number each time, in another host.
         assert_eq!(*last.get_or_insert(pony.handle()), pony.handle());
-        assert_eq!(told(&host, pony), of_build(build as i32, 7));
+        assert_eq!(answers_of(&host, pony), of_build(build as i32, 7));
         drop(host.clone().shutdown());
-        let after = told(&host, pony);
+        let after = answers_of(&host, pony);
         assert!(after.iter().all(|line| !line.contains("42")), "{after:?}");
     }
 }

@@ -24,8 +24,8 @@ fn an_inherited_function_runs_on_its_declaring_classs_plugin_part() {
         }
         let build = build as i32;
         for _ in 0..3 {
-            assert_eq!(kept.told(pony), of_build(build));
-            assert_eq!(kept.told(horse), of_build(build));
+            assert_eq!(kept.answers(pony), of_build(build));
+            assert_eq!(kept.answers(horse), of_build(build));
             // The class overrides one function and inherits the others.
             assert_eq!(kept.answer.call((obj(colt), 7)).expect("it answers"), build * 1000 + 507);
             assert_eq!(kept.add.call((obj(colt), 20, 22)).expect("it adds"), 42);
@@ -36,9 +36,9 @@ fn an_inherited_function_runs_on_its_declaring_classs_plugin_part() {
     }
     let report = host.reload(&libraries(13)).expect("a Master");
     report.into_result().expect_err("the thirteenth does not start");
-    assert_eq!(kept.told(pony), of_build(1));
+    assert_eq!(kept.answers(pony), of_build(1));
     host.unload_master().expect("there is one");
-    assert!(kept.told(pony).iter().all(|line| line.parse::<f64>().is_err() && !line.contains("Some")));
+    assert!(kept.answers(pony).iter().all(|line| line.parse::<f64>().is_err() && !line.contains("Some")));
 }
 
 #[test]
@@ -56,10 +56,10 @@ fn an_inherited_function_may_end_its_object_call_back_and_panic() {
     };
     host.calls().register_typed("host.ask", ask).expect("the name is free");
     for _ in 0..2 {
-        for (mood, wanted) in [(0, Some(100)), (4, Some(104)), (1, None), (0, Some(100))] {
+        for (mood, expected) in [(0, Some(100)), (4, Some(104)), (1, None), (0, Some(100))] {
             kept.mood.set(pony, mood).expect("written");
             let given = kept.round.call((obj(pony),));
-            assert_eq!(given.as_ref().ok().copied(), wanted, "mood {mood}: {given:?}");
+            assert_eq!(given.as_ref().ok().copied(), expected, "mood {mood}: {given:?}");
         }
     }
     // The object destroys itself during the call.
@@ -83,9 +83,9 @@ thread_local! {
 
 /// Counts its drop.
 #[derive(Default)]
-struct Told;
+struct OnDrop;
 
-impl Drop for Told {
+impl Drop for OnDrop {
     fn drop(&mut self) {
         DROPPED.set(DROPPED.get() + 1);
     }
@@ -98,7 +98,7 @@ struct Adder {
     #[uproperty]
     total: i32,
     sums: i32,
-    told: Told,
+    on_drop: OnDrop,
 }
 
 #[uclass]
@@ -106,7 +106,7 @@ impl Adder {
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
     fn sum_up_implementation(&mut self, left: i32, right: i32) -> i32 {
-        let _stays = &self.told;
+        let _stays = &self.on_drop;
         if let Some(code) = IN_THE_SUM.with_borrow(|code| code.clone()) {
             code();
         }
@@ -207,9 +207,9 @@ fn a_host_body_may_fail_panic_reload_and_end_the_host() {
         let panicked = sum.call((obj(adder), 13, 1)).expect_err("it panics").to_string();
         assert!(panicked.contains("not with 13"), "{panicked}");
         assert_eq!(sum.call((obj(adder), 12, 1)).expect("its fields are free"), 13);
-        let told = host.objects().call(adder, "refuse_other", &[Value::Object(adder), Value::I32(9)]);
-        let told = told.expect_err("it says so").to_string();
-        assert!(told.contains("as I heard") && told.contains("9 is refused"), "{told}");
+        let result = host.objects().call(adder, "refuse_other", &[Value::Object(adder), Value::I32(9)]);
+        let result = result.expect_err("it says so").to_string();
+        assert!(result.contains("as I heard") && result.contains("9 is refused"), "{result}");
     }
     assert_eq!(sums.call((obj(adder),)).expect("the call succeeds"), 3);
     // The object calls itself while its fields are in use.
@@ -248,8 +248,8 @@ fn a_host_body_may_fail_panic_reload_and_end_the_host() {
     let last = spawn(&host, ADDER);
     IN_THE_SUM.set(None);
     assert_eq!(sum.call((obj(last), 1, 1)).expect("it sums"), 2);
-    let (weak, seat) = (host.downgrade(), Rc::new(RefCell::new(Some(host))));
-    IN_THE_SUM.set(Some(Rc::new(move || drop(seat.borrow_mut().take()))));
+    let (weak, host_slot) = (host.downgrade(), Rc::new(RefCell::new(Some(host))));
+    IN_THE_SUM.set(Some(Rc::new(move || drop(host_slot.borrow_mut().take()))));
     assert_eq!(sum.call((obj(last), 1, 1)).expect("it sums"), 2);
     assert!(weak.upgrade().is_none(), "it has ended now");
     assert!(sum.call((obj(last), 1, 1)).expect_err("the host has ended").to_string().contains("runtime of"));

@@ -11,7 +11,7 @@ fn host() -> Runtime {
     support::host(&[support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])])
 }
 
-fn born(host: &Runtime, class: &str) -> ObjectHandle {
+fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -29,7 +29,7 @@ fn lines(values: &[&str]) -> Value {
 #[test]
 fn typed_and_named_calls_return_out_parameters() {
     let host = host();
-    let splitter = born(&host, SPLITTER);
+    let splitter = spawn(&host, SPLITTER);
     assert_eq!(
         text(&host, splitter, "all", &[]),
         "3 1 0 [\"first\", \"17 among 5\", \"2 among 2\"] true true text! Some(2.5) true 3 true 3 me 0"
@@ -40,7 +40,7 @@ fn typed_and_named_calls_return_out_parameters() {
 #[test]
 fn a_host_receives_out_parameters_only_from_successful_calls() {
     let host = host();
-    let splitter = born(&host, SPLITTER);
+    let splitter = spawn(&host, SPLITTER);
     let split = |among| {
         let arguments = [Value::U32(17), Value::U32(among), lines(&["a"])];
         host.objects().call_with_outs(splitter, "split", &arguments)
@@ -61,7 +61,7 @@ fn a_host_receives_out_parameters_only_from_successful_calls() {
 #[test]
 fn an_override_in_another_module_reads_and_writes_out_parameters() {
     let host = host();
-    let (splitter, miser) = (born(&host, SPLITTER), born(&host, MISER));
+    let (splitter, miser) = (spawn(&host, SPLITTER), spawn(&host, MISER));
     for turn in 0..3 {
         let ask = |other| text(&host, miser, "ask", &[Value::Object(other), Value::U32(11)]);
         assert_eq!(ask(splitter), "3 2 [\"11 among 3\"]");
@@ -78,6 +78,9 @@ fn a_host_function_registered_by_name_has_no_out_parameters() {
     let host = host();
     let signature = "u32, out f64 -> u32".parse().expect("a signature");
     let refused = host.calls().register("host.out", signature, |_: &Runtime, _: &[Value]| Ok(None));
-    let told = refused.expect_err("it is refused").to_string();
-    assert!(told.contains("(u32, out f64 -> u32): such a function gives all that it gives as its result"), "{told}");
+    let message = refused.expect_err("it is refused").to_string();
+    assert!(
+        message.contains("(u32, out f64 -> u32): such a function gives all that it gives as its result"),
+        "{message}"
+    );
 }

@@ -21,18 +21,18 @@ fn stale_and_wrong_objects_are_refused_even_in_reused_slots() {
     let host = host();
     let kept = Kept::of(&host);
     let horse = spawn(&host, HORSE);
-    assert_eq!(kept.told(horse), of_build(1));
+    assert_eq!(kept.answers(horse), of_build(1));
     host.objects().destroy(horse);
     host.tick(Budget::frame());
     let next = spawn(&host, HORSE);
     assert_eq!(next.index(), horse.index(), "it has the same slot");
-    let told = kept.told(horse);
-    assert!(told[1..5].iter().all(|line| line.contains("is gone")), "{told:?}");
-    assert_eq!((&*told[0], &*told[5]), ("1", "[None] 1"));
-    assert_eq!(kept.told(next), of_build(1));
+    let answers = kept.answers(horse);
+    assert!(answers[1..5].iter().all(|line| line.contains("is gone")), "{answers:?}");
+    assert_eq!((&*answers[0], &*answers[5]), ("1", "[None] 1"));
+    assert_eq!(kept.answers(next), of_build(1));
     let actor = spawn(&host, "/Script/Engine.Actor");
-    let told = kept.told(actor);
-    assert!(told[1..].iter().all(|line| line.contains("not a /Script/Game.Horse")), "{told:?}");
+    let answers = kept.answers(actor);
+    assert!(answers[1..].iter().all(|line| line.contains("not a /Script/Game.Horse")), "{answers:?}");
 }
 
 #[test]
@@ -40,11 +40,11 @@ fn a_direct_call_panic_is_an_error_and_releases_the_object() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
-    let place = support::line_of("carousel", "throws its rider off");
+    let location = support::line_of("carousel", "throws its rider off");
     for _ in 0..3 {
         kept.mood.set(horse, 1).expect("written");
         let error = kept.round.call((obj(horse),)).expect_err("it panics").to_string();
-        assert!(error.contains("throws its rider off") && error.contains(&place), "{error}, wanted {place}");
+        assert!(error.contains("throws its rider off") && error.contains(&location), "{error}, wanted {location}");
         kept.mood.set(horse, 0).expect("written");
         assert_eq!(kept.round.call((obj(horse),)).expect("not borrowed"), 100);
     }
@@ -54,16 +54,16 @@ fn a_direct_call_panic_is_an_error_and_releases_the_object() {
 
 thread_local! {
     /// Action when the carousel logs a line.
-    static MEANWHILE: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
+    static ON_EVENT: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
 struct Logger;
 
 impl<S: Subscriber> Layer<S> for Logger {
     fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
-        let meanwhile = MEANWHILE.with_borrow(|meanwhile| meanwhile.clone());
-        if let Some(meanwhile) = meanwhile.filter(|_| event.metadata().target() == "carousel") {
-            meanwhile();
+        let callback = ON_EVENT.with_borrow(|callback| callback.clone());
+        if let Some(callback) = callback.filter(|_| event.metadata().target() == "carousel") {
+            callback();
         }
     }
 }
@@ -74,22 +74,22 @@ fn calls_and_writes_are_refused_while_a_slice_is_borrowed() {
     tracing::subscriber::with_default(subscriber, || {
         let host = host();
         let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
-        assert_eq!(kept.told(horse), of_build(1));
-        let heard: Rc<RefCell<Vec<Vec<String>>>> = Rc::default();
-        let (lines, inner) = (Rc::clone(&heard), Rc::clone(&kept));
-        MEANWHILE.set(Some(Rc::new(move || lines.borrow_mut().push(inner.told(horse)))));
+        assert_eq!(kept.answers(horse), of_build(1));
+        let log: Rc<RefCell<Vec<Vec<String>>>> = Rc::default();
+        let (lines, inner) = (Rc::clone(&log), Rc::clone(&kept));
+        ON_EVENT.set(Some(Rc::new(move || lines.borrow_mut().push(inner.answers(horse)))));
         let lend: TypedFunction<(Obj<Object>,), ()> = host.function("uf:/Script/Game.Horse:lend").expect("it is there");
         for _ in 0..2 {
             lend.call((obj(horse),)).expect("the call succeeds");
         }
-        MEANWHILE.set(None);
-        let heard = heard.borrow();
-        assert_eq!(heard.len(), 2);
-        for told in &*heard {
-            let refused = told.iter().filter(|line| line.contains("while carousel holds a slice")).count();
-            assert_eq!((refused, &*told[3]), (5, "4.5"), "all but the read: {told:?}");
+        ON_EVENT.set(None);
+        let log = log.borrow();
+        assert_eq!(log.len(), 2);
+        for answers in &*log {
+            let refused = answers.iter().filter(|line| line.contains("while carousel holds a slice")).count();
+            assert_eq!((refused, &*answers[3]), (5, "4.5"), "all but the read: {answers:?}");
         }
-        assert_eq!(kept.told(horse), of_build(1));
+        assert_eq!(kept.answers(horse), of_build(1));
     });
 }
 
@@ -105,7 +105,7 @@ fn a_function_pointer_is_hot_while_its_frame_is_open() {
             assert!(host.reload(&libraries(2)).is_err(), "a frame is open");
             host.collection().begin_in_slices();
             host.tick(Budget::frame());
-            assert_eq!(kept.told(horse), of_build(build as i32), "other calls work");
+            assert_eq!(kept.answers(horse), of_build(build as i32), "other calls work");
             (0..100).map(|_| tag.call(()).expect("a number")).sum::<i32>()
         });
         assert_eq!(sum.expect("there is a pointer"), 100 * build as i32);
@@ -125,33 +125,33 @@ fn a_host_with_a_watchdog_gets_equal_results_on_the_slow_path() {
     let host = support::builder().watchdog(Duration::from_secs(60)).build().expect("a runtime");
     host.create_master(&libraries(1)).expect("it loads");
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
-    assert_eq!(kept.told(horse), of_build(1));
+    assert_eq!(kept.answers(horse), of_build(1));
     assert!(kept.tag.hot(|_| ()).is_err(), "a watchdog observes each call");
     reload(&host, 2);
-    assert_eq!(kept.told(horse), of_build(2));
+    assert_eq!(kept.answers(horse), of_build(2));
 }
 
 #[test]
 fn observed_calls_use_the_slow_path_and_are_all_counted() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
-    assert_eq!(kept.told(horse), of_build(1));
+    assert_eq!(kept.answers(horse), of_build(1));
     assert!(host.calls().times().is_empty(), "no times were requested");
     host.calls().observe(Observed { counts: true, spans: false });
-    assert_eq!(kept.told(horse), of_build(1));
+    assert_eq!(kept.answers(horse), of_build(1));
     assert!(kept.tag.hot(|_| ()).is_err(), "calls by a pointer would not be observed");
     host.calls().observe(Observed::default());
-    assert_eq!(kept.told(horse), of_build(1));
+    assert_eq!(kept.answers(horse), of_build(1));
     assert!(kept.tag.hot(|_| ()).is_ok());
     let times = host.calls().times();
     // Method bodies are also counted separately.
     let by_name = times.iter().filter(|time| time.kind != "method");
     let counted: Vec<_> = by_name.map(|time| (&*time.name, time.calls, time.failed)).collect();
-    let wanted = [
+    let expected = [
         ("nm:/carousel:Horse:build_tag", 2, 0),
         ("uf:/Script/Game.Horse:add", 2, 0),
         ("uf:/Script/Game.Horse:answer", 4, 0),
         ("up:/Script/Game.Horse:speed", 4, 0),
     ];
-    assert_eq!(counted, wanted);
+    assert_eq!(counted, expected);
 }

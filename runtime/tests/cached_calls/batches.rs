@@ -72,8 +72,8 @@ fn a_batch_crosses_once_per_class_and_returns_results_in_order() {
             reload(&host, build);
         }
         let (results, report) = kept.answers.collect(&horses, (7,)).expect("called");
-        let wanted = classes.map(|class| build as i32 * 1000 + if class == COLT { 507 } else { 7 });
-        assert_eq!(results.into_iter().flatten().collect::<Vec<_>>(), wanted);
+        let expected = classes.map(|class| build as i32 * 1000 + if class == COLT { 507 } else { 7 });
+        assert_eq!(results.into_iter().flatten().collect::<Vec<_>>(), expected);
         assert_eq!((report.called, report.crossings, report.ended, report.failed.len()), (7, 3, 0, 0));
     }
 }
@@ -124,8 +124,8 @@ fn objects_in_a_batch_may_destroy_spawn_and_call_back() {
     }
     other.set(horses[1], obj(horses[6])).expect("written");
     let (results, report) = kept.rounds.collect(&horses, ()).expect("called");
-    let wanted = [Some(100), Some(102), Some(103), Some(100), Some(104), Some(100), None, Some(100)];
-    assert_eq!(results, wanted);
+    let expected = [Some(100), Some(102), Some(103), Some(100), Some(104), Some(100), None, Some(100)];
+    assert_eq!(results, expected);
     assert_eq!((report.called, report.ended, report.failed.len()), (7, 1, 0));
     assert_eq!(host.objects().all().len(), before, "one has ended, and one begun");
     kept.mood.set(horses[1], 0).expect("written");
@@ -153,9 +153,9 @@ fn a_batch_skips_objects_by_property_or_missing_override() {
     assert_eq!((results[6], report.called, report.without_override), (Some(1507), 1, 6));
     let refused = batch().when("speed").call(&all, (7,)).expect_err("no bool").to_string();
     assert!(refused.contains("no `bool` property speed"), "{refused}");
-    for (name, says) in [("nm:/carousel:Horse:ask", "of no object"), (ROUND, "i32 -> i32"), ("uf:/nothing", "")] {
+    for (name, expected) in [("nm:/carousel:Horse:ask", "of no object"), (ROUND, "i32 -> i32"), ("uf:/nothing", "")] {
         let refused = host.batch::<(i32,), i32>(name).expect_err("no such method").to_string();
-        assert!(refused.contains(says), "{name}: {refused}");
+        assert!(refused.contains(expected), "{name}: {refused}");
     }
 }
 
@@ -181,7 +181,7 @@ fn a_reload_inside_a_batch_calls_new_code_on_the_rest() {
         let report = tick.call_list(&list, (1.0,)).expect("called");
         assert_eq!((report.called, report.failed.len()), (5, 0), "{report:?}");
         IN_ITS_TICK.set(None);
-        assert_eq!(kept.told(others[0]), of_build(build as i32));
+        assert_eq!(kept.answers(others[0]), of_build(build as i32));
         // The plugin parts are new; objects after the reloader were called after the reload.
         let turned = |object: ObjectHandle| host.objects().call(object, "degrees", &[]).expect("the call succeeds");
         let degrees = [horse, others[0], others[1], others[2]].map(turned);

@@ -148,27 +148,27 @@ fn a_call_notices_objects_destroyed_or_reloaded_while_converting_arguments() {
 }
 
 /// Fails to compile if the type is `Send`: then both implementations apply.
-macro_rules! stays_on_its_thread {
+macro_rules! assert_thread_bound {
     ($($ty:ty),* $(,)?) => {$({
         trait IsSent<Marker> {
             fn found() {}
         }
         impl<T: ?Sized> IsSent<()> for T {}
-        struct ItIs;
-        impl<T: ?Sized + Send> IsSent<ItIs> for T {}
+        struct IsImplemented;
+        impl<T: ?Sized + Send> IsSent<IsImplemented> for T {}
         <$ty as IsSent<_>>::found();
         trait IsShared<Marker> {
             fn found() {}
         }
         impl<T: ?Sized> IsShared<()> for T {}
-        impl<T: ?Sized + Sync> IsShared<ItIs> for T {}
+        impl<T: ?Sized + Sync> IsShared<IsImplemented> for T {}
         <$ty as IsShared<_>>::found();
     })*};
 }
 
 #[test]
 fn cached_host_handles_do_not_compile_on_another_thread() {
-    stays_on_its_thread!(
+    assert_thread_bound!(
         TypedFunction<(i32,), i32>,
         HotFunction<'static, (i32,), i32>,
         TypedProperty<i32>,

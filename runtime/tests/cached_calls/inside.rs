@@ -15,7 +15,7 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     let inner = Rc::clone(&kept);
     let ask = move |host: &Runtime, (depth,): (i32,)| {
-        assert_eq!(inner.told(horse), of_build(1));
+        assert_eq!(inner.answers(horse), of_build(1));
         assert!(
             host.reload(&libraries(2)).is_err() && host.unload_master().is_err(),
             "code of the plugin is on the stack"
@@ -23,7 +23,7 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
         host.request_reload(libraries(2));
         host.safe_point();
         host.tick(Budget::frame());
-        assert_eq!(inner.told(horse), of_build(1), "the reload waits");
+        assert_eq!(inner.answers(horse), of_build(1), "the reload waits");
         match depth {
             0 => 0,
             _ => 1 + inner.ask.call((depth - 1,)).expect("deeper"),
@@ -32,9 +32,9 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
     host.calls().register_typed("host.ask", ask).expect("the name is free");
     // Deeper than the number of call slots.
     assert_eq!(kept.ask.call((100,)).expect("the call succeeds"), 100);
-    assert_eq!(kept.told(horse), of_build(1));
+    assert_eq!(kept.answers(horse), of_build(1));
     host.tick(Budget::frame());
-    assert_eq!(kept.told(horse), of_build(2), "now it was done");
+    assert_eq!(kept.answers(horse), of_build(2), "now it was done");
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn a_refused_safe_point_names_the_running_fast_call() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     kept.mood.set(horse, 4).expect("written");
-    let heard: Rc<RefCell<Vec<String>>> = Rc::default();
-    let lines = Rc::clone(&heard);
+    let log: Rc<RefCell<Vec<String>>> = Rc::default();
+    let lines = Rc::clone(&log);
     let ask = move |host: &Runtime, (number,): (i32,)| {
         let refused = host.reload(&libraries(2)).expect_err("code of the plugin is on the stack");
         lines.borrow_mut().push(refused.to_string());
@@ -56,32 +56,32 @@ fn a_refused_safe_point_names_the_running_fast_call() {
         let report = kept.rounds.call(&[horse], ()).expect("called");
         assert_eq!((report.called, report.failed.len()), (1, 0));
     }
-    let heard = heard.borrow();
+    let log = log.borrow();
     let names = ["`Game.Horse:round`", "`carousel:/Script/Game.Horse:ask`", "`Game.Horse:round`"];
-    for (line, name) in heard.iter().zip(names.iter().cycle()) {
+    for (line, name) in log.iter().zip(names.iter().cycle()) {
         assert!(line.contains(name), "{line}, wanted {name}");
     }
-    assert_eq!(heard.len(), 6);
+    assert_eq!(log.len(), 6);
 }
 
 #[test]
 fn a_host_losing_its_last_handle_in_a_call_ends_afterward() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
-    let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
-    let (taken, inner) = (Rc::clone(&seat), Rc::clone(&kept));
+    let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let (taken, inner) = (Rc::clone(&host_slot), Rc::clone(&kept));
     let ask = move |_: &Runtime, (number,): (i32,)| {
         drop(taken.borrow_mut().take());
-        assert_eq!(inner.told(horse), of_build(1), "it has not ended yet");
+        assert_eq!(inner.answers(horse), of_build(1), "it has not ended yet");
         number
     };
     host.calls().register_typed("host.ask", ask).expect("the name is free");
-    assert_eq!(kept.told(horse), of_build(1));
+    assert_eq!(kept.answers(horse), of_build(1));
     let weak = host.downgrade();
-    *seat.borrow_mut() = Some(host);
+    *host_slot.borrow_mut() = Some(host);
     assert_eq!(kept.ask.call((3,)).expect("the call succeeds"), 3);
     assert!(weak.upgrade().is_none(), "it has ended now");
-    assert!(kept.told(horse)[0].contains("runtime of"));
+    assert!(kept.answers(horse)[0].contains("runtime of"));
 }
 
 #[test]
@@ -92,12 +92,12 @@ fn a_failing_call_without_host_handles_reports_its_reason() {
         (|_, fails, _| fails.call((1,)), "a panic, reply 1"),
         (|kept, _, horse| kept.round.call((obj(horse),)), "bolts, reply 5"),
     ];
-    for (call, says) in calls {
+    for (call, expected) in calls {
         let host = host();
         let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
         let fails: TypedFunction<(i32,), i32> = host.function("nm:/carousel:Horse:ask_and_fail").expect("it is there");
-        let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
-        let taken = Rc::clone(&seat);
+        let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
+        let taken = Rc::clone(&host_slot);
         let ask = move |_: &Runtime, (number,): (i32,)| {
             drop(taken.borrow_mut().take());
             number
@@ -107,9 +107,9 @@ fn a_failing_call_without_host_handles_reports_its_reason() {
         assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
         kept.mood.set(horse, 5).expect("written");
         let weak = host.downgrade();
-        *seat.borrow_mut() = Some(host);
+        *host_slot.borrow_mut() = Some(host);
         let error = call(&kept, &fails, horse).expect_err("it fails").to_string();
-        assert!(error.contains(says), "{error}, wanted {says}");
+        assert!(error.contains(expected), "{error}, wanted {expected}");
         assert!(weak.upgrade().is_none(), "it has ended in the call");
     }
 }
@@ -127,14 +127,14 @@ fn an_object_destroyed_while_saving_kept_fields_is_finalized_afterward() {
             when
         };
         host.calls().register_typed("host.kill", kill).expect("the name is free");
-        let said = match by_reload {
+        let message = match by_reload {
             true => host.reload(&libraries(2)).map(|report| format!("{report:?}")),
             false => host.worlds().save(folder.path().join("saved.world")).map(|count| count.to_string()),
         };
-        let said = said.unwrap_or_else(|error| error.to_string());
-        assert!(!said.contains("it was dropped while it was saved"), "{said}");
+        let message = message.unwrap_or_else(|error| error.to_string());
+        assert!(!message.contains("it was dropped while it was saved"), "{message}");
         // A reload permits no calls of the host while it saves objects.
-        assert_eq!(host.objects().is_alive(mare), by_reload, "{said}");
+        assert_eq!(host.objects().is_alive(mare), by_reload, "{message}");
         host.safe_point();
         if !by_reload {
             let is_dropped = host.function::<(), bool>("nm:/carousel:Mare:is_foal_dropped").expect("it is there");

@@ -16,7 +16,7 @@ use alcedo_runtime::{
 const LONG: Duration = Duration::from_secs(60);
 
 /// Log target of reports of reference cycles.
-const TOLD: &str = "alcedo_runtime::callback";
+const TARGET: &str = "alcedo_runtime::callback";
 
 fn runtime() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
@@ -33,17 +33,17 @@ fn gone(ticket: &UnloadTicket) {
 /// Uses the handles that a callback owns or receives.
 fn used<T>(_with: T) {}
 
-fn there_is(folder: &Path) -> bool {
+fn folder_exists(folder: &Path) -> bool {
     folder.exists()
 }
 
 /// Cycles in the log: the kinds of the callbacks, in order, each with the number of handles. All of them are created in this file.
-fn named(told: &str) -> Vec<String> {
-    let named = told.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
+fn named(log: &str) -> Vec<String> {
+    let named = log.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
         let (_, rest) = line.split_once("  callback=").unwrap_or_else(|| panic!("{line}"));
         let (callback, handles) = rest.split_once("  handles=").unwrap_or_else(|| panic!("{line}"));
-        let (kind, place) = callback.split_once(" from ").unwrap_or_else(|| panic!("{line}"));
-        assert!(place.starts_with("runtime/tests/circles.rs:"), "{line}");
+        let (kind, location) = callback.split_once(" from ").unwrap_or_else(|| panic!("{line}"));
+        assert!(location.starts_with("runtime/tests/callback_cycles.rs:"), "{line}");
         format!("{kind}: {handles}")
     });
     named.collect()
@@ -69,7 +69,7 @@ fn weak_handles_upgrade_while_alive_and_keep_nothing() {
     assert!(weak.0.upgrade().is_none());
     assert!(weak.1.upgrade().is_some() && weak.3.upgrade().is_some(), "contexts outlive their runtime");
     drop(contexts);
-    assert!(weak.1.upgrade().is_none() && weak.3.upgrade().is_none() && !there_is(&folder));
+    assert!(weak.1.upgrade().is_none() && weak.3.upgrade().is_none() && !folder_exists(&folder));
 }
 
 #[test]
@@ -88,17 +88,17 @@ fn the_last_strong_handle_ends_a_slim_despite_weak_handles_in_callbacks() {
 fn callbacks_receive_a_handle_to_their_owner() {
     let runtime = runtime();
     let contexts = runtime.contexts();
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let say = |heard: &Arc<Mutex<Vec<String>>>| {
-        let heard = Arc::clone(heard);
-        move |who: &str, context: Option<LoadContext>, contexts: Option<Contexts>| {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let logging = |log: &Arc<Mutex<Vec<String>>>| {
+        let log = Arc::clone(log);
+        move |callback: &str, context: Option<LoadContext>, contexts: Option<Contexts>| {
             let context = context.map_or_else(|| "none".to_owned(), |context| context.name().to_owned());
             let count = contexts.map_or(0, |contexts| contexts.all().len());
-            heard.lock().expect("not poisoned").push(format!("{who} {context} {count}"));
+            log.lock().expect("not poisoned").push(format!("{callback} {context} {count}"));
         }
     };
     let slim = contexts.create_slim("given").expect("the name is free");
-    let (resolver, handler, unloading, notice) = (say(&heard), say(&heard), say(&heard), say(&heard));
+    let (resolver, handler, unloading, notice) = (logging(&log), logging(&log), logging(&log), logging(&log));
     slim.set_resolver(move |request| {
         resolver("resolver", request.load_context(), request.contexts());
         Ok(None)
@@ -107,8 +107,8 @@ fn callbacks_receive_a_handle_to_their_owner() {
         handler("handler", request.load_context(), request.contexts());
         Ok(Some(FoundModule::File(reports())))
     });
-    slim.on_unloading(0, move |told| unloading("unloading", told.load_context(), told.contexts()));
-    contexts.on_event(move |told| notice(&told.to_string(), told.load_context(), told.contexts()));
+    slim.on_unloading(0, move |event| unloading("unloading", event.load_context(), event.contexts()));
+    contexts.on_event(move |event| notice(&event.to_string(), event.load_context(), event.contexts()));
     slim.load_name("reports", &VersionReq::STAR).expect("its handler finds it");
     // Dropping this handle begins the unload, so no further handle can be passed.
     drop(slim);
@@ -119,31 +119,31 @@ fn callbacks_receive_a_handle_to_their_owner() {
         "Unloading Slim \"given\" 1 none 2",
         "unloading none 2",
     ];
-    assert_eq!(heard.lock().expect("not poisoned")[..5], expected);
+    assert_eq!(log.lock().expect("not poisoned")[..5], expected);
 
-    let told = Rc::new(RefCell::new(Vec::new()));
-    let tells = Rc::clone(&told);
+    let calls = Rc::new(RefCell::new(Vec::new()));
+    let inner = Rc::clone(&calls);
     let host = support::host(&[support::plugin("lingering", &[])]);
     host.unloads().on_unloading(0, move |host, generation| {
-        tells.borrow_mut().push((generation, there_is(&host.stage_dir())));
+        inner.borrow_mut().push((generation, folder_exists(&host.stage_dir())));
     });
     host.unload_master().expect("a Master");
     host.create_master(&[support::plugin("lingering", &[])]).expect("it starts");
     drop(host);
-    assert_eq!(*told.borrow(), [(1, true), (2, true)], "also after dropping the last handle of a live Master");
+    assert_eq!(*calls.borrow(), [(1, true), (2, true)], "also after dropping the last handle of a live Master");
 }
 
 #[test]
 fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
-    let record = support::record(TOLD);
-    let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
-    let (ticks, hears) = (Rc::clone(&seat), Rc::clone(&seat));
+    let record = support::record(TARGET);
+    let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let (ticks, listens) = (Rc::clone(&host_slot), Rc::clone(&host_slot));
     let builder = support::builder()
         .ticker(move |_, _| used(ticks.borrow().is_some()))
-        .on_event(move |_| used(hears.borrow().is_some()));
+        .on_event(move |_| used(listens.borrow().is_some()));
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
-    *seat.borrow_mut() = Some(host.clone());
-    drop(seat);
+    *host_slot.borrow_mut() = Some(host.clone());
+    drop(host_slot);
     let (one, other) = (host.clone(), host.clone());
     host.unloads().on_unloading(0, move |_, _| used((one.generation(), other.generation())));
     host.unloads().on_unloading(1, |host, _| used(host.generation()));
@@ -165,7 +165,7 @@ fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
     record.take();
 
     host.shutdown().into_result().expect("a clean shutdown");
-    let told = record.take();
+    let log = record.take();
     let expected = [
         "listener for events: 1",
         "unloading callback: 2",
@@ -173,13 +173,13 @@ fn a_shutdown_breaks_every_cycle_and_names_the_callbacks_causing_one() {
         "resolver of native libraries: 1",
         "listener for context events: 1",
     ];
-    assert_eq!(named(&told), expected, "{told}");
-    assert!(weak.upgrade().is_none() && !there_is(&folder), "nothing is left");
+    assert_eq!(named(&log), expected, "{log}");
+    assert!(weak.upgrade().is_none() && !folder_exists(&folder), "nothing is left");
 }
 
 #[test]
 fn dropping_the_last_runtime_handle_breaks_and_names_cycles_of_contexts() {
-    let record = support::record(TOLD);
+    let record = support::record(TARGET);
     let runtime = runtime();
     let contexts = runtime.contexts();
     let (all, default) = (contexts.clone(), contexts.default_context());
@@ -190,7 +190,7 @@ fn dropping_the_last_runtime_handle_breaks_and_names_cycles_of_contexts() {
     record.take();
     drop(runtime);
     assert_eq!(named(&record.take()), ["unloading callback: 1", "listener for context events: 1"]);
-    assert!(weak.upgrade().is_none() && !there_is(&folder), "nothing is left");
+    assert!(weak.upgrade().is_none() && !folder_exists(&folder), "nothing is left");
 }
 
 #[test]
@@ -207,25 +207,28 @@ fn a_runtime_owned_by_its_own_callback_is_named_at_thread_end() {
         host.stage_dir()
     });
     let folder = thread.join().expect("it does not panic");
-    let told = RefCell::new(String::new());
+    let log = RefCell::new(String::new());
     support::until("the log names the callbacks", || {
-        *told.borrow_mut() += &record.take();
-        !told.borrow().is_empty()
+        *log.borrow_mut() += &record.take();
+        !log.borrow().is_empty()
     });
-    let told = told.into_inner();
-    assert_eq!(told.lines().count(), 1, "{told}");
-    let (_, callbacks) = told.split_once("callbacks=\"").unwrap_or_else(|| panic!("{told}"));
-    let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{told}"));
+    let log = log.into_inner();
+    assert_eq!(log.lines().count(), 1, "{log}");
+    let (_, callbacks) = log.split_once("callbacks=\"").unwrap_or_else(|| panic!("{log}"));
+    let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{log}"));
     // Callbacks of the engine's natives own only their lists and the failure counters.
     let others: Vec<_> = callbacks.split(", ").filter(|from| !from.contains(" from runtime/engine/")).collect();
-    assert!(others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/circles.rs:"), "{told}");
-    assert!(told.contains(&folder.display().to_string()), "{told}");
+    assert!(
+        others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/callback_cycles.rs:"),
+        "{log}"
+    );
+    assert!(log.contains(&folder.display().to_string()), "{log}");
     std::fs::remove_dir_all(folder).expect("it was left behind");
 }
 
 #[test]
 fn an_ended_slim_drops_its_callbacks_and_names_those_owning_it() {
-    let record = support::record(TOLD);
+    let record = support::record(TARGET);
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = contexts.create_slim("kept").expect("the name is free");
@@ -245,22 +248,22 @@ fn an_ended_slim_drops_its_callbacks_and_names_those_owning_it() {
     assert_eq!(named(&record.take()), ["unloading callback: 1", "resolver: 1", "handler for modules: 1"]);
     let folder = runtime.stage_dir();
     drop((contexts, runtime));
-    support::until("the runtime has ended", || weak.1.upgrade().is_none() && !there_is(&folder));
+    support::until("the runtime has ended", || weak.1.upgrade().is_none() && !folder_exists(&folder));
 }
 
 #[test]
 fn a_host_shut_down_by_a_ticker_has_no_tickers() {
-    let record = support::record(TOLD);
-    let seat: Rc<RefCell<Option<Runtime>>> = Rc::default();
-    let ticked = Rc::clone(&seat);
+    let record = support::record(TARGET);
+    let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
+    let ticked = Rc::clone(&host_slot);
     let builder = support::builder().ticker(move |_, _| {
         if let Some(host) = ticked.borrow_mut().take() {
             host.shutdown().into_result().expect("a ticker runs at a safe point");
         }
     });
-    let (host, owner) = (builder.build().unwrap_or_else(|error| panic!("{error}")), Rc::downgrade(&seat));
-    *seat.borrow_mut() = Some(host.clone());
-    drop(seat);
+    let (host, owner) = (builder.build().unwrap_or_else(|error| panic!("{error}")), Rc::downgrade(&host_slot));
+    *host_slot.borrow_mut() = Some(host.clone());
+    drop(host_slot);
     host.tick(Budget::frame());
     assert!(owner.upgrade().is_none(), "the ticker is dropped");
     assert_eq!(named(&record.take()), Vec::<String>::new(), "the ticker has dropped its own handle");
