@@ -134,5 +134,5 @@ fn a_host_that_hangs_is_ended() {
 fn an_unknown_plugin_is_named_with_the_known_ones() {
     let (output, report) = run(1, &["--plugin", "nonesuch"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(errors(&report).contains("`nonesuch`; name one of magic-cube, "), "{report:#}");
+    assert!(errors(&report).contains("`nonesuch`; expected one of magic-cube, "), "{report:#}");
 }

@@ -207,7 +207,7 @@ mod tests {
             outcome(8, |reload| reload > 0).fault(&row, Way::Alternating)
         };
         assert_eq!(fault(&["smol", "thread rayon"]), None);
-        let stranger = "it is kept by something that the row does not expect: thread rayon";
+        let stranger = "the image is kept by something that the row does not expect: thread rayon";
         assert_eq!(fault(&["smol"]).as_deref(), Some(stranger));
     }
 
