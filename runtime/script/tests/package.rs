@@ -316,7 +316,7 @@ fn words(value: &Const) -> String {
 }
 
 fn property(name: &str, ty: &Type, flags: u64) -> PropertyDecl {
-    let text = ty.words().expect("a type that has a place");
+    let text = ty.type_text().expect("a type that has a place");
     let mut decl = PropertyDecl::new(name, text.kind()).of_type(&text.path()).with_flags(flags);
     if let Type::Fixed(of, count) = ty {
         let zero = match **of {

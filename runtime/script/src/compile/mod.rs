@@ -192,7 +192,7 @@ impl Maker {
     }
 
     fn words(&mut self, ty: &Type) -> TypeText {
-        ty.words().unwrap_or_else(|| {
+        ty.type_text().unwrap_or_else(|| {
             self.refuse(format!("a value of type {ty} has no place"));
             TypeText::Plain(PropertyKind::I32)
         })

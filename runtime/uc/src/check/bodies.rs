@@ -12,7 +12,7 @@ impl<'a> Checker<'a> {
     /// Checks the bodies and defaults of a class and builds the checked class.
     pub(super) fn finish_class(&self, work: &Work<'a>, members: Members<'a>) -> hir::Class {
         let head = work.head;
-        self.class_words(head, work.file);
+        self.check_class_specifiers(head, work.file);
         let has = |word: &str| head.modifiers.iter().any(|modifier| modifier.word.is(word));
         let dll_bind = head.modifiers.iter().find(|modifier| modifier.word.is("dllbind")).and_then(|modifier| {
             let library = modifier.argument.clone().unwrap_or_default();
@@ -101,9 +101,10 @@ impl<'a> Checker<'a> {
         let at = (work.file, made.ast.name.span);
         // The effect of a body with errors is unknown.
         let (start, end) = (made.ast.span.start, made.ast.end.end);
-        let misread = self.misread.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));
+        let syntax_errors =
+            self.syntax_errors.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));
         let has_errors = || self.messages.borrow()[before..].iter().any(Diagnostic::is_error);
-        let whole = has_body && !body.lost && !misread && !has_errors();
+        let whole = has_body && !body.is_incomplete && !syntax_errors && !has_errors();
         if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
         {
             let message = format!("`{}` may end without a result: it returns the zero value then", made.ast.name.text);

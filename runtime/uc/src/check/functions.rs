@@ -7,12 +7,12 @@ use alcedo_abi::kinds::PropertyKind;
 use super::declare::Work;
 use super::symbols::{At, FuncSym, ParamSym};
 use super::types::taken;
-use super::{Checker, Told};
+use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
 use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
-use crate::parse::PARAM_WORDS;
+use crate::parse::PARAM_SPECIFIERS;
 
 /// A function of the package with an unchecked body.
 pub(super) struct FuncWork<'a> {
@@ -43,7 +43,7 @@ impl<'a> Checker<'a> {
                 if word.is("skip") {
                     let message = "`skip`, for operators that do not evaluate an operand, is outside of the language";
                     self.report(Diagnostic::error("uc-skip", (work.file, word.span), message));
-                } else if !PARAM_WORDS.iter().any(|known| word.is(known)) {
+                } else if !PARAM_SPECIFIERS.iter().any(|known| word.is(known)) {
                     let message = format!("`{}` cannot stand before a parameter", word.text);
                     self.report(Diagnostic::error("uc-unknown-word", (work.file, word.span), message));
                 }
@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Resolves the type of a result. `Err` means unknown and already reported.
-    pub(super) fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Told> {
+    pub(super) fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Reported> {
         match result {
             None => Ok(None),
             // Old files write `function void F()`.
@@ -230,8 +230,8 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
         }
         // Takes the spelling of the interface function, since reflection compares case-sensitively.
-        let asked = if is_delegate { None } else { self.asked_for(&work.path, &name) };
-        let name = asked.unwrap_or(name);
+        let spelling = if is_delegate { None } else { self.interface_spelling(&work.path, &name) };
+        let name = spelling.unwrap_or(name);
         let path: Path = format!("{}:{name}", work.path).into();
         let mut symbol =
             FuncSym { name, path: path.clone(), first: path, access, at: Some(at), ..FuncSym::bare(&work.path) };
@@ -339,25 +339,25 @@ impl<'a> Checker<'a> {
 
     /// Compares the signatures and reports a mismatch.
     fn same_signature(&self, made: &FuncWork<'a>, above: &FuncSym, at: At) -> bool {
-        let (Some(found), Some(wanted)) = (made.symbol.signature(), above.signature()) else {
+        let (Some(found), Some(expected)) = (made.symbol.signature(), above.signature()) else {
             // A type is unknown and already reported.
             return false;
         };
-        if found == wanted {
+        if found == expected {
             return true;
         }
         let message = format!("`{}` has another signature than the overridden function", made.ast.name.text);
-        let shown: Vec<_> = above
+        let params: Vec<_> = above
             .params
             .iter()
             .map(|param| {
-                let ty = param.ty.as_ref().map_or(String::new(), shown_param);
+                let ty = param.ty.as_ref().map_or(String::new(), format_param);
                 format!("{}{ty} {}", if param.out { "out " } else { "" }, param.name)
             })
             .collect();
         let result = above.result.as_ref().map_or(String::new(), |result| format!("{result} "));
         let mut error = Diagnostic::error("uc-override", at, message);
-        error = error.hint(format!("write `{result}{}({})`", made.ast.name.text, shown.join(", ")));
+        error = error.hint(format!("write `{result}{}({})`", made.ast.name.text, params.join(", ")));
         if let Some(other) = above.at {
             error = error.other(other, "what it overrides");
         }
@@ -366,7 +366,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn shown_param(ty: &Type) -> String {
+fn format_param(ty: &Type) -> String {
     match ty {
         Type::Delegate(PropertyKind::DELEGATE, None, signature) => format!("delegate({signature})"),
         ty => ty.to_string(),

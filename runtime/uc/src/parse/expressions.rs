@@ -1,7 +1,7 @@
 //! Expressions. Precedence follows the language's own declarations and differs from C: `$` binds more weakly than `==`.
 
 use super::statements::STATEMENTS;
-use super::{DEEPEST_EXPRESSION, Parser, Read};
+use super::{MAX_EXPRESSION_DEPTH, Parser, Read};
 use crate::ast::{Expr, ExprKind, Ident, Infix, Prefix};
 use crate::source::Span;
 use crate::token::{Kind, Token, lower};
@@ -57,8 +57,8 @@ impl Parser<'_> {
 
     /// Builds a node above children of the depth; reports excessive depth.
     fn node(&mut self, kind: ExprKind, span: Span, depth: u32) -> Read<Expr> {
-        if depth >= DEEPEST_EXPRESSION {
-            let message = format!("this expression is more than {DEEPEST_EXPRESSION} operators deep");
+        if depth >= MAX_EXPRESSION_DEPTH {
+            let message = format!("this expression is more than {MAX_EXPRESSION_DEPTH} operators deep");
             let error = self.error("uc-too-deep", span, message).hint("compute a part of it in a statement before");
             return self.fail(error);
         }
@@ -66,7 +66,7 @@ impl Parser<'_> {
     }
 
     /// Parses an expression of operators with at most this precedence number.
-    fn infix(&mut self, weakest: u8) -> Read<Expr> {
+    fn infix(&mut self, max_binding: u8) -> Read<Expr> {
         let mut left = self.prefix()?;
         loop {
             let token = self.peek();
@@ -91,7 +91,7 @@ impl Parser<'_> {
                 left = self.node(ExprKind::Operator(name, vec![left, right]), span, depth)?;
                 continue;
             }
-            let Some(op) = self.infix_sign(token).filter(|op| op.binding() <= weakest) else { return Ok(left) };
+            let Some(op) = self.infix_sign(token).filter(|op| op.binding() <= max_binding) else { return Ok(left) };
             self.next();
             if let ExprKind::Infix(before, at, ..) = &left.kind
                 && before.assigns()
@@ -343,8 +343,8 @@ impl Parser<'_> {
                 self.fail(error)
             }
             _ => {
-                let shown = self.shown(token);
-                let error = self.error("uc-syntax", token.span, format!("a value is missing: found {shown}"));
+                let description = self.describe(token);
+                let error = self.error("uc-syntax", token.span, format!("a value is missing: found {description}"));
                 self.fail(error)
             }
         }

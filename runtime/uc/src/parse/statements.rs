@@ -39,11 +39,11 @@ impl Parser<'_> {
                     return self.fail(error);
                 }
                 _ if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") => {
-                    let shown = self.shown(token);
+                    let description = self.describe(token);
                     let error = self.error(
                         "uc-syntax",
                         token.span,
-                        format!("{shown} begins a declaration inside of a function"),
+                        format!("{description} begins a declaration inside of a function"),
                     );
                     return self.fail(
                         error
@@ -230,7 +230,7 @@ impl Parser<'_> {
             self.next();
             let condition = self.condition()?;
             arms.push((condition, self.inner_body()?));
-            if arms.len() > super::DEEPEST_EXPRESSION as usize {
+            if arms.len() > super::MAX_EXPRESSION_DEPTH as usize {
                 let error = self.error("uc-too-deep", start.span, "this `if` has too many `else if`");
                 return self.fail(error.hint("use a `switch`"));
             }
@@ -310,9 +310,12 @@ impl Parser<'_> {
                 self.next();
                 arms.push(Arm { span: token.span, value: None, body: Vec::new() });
             } else if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") {
-                let shown = self.shown(token);
-                let error =
-                    self.error("uc-syntax", token.span, format!("{shown} begins a declaration inside of a `switch`"));
+                let description = self.describe(token);
+                let error = self.error(
+                    "uc-syntax",
+                    token.span,
+                    format!("{description} begins a declaration inside of a `switch`"),
+                );
                 return self.fail(error.hint("a `}` may be missing above"));
             } else {
                 match (self.statement(), arms.last_mut()) {
@@ -337,7 +340,7 @@ impl Parser<'_> {
     fn local_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
         // Class variable specifiers have no effect on locals.
-        while self.is_one_of(0, super::items::VAR_WORDS)
+        while self.is_one_of(0, super::items::VAR_SPECIFIERS)
             && self.peek_kind(1) == Kind::Word
             && self.type_and_name_ahead(1)
         {

@@ -201,8 +201,8 @@ fn modifier(word: &Modifier) -> String {
     }
 }
 
-fn modifiers(words: &[Modifier]) -> String {
-    words.iter().map(|word| format!("{} ", modifier(word))).collect()
+fn modifiers(list: &[Modifier]) -> String {
+    list.iter().map(|word| format!("{} ", modifier(word))).collect()
 }
 
 fn var_name(name: &VarName) -> String {
