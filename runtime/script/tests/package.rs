@@ -236,7 +236,7 @@ impl Scripts {
     }
 
     /// Calls a function without parameters. Returns the result as the language converts it to a string.
-    pub(crate) fn shown(&self, object: ObjectHandle, name: &str) -> String {
+    pub(crate) fn result_text(&self, object: ObjectHandle, name: &str) -> String {
         let class = self.world.objects.class(object).expect("it is there");
         let ty = class.find_function(name).and_then(|function| function.result()).map(|result| result.ty.clone());
         let value = match self.call(object, name, &[]) {
@@ -278,16 +278,16 @@ impl Scripts {
     }
 
     /// Calls a function without parameters. Returns the result, or the error, as a string.
-    pub(crate) fn told(&self, object: ObjectHandle, name: &str) -> String {
+    pub(crate) fn outcome(&self, object: ObjectHandle, name: &str) -> String {
         let running = self.machine.is_running();
-        let told = match self.call(object, name, &[]) {
+        let outcome = match self.call(object, name, &[]) {
             Ok(Some(Value::Text(text))) => text,
             Ok(Some(value)) => value.print(&self.world.names),
             Ok(None) => String::new(),
             Err(error) => error.to_string(),
         };
         assert_eq!(self.machine.is_running(), running, "every frame that was begun has ended");
-        told
+        outcome
     }
 }
 

@@ -163,10 +163,10 @@ fn give(frame: &mut Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<(
 
 fn get_axes(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (rotator, angles) = numbers(frame)?;
-    let outs = [(); 3].map(|()| frame.step_compiled_in_ref::<AnyStruct>());
+    let targets = [(); 3].map(|()| frame.step_compiled_in_ref::<AnyStruct>());
     frame.finish()?;
     let num = kind_of(&frame.property(rotator).ty).ok_or_else(|| problem(frame, "r has to be a rotator"))?;
-    for (to, axis) in outs.into_iter().zip(axes(angles, num)) {
+    for (to, axis) in targets.into_iter().zip(axes(angles, num)) {
         let to = to?;
         let value = made(frame, &frame.property(to).ty, axis)?;
         frame.value_mut(to)?.write(&value).map_err(|error| CallError::other(error.to_string()))?;
