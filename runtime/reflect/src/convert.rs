@@ -27,8 +27,8 @@ pub trait Paths {
 /// have their defaults), containers by element if no two elements become equal, a value to an optional value and back if present.
 /// References convert to any kind of reference, by handle or by path, as far as `paths` can resolve them; the caller checks the class of
 /// the object.
-pub fn convert(value: &Value, wanted: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
-    Conversion { names, paths, lost: None }.convert(value, wanted)
+pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
+    Conversion { names, paths, lost: None }.convert(value, target)
 }
 
 /// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and truncates fixed arrays to the
@@ -69,13 +69,13 @@ pub(crate) struct Conversion<'a> {
 }
 
 impl Conversion<'_> {
-    pub(crate) fn convert(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
+    pub(crate) fn convert(&self, value: &Value, target: &PropertyType) -> Option<Value> {
         match value {
             // Unwraps an optional value.
-            Value::Optional(inner) if !matches!(wanted, PropertyType::Optional(_)) => {
-                self.convert(inner.as_ref()?, wanted)
+            Value::Optional(inner) if !matches!(target, PropertyType::Optional(_)) => {
+                self.convert(inner.as_ref()?, target)
             }
-            value => wanted.convert(value, self),
+            value => target.convert(value, self),
         }
     }
 
@@ -84,10 +84,10 @@ impl Conversion<'_> {
         self.lost.map(|lost| lost.set(true))
     }
 
-    fn in_part(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
+    fn in_part(&self, value: &Value, target: &PropertyType) -> Option<Value> {
         let lost = Cell::new(false);
-        let value = Conversion { lost: Some(&lost), ..*self }.convert(value, wanted)?;
-        Some(fixed::inside(wanted, value, &lost))
+        let value = Conversion { lost: Some(&lost), ..*self }.convert(value, target)?;
+        Some(fixed::inside(target, value, &lost))
     }
 
     fn rejoin_property(
@@ -220,8 +220,8 @@ impl Conversion<'_> {
         of.field(name).or_else(had)
     }
 
-    pub(crate) fn all(&self, values: &[Value], wanted: &PropertyType) -> Option<Vec<Value>> {
-        values.iter().map(|value| self.convert(value, wanted)).collect()
+    pub(crate) fn all(&self, values: &[Value], target: &PropertyType) -> Option<Vec<Value>> {
+        values.iter().map(|value| self.convert(value, target)).collect()
     }
 }
 
@@ -242,15 +242,15 @@ mod tests {
     use crate::names::Names;
     use crate::testing::{structure, type_of};
 
-    fn check(value: Value, wanted: &PropertyType, expected: Option<Value>) {
-        assert_eq!(convert(&value, wanted, &Names::new(), &Door), expected, "{value:?} to {wanted}");
+    fn check(value: Value, target: &PropertyType, expected: Option<Value>) {
+        assert_eq!(convert(&value, target, &Names::new(), &Door), expected, "{value:?} to {target}");
     }
 
     #[test]
     fn numbers_convert_if_the_value_is_equal() {
         use PropertyType as T;
         use Value as V;
-        for (value, wanted, expected) in [
+        for (value, target, expected) in [
             (V::U8(7), T::I64, Some(V::I64(7))),
             (V::I64(255), T::U8, Some(V::U8(255))),
             (V::I64(256), T::U8, None),
@@ -276,7 +276,7 @@ mod tests {
             (V::F32(0.1), T::F64, Some(V::F64(f64::from(0.1f32)))),
             (V::F64(0.1), T::F64, Some(V::F64(0.1))),
         ] {
-            check(value, &wanted, expected);
+            check(value, &target, expected);
         }
     }
 

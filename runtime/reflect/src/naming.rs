@@ -38,7 +38,7 @@ pub fn name_problem(name: &str, lies_in_nothing: bool) -> Option<&'static str> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Label {
     /// Explicit name.
-    Given(Name),
+    Explicit(Name),
     /// Generated name of class name and number.
     Made { series: u32, number: u32 },
 }
@@ -52,7 +52,7 @@ pub(super) struct Naming {
     by_class: Box<[(ClassId, u32)]>,
     /// Objects with an explicit name, by outer and name; the latest is last. More than one object can share a name only
     /// during a reload, or if the host creates them so.
-    given: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
+    explicit: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
 }
 
 /// Numbers of one class name.
@@ -69,7 +69,7 @@ struct Series {
 
 /// Number of classes whose series are cached by class id. Each reload assigns new ids, so entries of old classes are
 /// replaced. Other series are looked up by text.
-const REMEMBERED: usize = 1024;
+const CACHE_SIZE: usize = 1024;
 
 /// Never the id of a class.
 const NO_CLASS: (ClassId, u32) = (ClassId(u32::MAX), 0);
@@ -81,7 +81,7 @@ impl Naming {
     /// Generates a unique name for `object`.
     #[inline(always)]
     pub(super) fn make(&mut self, class: &Class, object: ObjectHandle) -> Label {
-        let series = match self.by_class.get(class.id.0 as usize % REMEMBERED) {
+        let series = match self.by_class.get(class.id.0 as usize % CACHE_SIZE) {
             Some((known, series)) if *known == class.id => *series,
             _ => self.series_of_class(class),
         };
@@ -93,9 +93,9 @@ impl Naming {
     fn series_of_class(&mut self, class: &Class) -> u32 {
         let series = self.series_of(&class.name);
         if self.by_class.is_empty() {
-            self.by_class = vec![NO_CLASS; REMEMBERED].into();
+            self.by_class = vec![NO_CLASS; CACHE_SIZE].into();
         }
-        self.by_class[class.id.0 as usize % REMEMBERED] = (class.id, series);
+        self.by_class[class.id.0 as usize % CACHE_SIZE] = (class.id, series);
         series
     }
 
@@ -110,24 +110,24 @@ impl Naming {
 
     /// Registers the explicit name `name` for `object` in `outer`.
     pub(super) fn give(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
-        self.given.entry((outer, name)).or_default().push(object);
+        self.explicit.entry((outer, name)).or_default().push(object);
         if let Some((text, number)) = spelled(&names.text(name)) {
             let series = self.series_of(&text.into());
             *self.series[series as usize].spelled.entry(number).or_default() += 1;
         }
-        Label::Given(name)
+        Label::Explicit(name)
     }
 
     /// Releases the name of `object` in `outer`.
     pub(super) fn give_back(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
             Label::Made { series, number } => return self.series[series as usize].give_back(number),
-            Label::Given(name) => name,
+            Label::Explicit(name) => name,
         };
-        if let Some(holders) = self.given.get_mut(&(outer, name)) {
+        if let Some(holders) = self.explicit.get_mut(&(outer, name)) {
             holders.retain(|holder| *holder != object);
             if holders.is_empty() {
-                self.given.remove(&(outer, name));
+                self.explicit.remove(&(outer, name));
             }
         }
         if let Some((text, number)) = spelled(&names.text(name)) {
@@ -139,7 +139,7 @@ impl Naming {
     /// Returns the interned text of a name.
     pub(super) fn name(&self, names: &Names, label: Label) -> Name {
         match label {
-            Label::Given(name) => name,
+            Label::Explicit(name) => name,
             Label::Made { series, number } => names.intern(&format!("{}_{number}", self.series[series as usize].text)),
         }
     }
@@ -147,13 +147,13 @@ impl Naming {
     /// Returns the objects in `outer` with this explicit name, latest first; then the holder of the number that the name
     /// spells, in any outer.
     pub(super) fn holders(&self, names: &Names, outer: ObjectHandle, text: &str) -> impl Iterator<Item = ObjectHandle> {
-        let given = names.find(text).and_then(|name| self.given.get(&(outer, name)));
+        let explicit = names.find(text).and_then(|name| self.explicit.get(&(outer, name)));
         let made = spelled(text).and_then(|(text, number)| {
             let series = self.by_text.get(text)?;
             let holder = *self.series[*series as usize].holders.get(number as usize - 1)?;
             (!holder.is_none() && holder != PASSED_OVER).then_some(holder)
         });
-        given.into_iter().flat_map(|holders| holders.iter().rev().copied()).chain(made)
+        explicit.into_iter().flat_map(|holders| holders.iter().rev().copied()).chain(made)
     }
 }
 

@@ -60,7 +60,7 @@ impl World {
     /// Checks that an object is an instance of the class with this path or of a derived class.
     pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
         match (self.0.objects.class(object), self.0.types.class_by_path(class)) {
-            (Some(found), Some(wanted)) => found.is_a(&wanted),
+            (Some(found), Some(expected)) => found.is_a(&expected),
             _ => false,
         }
     }

@@ -78,11 +78,11 @@ impl<T: Copy + 'static> Row<T> {
 
     fn free(&self) {
         self.entries.set(&[]);
-        let gone = self.room.replace(&[]);
-        if !gone.is_empty() {
+        let old = self.room.replace(&[]);
+        if !old.is_empty() {
             // SAFETY: `grow` leaked the slice from a box, this row was its only owner and no longer refers to it, and `get`
             // and `set` keep no reference after they return.
-            drop(unsafe { Box::from_raw(ptr::from_ref(gone).cast_mut()) });
+            drop(unsafe { Box::from_raw(ptr::from_ref(old).cast_mut()) });
         }
     }
 }

@@ -170,13 +170,13 @@ mod tests {
         let source: Rc<dyn RootSource> = Rc::new(|visit: &mut dyn FnMut(ObjectHandle)| visit(ObjectHandle::new(5, 1)));
         let weak: Weak<dyn RootSource> = Rc::downgrade(&source);
         stack.add_source(weak);
-        let shown = || {
-            let mut shown = Vec::new();
-            stack.each_object(&mut |object| shown.push(object.index()));
-            shown
+        let roots = || {
+            let mut roots = Vec::new();
+            stack.each_object(&mut |object| roots.push(object.index()));
+            roots
         };
-        assert_eq!(shown(), [5]);
+        assert_eq!(roots(), [5]);
         drop(source);
-        assert_eq!(shown(), Vec::<u32>::new());
+        assert_eq!(roots(), Vec::<u32>::new());
     }
 }

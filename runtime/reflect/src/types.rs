@@ -322,7 +322,7 @@ impl TypeResolver for Types {
         self.enum_by_path(path)
     }
 
-    fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
+    fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
         self.delegate_by_path(path).map(|found| (found.kind, Rc::clone(&found.words)))
     }
 

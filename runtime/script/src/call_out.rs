@@ -142,7 +142,7 @@ struct ScriptSteps<'a> {
 }
 
 // SAFETY: the loader rejects, in such a call, other uses of a written register, including that of the result, and of the root of
-// a place; it allows at most one place. A register does not move until the call returns; `keeper` guarantees the place.
+// a place; it allows at most one place. A register does not move until the call returns; `borrow_counter` guarantees the place.
 unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
         let site: &'a Site = self.site;
@@ -156,7 +156,7 @@ unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
         }
     }
 
-    fn keeper(&self, at: usize) -> Option<&'a LentSlices> {
+    fn borrow_counter(&self, at: usize) -> Option<&'a LentSlices> {
         matches!(self.site.args[at], Arg::Place(_)).then_some(&self.world.slices)
     }
 

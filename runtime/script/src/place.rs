@@ -165,7 +165,7 @@ impl Registers {
         let is_gone = matches!(place.root, LinkedRoot::OfSelf(_)) && world.objects.memory(self.object).is_none();
         match if is_gone { Resolved::NoObject } else { self.find(world, place, access)? } {
             // SAFETY: `find` has just resolved it. It is the only place argument of the call; the loader rejects other uses of
-            // its root, and objects are disjoint from frames. `Steps::keeper` guarantees the rest.
+            // its root, and objects are disjoint from frames. `Steps::borrow_counter` guarantees the rest.
             Resolved::At(at) => Ok(unsafe { Argument::new(&place.property, at) }),
             Resolved::NoObject => Err(CallError::other(format!("{} is of no object", place.property.text))),
             Resolved::OutOfRange(array, index, len) => Err(out_of_range(array, index, len)),

@@ -338,7 +338,7 @@ fn refusal(before: Vec<ClassDecl>, class: ClassDecl) -> Option<String> {
 fn allowed_base_classes_depend_on_both_origins() {
     const ACTOR: &str = "/Script/Engine.Actor";
     let open = || ClassDecl { flags: class_flags::BLUEPRINTABLE, ..dynamic("Open", ACTOR, &[]) };
-    let shown = || ClassDecl { flags: class_flags::BLUEPRINT_TYPE, ..native("Shown", OBJECT, &[]) };
+    let exported = || ClassDecl { flags: class_flags::BLUEPRINT_TYPE, ..native("Shown", OBJECT, &[]) };
     let check = |before: Vec<ClassDecl>, class: ClassDecl, expected: Option<&str>| {
         let found = refusal(before, class);
         match (&found, expected) {
@@ -355,7 +355,7 @@ fn allowed_base_classes_depend_on_both_origins() {
         script("A", "/Script/Game.Shut", vec![]),
         Some("declared `blueprintable`"),
     );
-    check(vec![shown()], script("A", "/Script/Engine.Shown", vec![]), Some("declared `blueprintable`"));
+    check(vec![exported()], script("A", "/Script/Engine.Shown", vec![]), Some("declared `blueprintable`"));
     check(
         vec![script("A", ACTOR, vec![])],
         dynamic("B", "/Script/Game.A", &[]),
