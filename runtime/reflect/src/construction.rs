@@ -412,7 +412,7 @@ impl Constructor<'_> {
         if let Some(problem) = refused_as_abstract(self.world, &class) {
             return refuse(format!("its class {path}: {problem}"));
         }
-        if self.lies_in(owner.object, &class) {
+        if self.is_inside(owner.object, &class) {
             return refuse(format!("a {path} that has a {path} for a subobject, directly or not, would never end"));
         }
         let of_template = owner.template.and_then(|template| objects.subobject(template, &subobject.name));
@@ -454,7 +454,7 @@ impl Constructor<'_> {
     }
 
     /// Checks that `owner`, or an object that it is a subobject of, has exactly this class.
-    fn lies_in(&self, owner: ObjectHandle, class: &Class) -> bool {
+    fn is_inside(&self, owner: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         let is_part =
             |object: &ObjectHandle| objects.flags(*object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);

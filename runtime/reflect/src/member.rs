@@ -90,7 +90,7 @@ impl PropertyRef {
     }
 
     #[cold]
-    fn find_anew<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
+    fn find_uncached<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
         if !extends(class, self.owner.as_deref()) {
             return None;
         }
@@ -124,7 +124,7 @@ impl PropertyKey for &PropertyRef {
         };
         match known {
             Some(at) => class.properties.get(at),
-            None => self.find_anew(class),
+            None => self.find_uncached(class),
         }
     }
 }

@@ -19,15 +19,15 @@ pub const DEFAULT_PREFIX: &str = "Default__";
 /// Maximum length of a name in bytes.
 const LONGEST: usize = 1024;
 
-/// Returns the reason why `name` is not allowed; `None` if it is. `lies_in_nothing` is true for objects without an outer.
-pub fn name_problem(name: &str, lies_in_nothing: bool) -> Option<&'static str> {
+/// Returns the reason why `name` is not allowed; `None` if it is. `has_no_outer` is true for objects without an outer.
+pub fn name_problem(name: &str, has_no_outer: bool) -> Option<&'static str> {
     match name {
         "" => Some("a name has one character at least"),
         long if long.len() > LONGEST => Some("a name has at most 1024 bytes"),
         hidden if !hidden.chars().all(shows_itself) => {
             Some("a name has no control characters and nothing that is not seen")
         }
-        default if lies_in_nothing && default.starts_with(DEFAULT_PREFIX) => {
+        default if has_no_outer && default.starts_with(DEFAULT_PREFIX) => {
             Some("names that begin with Default__ belong to class default objects")
         }
         _ => None,
@@ -109,7 +109,7 @@ impl Naming {
     }
 
     /// Registers the explicit name `name` for `object` in `outer`.
-    pub(super) fn give(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
+    pub(super) fn assign(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
         self.explicit.entry((outer, name)).or_default().push(object);
         if let Some((text, number)) = spelled(&names.text(name)) {
             let series = self.series_of(&text.into());
@@ -119,9 +119,9 @@ impl Naming {
     }
 
     /// Releases the name of `object` in `outer`.
-    pub(super) fn give_back(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
+    pub(super) fn release(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
-            Label::Made { series, number } => return self.series[series as usize].give_back(number),
+            Label::Made { series, number } => return self.series[series as usize].release(number),
             Label::Explicit(name) => name,
         };
         if let Some(holders) = self.explicit.get_mut(&(outer, name)) {
@@ -174,7 +174,7 @@ impl Series {
         }
     }
 
-    fn give_back(&mut self, number: u32) {
+    fn release(&mut self, number: u32) {
         self.holders[number as usize - 1] = ObjectHandle::NONE;
         self.free.push_back(number);
     }
@@ -185,7 +185,7 @@ impl Series {
             _ => {
                 self.spelled.remove(&number);
                 if self.holders.get(number as usize - 1) == Some(&PASSED_OVER) {
-                    self.give_back(number);
+                    self.release(number);
                 }
             }
         }

@@ -100,9 +100,9 @@ impl World {
     /// [`CallError::Signature`] if the property has another type, [`CallError::Lent`] while plugin code may write to a
     /// borrowed slice.
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
-        match self.0.get_known(object, property) {
+        match self.0.get_cached(object, property) {
             Some(value) => Ok(value),
-            None => self.0.get_anew(object, property),
+            None => self.0.get_uncached(object, property),
         }
     }
 
@@ -117,9 +117,9 @@ impl World {
         property: impl PropertyKey,
         value: T,
     ) -> Result<(), CallError> {
-        match self.0.set_known(object, property, value) {
+        match self.0.set_cached(object, property, value) {
             Ok(()) => Ok(()),
-            Err(value) => self.0.set_anew(object, property, value),
+            Err(value) => self.0.set_uncached(object, property, value),
         }
     }
 
@@ -184,7 +184,7 @@ impl Core {
     /// while any slice is borrowed.
     #[doc(hidden)]
     #[inline]
-    pub fn get_known<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
+    pub fn get_cached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
         let places = property.places()?;
         let may_read = places.looked() == self.stamp.get() && !self.slices.are_out();
         if may_read { places.read(self.objects.columns(), object) } else { None }
@@ -192,7 +192,7 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn get_anew<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
+    fn get_uncached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         let value = self.objects.get(object, property)?;
         self.note_place::<T>(object, property);
         Ok(value)
@@ -213,7 +213,7 @@ impl Core {
     /// Returns `value` if the offset is not cached or outdated, or if the write needs further checks.
     #[doc(hidden)]
     #[inline]
-    pub fn set_known<T: FrameValue>(
+    pub fn set_cached<T: FrameValue>(
         &self,
         object: ObjectHandle,
         property: impl PropertyKey,
@@ -226,7 +226,7 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn set_anew<T: FrameValue>(
+    fn set_uncached<T: FrameValue>(
         &self,
         object: ObjectHandle,
         property: impl PropertyKey,

@@ -131,7 +131,7 @@ impl Objects {
         // Two branches, so that each label is built directly in its slot.
         match name {
             Some(name) => {
-                let label = naming.give(&self.names, name, outer, object);
+                let label = naming.assign(&self.names, name, outer, object);
                 slots.insert(object, || tenant(label));
             }
             None => {
@@ -642,7 +642,7 @@ impl Store {
     fn free(&mut self, names: &Names, object: ObjectHandle) {
         let Some(tenant) = self.slots.remove(object) else { return };
         self.roots.put(object.index(), false);
-        self.naming.give_back(names, tenant.label, tenant.outer, object);
+        self.naming.release(names, tenant.label, tenant.outer, object);
         if tenant.flags & object_flags::SUBOBJECT != 0
             && let Some(owner) = self.slots.any_mut(tenant.outer)
         {

@@ -48,7 +48,7 @@ impl Pool {
             return self.alone();
         }
         if let Some(piece) = self.free.get() {
-            // SAFETY: `give_back` wrote the word, and the piece, which has at least that many bytes, was not taken since.
+            // SAFETY: `put_back` wrote the word, and the piece, which has at least that many bytes, was not taken since.
             let next = unsafe {
                 let next = piece.cast::<Option<NonNull<u8>>>().read();
                 piece.write_bytes(0, self.piece.size());
@@ -72,7 +72,7 @@ impl Pool {
     /// # Safety
     /// `piece` came from `take` of this pool, was not returned since, and its address is not used again.
     #[inline]
-    pub(super) unsafe fn give_back(&self, piece: NonNull<u8>) {
+    pub(super) unsafe fn put_back(&self, piece: NonNull<u8>) {
         // SAFETY: the caller no longer uses the piece. It was allocated by `alone` with this layout, or is in a chunk and
         // has the size and alignment of the word.
         unsafe {

@@ -117,8 +117,8 @@ impl<'a> KeyedMut<'a> {
         let mut rows = self.rows();
         let ArrayRaw { len: at, capacity, .. } = rows.raw();
         // Growing moves the rows, and possibly the key.
-        let apart = (at == capacity).then(|| OwnedValue::copy_of(key));
-        let key = apart.as_ref().map_or(key, OwnedValue::as_ptr);
+        let copied = (at == capacity).then(|| OwnedValue::copy_of(key));
+        let key = copied.as_ref().map_or(key, OwnedValue::as_ptr);
         rows.splice(at, 0, 1)?;
         let fresh = self.span().get(at).expect("it was made just now");
         fresh.parts_mut().0.copy_from(key);

@@ -131,8 +131,8 @@ impl Objects {
         let mut store = self.store.borrow_mut();
         let Store { slots, naming, .. } = &mut *store;
         let Some(tenant) = slots.get_mut(object) else { return Err(RenameError::Stale { handle: object }) };
-        naming.give_back(&self.names, tenant.label, tenant.outer, object);
-        tenant.label = naming.give(&self.names, name, outer, object);
+        naming.release(&self.names, tenant.label, tenant.outer, object);
+        tenant.label = naming.assign(&self.names, name, outer, object);
         tenant.outer = outer;
         slots.show(object.index());
         self.rescan(object);

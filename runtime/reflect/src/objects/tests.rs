@@ -203,7 +203,7 @@ fn a_body_staged_twice_is_the_last_one() {
 }
 
 /// Reads the directory entry of an object as a module does.
-fn seen_by_modules(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)> {
+fn directory_entry(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)> {
     let head = world.objects.directory();
     // SAFETY: the head is valid as long as the store, and nothing changes it during the read.
     let head = unsafe { head.read() };
@@ -239,7 +239,7 @@ fn the_directory_agrees_with_the_store_through_constructions_ends_and_shadows() 
         for object in objects {
             let class = world.objects.class(*object);
             let expected = class.map(|class| (class.id.0, world.objects.memory(*object).unwrap()));
-            assert_eq!(seen_by_modules(world, *object), expected, "{object}");
+            assert_eq!(directory_entry(world, *object), expected, "{object}");
         }
     };
     let (world, objects) = shadowed();

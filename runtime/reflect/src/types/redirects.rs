@@ -111,7 +111,9 @@ impl Types {
     #[inline]
     pub fn redirected(&self, path: &str) -> Rc<str> {
         let registry = self.registry.borrow();
-        registry.lead(path, |path| (!registry.is_free(path)).then(|| path.into())).unwrap_or_else(|| path.into())
+        registry
+            .resolve_with(path, |path| (!registry.is_free(path)).then(|| path.into()))
+            .unwrap_or_else(|| path.into())
     }
 
     /// Replaces each type path in a text as [`Self::redirected`] resolves it.
@@ -208,7 +210,7 @@ impl Registry {
     }
 
     /// Resolves a path: to its own declaration, else to the first along its redirects, else to the only one with an earlier name.
-    pub(super) fn lead<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub(super) fn resolve_with<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         find(path).or_else(|| self.redirect_chain(path).find_map(|target| find(target))).or_else(|| {
             // After an undo the earlier name is in use again. With two candidates the name is ambiguous.
             let mut found = self.origins(path).into_iter().filter_map(|old| find(old));

@@ -13,21 +13,21 @@ impl<'a> Checker<'a> {
     pub(super) fn finish_class(&self, work: &Work<'a>, members: Members<'a>) -> hir::Class {
         let head = work.head;
         self.check_class_specifiers(head, work.file);
-        let has = |word: &str| head.modifiers.iter().any(|modifier| modifier.word.is(word));
-        let dll_bind = head.modifiers.iter().find(|modifier| modifier.word.is("dllbind")).and_then(|modifier| {
+        let has = |word: &str| head.modifiers.iter().any(|modifier| modifier.name.is(word));
+        let dll_bind = head.modifiers.iter().find(|modifier| modifier.name.is("dllbind")).and_then(|modifier| {
             let library = modifier.argument.clone().unwrap_or_default();
             let is_name = !library.is_empty() && library.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
             if !is_name {
                 let message = format!("`{library}` is not a library name");
-                let error = Diagnostic::error("uc-dll-bind", (work.file, modifier.word.span), message);
+                let error = Diagnostic::error("uc-dll-bind", (work.file, modifier.name.span), message);
                 self.report(error.hint("write `DLLBind(Name)`, without folder and ending"));
             }
             is_name.then_some(library)
         });
-        let others = head.modifiers.iter().filter(|modifier| modifier.word.is("dllbind")).skip(1);
+        let others = head.modifiers.iter().filter(|modifier| modifier.name.is("dllbind")).skip(1);
         others.for_each(|other| {
             let message = format!("`{}` is bound to a library already", head.name.text);
-            let error = Diagnostic::error("uc-dll-bind", (work.file, other.word.span), message);
+            let error = Diagnostic::error("uc-dll-bind", (work.file, other.name.span), message);
             self.report(error.hint("keep one `DLLBind(Name)`: a class is bound to one library"));
         });
         let flags = ClassFlags {

@@ -341,7 +341,7 @@ impl<'a> Checker<'a> {
 
     /// Builds the symbol of a class without members.
     fn skeleton(&self, work: &Work<'a>) -> ClassSym {
-        let flag = |word: &str| work.head.modifiers.iter().any(|modifier| modifier.word.is(word));
+        let flag = |word: &str| work.head.modifiers.iter().any(|modifier| modifier.name.is(word));
         let broken = work.broken;
         if let (Some(base), Some(written)) = (&work.base, &work.head.base)
             && let Some(found) = self.class(base)
@@ -370,11 +370,11 @@ impl<'a> Checker<'a> {
                 Rc::new(ConstSym { value: Rc::new(found.value.clone()), file: work.file, at }),
             );
         }
-        let within = work.head.modifiers.iter().find(|modifier| modifier.word.is("within"));
+        let within = work.head.modifiers.iter().find(|modifier| modifier.name.is("within"));
         let within = within.and_then(|modifier| {
             let names = modifier.argument.as_deref()?.split('.');
             let names: Vec<_> =
-                names.map(|name| Ident { text: name.trim().to_owned(), span: modifier.word.span }).collect();
+                names.map(|name| Ident { text: name.trim().to_owned(), span: modifier.name.span }).collect();
             match self.type_named(&names, work.file) {
                 Some(Ok(TypeSym::Class(path))) => Some(path),
                 _ => None,

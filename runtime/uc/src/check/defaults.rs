@@ -36,7 +36,7 @@ impl<'a> Checker<'a> {
         if let Some(second) = blocks.next() {
             self.report(Diagnostic::error("uc-declared-twice", (work.file, second.span), "a second block of defaults"));
         }
-        if found.word.is("structdefaultproperties") {
+        if found.keyword.is("structdefaultproperties") {
             let error = Diagnostic::error("uc-syntax", (work.file, found.span), "these defaults are of no struct");
             self.report(error.hint("write `defaultproperties`"));
             return (subobjects, defaults);

@@ -70,12 +70,12 @@ impl<'a> Checker<'a> {
         let mut symbol = InterfaceSym::default();
         let mut functions = Vec::new();
         for base in &direct {
-            let above = self.interface_of(base);
-            symbol
-                .bases
-                .extend(above.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>());
+            let inherited = self.interface_of(base);
+            symbol.bases.extend(
+                inherited.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>(),
+            );
             symbol.bases.push(base.clone());
-            for function in above.functions {
+            for function in inherited.functions {
                 functions.push(self.inherited(&function, work));
                 symbol.functions.push(function);
             }
@@ -153,7 +153,7 @@ impl<'a> Checker<'a> {
         let at = (work.file, found.name.span);
         let name = found.name.text.clone();
         self.check_name(&found.name, work.file);
-        for Modifier { word, .. } in found.modifiers.iter().chain(&found.behind) {
+        for Modifier { name: word, .. } in found.modifiers.iter().chain(&found.trailing) {
             let place = (work.file, word.span);
             match word.text.to_ascii_lowercase().as_str() {
                 "public" | "simulated" | "noexport" | "noexportheader" | "const" | "virtual" | "coerce" => {}
@@ -217,14 +217,14 @@ impl<'a> Checker<'a> {
     /// Resolves the interfaces that a class implements; bases come before each interface.
     pub(super) fn interfaces_of(&self, work: &Work<'a>) -> Vec<Path> {
         let mut found: Vec<Path> = Vec::new();
-        for modifier in work.head.modifiers.iter().filter(|modifier| modifier.word.is("implements")) {
+        for modifier in work.head.modifiers.iter().filter(|modifier| modifier.name.is("implements")) {
             let names = modifier.argument.as_deref().unwrap_or("");
             for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
                 let dotted: Vec<Ident> = name
                     .split('.')
-                    .map(|part| Ident { text: part.trim().to_owned(), span: modifier.word.span })
+                    .map(|part| Ident { text: part.trim().to_owned(), span: modifier.name.span })
                     .collect();
-                let at: At = (work.file, modifier.word.span);
+                let at: At = (work.file, modifier.name.span);
                 if !dotted.iter().all(|part| is_identifier(&part.text)) {
                     self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
                     continue;

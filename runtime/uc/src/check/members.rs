@@ -47,8 +47,8 @@ impl<'a> Checker<'a> {
         open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
         for (work, found) in open {
             // A delegate of a base class is not declared again; the new body overrides it.
-            let above = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
-            if above.is_some() {
+            let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
+            if overridden.is_some() {
                 continue;
             }
             if let Some(delegate) = self.delegate(work, found) {
@@ -155,14 +155,14 @@ impl<'a> Checker<'a> {
                 _ => {}
             }
         }
-        let above = work.base.as_deref();
-        let mut values = above.and_then(|above| self.class(above)).map_or(0, |class| class.values);
+        let base = work.base.as_deref();
+        let mut values = base.and_then(|base| self.class(base)).map_or(0, |class| class.values);
         for (symbol, at) in symbols {
             if let Some(ty) = &symbol.ty {
                 let _ = self.add_values(&mut values, ty, &work.head.name.text, at);
             }
-            let inherited = above.and_then(|above| {
-                let chain = self.chain(above);
+            let inherited = base.and_then(|base| {
+                let chain = self.chain(base);
                 let has = |class: &&Rc<ClassSym>| {
                     taken(&class.props, &symbol.name)
                         || taken(&class.delegates, &symbol.name)
@@ -248,7 +248,7 @@ impl<'a> Checker<'a> {
         };
         let mut edit = property_flags::EDIT_ANYWHERE;
         self.one_access(found.modifiers.iter(), file, "uc-unknown-word");
-        for Modifier { word, .. } in &found.modifiers {
+        for Modifier { name: word, .. } in &found.modifiers {
             match word.text.to_ascii_lowercase().as_str() {
                 "const" => specifiers.is_const = true,
                 "transient" | "duplicatetransient" => specifiers.flags |= property_flags::TRANSIENT,
@@ -322,7 +322,7 @@ impl<'a> Checker<'a> {
     /// Reports a second access specifier that differs from the first.
     pub(super) fn one_access<'m>(&self, specifiers: impl Iterator<Item = &'m Modifier>, file: usize, id: &'static str) {
         let is_access = |word: &ast::Ident| ["private", "protected", "public"].iter().any(|known| word.is(known));
-        let mut found = specifiers.map(|modifier| &modifier.word).filter(|word| is_access(word));
+        let mut found = specifiers.map(|modifier| &modifier.name).filter(|word| is_access(word));
         let Some(first) = found.next() else { return };
         if let Some(second) = found.find(|second| !second.is(&first.text)) {
             let message = format!("`{}` conflicts with `{}`: remove one of them", second.text, first.text);

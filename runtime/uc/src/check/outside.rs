@@ -82,7 +82,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn check_class_specifiers(&self, head: &ClassHead, file: usize) {
-        for Modifier { word, argument } in &head.modifiers {
+        for Modifier { name: word, argument } in &head.modifiers {
             let at = (file, word.span);
             match word.text.to_ascii_lowercase().as_str() {
                 "native" => self.warn_once(
@@ -122,9 +122,9 @@ impl Checker<'_> {
             "noexport",
             "long",
         ];
-        if !SPECIFIERS.contains(&word.word.text.to_ascii_lowercase().as_str()) {
-            let message = format!("`{}` is not a struct specifier", word.word.text);
-            self.report(Diagnostic::error("uc-unknown-word", (file, word.word.span), message));
+        if !SPECIFIERS.contains(&word.name.text.to_ascii_lowercase().as_str()) {
+            let message = format!("`{}` is not a struct specifier", word.name.text);
+            self.report(Diagnostic::error("uc-unknown-word", (file, word.name.span), message));
         }
     }
 }

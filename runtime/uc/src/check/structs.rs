@@ -115,8 +115,8 @@ impl Checker<'_> {
     /// Returns the nearest base that is in `numbers`. A reflected struct may extend an earlier version of a struct of the
     /// package.
     fn nearest_base(&self, structure: &hir::Struct, numbers: &HashMap<Path, usize>) -> Option<usize> {
-        let above = |path: &Path| self.structure(path)?.base.clone();
-        std::iter::successors(structure.base.clone(), above).find_map(|path| numbers.get(&path).copied())
+        let next_base = |path: &Path| self.structure(path)?.base.clone();
+        std::iter::successors(structure.base.clone(), next_base).find_map(|path| numbers.get(&path).copied())
     }
 
     /// Reports and removes the base of structs with more than [`MAX_EXTENSION_DEPTH`] bases.
@@ -124,8 +124,9 @@ impl Checker<'_> {
         let bases: HashMap<Path, Path> =
             made.iter().filter_map(|(found, _)| Some((found.path.clone(), found.base.clone()?))).collect();
         for (structure, at) in made {
-            let above = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
-            if above.take(MAX_EXTENSION_DEPTH + 1).count() > MAX_EXTENSION_DEPTH && !self.is_circular(structure, &bases)
+            let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
+            if base_chain.take(MAX_EXTENSION_DEPTH + 1).count() > MAX_EXTENSION_DEPTH
+                && !self.is_circular(structure, &bases)
             {
                 structure.base = None;
                 self.too_much("structs that extend one another in a row", MAX_EXTENSION_DEPTH, *at);
@@ -135,8 +136,8 @@ impl Checker<'_> {
 
     /// Returns true if a struct is among its own bases; cycles are reported separately.
     fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
-        let above = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
-        above.take(MAX_EXTENSION_DEPTH).any(|path| *path == structure.path)
+        let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
+        base_chain.take(MAX_EXTENSION_DEPTH).any(|path| *path == structure.path)
     }
 
     fn keep_struct(&self, structure: &hir::Struct, is_partial: bool, at: At) {

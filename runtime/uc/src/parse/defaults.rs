@@ -11,7 +11,7 @@ impl Parser<'_> {
         let word = self.ident("`defaultproperties`")?;
         let open = self.expect(Kind::BraceOpen, "`{`", "behind `defaultproperties`")?;
         let lines = self.default_lines(open, false)?;
-        Ok(Defaults { span: word.span, word, lines })
+        Ok(Defaults { span: word.span, keyword: word, lines })
     }
 
     /// Parses lines up to the closing brace or `End Object`.
@@ -134,12 +134,15 @@ impl Parser<'_> {
         self.expect(Kind::Assign, "`=`", "behind the name of the property")?;
         let value = self.default_value()?;
         let span = Span { start: name.span.start, end: self.last_end };
-        let behind = self.peek();
-        if !behind.on_new_line
-            && !matches!(behind.kind, Kind::Semicolon | Kind::Comma | Kind::BraceClose | Kind::End | Kind::ParenClose)
+        let following = self.peek();
+        if !following.on_new_line
+            && !matches!(
+                following.kind,
+                Kind::Semicolon | Kind::Comma | Kind::BraceClose | Kind::End | Kind::ParenClose
+            )
         {
-            let description = self.describe(behind);
-            let error = self.error("uc-syntax", behind.span, format!("unexpected {description} after the value"));
+            let description = self.describe(following);
+            let error = self.error("uc-syntax", following.span, format!("unexpected {description} after the value"));
             return self.fail(error.hint("write one property a line"));
         }
         Ok(DefaultLine::Set(name, index, value, span))

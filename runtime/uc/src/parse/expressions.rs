@@ -109,14 +109,17 @@ impl Parser<'_> {
 
     /// Returns whether a word between two values on one line is an operator that a class may declare.
     fn is_declared_operator(&mut self, token: Token) -> bool {
-        let behind = self.tokens.peek(1);
+        let following = self.tokens.peek(1);
         (token.kind == Kind::Word || self.is_hash(token))
             && !token.on_new_line
-            && !behind.on_new_line
+            && !following.on_new_line
             && self.infix_sign(token).is_none()
             && !self.is_one_of(0, STATEMENTS)
             && !self.is_word(0, "else")
-            && matches!(behind.kind, Kind::Word | Kind::Int | Kind::Float | Kind::Text | Kind::Quoted | Kind::ParenOpen)
+            && matches!(
+                following.kind,
+                Kind::Word | Kind::Int | Kind::Float | Kind::Text | Kind::Quoted | Kind::ParenOpen
+            )
     }
 
     /// Returns the number of tokens of a sign that the language lacks, such as `<+>`: signs without a space between, of which the last
@@ -351,23 +354,23 @@ impl Parser<'_> {
     }
 
     fn word_expression(&mut self, token: Token, text: &str) -> Read<Expr> {
-        let behind = self.tokens.peek(1);
-        if behind.kind == Kind::Quoted {
+        let following = self.tokens.peek(1);
+        if following.kind == Kind::Quoted {
             self.next();
             self.next();
-            let quoted = self.text(behind);
+            let quoted = self.text(following);
             let name = quoted[1..quoted.len() - 1].trim().to_owned();
             let word = Ident { text: text.to_owned(), span: token.span };
-            return Ok(Expr { kind: ExprKind::Object(word, name), span: token.span.to(behind.span), depth: 1 });
+            return Ok(Expr { kind: ExprKind::Object(word, name), span: token.span.to(following.span), depth: 1 });
         }
         match &*lower(text, &mut [0; 64]) {
             "true" => self.leaf(ExprKind::Bool(true)),
             "false" => self.leaf(ExprKind::Bool(false)),
             "none" => self.leaf(ExprKind::None),
             "self" => self.leaf(ExprKind::SelfObject),
-            "global" if behind.kind == Kind::Dot => self.leaf(ExprKind::Global),
-            "default" if behind.kind == Kind::Dot => self.leaf(ExprKind::Default),
-            "static" if behind.kind == Kind::Dot => self.leaf(ExprKind::Static),
+            "global" if following.kind == Kind::Dot => self.leaf(ExprKind::Global),
+            "default" if following.kind == Kind::Dot => self.leaf(ExprKind::Default),
+            "static" if following.kind == Kind::Dot => self.leaf(ExprKind::Static),
             "super" => {
                 self.next();
                 let of = if self.take(Kind::ParenOpen).is_some() {
@@ -380,7 +383,7 @@ impl Parser<'_> {
                 let span = Span { start: token.span.start, end: self.last_end };
                 Ok(Expr { kind: ExprKind::Super(of), span, depth: 1 })
             }
-            "vect" | "rot" | "rng" if behind.kind == Kind::ParenOpen => {
+            "vect" | "rot" | "rng" if following.kind == Kind::ParenOpen => {
                 let word = self.ident("a word")?;
                 let args = self.arguments()?;
                 let span = Span { start: token.span.start, end: self.last_end };
@@ -388,7 +391,7 @@ impl Parser<'_> {
                 let depth = values.iter().map(|value| value.depth).max().unwrap_or(0);
                 self.node(ExprKind::Triple(word, values), span, depth)
             }
-            "class" if behind.kind == Kind::Lt => {
+            "class" if following.kind == Kind::Lt => {
                 self.next();
                 self.next();
                 let class = self.dotted("the name of a class")?;

@@ -38,8 +38,8 @@ impl Parser<'_> {
             }
             return self.no_declaration(found);
         }
-        let kind_word = self.modifier()?;
-        let kind = match kind_word.word.text.to_ascii_lowercase().as_str() {
+        let kind_keyword = self.modifier()?;
+        let kind = match kind_keyword.name.text.to_ascii_lowercase().as_str() {
             "function" => FunctionKind::Function,
             "event" => FunctionKind::Event,
             "delegate" => FunctionKind::Delegate,
@@ -67,9 +67,9 @@ impl Parser<'_> {
         self.expect(Kind::ParenOpen, "`(`", "behind the name of the function")?;
         let params = self.params()?;
         let close = self.expect(Kind::ParenClose, "`)`", "behind the parameters")?;
-        let mut behind = Vec::new();
+        let mut trailing = Vec::new();
         while self.is_one_of(0, FUNCTION_SPECIFIERS) && !self.peek().on_new_line {
-            behind.push(self.modifier()?);
+            trailing.push(self.modifier()?);
         }
         let span = start.span.to(close.span);
         let (body, end) = if self.peek().kind == Kind::BraceOpen {
@@ -80,7 +80,19 @@ impl Parser<'_> {
             (None, self.expect(Kind::Semicolon, "`;` or `{`", "behind the parameters")?.span)
         };
         let body = RefCell::new(body);
-        Ok(Item::Function(Function { modifiers, kind, kind_word, result, name, params, behind, body, doc, span, end }))
+        Ok(Item::Function(Function {
+            modifiers,
+            kind,
+            kind_keyword,
+            result,
+            name,
+            params,
+            trailing,
+            body,
+            doc,
+            span,
+            end,
+        }))
     }
 
     pub(super) fn operator_sign(&mut self) -> Read<Ident> {

@@ -162,7 +162,7 @@ impl Parser<'_> {
             } else if self.is_word(0, "within") {
                 let word = self.ident("`within`")?;
                 let outer = self.dotted("the name of the outer class")?;
-                modifiers.push(Modifier { word, argument: Some(in_dots(&outer)) });
+                modifiers.push(Modifier { name: word, argument: Some(in_dots(&outer)) });
             } else if self.peek().kind == Kind::Word {
                 modifiers.push(self.modifier()?);
             } else {
@@ -179,7 +179,7 @@ impl Parser<'_> {
             Kind::ParenOpen => Some(self.raw_parens()?),
             _ => None,
         };
-        Ok(Modifier { word, argument })
+        Ok(Modifier { name: word, argument })
     }
 
     pub(super) fn dotted(&mut self, what: &str) -> Read<Vec<Ident>> {
@@ -257,12 +257,12 @@ impl Parser<'_> {
 
     /// Returns true if the next tokens begin a declaration and cannot begin a statement.
     pub(super) fn begins_declaration(&mut self) -> bool {
-        let behind = self.peek_kind(1);
+        let following = self.peek_kind(1);
         // A variable may be named `Event`, so the declaration keyword must precede another identifier.
         (self.is_one_of(0, &["function", "event", "struct", "enum", "const", "state", "delegate"])
-            && behind == Kind::Word)
-            || (self.is_word(0, "var") && matches!(behind, Kind::Word | Kind::ParenOpen))
-            || (self.is_one_of(0, &["defaultproperties", "replication", "cpptext"]) && behind == Kind::BraceOpen)
+            && following == Kind::Word)
+            || (self.is_word(0, "var") && matches!(following, Kind::Word | Kind::ParenOpen))
+            || (self.is_one_of(0, &["defaultproperties", "replication", "cpptext"]) && following == Kind::BraceOpen)
             || (self.is_one_of(0, FUNCTION_SPECIFIERS)
                 && (self.is_one_of(1, FUNCTION_SPECIFIERS)
                     || self.is_one_of(1, &["function", "event", "delegate", "state"])))
@@ -313,9 +313,8 @@ impl Parser<'_> {
 
     /// Reports a token that begins no declaration; suppresses further reports until an identifier starts a line.
     pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
-        let behind_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
-        if behind_macro
-            || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word)
+        let after_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
+        if after_macro || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word)
         {
             return Err(Failed);
         }
@@ -385,9 +384,9 @@ impl Parser<'_> {
 
     /// Returns true if a type and a name may follow after `n` tokens; then the token before them is a specifier.
     pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
-        let behind = self.peek_kind(n + 1);
-        matches!(behind, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
-            || (behind == Kind::BracketOpen && self.is_word(n, "string"))
+        let following = self.peek_kind(n + 1);
+        matches!(following, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
+            || (following == Kind::BracketOpen && self.is_word(n, "string"))
     }
 
     /// Returns true if the next identifier cannot be a type, since a type and a name follow on the line.
@@ -410,8 +409,8 @@ impl Parser<'_> {
         let mut modifiers = Vec::new();
         loop {
             let known = self.is_one_of(0, VAR_SPECIFIERS);
-            let behind = self.peek_kind(1);
-            let is_continued = match behind {
+            let following = self.peek_kind(1);
+            let is_continued = match following {
                 Kind::Word => self.type_and_name_ahead(1),
                 Kind::ParenOpen | Kind::BraceOpen => true,
                 _ => false,
@@ -430,7 +429,7 @@ impl Parser<'_> {
                 }
                 _ => None,
             };
-            modifiers.push(Modifier { word, argument });
+            modifiers.push(Modifier { name: word, argument });
         }
     }
 

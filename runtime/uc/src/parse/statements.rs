@@ -117,7 +117,7 @@ impl Parser<'_> {
         }
         let mut buffer = [0; 64];
         let word = lower(self.text(start), &mut buffer);
-        let behind = self.peek_kind(1);
+        let following = self.peek_kind(1);
         match &*word {
             "if" => self.if_statement(),
             "while" => {
@@ -134,9 +134,9 @@ impl Parser<'_> {
             }
             "switch" => self.switch_statement(),
             "local" => self.local_statement(),
-            "const" if behind == Kind::Word => head(StmtKind::Const(Box::new(self.constant()?)), start.span),
+            "const" if following == Kind::Word => head(StmtKind::Const(Box::new(self.constant()?)), start.span),
             // Functions and variables may be named `Stop`.
-            "break" | "continue" | "stop" if word != "stop" || behind == Kind::Semicolon => {
+            "break" | "continue" | "stop" if word != "stop" || following == Kind::Semicolon => {
                 self.next();
                 self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
                 let kind = match &*word {
@@ -152,13 +152,13 @@ impl Parser<'_> {
                 self.expect(Kind::Semicolon, "`;`", "behind the result")?;
                 head(StmtKind::Return(value), Span { start: start.span.start, end: self.last_end })
             }
-            "assert" if behind == Kind::ParenOpen => {
+            "assert" if following == Kind::ParenOpen => {
                 self.next();
                 let condition = self.condition()?;
                 self.expect(Kind::Semicolon, "`;`", "behind `assert`")?;
                 head(StmtKind::Assert(condition), Span { start: start.span.start, end: self.last_end })
             }
-            "goto" if matches!(behind, Kind::Word | Kind::Quoted | Kind::ParenOpen) => {
+            "goto" if matches!(following, Kind::Word | Kind::Quoted | Kind::ParenOpen) => {
                 self.next();
                 self.take(Kind::ParenOpen);
                 let label = match self.take(Kind::Quoted) {
@@ -181,7 +181,7 @@ impl Parser<'_> {
                 self.next();
                 self.fail(error)
             }
-            _ if behind == Kind::Colon => {
+            _ if following == Kind::Colon => {
                 let label = self.ident("a label")?;
                 self.next();
                 head(StmtKind::Label(label), start.span)

@@ -12,7 +12,7 @@ impl Parser<'_> {
         while self.peek().kind == Kind::Word && !self.is_one_of(0, &["extends", "expands"]) {
             modifiers.push(self.modifier()?);
         }
-        let Some(Modifier { word: name, .. }) = modifiers.pop() else {
+        let Some(Modifier { name, .. }) = modifiers.pop() else {
             return self.ident("the name of the struct").and(Err(Failed));
         };
         let meta = self.meta()?;
