@@ -80,7 +80,7 @@ pub(super) struct Compiler<'a> {
 }
 
 /// Offsets are 32 bits wide, and large data does not belong in properties: every object would contain it.
-const LARGEST: usize = 1 << 20;
+const MAX_STRUCT_SIZE: usize = 1 << 20;
 
 /// Compiles a batch. `first` is the number of its first class; the following classes have consecutive numbers.
 pub(super) fn compile(
@@ -242,15 +242,15 @@ impl TypeResolver for Compiler<'_> {
         self.delegates.get(path).cloned().or_else(known)
     }
 
-    fn knows_struct(&self, path: &str) -> bool {
+    fn has_struct(&self, path: &str) -> bool {
         self.struct_paths.contains(path) || self.known.structure(path).is_some()
     }
 
-    fn knows_class(&self, path: &str) -> bool {
+    fn has_class(&self, path: &str) -> bool {
         self.class_paths.contains(path) || self.known.class(path).is_some()
     }
 
-    fn knows_interface(&self, path: &str) -> bool {
+    fn has_interface(&self, path: &str) -> bool {
         self.interface_paths.contains(path) || self.known.interface(path).is_some()
     }
 }
@@ -340,7 +340,7 @@ impl Compiler<'_> {
         // Checked before any default is computed: values of nested structs may need excessive memory.
         let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
         let placed = place(&things);
-        if placed.size > LARGEST {
+        if placed.size > MAX_STRUCT_SIZE {
             return Err(DeclareError::TooLarge { path: owner.to_string(), size: placed.size });
         }
         let made = decls.iter().zip(types).zip(&placed.offsets);

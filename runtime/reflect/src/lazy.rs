@@ -25,7 +25,7 @@ pub struct Table {
 }
 
 /// Minimum number of entries for a sweep.
-const FEW: usize = 64;
+const MIN_SWEPT: usize = 64;
 
 impl LazyIds {
     /// Returns the id of the object, if it has one.
@@ -74,7 +74,7 @@ impl LazyIds {
     pub(crate) fn sweep(&self, is_alive: impl Fn(ObjectHandle) -> bool) {
         let mut table = self.table.borrow_mut();
         let Table { objects, ids, kept } = &mut *table;
-        if ids.len() < FEW.max(*kept * 2) {
+        if ids.len() < MIN_SWEPT.max(*kept * 2) {
             return;
         }
         ids.retain(|object, _| is_alive(*object));

@@ -186,7 +186,7 @@ impl Core {
     #[inline]
     pub fn get_cached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
         let places = property.places()?;
-        let may_read = places.looked() == self.stamp.get() && !self.slices.are_out();
+        let may_read = places.epoch() == self.stamp.get() && !self.slices.are_out();
         if may_read { places.read(self.objects.columns(), object) } else { None }
     }
 
@@ -194,12 +194,12 @@ impl Core {
     #[inline(never)]
     fn get_uncached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         let value = self.objects.get(object, property)?;
-        self.note_place::<T>(object, property);
+        self.cache_offset::<T>(object, property);
         Ok(value)
     }
 
     /// Caches the offset of the property for the object's class.
-    fn note_place<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) {
+    fn cache_offset<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) {
         if let (Some(places), Some(class)) = (property.places(), self.objects.class(object))
             && let Some(property) = property.find(&class)
         {
@@ -220,7 +220,7 @@ impl Core {
         value: T,
     ) -> Result<(), T> {
         let Some(places) = property.places() else { return Err(value) };
-        let may_write = places.looked() == self.stamp.get() && !self.mode.is_before_commit() && !self.slices.are_out();
+        let may_write = places.epoch() == self.stamp.get() && !self.mode.is_before_commit() && !self.slices.are_out();
         if may_write { places.write(self.objects.columns(), object, value) } else { Err(value) }
     }
 
@@ -241,7 +241,7 @@ impl Core {
             }
             view.set(property, value)
         })?;
-        self.note_place::<T>(object, property);
+        self.cache_offset::<T>(object, property);
         Ok(())
     }
 

@@ -259,7 +259,7 @@ impl Objects {
     }
 
     /// Makes the object dormant; `dormant` keeps the state of its missing class.
-    pub fn lay_to_sleep(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
+    pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
         tenant.visible_body_mut().dormant = Some(Box::new(dormant));

@@ -138,10 +138,10 @@ impl PropertyType {
 /// Formats a type with its parts, for errors about two different types with the same name.
 pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
     /// Maximum number of formatted parts.
-    const MOST: usize = 12;
-    let mut listed: Vec<_> = parts.take(MOST + 1).collect();
-    if listed.len() > MOST {
-        listed[MOST] = "…".to_owned();
+    const MAX_LISTED: usize = 12;
+    let mut listed: Vec<_> = parts.take(MAX_LISTED + 1).collect();
+    if listed.len() > MAX_LISTED {
+        listed[MAX_LISTED] = "…".to_owned();
     }
     format!("{path} with {}", listed.join(", "))
 }

@@ -76,14 +76,14 @@ impl World {
             // A value of another kind is reported elsewhere.
             let Some(content) = K::get(value) else { return Ok(()) };
             // `NONE` and destroyed objects have no class.
-            let led = K::leads_to(content).and_then(|object| Some((object, class_of(object)?)));
-            if let Some((object, class)) = led {
+            let target = K::leads_to(content).and_then(|object| Some((object, class_of(object)?)));
+            if let Some((object, class)) = target {
                 return self.check_class_suits(ty, object, &class);
             }
             K::each_part(of, content, &mut |part, ty, value| {
                 let mut below = String::new();
-                let looked = if ty.names_objects() { self.walk(ty, value, &mut below, class_of) } else { Ok(()) };
-                looked.inspect_err(|_| *inside += &format!("{part}{below}"))
+                let checked = if ty.names_objects() { self.walk(ty, value, &mut below, class_of) } else { Ok(()) };
+                checked.inspect_err(|_| *inside += &format!("{part}{below}"))
             })
         })
     }

@@ -326,11 +326,11 @@ impl TypeResolver for Types {
         self.delegate_by_path(path).map(|found| (found.kind, Rc::clone(&found.words)))
     }
 
-    fn knows_class(&self, path: &str) -> bool {
+    fn has_class(&self, path: &str) -> bool {
         self.class_by_path(path).is_some()
     }
 
-    fn knows_interface(&self, path: &str) -> bool {
+    fn has_interface(&self, path: &str) -> bool {
         self.interface_by_path(path).is_some()
     }
 }

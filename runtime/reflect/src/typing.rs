@@ -20,13 +20,13 @@ pub trait TypeResolver {
     /// Returns the kind of the delegate with a path, and the content of the parentheses of its type.
     fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
     /// Returns true if the struct exists, even before its layout.
-    fn knows_struct(&self, path: &str) -> bool {
+    fn has_struct(&self, path: &str) -> bool {
         self.structure(path).is_some()
     }
     /// Returns true if the class exists.
-    fn knows_class(&self, path: &str) -> bool;
+    fn has_class(&self, path: &str) -> bool;
     /// Returns true if the interface exists.
-    fn knows_interface(&self, path: &str) -> bool;
+    fn has_interface(&self, path: &str) -> bool;
 }
 
 /// Error of parsing or resolving a type.
@@ -152,9 +152,9 @@ fn reference(
     resolver: &dyn TypeResolver,
 ) -> Result<PropertyType, TypeError> {
     match kind {
-        PropertyKind::SCRIPT_INTERFACE if resolver.knows_interface(path) => {}
+        PropertyKind::SCRIPT_INTERFACE if resolver.has_interface(path) => {}
         PropertyKind::SCRIPT_INTERFACE => return Err(TypeError::NoInterface { path: path.to_owned() }),
-        _ if resolver.knows_class(path) => {}
+        _ if resolver.has_class(path) => {}
         _ => return Err(TypeError::NoClass { path: path.to_owned() }),
     }
     let of_path = Entry::of(kind).and_then(|entry| entry.of_path);
@@ -192,7 +192,7 @@ fn check_signature(signature: &SignatureText, resolver: &dyn TypeResolver) -> Re
 fn check_type_text(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
     match text {
         TypeText::Plain(_) => Ok(()),
-        TypeText::Struct(path) if resolver.knows_struct(path) => Ok(()),
+        TypeText::Struct(path) if resolver.has_struct(path) => Ok(()),
         TypeText::Struct(path) => Err(TypeError::NoStruct { path: path.clone() }),
         TypeText::Reference(PropertyKind::ENUM, path) if resolver.enumeration(path).is_some() => Ok(()),
         TypeText::Reference(PropertyKind::ENUM, path) => Err(TypeError::NoEnum { path: path.clone() }),

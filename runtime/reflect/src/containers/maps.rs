@@ -10,7 +10,7 @@ use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 use crate::values::set::Set;
 
 /// Maximum number of rows of a container without a hash table. Scanning few rows is cheaper.
-const SCANNED: u32 = 8;
+const INDEX_THRESHOLD: u32 = 8;
 
 /// Returns read access to a set or map; `None` for other types.
 #[inline]
@@ -127,7 +127,7 @@ impl<'a> KeyedMut<'a> {
                 let hash = fresh.key().hashed();
                 index.insert_unique(hash, Found { hash, at }, |found| found.hash);
             }
-            None if at >= SCANNED => self.build_index(),
+            None if at >= INDEX_THRESHOLD => self.build_index(),
             None => {}
         }
         Ok((at, true))
@@ -213,7 +213,7 @@ impl<'a> KeyedMut<'a> {
     }
 
     fn build_index_if_large(&mut self) {
-        if self.span().len > SCANNED {
+        if self.span().len > INDEX_THRESHOLD {
             self.build_index();
         }
     }

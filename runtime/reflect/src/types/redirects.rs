@@ -117,17 +117,17 @@ impl Types {
     }
 
     /// Replaces each type path in a text as [`Self::redirected`] resolves it.
-    pub fn in_paths_of_today(&self, text: &str) -> String {
+    pub fn to_current_paths(&self, text: &str) -> String {
         const START: &str = "/Script/";
-        let (mut today, mut rest) = (String::new(), text);
+        let (mut translated, mut rest) = (String::new(), text);
         while let Some(at) = rest.find(START) {
             let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/');
             let len = rest[at..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - at);
-            today.push_str(&rest[..at]);
-            today.push_str(&self.redirected(&rest[at..at + len]));
+            translated.push_str(&rest[..at]);
+            translated.push_str(&self.redirected(&rest[at..at + len]));
             rest = &rest[at + len..];
         }
-        today + rest
+        translated + rest
     }
 
     /// Returns the renamed members of a class and its bases as pairs of old and new name, followed by the reversed pairs,

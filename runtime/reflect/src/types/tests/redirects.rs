@@ -51,7 +51,7 @@ fn a_later_name_resolves_to_the_only_earlier_one_that_is_declared() {
     assert_eq!(property("/Script/Game.New:speed").as_deref(), Some("pace"));
     assert_eq!(property("/Script/Game.Old:speed").as_deref(), Some("pace"));
     let text = "Map(/Script/Game.New, Array(/Script/Game.Middle))";
-    assert_eq!(world.types.in_paths_of_today(text), "Map(/Script/Game.Old, Array(/Script/Game.Old))");
+    assert_eq!(world.types.to_current_paths(text), "Map(/Script/Game.Old, Array(/Script/Game.Old))");
     world.types.redirect("/Script/Game.Other", "/Script/Game.New");
     assert_eq!(class("/Script/Game.New").as_deref(), Some("/Script/Game.Old"), "nothing has the other name");
     declare(&world, [dynamic("Other", ACTOR, &[])]);
