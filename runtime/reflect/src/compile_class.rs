@@ -139,7 +139,7 @@ impl Compiler<'_> {
                 function: path.to_string(),
                 found: function::signature(&params),
                 event: event.path.to_string(),
-                wanted: event.signature(),
+                expected: event.signature(),
             });
         }
         let (flags, vslot, overrides) = match &event {
@@ -186,8 +186,8 @@ impl Compiler<'_> {
     ) -> Result<Rc<Function>, DeclareError> {
         let named = if decl.overrides.is_empty() { base.map(|base| &*base.path) } else { Some(&*decl.overrides) };
         let refuse = |problem| {
-            let wanted = format!("{}:{}", named.unwrap_or("the base"), decl.name);
-            Err(DeclareError::NoEvent { function: path.to_owned(), wanted, problem })
+            let expected = format!("{}:{}", named.unwrap_or("the base"), decl.name);
+            Err(DeclareError::NoEvent { function: path.to_owned(), expected, problem })
         };
         let Some(start) = named.and_then(|named| self.find_class(named)) else {
             return refuse("the class is unknown; name the base class that declares the event");

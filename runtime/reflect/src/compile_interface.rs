@@ -54,7 +54,7 @@ impl Compiler<'_> {
             return Err(DeclareError::NotImplemented {
                 class: class.to_owned(),
                 interface: interface.path.to_string(),
-                wanted: format!("{}({})", required.text, required.signature()),
+                expected: format!("{}({})", required.text, required.signature()),
                 found: match found {
                     Some(found) => format!("has {}({})", required.text, found.signature()),
                     None => format!("has no function {}", required.text),

@@ -54,12 +54,12 @@ pub enum TypeError {
         path: String,
     },
     /// A delegate with another declaration.
-    #[error("declared as {found}: rebuild the code that uses {wanted} against that declaration")]
+    #[error("declared as {found}: rebuild the code that uses {expected} against that declaration")]
     OtherDelegate {
         /// The type by the delegate's declaration.
         found: String,
         /// The requested type.
-        wanted: String,
+        expected: String,
     },
     /// An unknown class.
     #[error("unknown class {path}: declare it in the same batch or load its module first")]
@@ -181,7 +181,7 @@ fn check_delegate(
         return Ok(());
     }
     let found = format!("{}({content})", kind.text().unwrap_or("?"));
-    Err(TypeError::OtherDelegate { found, wanted: text.to_string() })
+    Err(TypeError::OtherDelegate { found, expected: text.to_string() })
 }
 
 /// Checks the types of a signature without resolving them: a signature may name a struct that contains the delegate.

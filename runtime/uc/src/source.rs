@@ -138,12 +138,12 @@ fn with_line_feeds(text: String) -> String {
     let mut made = String::new();
     let mut rest = text.as_str();
     while let Some(at) = rest.find('\r') {
-        let behind = &rest[at..];
-        let run = behind.len() - behind.trim_start_matches('\r').len();
+        let following = &rest[at..];
+        let run = following.len() - following.trim_start_matches('\r').len();
         made.push_str(&rest[..at]);
-        let is_alone = !behind[run..].starts_with('\n');
+        let is_alone = !following[run..].starts_with('\n');
         made.extend(std::iter::repeat_n(if is_alone { '\n' } else { '\r' }, run));
-        rest = &behind[run..];
+        rest = &following[run..];
     }
     if made.is_empty() {
         return text;

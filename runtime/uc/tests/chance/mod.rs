@@ -181,20 +181,20 @@ proptest! {
     }
 
     #[test]
-    fn random_tokens_are_handled(words in prop::collection::vec(prop::sample::select(TOKENS), 0..150)) {
-        let text = format!("class Chance extends Actor;\n{}", words.join(" "));
+    fn random_tokens_are_handled(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..150)) {
+        let text = format!("class Chance extends Actor;\n{}", tokens.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn random_statements_are_handled(words in prop::collection::vec(prop::sample::select(TOKENS), 0..100)) {
-        let text = format!("class Chance extends Actor;\nfunction Test() {{ {} }}", words.join(" "));
+    fn random_statements_are_handled(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..100)) {
+        let text = format!("class Chance extends Actor;\nfunction Test() {{ {} }}", tokens.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn random_defaults_are_handled(words in prop::collection::vec(prop::sample::select(TOKENS), 0..100)) {
-        let text = format!("class Chance extends Actor;\ndefaultproperties\n{{ {} }}", words.join(" "));
+    fn random_defaults_are_handled(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..100)) {
+        let text = format!("class Chance extends Actor;\ndefaultproperties\n{{ {} }}", tokens.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
