@@ -368,7 +368,7 @@ impl RowsMut<'_> {
         })
     }
 
-    /// Frees the memory that the rows `gone` own. The rows hold no values afterwards.
+    /// Frees the memory that the rows `removed` own. The rows hold no values afterwards.
     fn end(&mut self, removed: Range<u32>) {
         if !removed.is_empty() && owns_memory(self.row) {
             let rows = self.as_rows().span();
@@ -376,10 +376,10 @@ impl RowsMut<'_> {
         }
     }
 
-    /// Grows to `wanted` rows or twice the capacity, so that appending has amortized constant cost.
+    /// Grows to `min_capacity` rows or twice the capacity, so that appending has amortized constant cost.
     fn grow(&mut self, min_capacity: u32) -> Result<(), ContainerError> {
         let roomy = min_capacity.max(self.raw().capacity.saturating_mul(2)).max(4);
-        // Twice the capacity may be too much where `wanted` is not.
+        // Twice the capacity may be too much where `min_capacity` is not.
         self.move_to(roomy).or_else(|_too_many| self.move_to(min_capacity))
     }
 

@@ -22,7 +22,7 @@ pub trait Paths {
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
 }
 
-/// Converts `value` to `wanted`, if the conversion is lossless: numbers with equal values, strings and names with representable
+/// Converts `value` to `target`, if the conversion is lossless: numbers with equal values, strings and names with representable
 /// characters and without translation, `false` and `true` to 0 and 1 and back, structs if every field has a matching field (new fields
 /// have their defaults), containers by element if no two elements become equal, a value to an optional value and back if present.
 /// References convert to any kind of reference, by handle or by path, as far as `paths` can resolve them; the caller checks the class of
