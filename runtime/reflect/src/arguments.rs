@@ -34,7 +34,7 @@ pub struct Param(pub(crate) usize);
 /// # Safety
 /// Results of `step` for different parameters must not overlap if one of them is an out parameter, and never overlap the
 /// result of `result`. A number below the parameter count yields the same address each time, as long as nothing was changed
-/// in between. An argument for which `keeper` returns a counter is valid until any change that [`LentSlices::allow_change`]
+/// in between. An argument for which `borrow_counter` returns a counter is valid until any change that [`LentSlices::allow_change`]
 /// guards; any other argument is valid until the call returns.
 pub unsafe trait Steps<'a> {
     /// Evaluates the argument with number `at`.
@@ -44,7 +44,7 @@ pub unsafe trait Steps<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError>;
 
     /// Returns the counter that prevents moves, if the argument is stored in an object.
-    fn keeper(&self, at: usize) -> Option<&'a LentSlices>;
+    fn borrow_counter(&self, at: usize) -> Option<&'a LentSlices>;
 
     /// Returns the location for the result; `None` if the caller discards the result.
     fn result(&mut self) -> Option<Argument<'a>>;
@@ -86,7 +86,7 @@ pub enum AnySet {}
 #[derive(Clone, Copy, Debug)]
 pub enum AnyMap {}
 
-macro_rules! wanted {
+macro_rules! expected_types {
     ($($sort:ident, $words:literal: $pattern:pat,)*) => {$(
         impl Wanted for $sort {
             const WORDS: &'static str = $words;
@@ -97,7 +97,7 @@ macro_rules! wanted {
         }
     )*};
 }
-wanted! {
+expected_types! {
     AnyValue, "value": _,
     AnyStruct, "struct": PropertyType::Struct(_),
     AnyArray, "array": PropertyType::Array(_),
@@ -191,10 +191,10 @@ impl<'a> Source<'a> {
 
     /// Returns the counter that prevents moves of an argument, if it needs one.
     #[inline]
-    pub(crate) fn keeper(&self, at: usize) -> Option<&'a LentSlices> {
+    pub(crate) fn borrow_counter(&self, at: usize) -> Option<&'a LentSlices> {
         match self {
             Self::Block(_) => None,
-            Self::Steps(steps) => steps.keeper(at),
+            Self::Steps(steps) => steps.borrow_counter(at),
         }
     }
 

@@ -18,13 +18,13 @@ impl Bits {
         let bit = 1 << (index % 64);
         match self.words.get_mut(at) {
             Some(word) => *word = if value { *word | bit } else { *word & !bit },
-            None if value => self.put_behind(at, bit),
+            None if value => self.grow_and_put(at, bit),
             None => {}
         }
     }
 
     #[cold]
-    fn put_behind(&mut self, at: usize, word: u64) {
+    fn grow_and_put(&mut self, at: usize, word: u64) {
         self.words.resize((at + 1).next_power_of_two(), 0);
         self.words[at] = word;
     }

@@ -249,9 +249,9 @@ impl Class {
     #[inline]
     pub fn subobject_class(&self, subobject: &Subobject) -> Rc<str> {
         let mut classes = std::iter::successors(Some(self), |class| class.base.as_deref());
-        let asked =
+        let overridden =
             classes.find_map(|class| class.subobject_overrides.iter().find(|(name, _)| *name == subobject.name));
-        asked.map_or_else(|| subobject.class_path.clone(), |(_, class)| class.clone())
+        overridden.map_or_else(|| subobject.class_path.clone(), |(_, class)| class.clone())
     }
 
     /// Returns the path without its root, as used in reports and generated names: `Game.MagicCube`.

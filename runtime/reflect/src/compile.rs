@@ -10,7 +10,7 @@ use alcedo_base::handles::ClassId;
 use crate::class::Class;
 use crate::compile_enum::compile_enum;
 use crate::decl::{Batch, ClassDecl, DelegateDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
-use crate::delegate_decl::{check_classes, delegate_words};
+use crate::delegate_decl::{check_classes, delegate_type_text};
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
 use crate::interface::Interface;
@@ -80,7 +80,7 @@ pub(super) struct Compiler<'a> {
 }
 
 /// Offsets are 32 bits wide, and large data does not belong in properties: every object would contain it.
-const LARGEST: usize = 1 << 20;
+const MAX_STRUCT_SIZE: usize = 1 << 20;
 
 /// Compiles a batch. `first` is the number of its first class; the following classes have consecutive numbers.
 pub(super) fn compile(
@@ -94,8 +94,8 @@ pub(super) fn compile(
     let class_paths = batch.classes.iter().map(ClassDecl::path).collect();
     let struct_paths = batch.structs.iter().map(StructDecl::path).collect();
     let interface_paths = batch.interfaces.iter().map(InterfaceDecl::path).collect();
-    let words = |decl: &DelegateDecl| Ok((decl.path(), delegate_words(decl)?));
-    let delegates = batch.delegates.iter().map(words).collect::<Result<_, DeclareError>>()?;
+    let entry = |decl: &DelegateDecl| Ok((decl.path(), delegate_type_text(decl)?));
+    let delegates = batch.delegates.iter().map(entry).collect::<Result<_, DeclareError>>()?;
     let (enums, structs, classes, interfaces) = Default::default();
     let mut compiler = Compiler {
         names,
@@ -201,8 +201,8 @@ fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
         hold(&structs[index].base);
         for field in &structs[index].fields {
             // Malformed types are reported when the struct is compiled.
-            if let Ok(words) = TypeText::of_declaration(field.kind, &field.type_path) {
-                words.each_struct(&mut hold);
+            if let Ok(text) = TypeText::of_declaration(field.kind, &field.type_path) {
+                text.each_struct(&mut hold);
             }
         }
         held
@@ -237,20 +237,20 @@ impl TypeResolver for Compiler<'_> {
         self.enums.get(path).cloned().or_else(|| self.known.enumeration(path))
     }
 
-    fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
+    fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
         let known = || self.known.delegate(path).map(|found| (found.kind, Rc::clone(&found.words)));
         self.delegates.get(path).cloned().or_else(known)
     }
 
-    fn knows_struct(&self, path: &str) -> bool {
+    fn has_struct(&self, path: &str) -> bool {
         self.struct_paths.contains(path) || self.known.structure(path).is_some()
     }
 
-    fn knows_class(&self, path: &str) -> bool {
+    fn has_class(&self, path: &str) -> bool {
         self.class_paths.contains(path) || self.known.class(path).is_some()
     }
 
-    fn knows_interface(&self, path: &str) -> bool {
+    fn has_interface(&self, path: &str) -> bool {
         self.interface_paths.contains(path) || self.known.interface(path).is_some()
     }
 }
@@ -340,7 +340,7 @@ impl Compiler<'_> {
         // Checked before any default is computed: values of nested structs may need excessive memory.
         let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
         let placed = place(&things);
-        if placed.size > LARGEST {
+        if placed.size > MAX_STRUCT_SIZE {
             return Err(DeclareError::TooLarge { path: owner.to_string(), size: placed.size });
         }
         let made = decls.iter().zip(types).zip(&placed.offsets);
@@ -385,8 +385,8 @@ impl Compiler<'_> {
             let checked = decl.type_path.parse::<TypePath>();
             checked.map_err(|error| DeclareError::BadPath { owner: member(), error })?;
         }
-        let words = TypeText::of_declaration(decl.kind, &decl.type_path).map_err(TypeError::from);
-        words.and_then(|words| PropertyType::resolve(&words, self)).map_err(|error| match (decl.kind, error) {
+        let parsed = TypeText::of_declaration(decl.kind, &decl.type_path).map_err(TypeError::from);
+        parsed.and_then(|text| PropertyType::resolve(&text, self)).map_err(|error| match (decl.kind, error) {
             (PropertyKind::OBJECT, TypeError::NoClass { path }) => {
                 DeclareError::UnknownType { member: member(), kind: "reference", type_path: path }
             }
@@ -403,21 +403,22 @@ impl Compiler<'_> {
     /// Runs last, since the classes of subobjects may be listed later in the batch than the class that names them.
     fn check_subobjects(&self, class: &Rc<Class>) -> Result<(), DeclareError> {
         let own = class.subobjects.iter().map(|subobject| (subobject, subobject.class_path.clone()));
-        let inherited = class.subobject_overrides.iter().filter_map(|(name, asked)| {
+        let inherited = class.subobject_overrides.iter().filter_map(|(name, requested)| {
             let chain = class.chain();
             let introduced = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.name == *name);
-            introduced.cloned().map(|subobject| (subobject, asked.clone()))
+            introduced.cloned().map(|subobject| (subobject, requested.clone()))
         });
-        for (subobject, asked) in own.map(|(subobject, asked)| (subobject.clone(), asked)).chain(inherited) {
-            let wanted = subobject.property.ty.type_path();
-            let fits = match (self.find_class(&asked), self.find_class(wanted)) {
-                (Some(asked), Some(wanted)) => asked.is_a(&wanted),
+        for (subobject, requested) in own.map(|(subobject, requested)| (subobject.clone(), requested)).chain(inherited)
+        {
+            let expected = subobject.property.ty.type_path();
+            let fits = match (self.find_class(&requested), self.find_class(expected)) {
+                (Some(requested), Some(expected)) => requested.is_a(&expected),
                 _ => false,
             };
             if !fits {
                 return Err(DeclareError::BadSubobject {
                     member: format!("{}:{}", class.path, subobject.name),
-                    problem: format!("{asked} is not a {wanted}, which the property refers to"),
+                    problem: format!("{requested} is not a {expected}, which the property refers to"),
                 });
             }
         }

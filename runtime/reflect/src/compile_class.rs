@@ -78,7 +78,7 @@ impl Compiler<'_> {
             vtable,
             subobjects,
             subobject_overrides,
-            default_overrides: texts(&decl.default_overrides),
+            default_overrides: shared_pairs(&decl.default_overrides),
             script_defaults: decl.script_defaults.clone(),
             interfaces,
             native_constructor: decl.native_constructor.clone(),
@@ -139,7 +139,7 @@ impl Compiler<'_> {
                 function: path.to_string(),
                 found: function::signature(&params),
                 event: event.path.to_string(),
-                wanted: event.signature(),
+                expected: event.signature(),
             });
         }
         let (flags, vslot, overrides) = match &event {
@@ -186,8 +186,8 @@ impl Compiler<'_> {
     ) -> Result<Rc<Function>, DeclareError> {
         let named = if decl.overrides.is_empty() { base.map(|base| &*base.path) } else { Some(&*decl.overrides) };
         let refuse = |problem| {
-            let wanted = format!("{}:{}", named.unwrap_or("the base"), decl.name);
-            Err(DeclareError::NoEvent { function: path.to_owned(), wanted, problem })
+            let expected = format!("{}:{}", named.unwrap_or("the base"), decl.name);
+            Err(DeclareError::NoEvent { function: path.to_owned(), expected, problem })
         };
         let Some(start) = named.and_then(|named| self.find_class(named)) else {
             return refuse("the class is unknown; name the base class that declares the event");
@@ -219,30 +219,31 @@ impl Compiler<'_> {
         let mut overrides = Vec::new();
         for property in own {
             let is_declared = declares_subobject(property);
-            let instead = decl.subobjects.iter().find(|words| !is_declared && *words.property == *property.text);
+            let instead =
+                decl.subobjects.iter().find(|subobject| !is_declared && *subobject.property == *property.text);
             if is_declared || instead.is_some() {
                 subobjects.push(self.subobject(property, instead)?);
             }
         }
-        for words in &decl.subobjects {
+        for subobject in &decl.subobjects {
             let refuse = |problem: &str| {
-                let member = format!("{path}:{}", words.property);
+                let member = format!("{path}:{}", subobject.property);
                 Err(DeclareError::BadSubobject { member, problem: problem.to_owned() })
             };
-            if own.iter().any(|property| *property.text == *words.property) {
+            if own.iter().any(|property| *property.text == *subobject.property) {
                 continue;
             }
             let bases = std::iter::successors(base, |class| class.base.as_deref());
-            let inherited = bases.flat_map(|class| &class.subobjects).find(|known| *known.name == *words.property);
+            let inherited = bases.flat_map(|class| &class.subobjects).find(|known| *known.name == *subobject.property);
             match inherited {
-                Some(known) => overrides.push((known.name.clone(), words.class_path.as_str().into())),
+                Some(known) => overrides.push((known.name.clone(), subobject.class_path.as_str().into())),
                 None => return refuse("neither the class nor a base has such a subobject; declare the property"),
             }
         }
         Ok((subobjects, overrides))
     }
 
-    fn subobject(&self, property: &Rc<Property>, words: Option<&SubobjectDecl>) -> Result<Subobject, DeclareError> {
+    fn subobject(&self, property: &Rc<Property>, decl: Option<&SubobjectDecl>) -> Result<Subobject, DeclareError> {
         let PropertyType::Object { class } = &property.ty else {
             return Err(DeclareError::BadSubobject {
                 member: format!("{}:{}", property.owner, property.text),
@@ -254,13 +255,13 @@ impl Compiler<'_> {
         Ok(Subobject {
             property: property.clone(),
             name: property.text.clone(),
-            class_path: words.map_or_else(|| class.clone(), |words| words.class_path.as_str().into()),
+            class_path: decl.map_or_else(|| class.clone(), |decl| decl.class_path.as_str().into()),
             role,
         })
     }
 }
 
-fn texts(pairs: &[(String, String)]) -> Vec<(Rc<str>, Rc<str>)> {
+fn shared_pairs(pairs: &[(String, String)]) -> Vec<(Rc<str>, Rc<str>)> {
     pairs.iter().map(|(path, text)| (path.as_str().into(), text.as_str().into())).collect()
 }
 

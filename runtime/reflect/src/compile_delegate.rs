@@ -7,7 +7,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 
 use crate::compile::Compiler;
 use crate::decl::DelegateDecl;
-use crate::delegate_words::in_words;
+use crate::delegate_text::format_named;
 use crate::delegates::DelegateType;
 use crate::function::signature;
 use crate::refusal::DeclareError;
@@ -17,7 +17,7 @@ impl Compiler<'_> {
     pub(super) fn delegate(&self, decl: &DelegateDecl) -> Result<DelegateType, DeclareError> {
         let path: Rc<str> = decl.path().into();
         let (params, _placed) = self.properties(&path, &decl.params, (0, 1))?;
-        let words: Rc<str> = in_words(&path, &signature(&params)).into();
+        let words: Rc<str> = format_named(&path, &signature(&params)).into();
         let compiled = DelegateType {
             path: Rc::clone(&path),
             name: decl.name.as_str().into(),
@@ -97,9 +97,9 @@ mod tests {
         let cube = world.types.class_by_path("/Script/Game.Cube").unwrap();
         let ty = &cube.find_property("p0").unwrap().ty;
         assert_eq!((ty.signature(), ty.delegate_path()), (Some("i32"), Some("/Script/Game.OnScored")));
-        let words = "MulticastDelegate(/Script/Game.OnScored(i32))";
-        assert_eq!(ty.to_string(), words);
-        assert_eq!(PropertyType::parse(words, &world.types).as_ref(), Ok(ty));
+        let type_text = "MulticastDelegate(/Script/Game.OnScored(i32))";
+        assert_eq!(ty.to_string(), type_text);
+        assert_eq!(PropertyType::parse(type_text, &world.types).as_ref(), Ok(ty));
         assert_ne!(PropertyType::parse("MulticastDelegate(i32)", &world.types).as_ref(), Ok(ty), "it has a name");
         let found = world.types.delegate_by_path("/Script/Game.Cube:MayTurn").unwrap();
         assert_eq!((&*found.name, &*found.package, found.class.as_deref()), ("MayTurn", "Game", Some(&*cube.path)));

@@ -46,18 +46,18 @@ impl Compiler<'_> {
         interface: &str,
     ) -> Result<(), DeclareError> {
         let Some(interface) = self.find_interface(interface) else { return Ok(()) };
-        for wanted in &interface.functions {
-            let found = functions.get(&wanted.text);
-            if found.is_some_and(|found| found.fingerprint == wanted.fingerprint) {
+        for required in &interface.functions {
+            let found = functions.get(&required.text);
+            if found.is_some_and(|found| found.fingerprint == required.fingerprint) {
                 continue;
             }
             return Err(DeclareError::NotImplemented {
                 class: class.to_owned(),
                 interface: interface.path.to_string(),
-                wanted: format!("{}({})", wanted.text, wanted.signature()),
+                expected: format!("{}({})", required.text, required.signature()),
                 found: match found {
-                    Some(found) => format!("has {}({})", wanted.text, found.signature()),
-                    None => format!("has no function {}", wanted.text),
+                    Some(found) => format!("has {}({})", required.text, found.signature()),
+                    None => format!("has no function {}", required.text),
                 },
             });
         }

@@ -64,7 +64,7 @@ pub trait ConstructionHooks {
 }
 
 /// Maximum number of classes in an error message.
-const SHOWN: usize = 4;
+const MAX_LISTED: usize = 4;
 
 /// Parameters of a construction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,14 +89,14 @@ pub fn construct(
     class: &Rc<Class>,
     args: ConstructionArgs,
 ) -> Result<ObjectHandle, ConstructionFailed> {
-    let constructor = Constructor { world, hooks, asked: class };
-    if let Some(way_out) = refused_as_abstract(world, class) {
+    let constructor = Constructor { world, hooks, requested: class };
+    if let Some(message) = refused_as_abstract(world, class) {
         let step = ConstructionStep::Abstract(class.path.to_string());
-        return Err(constructor.failed("a new object", step, StepError::new(way_out)));
+        return Err(constructor.failed("a new object", step, StepError::new(message)));
     }
-    if let Some(way_out) = refused_without_context(class, args.outer) {
+    if let Some(message) = refused_without_context(class, args.outer) {
         let step = ConstructionStep::Contextual(class.path.to_string());
-        return Err(constructor.failed("a new object", step, StepError::new(way_out)));
+        return Err(constructor.failed("a new object", step, StepError::new(message)));
     }
     let is_whole = |template| !class.has_subobjects() && world.objects.class_id(template) == Some(class.id);
     if args.name.is_none() && args.archetype.is_none() && is_whole(class.cdo.get()) {
@@ -131,8 +131,8 @@ fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
     let concrete = classes.iter().filter(|found| found.is_a(class) && found.flags & class_flags::ABSTRACT == 0);
     let mut paths: Vec<_> = concrete.map(|class| class.path.to_string()).collect();
     paths.sort_unstable();
-    let more = paths.len().saturating_sub(SHOWN);
-    paths.truncate(SHOWN);
+    let more = paths.len().saturating_sub(MAX_LISTED);
+    paths.truncate(MAX_LISTED);
     let known = match (paths.is_empty(), more) {
         (true, _) => "none is declared yet".to_owned(),
         (false, 0) => paths.join(", "),
@@ -160,11 +160,11 @@ pub fn make_cdo(
     if world.objects.is_alive(existing) {
         return Ok(existing);
     }
-    let constructor = Constructor { world, hooks, asked: class };
+    let constructor = Constructor { world, hooks, requested: class };
     let name = format!("{DEFAULT_PREFIX}{}", class.name);
     if class.members.cdo_in_making.replace(true) {
-        let circle = StepError::new("it needs itself: one of its subobjects is of this class or of a derived one");
-        return Err(constructor.failed(&name, ConstructionStep::Cdo(class.path.to_string()), circle));
+        let cycle = StepError::new("it needs itself: one of its subobjects is of this class or of a derived one");
+        return Err(constructor.failed(&name, ConstructionStep::Cdo(class.path.to_string()), cycle));
     }
     let made = constructor.make_cdo(&name);
     class.members.cdo_in_making.set(false);
@@ -221,7 +221,7 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
         match step {
             Step::Begin(object) if world.objects.begin_end(object) => {
                 let class = world.objects.class(object);
-                tell_end(world, object, class.as_ref());
+                notify_end(world, object, class.as_ref());
                 steps.push(Step::End(object, class));
                 // Steps are popped from the end, so the last subobject is next.
                 steps.extend(world.objects.children(object).into_iter().map(Step::Begin));
@@ -249,7 +249,7 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
 }
 
 /// Runs `begin_destroy` of the object's native classes, derived before base.
-fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
+fn notify_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
     for class in std::iter::successors(class, |class| class.base.as_ref()) {
         let Some(hook) = &class.begin_destroy else { continue };
         if let Err(error) = trap_as(|| {
@@ -267,7 +267,7 @@ fn tell_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
 struct Constructor<'a> {
     world: &'a World,
     hooks: &'a dyn ConstructionHooks,
-    asked: &'a Rc<Class>,
+    requested: &'a Rc<Class>,
 }
 
 struct Order<'a> {
@@ -293,7 +293,7 @@ struct NewObject {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplateOrigin {
     /// Requested archetype, or the subobject of the owner's template.
-    Asked,
+    Requested,
     /// CDO of the object's own class, because the owner's template has no such subobject.
     OwnClass,
 }
@@ -314,7 +314,7 @@ type Pairs = Vec<(ObjectHandle, ObjectHandle)>;
 
 impl Constructor<'_> {
     fn make_cdo(&self, name: &str) -> Result<ObjectHandle, ConstructionFailed> {
-        let class = self.asked;
+        let class = self.requested;
         let template = class.base.as_ref().map(|base| self.cdo_of(base)).transpose()?;
         let (name, outer) = (Some(self.world.names.intern(name)), ObjectHandle::NONE);
         let order = Order { class, name, outer, part: None, flags: object_flags::CDO, template };
@@ -327,16 +327,16 @@ impl Constructor<'_> {
     /// Returns the CDO of a class that the construction needs. Errors name the class that the caller requested.
     fn cdo_of(&self, class: &Rc<Class>) -> Result<ObjectHandle, ConstructionFailed> {
         make_cdo(self.world, self.hooks, class)
-            .map_err(|failed| ConstructionFailed { class: self.asked.path.to_string(), ..failed })
+            .map_err(|failed| ConstructionFailed { class: self.requested.path.to_string(), ..failed })
     }
 
     fn check_archetype(&self, archetype: ObjectHandle) -> Result<ObjectHandle, ConstructionFailed> {
         let problem = match self.world.objects.class(archetype) {
             None => CallError::Stale { handle: archetype }.to_string(),
-            Some(class) if self.asked.is_a(&class) || class.is_a(self.asked) => return Ok(archetype),
-            Some(class) => format!("a {} has no values for a {}", class.path, self.asked.path),
+            Some(class) if self.requested.is_a(&class) || class.is_a(self.requested) => return Ok(archetype),
+            Some(class) => format!("a {} has no values for a {}", class.path, self.requested.path),
         };
-        let step = ConstructionStep::Archetype(self.asked.path.to_string());
+        let step = ConstructionStep::Archetype(self.requested.path.to_string());
         Err(self.failed(&archetype.to_string(), step, StepError::new(problem)))
     }
 
@@ -349,7 +349,7 @@ impl Constructor<'_> {
             self.world.objects.adopt(outer, part, object);
         }
         pairs.extend(template.map(|template| (template, object)));
-        let (origin, parts) = (TemplateOrigin::Asked, Vec::new());
+        let (origin, parts) = (TemplateOrigin::Requested, Vec::new());
         let mut new_object = NewObject { object, class: class.clone(), template, origin, parts };
         let grown = self.grow(&mut new_object, flags, copying, pairs);
         self.or_destroy(&new_object, grown)?;
@@ -412,7 +412,7 @@ impl Constructor<'_> {
         if let Some(problem) = refused_as_abstract(self.world, &class) {
             return refuse(format!("its class {path}: {problem}"));
         }
-        if self.lies_in(owner.object, &class) {
+        if self.is_inside(owner.object, &class) {
             return refuse(format!("a {path} that has a {path} for a subobject, directly or not, would never end"));
         }
         let of_template = owner.template.and_then(|template| objects.subobject(template, &subobject.name));
@@ -442,7 +442,7 @@ impl Constructor<'_> {
                 part.origin = TemplateOrigin::OwnClass;
                 if let Some(template) = of_template {
                     // The owner's template has a subobject of a base of this class: its values overwrite those of the CDO.
-                    (part.template, part.origin) = (Some(template), TemplateOrigin::Asked);
+                    (part.template, part.origin) = (Some(template), TemplateOrigin::Requested);
                     pairs.push((template, part.object));
                     self.or_destroy(&part, self.copy_values(&part, pairs))?;
                 }
@@ -454,7 +454,7 @@ impl Constructor<'_> {
     }
 
     /// Checks that `owner`, or an object that it is a subobject of, has exactly this class.
-    fn lies_in(&self, owner: ObjectHandle, class: &Class) -> bool {
+    fn is_inside(&self, owner: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         let is_part =
             |object: &ObjectHandle| objects.flags(*object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
@@ -517,8 +517,8 @@ impl Constructor<'_> {
             };
             self.step(new_object.object, || ConstructionStep::CopyValues(new_object.class.path.to_string()), copy)?;
         }
-        let asked = new_object.parts.iter().filter(|part| part.origin == TemplateOrigin::Asked);
-        asked.into_iter().try_for_each(|part| self.copy_values(part, pairs))
+        let requested = new_object.parts.iter().filter(|part| part.origin == TemplateOrigin::Requested);
+        requested.into_iter().try_for_each(|part| self.copy_values(part, pairs))
     }
 
     /// Runs PostInitProperties of the subobjects, then of the object: first the plugin's, then the native ones from the root
@@ -591,7 +591,7 @@ impl Constructor<'_> {
             (ConstructionStep::PluginPostInit(_), Some(class)) => ConstructionStep::PluginPostInit(class.to_string()),
             (step, _) => step,
         };
-        ConstructionFailed { class: self.asked.path.to_string(), step, object: object.to_owned(), message, place }
+        ConstructionFailed { class: self.requested.path.to_string(), step, object: object.to_owned(), message, place }
     }
 }
 

@@ -291,8 +291,8 @@ impl RowsMut<'_> {
     /// If memory is exhausted or there would be too many rows; the container is unchanged then.
     pub fn reserve(&mut self, more: u32) -> Result<(), ContainerError> {
         let ArrayRaw { len, capacity, .. } = self.raw();
-        let wanted = len.checked_add(more).ok_or(ContainerError::TooLong { len, more })?;
-        if wanted <= capacity { Ok(()) } else { self.grow(wanted) }
+        let new_len = len.checked_add(more).ok_or(ContainerError::TooLong { len, more })?;
+        if new_len <= capacity { Ok(()) } else { self.grow(new_len) }
     }
 
     /// Destroys all rows and keeps the capacity.
@@ -368,19 +368,19 @@ impl RowsMut<'_> {
         })
     }
 
-    /// Frees the memory that the rows `gone` own. The rows hold no values afterwards.
-    fn end(&mut self, gone: Range<u32>) {
-        if !gone.is_empty() && owns_memory(self.row) {
+    /// Frees the memory that the rows `removed` own. The rows hold no values afterwards.
+    fn end(&mut self, removed: Range<u32>) {
+        if !removed.is_empty() && owns_memory(self.row) {
             let rows = self.as_rows().span();
-            gone.filter_map(|at| rows.get(at)).for_each(RowPtr::destroy);
+            removed.filter_map(|at| rows.get(at)).for_each(RowPtr::destroy);
         }
     }
 
-    /// Grows to `wanted` rows or twice the capacity, so that appending has amortized constant cost.
-    fn grow(&mut self, wanted: u32) -> Result<(), ContainerError> {
-        let roomy = wanted.max(self.raw().capacity.saturating_mul(2)).max(4);
-        // Twice the capacity may be too much where `wanted` is not.
-        self.move_to(roomy).or_else(|_too_many| self.move_to(wanted))
+    /// Grows to `min_capacity` rows or twice the capacity, so that appending has amortized constant cost.
+    fn grow(&mut self, min_capacity: u32) -> Result<(), ContainerError> {
+        let roomy = min_capacity.max(self.raw().capacity.saturating_mul(2)).max(4);
+        // Twice the capacity may be too much where `min_capacity` is not.
+        self.move_to(roomy).or_else(|_too_many| self.move_to(min_capacity))
     }
 
     /// Moves the rows to new memory for `capacity` rows, at least the current number.

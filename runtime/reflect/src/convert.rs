@@ -22,13 +22,13 @@ pub trait Paths {
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
 }
 
-/// Converts `value` to `wanted`, if the conversion is lossless: numbers with equal values, strings and names with representable
+/// Converts `value` to `target`, if the conversion is lossless: numbers with equal values, strings and names with representable
 /// characters and without translation, `false` and `true` to 0 and 1 and back, structs if every field has a matching field (new fields
 /// have their defaults), containers by element if no two elements become equal, a value to an optional value and back if present.
 /// References convert to any kind of reference, by handle or by path, as far as `paths` can resolve them; the caller checks the class of
 /// the object.
-pub fn convert(value: &Value, wanted: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
-    Conversion { names, paths, lost: None }.convert(value, wanted)
+pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
+    Conversion { names, paths, is_lossy: None }.convert(value, target)
 }
 
 /// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and truncates fixed arrays to the
@@ -40,10 +40,10 @@ pub fn convert_in_part(
     names: &Names,
     paths: &dyn Paths,
 ) -> Option<(Value, bool)> {
-    let lost = Cell::new(false);
-    let converted = Conversion { names, paths, lost: Some(&lost) }.convert(value, &property.ty)?;
-    let converted = fixed::at_length(property, converted, default, &lost);
-    Some((converted, !lost.get()))
+    let is_lossy = Cell::new(false);
+    let converted = Conversion { names, paths, is_lossy: Some(&is_lossy) }.convert(value, &property.ty)?;
+    let converted = fixed::at_length(property, converted, default, &is_lossy);
+    Some((converted, !is_lossy.get()))
 }
 
 /// Returns `now`, a value of the property, with all parts of `earlier` that the property could not hold. Parts written since `earlier`
@@ -57,7 +57,7 @@ pub fn rejoin(
     names: &Names,
     paths: &dyn Paths,
 ) -> Option<Value> {
-    Conversion { names, paths, lost: None }.rejoin_property(now, earlier, property, default)
+    Conversion { names, paths, is_lossy: None }.rejoin_property(now, earlier, property, default)
 }
 
 /// Lookup context of a conversion.
@@ -65,29 +65,29 @@ pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
     /// Set when a part has no counterpart; `None` makes the conversion fail at that part.
-    lost: Option<&'a Cell<bool>>,
+    is_lossy: Option<&'a Cell<bool>>,
 }
 
 impl Conversion<'_> {
-    pub(crate) fn convert(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
+    pub(crate) fn convert(&self, value: &Value, target: &PropertyType) -> Option<Value> {
         match value {
             // Unwraps an optional value.
-            Value::Optional(inner) if !matches!(wanted, PropertyType::Optional(_)) => {
-                self.convert(inner.as_ref()?, wanted)
+            Value::Optional(inner) if !matches!(target, PropertyType::Optional(_)) => {
+                self.convert(inner.as_ref()?, target)
             }
-            value => wanted.convert(value, self),
+            value => target.convert(value, self),
         }
     }
 
     /// Records that a part has no counterpart. `None` fails a conversion that must be complete.
-    pub(crate) fn lose(&self) -> Option<()> {
-        self.lost.map(|lost| lost.set(true))
+    pub(crate) fn mark_lossy(&self) -> Option<()> {
+        self.is_lossy.map(|is_lossy| is_lossy.set(true))
     }
 
-    fn in_part(&self, value: &Value, wanted: &PropertyType) -> Option<Value> {
-        let lost = Cell::new(false);
-        let value = Conversion { lost: Some(&lost), ..*self }.convert(value, wanted)?;
-        Some(fixed::inside(wanted, value, &lost))
+    fn in_part(&self, value: &Value, target: &PropertyType) -> Option<Value> {
+        let is_lossy = Cell::new(false);
+        let value = Conversion { is_lossy: Some(&is_lossy), ..*self }.convert(value, target)?;
+        Some(fixed::inside(target, value, &is_lossy))
     }
 
     fn rejoin_property(
@@ -114,12 +114,12 @@ impl Conversion<'_> {
     }
 
     fn rejoin(&self, now: &Value, earlier: &Value, ty: &PropertyType, default: Option<&Value>) -> Option<Value> {
-        let today = self.in_part(earlier, ty);
+        let current = self.in_part(earlier, ty);
         if let (Value::Struct(now), Value::Struct(earlier), PropertyType::Struct(of)) = (now, earlier, ty) {
-            return self.rejoin_fields(now, earlier, of, default.filter(|_| today.is_none()));
+            return self.rejoin_fields(now, earlier, of, default.filter(|_| current.is_none()));
         }
         // `None` here means that no part of `earlier` can be in `now`, e.g. since one element was not convertible.
-        let today = today?;
+        let current = current?;
         Some(match (now, earlier, ty) {
             (Value::Array(now), Value::Array(earlier), PropertyType::Array(of)) => {
                 Value::Array(self.rejoin_all(now, earlier, of.ty()))
@@ -141,7 +141,7 @@ impl Conversion<'_> {
             (Value::Optional(Some(now)), Value::Optional(Some(earlier)), PropertyType::Optional(of)) => {
                 Value::Optional(Some(Box::new(self.rejoin(now, earlier, of.ty(), None)?)))
             }
-            _ if today == *now => earlier.clone(),
+            _ if current == *now => earlier.clone(),
             _ => now.clone(),
         })
     }
@@ -157,7 +157,7 @@ impl Conversion<'_> {
     ) -> Option<Value> {
         let (mut joined, mut is_related) = (now.to_vec(), earlier.is_empty());
         for (name, earlier) in earlier {
-            let field = self.field_of_today(of, name);
+            let field = self.current_field(of, name);
             let Some((field, value)) = field.and_then(|field| {
                 let at = joined.iter().position(|(name, _)| **name == *field.text)?;
                 Some((field, &mut joined[at].1))
@@ -184,16 +184,16 @@ impl Conversion<'_> {
     /// Combines each element with its earlier value: an element that would convert to an equal one, at the same index first; otherwise,
     /// in containers of equal length, the element at its index.
     fn rejoin_all(&self, now: &[Value], earlier: &[Value], ty: &PropertyType) -> Vec<Value> {
-        let mut today: Vec<_> = earlier.iter().map(|value| self.in_part(value, ty)).collect();
+        let mut current: Vec<_> = earlier.iter().map(|value| self.in_part(value, ty)).collect();
         let mut origins: Vec<Option<usize>> = vec![None; now.len()];
         for (at, (value, origin)) in now.iter().zip(&mut origins).enumerate() {
-            if today.get(at).is_some_and(|old| old.as_ref() == Some(value)) {
-                (today[at], *origin) = (None, Some(at));
+            if current.get(at).is_some_and(|old| old.as_ref() == Some(value)) {
+                (current[at], *origin) = (None, Some(at));
             }
         }
         let mut others: HashMap<Value, Vec<usize>> = HashMap::new();
         let mut free = HashSet::new();
-        for (at, old) in today.into_iter().enumerate().rev() {
+        for (at, old) in current.into_iter().enumerate().rev() {
             if let Some(old) = old {
                 others.entry(old).or_default().push(at);
                 free.insert(at);
@@ -212,7 +212,7 @@ impl Conversion<'_> {
     }
 
     /// Finds the field with a name, or the field that had the name, or has it back since an undo.
-    pub(crate) fn field_of_today<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
+    pub(crate) fn current_field<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
         let had = || {
             let names = self.paths.names_of_member(&mut of.chain().map(|(path, _)| &**path), name);
             names.iter().find_map(|name| of.field(name))
@@ -220,8 +220,8 @@ impl Conversion<'_> {
         of.field(name).or_else(had)
     }
 
-    pub(crate) fn all(&self, values: &[Value], wanted: &PropertyType) -> Option<Vec<Value>> {
-        values.iter().map(|value| self.convert(value, wanted)).collect()
+    pub(crate) fn all(&self, values: &[Value], target: &PropertyType) -> Option<Vec<Value>> {
+        values.iter().map(|value| self.convert(value, target)).collect()
     }
 }
 
@@ -242,15 +242,15 @@ mod tests {
     use crate::names::Names;
     use crate::testing::{structure, type_of};
 
-    fn check(value: Value, wanted: &PropertyType, expected: Option<Value>) {
-        assert_eq!(convert(&value, wanted, &Names::new(), &Door), expected, "{value:?} to {wanted}");
+    fn check(value: Value, target: &PropertyType, expected: Option<Value>) {
+        assert_eq!(convert(&value, target, &Names::new(), &Door), expected, "{value:?} to {target}");
     }
 
     #[test]
     fn numbers_convert_if_the_value_is_equal() {
         use PropertyType as T;
         use Value as V;
-        for (value, wanted, expected) in [
+        for (value, target, expected) in [
             (V::U8(7), T::I64, Some(V::I64(7))),
             (V::I64(255), T::U8, Some(V::U8(255))),
             (V::I64(256), T::U8, None),
@@ -276,7 +276,7 @@ mod tests {
             (V::F32(0.1), T::F64, Some(V::F64(f64::from(0.1f32)))),
             (V::F64(0.1), T::F64, Some(V::F64(0.1))),
         ] {
-            check(value, &wanted, expected);
+            check(value, &target, expected);
         }
     }
 

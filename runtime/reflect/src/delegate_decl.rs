@@ -6,14 +6,14 @@ use std::rc::Rc;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
 use crate::decl::{Batch, DelegateDecl, RESULT_NAME};
-use crate::delegate_words::in_words;
+use crate::delegate_text::format_named;
 use crate::refusal::DeclareError;
 use crate::type_text::{SignatureText, TypeText};
 use crate::typing::TypeError;
 use crate::values::{Form, name_of};
 
 /// Returns the kind of a delegate, and the content of the parentheses of its type.
-pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<str>), DeclareError> {
+pub(super) fn delegate_type_text(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<str>), DeclareError> {
     let path = decl.path();
     let bad = |problem: String| DeclareError::BadDelegate { path: path.clone(), problem };
     if decl.kind.form() != Form::Signature {
@@ -44,7 +44,7 @@ pub(super) fn delegate_words(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<st
             name_of(decl.kind)
         )));
     }
-    Ok((decl.kind, in_words(&path, &signature.to_string()).into()))
+    Ok((decl.kind, format_named(&path, &signature.to_string()).into()))
 }
 
 /// Checks that the owner classes of delegates are in the batch, and have no member with the delegate's name.

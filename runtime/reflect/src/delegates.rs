@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 
-use crate::delegate_words::split;
+use crate::delegate_text::split;
 use crate::function::is_result;
 use crate::origin::Origin;
 use crate::property::Property;

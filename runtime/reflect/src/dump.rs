@@ -38,9 +38,9 @@ pub fn dump(types: &Types, names: &Names, package: &str) -> String {
     text
 }
 
-fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+fn line(text: &mut String, args: std::fmt::Arguments<'_>) {
     // Writing to a `String` cannot fail.
-    let _written = writeln!(text, "{words}");
+    let _written = writeln!(text, "{args}");
 }
 
 fn dump_interface(text: &mut String, names: &Names, interface: &Interface) {

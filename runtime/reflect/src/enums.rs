@@ -84,7 +84,7 @@ impl EnumType {
         if let Some(entry) = self.entries.iter().find(|entry| entry.number == number) {
             return EnumValue { text: Arc::clone(&entry.name), number };
         }
-        let text = if self.is_flags { self.bits_in_words(number) } else { number.to_string() };
+        let text = if self.is_flags { self.format_flags(number) } else { number.to_string() };
         EnumValue { text: text.into(), number }
     }
 
@@ -115,19 +115,19 @@ impl EnumType {
         self.path == other.path && self.fingerprint == other.fingerprint
     }
 
-    fn bits_in_words(&self, number: i128) -> String {
-        let (mut words, mut rest) = (Vec::new(), number);
+    fn format_flags(&self, number: i128) -> String {
+        let (mut names, mut rest) = (Vec::new(), number);
         for entry in &self.entries {
             // Omits entries that add no bit to those before.
             if number & entry.number == entry.number && rest & entry.number != 0 {
-                words.push(entry.name.to_string());
+                names.push(entry.name.to_string());
                 rest &= !entry.number;
             }
         }
-        if rest != 0 || words.is_empty() {
-            words.push(rest.to_string());
+        if rest != 0 || names.is_empty() {
+            names.push(rest.to_string());
         }
-        words.join(" | ")
+        names.join(" | ")
     }
 }
 

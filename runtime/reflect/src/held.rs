@@ -4,23 +4,23 @@
 use std::cell::Cell;
 
 thread_local! {
-    static HELD: Cell<usize> = const { Cell::new(0) };
+    static HELD_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Returns the number of owned bytes. Excludes the hash tables of sets and maps and the overhead of the allocator.
 #[inline]
 pub fn bytes() -> usize {
-    HELD.get()
+    HELD_BYTES.get()
 }
 
 #[inline]
 pub(crate) fn more(bytes: usize) {
-    HELD.set(HELD.get().wrapping_add(bytes));
+    HELD_BYTES.set(HELD_BYTES.get().wrapping_add(bytes));
 }
 
 #[inline]
 pub(crate) fn less(bytes: usize) {
-    HELD.set(HELD.get().wrapping_sub(bytes));
+    HELD_BYTES.set(HELD_BYTES.get().wrapping_sub(bytes));
 }
 
 #[cfg(test)]

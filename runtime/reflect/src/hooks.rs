@@ -11,7 +11,7 @@ use alcedo_base::handles::ObjectHandle;
 #[derive(Clone, Copy, Debug)]
 pub struct HookContext<'a> {
     world: NonNull<()>,
-    lent: PhantomData<&'a ()>,
+    borrow: PhantomData<&'a ()>,
 }
 
 /// Marker for the [`World`](crate::World), its only implementor.
@@ -20,7 +20,7 @@ pub(super) trait TheWorld {}
 impl<'a> HookContext<'a> {
     #[inline]
     pub(super) fn new(world: &'a impl TheWorld) -> Self {
-        Self { world: NonNull::from(world).cast(), lent: PhantomData }
+        Self { world: NonNull::from(world).cast(), borrow: PhantomData }
     }
 
     #[inline]

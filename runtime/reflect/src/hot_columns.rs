@@ -74,14 +74,20 @@ pub struct HotColumns {
 }
 
 /// Entry of an empty slot: all zero bytes.
-const NOBODY: DirectoryEntry = DirectoryEntry { serial: 0, class: ClassId::NONE, memory: std::ptr::null_mut() };
+const EMPTY_ENTRY: DirectoryEntry = DirectoryEntry { serial: 0, class: ClassId::NONE, memory: std::ptr::null_mut() };
 
 const NO_PART: PartEntry = PartEntry { of: PartOf(0), part: std::ptr::null_mut() };
 
 impl HotColumns {
     pub(super) fn new() -> Self {
         let head = Rc::new(Cell::new(Directory { entries: std::ptr::null(), len: 0, ends: 0 }));
-        Self { entries: Row::new(NOBODY), parts: Row::new(NO_PART), words: Row::new(0), head, changes: Cell::new(0) }
+        Self {
+            entries: Row::new(EMPTY_ENTRY),
+            parts: Row::new(NO_PART),
+            words: Row::new(0),
+            head,
+            changes: Cell::new(0),
+        }
     }
 
     /// Returns the address of the head for plugins. Stable for the lifetime of `self`.
@@ -109,7 +115,7 @@ impl HotColumns {
     /// Returns the entry of a slot; its serial is zero for an empty slot.
     #[inline]
     pub(super) fn entry(&self, index: u32) -> DirectoryEntry {
-        self.entries.get(index).unwrap_or(NOBODY)
+        self.entries.get(index).unwrap_or(EMPTY_ENTRY)
     }
 
     /// Returns the entry of an object if its handle is valid.
@@ -156,7 +162,7 @@ impl HotColumns {
     }
 
     pub(super) fn clear(&self, index: u32) {
-        self.put(index, NOBODY, PluginPart::NONE);
+        self.put(index, EMPTY_ENTRY, PluginPart::NONE);
     }
 
     /// Replaces the plugin part of an object.

@@ -57,8 +57,8 @@ pub(crate) fn place_closely(base_size: usize, base_align: usize, things: &[(usiz
     let placed = place(base_size, base_align, &ordered);
     let mut offsets = vec![0; things.len()];
     order.iter().zip(&placed.offsets).for_each(|(at, offset)| offsets[*at] = *offset);
-    let as_given = place(base_size, base_align, things);
-    if as_given.end < placed.end { as_given } else { Placed { offsets, ..placed } }
+    let in_order = place(base_size, base_align, things);
+    if in_order.end < placed.end { in_order } else { Placed { offsets, ..placed } }
 }
 
 #[cfg(test)]

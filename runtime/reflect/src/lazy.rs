@@ -25,7 +25,7 @@ pub struct Table {
 }
 
 /// Minimum number of entries for a sweep.
-const FEW: usize = 64;
+const MIN_SWEPT: usize = 64;
 
 impl LazyIds {
     /// Returns the id of the object, if it has one.
@@ -44,7 +44,7 @@ impl LazyIds {
     ///
     /// # Errors
     /// If the system provides no random numbers.
-    pub(crate) fn give(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
+    pub(crate) fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
         if let Some(id) = self.find(object) {
             return Ok(id);
         }
@@ -74,7 +74,7 @@ impl LazyIds {
     pub(crate) fn sweep(&self, is_alive: impl Fn(ObjectHandle) -> bool) {
         let mut table = self.table.borrow_mut();
         let Table { objects, ids, kept } = &mut *table;
-        if ids.len() < FEW.max(*kept * 2) {
+        if ids.len() < MIN_SWEPT.max(*kept * 2) {
             return;
         }
         ids.retain(|object, _| is_alive(*object));
@@ -124,8 +124,8 @@ mod tests {
     fn an_object_has_one_id_and_no_two_have_the_same() {
         let ids = LazyIds::default();
         assert_eq!(ids.find(ONE), None);
-        let (one, two) = (ids.give(ONE).unwrap(), ids.give(TWO).unwrap());
-        assert_eq!(ids.give(ONE), Ok(one));
+        let (one, two) = (ids.id_of(ONE).unwrap(), ids.id_of(TWO).unwrap());
+        assert_eq!(ids.id_of(ONE), Ok(one));
         assert_ne!(one, two);
         assert_eq!([one, two].map(|id| ids.object(id)), [Some(ONE), Some(TWO)]);
     }
@@ -144,18 +144,18 @@ mod tests {
     #[test]
     fn ids_are_swept_only_if_enough_objects_are_gone() {
         let ids = LazyIds::default();
-        let given: Vec<_> = (0..100).map(|index| ids.give(ObjectHandle::new(index, 1)).unwrap()).collect();
+        let ids_of_all: Vec<_> = (0..100).map(|index| ids.id_of(ObjectHandle::new(index, 1)).unwrap()).collect();
         ids.sweep(|object| object.index().is_multiple_of(2));
-        let left: Vec<_> = given.iter().filter_map(|id| ids.object(*id)).map(ObjectHandle::index).collect();
+        let left: Vec<_> = ids_of_all.iter().filter_map(|id| ids.object(*id)).map(ObjectHandle::index).collect();
         assert_eq!(left, (0..100).step_by(2).collect::<Vec<_>>());
         ids.sweep(|_| false);
-        assert_eq!(given.iter().filter(|id| ids.object(**id).is_some()).count(), 50, "fifty are not worth a walk");
+        assert_eq!(ids_of_all.iter().filter(|id| ids.object(**id).is_some()).count(), 50, "fifty are not worth a walk");
     }
 
     #[test]
     fn a_snapshot_brings_everything_back() {
         let ids = LazyIds::default();
-        let id = ids.give(ONE).unwrap();
+        let id = ids.id_of(ONE).unwrap();
         let before = ids.snapshot();
         ids.put(id, TWO);
         ids.restore(before);

@@ -23,7 +23,7 @@ pub mod convert;
 mod counters;
 pub mod decl;
 mod delegate_decl;
-mod delegate_words;
+mod delegate_text;
 pub mod delegates;
 pub mod dormant;
 #[doc(hidden)]

@@ -24,7 +24,7 @@ impl Links for World {
     fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
         let is_there = |object| self.objects.is_alive(object) || self.objects.is_in_shadow();
         self.lazy.sweep(is_there);
-        if is_there(object) { self.lazy.give(object) } else { Err(CallError::Stale { handle: object }) }
+        if is_there(object) { self.lazy.id_of(object) } else { Err(CallError::Stale { handle: object }) }
     }
 
     fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle> {
@@ -234,9 +234,9 @@ mod tests {
             let value = world.reference_to(&ty, object).unwrap();
             let class = world.objects.class(object).unwrap();
             let probe = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
-            let gone = world.reference_to(&ty, probe).unwrap();
+            let ended = world.reference_to(&ty, probe).unwrap();
             world.objects.release(probe);
-            assert_eq!(world.resolve_reference(&ty, &gone), ObjectHandle::NONE, "{ty}");
+            assert_eq!(world.resolve_reference(&ty, &ended), ObjectHandle::NONE, "{ty}");
             assert_eq!(world.resolve_reference(&ty, &value), object, "{ty}");
             assert!(world.reference_to(&ty, probe).is_err(), "{ty}");
         }
@@ -257,11 +257,11 @@ mod tests {
     fn class_references_accept_the_class_and_derived_classes() {
         let (world, _) = forest();
         let check = |ty: &PropertyType, path: &str, expected: &str| {
-            let shown = match world.class_reference(ty, path) {
+            let result = match world.class_reference(ty, path) {
                 Ok(value) => world.resolve_class(ty, &value).map_or("none".to_owned(), |class| class.path.to_string()),
                 Err(error) => format!("! {error}"),
             };
-            assert!(shown.starts_with(expected), "{ty} {path}: {shown}");
+            assert!(result.starts_with(expected), "{ty} {path}: {result}");
         };
         for ty in [PropertyType::SubclassOf(NODE.into()), PropertyType::SoftClass(NODE.into())] {
             check(&ty, NODE, NODE);

@@ -15,17 +15,17 @@ use crate::slots::Slots;
 use crate::storage::{Schema, View};
 
 /// Number of objects per batch.
-const HANDFUL: usize = 16;
+const BATCH: usize = 16;
 
 /// Number of batches between two checks of the time limit; 1 in tests, so that small worlds need many slices.
-const PATIENCE: u32 = if cfg!(test) { 1 } else { 64 };
+const BATCHES_PER_CHECK: u32 = if cfg!(test) { 1 } else { 64 };
 
 /// Number of native objects whose hooks run between two checks of the time limit.
-const ASKED_TOGETHER: usize = if cfg!(test) { 1 } else { 64 };
+const HOOK_BATCH: usize = if cfg!(test) { 1 } else { 64 };
 
 /// Maximum number of objects that hooks create during a mark. A hook that creates an object with the same hook would
 /// otherwise keep the mark from completing.
-const MOST_BORN_IN_HOOKS: u32 = 1 << 16;
+const MAX_CREATED_IN_HOOKS: u32 = 1 << 16;
 
 /// Holder of objects that the store does not track.
 pub trait RootSource {
@@ -48,14 +48,14 @@ pub(crate) struct Marker {
     /// Objects that were created or written to and must be scanned again.
     again: Vec<ObjectHandle>,
     /// Native objects whose `add_references` hooks have to be called.
-    to_ask: Vec<(Rc<MarkClass>, ObjectHandle)>,
+    hook_queue: Vec<(Rc<MarkClass>, ObjectHandle)>,
     /// Slots of objects whose hooks were called.
-    told: Vec<u32>,
+    hooked: Vec<u32>,
     /// Slots whose hooks were called or queued since the mark, or its final part, began: at most once in each, although
     /// hooks write to objects.
-    asked: Bits,
+    hook_queued: Bits,
     /// True while a hook runs, and the number of objects that hooks have created.
-    born_in_hooks: (bool, u32),
+    created_in_hooks: (bool, u32),
     classes: Numbered<Rc<MarkClass>>,
     /// References found in the current batch, to be queued in `open`.
     found: Vec<ObjectHandle>,
@@ -75,28 +75,28 @@ impl Marker {
             marked: Bits::default(),
             open: Vec::new(),
             again: Vec::new(),
-            to_ask: Vec::new(),
-            told: Vec::new(),
-            asked: Bits::default(),
-            born_in_hooks: (false, 0),
+            hook_queue: Vec::new(),
+            hooked: Vec::new(),
+            hook_queued: Bits::default(),
+            created_in_hooks: (false, 0),
             classes: Numbered::default(),
             found: Vec::new(),
         };
-        classes.iter().for_each(|class| marker.learn(class));
+        classes.iter().for_each(|class| marker.add_class(class));
         marker
     }
 
     /// Queues a new object in any case, because the object that refers to it may have been scanned already.
-    pub(crate) fn born(&mut self, object: ObjectHandle) {
+    pub(crate) fn add_created(&mut self, object: ObjectHandle) {
         // The previous object of the slot may have been reached.
         self.marked.put(object.index(), false);
-        self.asked.put(object.index(), false);
-        self.born_in_hooks.1 += u32::from(self.born_in_hooks.0);
+        self.hook_queued.put(object.index(), false);
+        self.created_in_hooks.1 += u32::from(self.created_in_hooks.0);
         self.again.push(object);
     }
 
     /// Queues an object for another scan after a write, if it was reached.
-    pub(crate) fn look_again(&mut self, object: ObjectHandle) {
+    pub(crate) fn rescan(&mut self, object: ObjectHandle) {
         if self.marked.get(object.index()) {
             self.marked.put(object.index(), false);
             self.again.push(object);
@@ -111,25 +111,25 @@ impl Marker {
     }
 
     /// Queues all native objects again, because changes of the references that they report are not tracked.
-    pub(super) fn ask_natives_again(&mut self) {
-        self.asked = Bits::default();
-        self.open.append(&mut self.told);
+    pub(super) fn requeue_natives(&mut self) {
+        self.hook_queued = Bits::default();
+        self.open.append(&mut self.hooked);
     }
 
     /// Scans objects until none is queued or `has_time` returns false. Returns whether none is queued. Does not call
     /// natives.
     pub(super) fn run(&mut self, slots: &Slots, has_time: &mut dyn FnMut() -> bool) -> bool {
         self.marked.reserve(slots.len());
-        self.asked.reserve(slots.len());
+        self.hook_queued.reserve(slots.len());
         for object in std::mem::take(&mut self.again) {
             self.shade(slots, object);
         }
         loop {
-            for _ in 0..PATIENCE {
+            for _ in 0..BATCHES_PER_CHECK {
                 if self.open.is_empty() {
                     return true;
                 }
-                self.look_at_some(slots);
+                self.scan_batch(slots);
             }
             if !has_time() {
                 return false;
@@ -138,8 +138,8 @@ impl Marker {
     }
 
     /// Removes and returns some of the native objects whose hooks have to be called.
-    pub(super) fn some_to_ask(&mut self) -> Vec<(Rc<MarkClass>, ObjectHandle)> {
-        self.to_ask.split_off(self.to_ask.len().saturating_sub(ASKED_TOGETHER))
+    pub(super) fn next_hooks(&mut self) -> Vec<(Rc<MarkClass>, ObjectHandle)> {
+        self.hook_queue.split_off(self.hook_queue.len().saturating_sub(HOOK_BATCH))
     }
 
     /// Returns the objects that were not reached, in order of creation.
@@ -157,25 +157,25 @@ impl Marker {
         }
     }
 
-    fn look_at_some(&mut self, slots: &Slots) {
+    fn scan_batch(&mut self, slots: &Slots) {
         let columns = slots.columns();
-        let mut handful = [(std::ptr::null_mut(), ClassId::NONE, 0); HANDFUL];
+        let mut batch = [(std::ptr::null_mut(), ClassId::NONE, 0); BATCH];
         let mut count = 0;
-        while count < HANDFUL
+        while count < BATCH
             && let Some(index) = self.open.pop()
         {
             let entry = columns.entry(index);
             // The object may have been released since it was reached; a new object in its slot is queued separately.
             if entry.serial != 0 {
                 fetch(entry.memory.addr());
-                handful[count] = (entry.memory, entry.class, index);
+                batch[count] = (entry.memory, entry.class, index);
                 count += 1;
             }
         }
-        for &(memory, class, index) in &handful[..count] {
+        for &(memory, class, index) in &batch[..count] {
             // SAFETY: the column had this memory and class of the object just now, and no object is released during a slice
             // of the mark.
-            unsafe { self.look_at(slots, memory, class, index) };
+            unsafe { self.scan(slots, memory, class, index) };
         }
         while let Some(object) = self.found.pop() {
             self.shade(slots, object);
@@ -187,8 +187,8 @@ impl Marker {
     /// # Safety
     /// `memory` is a live body of the class, and is not written during the call.
     #[inline]
-    unsafe fn look_at(&mut self, slots: &Slots, memory: *mut u8, class: ClassId, index: u32) {
-        let Self { marked, found, classes, to_ask, asked, .. } = self;
+    unsafe fn scan(&mut self, slots: &Slots, memory: *mut u8, class: ClassId, index: u32) {
+        let Self { marked, found, classes, hook_queue, hook_queued, .. } = self;
         let mut find = |object: ObjectHandle| {
             if !object.is_none() && !marked.get(object.index()) {
                 fetch(slots.columns().address(object.index()).addr());
@@ -199,11 +199,11 @@ impl Marker {
             Some(class) => {
                 // SAFETY: promised by the caller.
                 unsafe { View::from_raw(memory, &class.schema) }.each_reference(&mut find);
-                if !class.hooks.is_empty() && asked.take(index) {
-                    to_ask.push((Rc::clone(class), slots.handle(index)));
+                if !class.hooks.is_empty() && hook_queued.take(index) {
+                    hook_queue.push((Rc::clone(class), slots.handle(index)));
                 }
             }
-            None => return self.look_at_stranger(slots, index),
+            None => return self.scan_new_class(slots, index),
         }
         if slots.has_relations(index)
             && let Some(tenant) = slots.get(slots.handle(index))
@@ -214,29 +214,29 @@ impl Marker {
 
     /// Scans an object of a class that was declared after the mark began.
     #[cold]
-    fn look_at_stranger(&mut self, slots: &Slots, index: u32) {
+    fn scan_new_class(&mut self, slots: &Slots, index: u32) {
         let Some(tenant) = slots.get(slots.handle(index)) else { return };
-        let (class, memory) = (tenant.seen().class(), tenant.seen().memory());
-        self.learn(class);
+        let (class, memory) = (tenant.visible_body().class(), tenant.visible_body().memory());
+        self.add_class(class);
         // SAFETY: the tenant has a body of its class, and nothing writes during a slice of the mark.
-        unsafe { self.look_at(slots, memory, class.id, index) };
+        unsafe { self.scan(slots, memory, class.id, index) };
     }
 
-    /// Starts counting created objects, until [`Marker::heard`].
-    pub(super) fn asks(&mut self) {
-        self.born_in_hooks.0 = true;
+    /// Starts counting created objects, until [`Marker::end_hooks`].
+    pub(super) fn begin_hooks(&mut self) {
+        self.created_in_hooks.0 = true;
     }
 
     /// Queues the references that the hooks of a native object reported. Its hooks are called again at the end of the mark,
     /// because the references may have changed since. Returns whether hooks create more objects than a mark can process.
-    pub(super) fn heard(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) -> bool {
+    pub(super) fn end_hooks(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) -> bool {
         self.again.extend(refers_to);
-        self.told.push(object.index());
-        self.born_in_hooks.0 = false;
-        self.born_in_hooks.1 > MOST_BORN_IN_HOOKS
+        self.hooked.push(object.index());
+        self.created_in_hooks.0 = false;
+        self.created_in_hooks.1 > MAX_CREATED_IN_HOOKS
     }
 
-    fn learn(&mut self, class: &Rc<Class>) {
+    fn add_class(&mut self, class: &Rc<Class>) {
         let chain = std::iter::successors(Some(class), |class| class.base.as_ref());
         let hooks = chain.filter_map(|class| class.add_references.clone()).collect();
         let (path, schema) = (Rc::clone(&class.path), Rc::clone(class.schema()));

@@ -73,7 +73,7 @@ pub struct PropertyRef {
     /// Path of the required base class; `None` for any class.
     owner: Option<Rc<str>>,
     /// Class of the last lookup, and the index among its properties.
-    seen: RefCell<(Weak<Class>, usize)>,
+    cached: RefCell<(Weak<Class>, usize)>,
     /// Cached offsets of word-sized values.
     places: WordPlaces,
 }
@@ -81,7 +81,7 @@ pub struct PropertyRef {
 impl PropertyRef {
     /// Creates a reference to a property of that name in any class.
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), owner: None, seen: RefCell::new((Weak::new(), 0)), places: WordPlaces::new() }
+        Self { name: name.into(), owner: None, cached: RefCell::new((Weak::new(), 0)), places: WordPlaces::new() }
     }
 
     /// Creates a reference to a property of that name in the class at that path and classes that extend it.
@@ -90,13 +90,13 @@ impl PropertyRef {
     }
 
     #[cold]
-    fn find_anew<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
+    fn find_uncached<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
         if !extends(class, self.owner.as_deref()) {
             return None;
         }
         let at = class.properties.iter().position(|property| property.text == self.name)?;
         // A weak reference keeps the allocation of the class, so its address is not reused.
-        *self.seen.borrow_mut() = (Rc::downgrade(class), at);
+        *self.cached.borrow_mut() = (Rc::downgrade(class), at);
         class.properties.get(at)
     }
 }
@@ -119,12 +119,12 @@ impl PropertyKey for &PropertyRef {
     #[inline]
     fn find<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>> {
         let known = {
-            let seen = self.seen.borrow();
-            std::ptr::eq(seen.0.as_ptr(), Rc::as_ptr(class)).then_some(seen.1)
+            let cached = self.cached.borrow();
+            std::ptr::eq(cached.0.as_ptr(), Rc::as_ptr(class)).then_some(cached.1)
         };
         match known {
             Some(at) => class.properties.get(at),
-            None => self.find_anew(class),
+            None => self.find_uncached(class),
         }
     }
 }
@@ -135,13 +135,13 @@ pub struct FunctionRef {
     name: Rc<str>,
     /// Path of the required base class; `None` for any class.
     owner: Option<Rc<str>>,
-    seen: RefCell<(Weak<Class>, Weak<Function>)>,
+    cached: RefCell<(Weak<Class>, Weak<Function>)>,
 }
 
 impl FunctionRef {
     /// Creates a reference to a function of that name in any class.
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), owner: None, seen: RefCell::new((Weak::new(), Weak::new())) }
+        Self { name: name.into(), owner: None, cached: RefCell::new((Weak::new(), Weak::new())) }
     }
 
     /// Creates a reference to a function of that name in the class at that path and classes that extend it.
@@ -156,18 +156,18 @@ impl FunctionKey for &FunctionRef {
     }
 
     fn find(&self, class: &Rc<Class>) -> Option<Rc<Function>> {
-        let seen = self.seen.borrow();
-        if std::ptr::eq(seen.0.as_ptr(), Rc::as_ptr(class))
-            && let Some(function) = seen.1.upgrade()
+        let cached = self.cached.borrow();
+        if std::ptr::eq(cached.0.as_ptr(), Rc::as_ptr(class))
+            && let Some(function) = cached.1.upgrade()
         {
             return Some(function);
         }
-        drop(seen);
+        drop(cached);
         if !extends(class, self.owner.as_deref()) {
             return None;
         }
         let found = Rc::clone(class.find_function(&self.name)?);
-        *self.seen.borrow_mut() = (Rc::downgrade(class), Rc::downgrade(&found));
+        *self.cached.borrow_mut() = (Rc::downgrade(class), Rc::downgrade(&found));
         Some(found)
     }
 }

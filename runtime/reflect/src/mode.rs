@@ -314,9 +314,9 @@ mod tests {
             assert!(word.may_act("spawning").is_err());
         }
         assert!(!word.is_coming_up(ModuleId(2)) && word.may_act("spawning").is_ok());
-        let (now, tell) = (CallCount { allowed: 1, refused: 0 }, CallCount { allowed: 0, refused: 1 });
-        let told = [("ex:/now".to_owned(), now), ("ex:/tell".to_owned(), tell)];
-        assert_eq!(word.take_calls(), told.into());
+        let (now, refused) = (CallCount { allowed: 1, refused: 0 }, CallCount { allowed: 0, refused: 1 });
+        let expected = [("ex:/now".to_owned(), now), ("ex:/tell".to_owned(), refused)];
+        assert_eq!(word.take_calls(), expected.into());
         assert!(word.take_calls().is_empty());
     }
 
@@ -338,40 +338,40 @@ mod tests {
     #[test]
     fn direct_calls_are_closed_before_a_commit_and_get_a_new_version() {
         let word = ModeWord::new();
-        let seen = || word.direct_version();
-        let first = seen();
+        let version = || word.direct_version();
+        let first = version();
         assert_ne!(first, CLOSED);
         {
             let _marking = word.enter(mode::MARKING);
-            assert_eq!(seen(), first, "a collection does not matter to calls");
+            assert_eq!(version(), first, "a collection does not matter to calls");
         }
         {
             let _staging = word.enter(mode::STAGING);
-            assert_eq!(seen(), CLOSED);
+            assert_eq!(version(), CLOSED);
             let _rebuilding = word.enter(mode::REBUILDING);
             word.renew_direct();
-            assert_eq!(seen(), CLOSED);
+            assert_eq!(version(), CLOSED);
         }
-        let second = seen();
+        let second = version();
         assert!(second > first);
         word.close_direct();
-        assert_eq!(seen(), CLOSED);
+        assert_eq!(version(), CLOSED);
         word.renew_direct();
-        assert_eq!(seen(), CLOSED, "it stays closed");
+        assert_eq!(version(), CLOSED, "it stays closed");
     }
 
     #[test]
     fn a_mode_ends_with_its_guard_and_all_clones_see_it() {
         let word = ModeWord::new();
-        let (seen, address) = (word.clone(), word.address());
+        let (copy, address) = (word.clone(), word.address());
         {
             let _rebuilding = word.enter(mode::REBUILDING);
-            assert_eq!(seen.get(), mode::REBUILDING);
-            let before = seen.rebuild_turn(ObjectHandle::new(1, 1));
+            assert_eq!(copy.get(), mode::REBUILDING);
+            let before = copy.rebuild_turn(ObjectHandle::new(1, 1));
             assert!(word.may_write(ObjectHandle::new(1, 1), || false));
             assert!(!word.may_write(ObjectHandle::new(2, 1), || false));
-            seen.rebuild_turn(before);
+            copy.rebuild_turn(before);
         }
-        assert_eq!((seen.get(), seen.address()), (mode::NORMAL, address));
+        assert_eq!((copy.get(), copy.address()), (mode::NORMAL, address));
     }
 }

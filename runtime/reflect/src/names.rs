@@ -18,7 +18,7 @@ pub struct Names {
 
 #[derive(Debug)]
 struct Table {
-    texts: Vec<Rc<str>>,
+    strings: Vec<Rc<str>>,
     numbers: HashMap<Rc<str>, Name>,
 }
 
@@ -32,7 +32,7 @@ impl Names {
     /// Creates a table with only the empty name.
     pub fn new() -> Self {
         let empty: Rc<str> = "".into();
-        let table = Table { numbers: HashMap::from([(empty.clone(), Name(0))]), texts: vec![empty] };
+        let table = Table { numbers: HashMap::from([(empty.clone(), Name(0))]), strings: vec![empty] };
         Self { table: RefCell::new(table) }
     }
 
@@ -45,10 +45,10 @@ impl Names {
         if let Some(name) = table.numbers.get(text) {
             return *name;
         }
-        let name = Name(u32::try_from(table.texts.len()).expect("fewer than four billion names"));
+        let name = Name(u32::try_from(table.strings.len()).expect("fewer than four billion names"));
         crate::held::more(text.len() + NAME);
         let text: Rc<str> = text.into();
-        table.texts.push(text.clone());
+        table.strings.push(text.clone());
         table.numbers.insert(text, name);
         name
     }
@@ -64,7 +64,7 @@ impl Names {
     #[inline]
     pub fn text(&self, name: Name) -> Rc<str> {
         let table = self.table.borrow();
-        table.texts.get(name.0 as usize).unwrap_or(&table.texts[0]).clone()
+        table.strings.get(name.0 as usize).unwrap_or(&table.strings[0]).clone()
     }
 }
 

@@ -17,17 +17,17 @@ use crate::names::Names;
 pub const DEFAULT_PREFIX: &str = "Default__";
 
 /// Maximum length of a name in bytes.
-const LONGEST: usize = 1024;
+const MAX_NAME_LEN: usize = 1024;
 
-/// Returns the reason why `name` is not allowed; `None` if it is. `lies_in_nothing` is true for objects without an outer.
-pub fn name_problem(name: &str, lies_in_nothing: bool) -> Option<&'static str> {
+/// Returns the reason why `name` is not allowed; `None` if it is. `has_no_outer` is true for objects without an outer.
+pub fn name_problem(name: &str, has_no_outer: bool) -> Option<&'static str> {
     match name {
         "" => Some("a name has one character at least"),
-        long if long.len() > LONGEST => Some("a name has at most 1024 bytes"),
+        long if long.len() > MAX_NAME_LEN => Some("a name has at most 1024 bytes"),
         hidden if !hidden.chars().all(shows_itself) => {
             Some("a name has no control characters and nothing that is not seen")
         }
-        default if lies_in_nothing && default.starts_with(DEFAULT_PREFIX) => {
+        default if has_no_outer && default.starts_with(DEFAULT_PREFIX) => {
             Some("names that begin with Default__ belong to class default objects")
         }
         _ => None,
@@ -38,7 +38,7 @@ pub fn name_problem(name: &str, lies_in_nothing: bool) -> Option<&'static str> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Label {
     /// Explicit name.
-    Given(Name),
+    Explicit(Name),
     /// Generated name of class name and number.
     Made { series: u32, number: u32 },
 }
@@ -52,7 +52,7 @@ pub(super) struct Naming {
     by_class: Box<[(ClassId, u32)]>,
     /// Objects with an explicit name, by outer and name; the latest is last. More than one object can share a name only
     /// during a reload, or if the host creates them so.
-    given: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
+    explicit: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
 }
 
 /// Numbers of one class name.
@@ -64,24 +64,24 @@ struct Series {
     /// Numbers for reuse.
     free: VecDeque<u32>,
     /// Numbers that an explicit name spells, with the count of such names.
-    spelled: FxHashMap<u32, u32>,
+    explicit_numbers: FxHashMap<u32, u32>,
 }
 
 /// Number of classes whose series are cached by class id. Each reload assigns new ids, so entries of old classes are
 /// replaced. Other series are looked up by text.
-const REMEMBERED: usize = 1024;
+const CACHE_SIZE: usize = 1024;
 
 /// Never the id of a class.
 const NO_CLASS: (ClassId, u32) = (ClassId(u32::MAX), 0);
 
 /// Marks a number that was skipped because an explicit name spells it.
-const PASSED_OVER: ObjectHandle = ObjectHandle(u64::MAX);
+const SKIPPED: ObjectHandle = ObjectHandle(u64::MAX);
 
 impl Naming {
     /// Generates a unique name for `object`.
     #[inline(always)]
     pub(super) fn make(&mut self, class: &Class, object: ObjectHandle) -> Label {
-        let series = match self.by_class.get(class.id.0 as usize % REMEMBERED) {
+        let series = match self.by_class.get(class.id.0 as usize % CACHE_SIZE) {
             Some((known, series)) if *known == class.id => *series,
             _ => self.series_of_class(class),
         };
@@ -93,9 +93,9 @@ impl Naming {
     fn series_of_class(&mut self, class: &Class) -> u32 {
         let series = self.series_of(&class.name);
         if self.by_class.is_empty() {
-            self.by_class = vec![NO_CLASS; REMEMBERED].into();
+            self.by_class = vec![NO_CLASS; CACHE_SIZE].into();
         }
-        self.by_class[class.id.0 as usize % REMEMBERED] = (class.id, series);
+        self.by_class[class.id.0 as usize % CACHE_SIZE] = (class.id, series);
         series
     }
 
@@ -103,43 +103,48 @@ impl Naming {
         let Self { series, by_text, .. } = self;
         *by_text.entry(Rc::clone(text)).or_insert_with(|| {
             let text = Rc::clone(text);
-            series.push(Series { text, holders: Vec::new(), free: VecDeque::new(), spelled: FxHashMap::default() });
+            series.push(Series {
+                text,
+                holders: Vec::new(),
+                free: VecDeque::new(),
+                explicit_numbers: FxHashMap::default(),
+            });
             series.len() as u32 - 1
         })
     }
 
     /// Registers the explicit name `name` for `object` in `outer`.
-    pub(super) fn give(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
-        self.given.entry((outer, name)).or_default().push(object);
-        if let Some((text, number)) = spelled(&names.text(name)) {
+    pub(super) fn assign(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
+        self.explicit.entry((outer, name)).or_default().push(object);
+        if let Some((text, number)) = split_generated(&names.text(name)) {
             let series = self.series_of(&text.into());
-            *self.series[series as usize].spelled.entry(number).or_default() += 1;
+            *self.series[series as usize].explicit_numbers.entry(number).or_default() += 1;
         }
-        Label::Given(name)
+        Label::Explicit(name)
     }
 
     /// Releases the name of `object` in `outer`.
-    pub(super) fn give_back(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
+    pub(super) fn release(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
-            Label::Made { series, number } => return self.series[series as usize].give_back(number),
-            Label::Given(name) => name,
+            Label::Made { series, number } => return self.series[series as usize].release(number),
+            Label::Explicit(name) => name,
         };
-        if let Some(holders) = self.given.get_mut(&(outer, name)) {
+        if let Some(holders) = self.explicit.get_mut(&(outer, name)) {
             holders.retain(|holder| *holder != object);
             if holders.is_empty() {
-                self.given.remove(&(outer, name));
+                self.explicit.remove(&(outer, name));
             }
         }
-        if let Some((text, number)) = spelled(&names.text(name)) {
+        if let Some((text, number)) = split_generated(&names.text(name)) {
             let series = self.series_of(&text.into());
-            self.series[series as usize].unspell(number);
+            self.series[series as usize].release_explicit(number);
         }
     }
 
     /// Returns the interned text of a name.
     pub(super) fn name(&self, names: &Names, label: Label) -> Name {
         match label {
-            Label::Given(name) => name,
+            Label::Explicit(name) => name,
             Label::Made { series, number } => names.intern(&format!("{}_{number}", self.series[series as usize].text)),
         }
     }
@@ -147,13 +152,13 @@ impl Naming {
     /// Returns the objects in `outer` with this explicit name, latest first; then the holder of the number that the name
     /// spells, in any outer.
     pub(super) fn holders(&self, names: &Names, outer: ObjectHandle, text: &str) -> impl Iterator<Item = ObjectHandle> {
-        let given = names.find(text).and_then(|name| self.given.get(&(outer, name)));
-        let made = spelled(text).and_then(|(text, number)| {
+        let explicit = names.find(text).and_then(|name| self.explicit.get(&(outer, name)));
+        let made = split_generated(text).and_then(|(text, number)| {
             let series = self.by_text.get(text)?;
             let holder = *self.series[*series as usize].holders.get(number as usize - 1)?;
-            (!holder.is_none() && holder != PASSED_OVER).then_some(holder)
+            (!holder.is_none() && holder != SKIPPED).then_some(holder)
         });
-        given.into_iter().flat_map(|holders| holders.iter().rev().copied()).chain(made)
+        explicit.into_iter().flat_map(|holders| holders.iter().rev().copied()).chain(made)
     }
 }
 
@@ -166,26 +171,26 @@ impl Series {
                 self.holders.len() as u32
             });
             let holder = &mut self.holders[number as usize - 1];
-            if self.spelled.is_empty() || !self.spelled.contains_key(&number) {
+            if self.explicit_numbers.is_empty() || !self.explicit_numbers.contains_key(&number) {
                 *holder = object;
                 return number;
             }
-            *holder = PASSED_OVER;
+            *holder = SKIPPED;
         }
     }
 
-    fn give_back(&mut self, number: u32) {
+    fn release(&mut self, number: u32) {
         self.holders[number as usize - 1] = ObjectHandle::NONE;
         self.free.push_back(number);
     }
 
-    fn unspell(&mut self, number: u32) {
-        match self.spelled.get_mut(&number) {
+    fn release_explicit(&mut self, number: u32) {
+        match self.explicit_numbers.get_mut(&number) {
             Some(count) if *count > 1 => *count -= 1,
             _ => {
-                self.spelled.remove(&number);
-                if self.holders.get(number as usize - 1) == Some(&PASSED_OVER) {
-                    self.give_back(number);
+                self.explicit_numbers.remove(&number);
+                if self.holders.get(number as usize - 1) == Some(&SKIPPED) {
+                    self.release(number);
                 }
             }
         }
@@ -193,7 +198,7 @@ impl Series {
 }
 
 /// Splits a name of the generated form into class name and number.
-fn spelled(text: &str) -> Option<(&str, u32)> {
+fn split_generated(text: &str) -> Option<(&str, u32)> {
     let (text, digits) = text.rsplit_once('_')?;
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     Some((text, digits.parse().ok().filter(|_| is_plain)?))
@@ -201,7 +206,7 @@ fn spelled(text: &str) -> Option<(&str, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{name_problem, spelled};
+    use super::{name_problem, split_generated};
 
     #[test]
     fn any_visible_text_is_a_name() {
@@ -226,7 +231,7 @@ mod tests {
             ("Cube_99999999999", None),
             ("Cube", None),
         ] {
-            assert_eq!(spelled(text), expected, "{text}");
+            assert_eq!(split_generated(text), expected, "{text}");
         }
     }
 }

@@ -60,7 +60,7 @@ impl World {
     /// Checks that an object is an instance of the class with this path or of a derived class.
     pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
         match (self.0.objects.class(object), self.0.types.class_by_path(class)) {
-            (Some(found), Some(wanted)) => found.is_a(&wanted),
+            (Some(found), Some(expected)) => found.is_a(&expected),
             _ => false,
         }
     }
@@ -100,9 +100,9 @@ impl World {
     /// [`CallError::Signature`] if the property has another type, [`CallError::Lent`] while plugin code may write to a
     /// borrowed slice.
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
-        match self.0.get_known(object, property) {
+        match self.0.get_cached(object, property) {
             Some(value) => Ok(value),
-            None => self.0.get_anew(object, property),
+            None => self.0.get_uncached(object, property),
         }
     }
 
@@ -117,9 +117,9 @@ impl World {
         property: impl PropertyKey,
         value: T,
     ) -> Result<(), CallError> {
-        match self.0.set_known(object, property, value) {
+        match self.0.set_cached(object, property, value) {
             Ok(()) => Ok(()),
-            Err(value) => self.0.set_anew(object, property, value),
+            Err(value) => self.0.set_uncached(object, property, value),
         }
     }
 
@@ -184,22 +184,22 @@ impl Core {
     /// while any slice is borrowed.
     #[doc(hidden)]
     #[inline]
-    pub fn get_known<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
+    pub fn get_cached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
         let places = property.places()?;
-        let may_read = places.looked() == self.stamp.get() && !self.slices.are_out();
+        let may_read = places.epoch() == self.stamp.get() && !self.slices.are_out();
         if may_read { places.read(self.objects.columns(), object) } else { None }
     }
 
     #[cold]
     #[inline(never)]
-    fn get_anew<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
+    fn get_uncached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         let value = self.objects.get(object, property)?;
-        self.note_place::<T>(object, property);
+        self.cache_offset::<T>(object, property);
         Ok(value)
     }
 
     /// Caches the offset of the property for the object's class.
-    fn note_place<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) {
+    fn cache_offset<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) {
         if let (Some(places), Some(class)) = (property.places(), self.objects.class(object))
             && let Some(property) = property.find(&class)
         {
@@ -213,20 +213,20 @@ impl Core {
     /// Returns `value` if the offset is not cached or outdated, or if the write needs further checks.
     #[doc(hidden)]
     #[inline]
-    pub fn set_known<T: FrameValue>(
+    pub fn set_cached<T: FrameValue>(
         &self,
         object: ObjectHandle,
         property: impl PropertyKey,
         value: T,
     ) -> Result<(), T> {
         let Some(places) = property.places() else { return Err(value) };
-        let may_write = places.looked() == self.stamp.get() && !self.mode.is_before_commit() && !self.slices.are_out();
+        let may_write = places.epoch() == self.stamp.get() && !self.mode.is_before_commit() && !self.slices.are_out();
         if may_write { places.write(self.objects.columns(), object, value) } else { Err(value) }
     }
 
     #[cold]
     #[inline(never)]
-    fn set_anew<T: FrameValue>(
+    fn set_uncached<T: FrameValue>(
         &self,
         object: ObjectHandle,
         property: impl PropertyKey,
@@ -241,7 +241,7 @@ impl Core {
             }
             view.set(property, value)
         })?;
-        self.note_place::<T>(object, property);
+        self.cache_offset::<T>(object, property);
         Ok(())
     }
 

@@ -68,7 +68,7 @@ struct Shadow {
     /// Objects with a later construction number were created in the shadow.
     first_construction: u64,
     staged: Vec<ObjectHandle>,
-    gone: Vec<ObjectHandle>,
+    ended: Vec<ObjectHandle>,
     /// Empty, with capacity for every staged object, so that the commit does not allocate.
     old: Vec<Body>,
 }
@@ -131,7 +131,7 @@ impl Objects {
         // Two branches, so that each label is built directly in its slot.
         match name {
             Some(name) => {
-                let label = naming.give(&self.names, name, outer, object);
+                let label = naming.assign(&self.names, name, outer, object);
                 slots.insert(object, || tenant(label));
             }
             None => {
@@ -140,7 +140,7 @@ impl Objects {
             }
         }
         if let Some(marker) = &mut *self.marker.borrow_mut() {
-            marker.born(object);
+            marker.add_created(object);
         }
         object
     }
@@ -166,7 +166,7 @@ impl Objects {
     /// Returns the class of the object.
     #[inline]
     pub fn class(&self, object: ObjectHandle) -> Option<Rc<Class>> {
-        self.ask(object, |tenant| tenant.seen().class.clone())
+        self.inspect(object, |tenant| tenant.visible_body().class.clone())
     }
 
     /// Returns the id of the object's class.
@@ -185,7 +185,7 @@ impl Objects {
     /// Returns the conjugate number of the object; zero if the object has none.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
-        self.ask(object, |tenant| tenant.seen().plugin_part.word)
+        self.inspect(object, |tenant| tenant.visible_body().plugin_part.word)
     }
 
     /// Returns the plugin part of the object for its most derived class, if that class is `class`.
@@ -197,7 +197,7 @@ impl Objects {
     /// Sets the plugin part of the object. Returns whether the object exists.
     #[inline]
     pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) -> bool {
-        let set = self.change(object, |tenant| tenant.seen_mut().plugin_part = plugin_part).is_some();
+        let set = self.change(object, |tenant| tenant.visible_body_mut().plugin_part = plugin_part).is_some();
         if set {
             self.columns.put_plugin_part(object, plugin_part);
         }
@@ -207,32 +207,35 @@ impl Objects {
     /// Returns the outer of the object.
     #[inline]
     pub fn outer(&self, object: ObjectHandle) -> Option<ObjectHandle> {
-        self.ask(object, |tenant| tenant.outer)
+        self.inspect(object, |tenant| tenant.outer)
     }
 
     /// Checks that the object needs a module: its class or a base is declared by one, or the object is dormant.
     #[inline]
     pub fn needs_module(&self, object: ObjectHandle) -> bool {
-        self.ask(object, |tenant| tenant.seen().dormant.is_some() || tenant.seen().class.needs_module()) == Some(true)
+        self.inspect(object, |tenant| {
+            tenant.visible_body().dormant.is_some() || tenant.visible_body().class.needs_module()
+        }) == Some(true)
     }
 
     /// Returns the path of the class that a dormant object waits for; `None` if the object is not dormant.
     #[inline]
     pub fn waits_for(&self, object: ObjectHandle) -> Option<Rc<str>> {
-        self.ask(object, |tenant| tenant.seen().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
+        self.inspect(object, |tenant| tenant.visible_body().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
     }
 
     /// Returns the number of dormant objects that wait for the class with path `class`.
     pub fn waiting_for(&self, class: &str) -> u64 {
         let store = self.store.borrow();
-        let waits = |tenant: &Tenant| tenant.seen().dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
+        let waits =
+            |tenant: &Tenant| tenant.visible_body().dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
     /// Returns the bits of [`object_flags`].
     #[inline]
     pub fn flags(&self, object: ObjectHandle) -> Option<u32> {
-        self.ask(object, |tenant| tenant.flags)
+        self.inspect(object, |tenant| tenant.flags)
     }
 
     /// Checks that the object is a CDO or a subobject of one.
@@ -256,10 +259,10 @@ impl Objects {
     }
 
     /// Makes the object dormant; `dormant` keeps the state of its missing class.
-    pub fn lay_to_sleep(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
+    pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
-        tenant.seen_mut().dormant = Some(Box::new(dormant));
+        tenant.visible_body_mut().dormant = Some(Box::new(dormant));
         store.slots.show(object.index());
         Ok(())
     }
@@ -271,23 +274,25 @@ impl Objects {
     pub fn put_aside(&self, object: ObjectHandle, property: &Rc<str>, value: Value) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
-        tenant.seen_mut().removed.get_or_insert_default().put(property, value);
+        tenant.visible_body_mut().removed.get_or_insert_default().put(property, value);
         store.slots.show(object.index());
         drop(store);
-        self.look_again(object);
+        self.rescan(object);
         Ok(())
     }
 
     /// Checks that the object keeps a value of that property.
     pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
-        self.ask(object, |tenant| tenant.seen().removed.as_ref().is_some_and(|removed| removed.has(property)))
-            .unwrap_or(false)
+        self.inspect(object, |tenant| {
+            tenant.visible_body().removed.as_ref().is_some_and(|removed| removed.has(property))
+        })
+        .unwrap_or(false)
     }
 
     /// Removes and returns the kept value of a property.
     pub fn take_aside(&self, object: ObjectHandle, property: &str) -> Option<Value> {
         let mut store = self.store.borrow_mut();
-        let removed = &mut store.slots.get_mut(object)?.seen_mut().removed;
+        let removed = &mut store.slots.get_mut(object)?.visible_body_mut().removed;
         let value = removed.as_mut()?.take(property);
         *removed = removed.take().and_then(|removed| removed.boxed());
         store.slots.show(object.index());
@@ -298,7 +303,7 @@ impl Objects {
     pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
         let mut store = self.store.borrow_mut();
         let Some(tenant) = store.slots.get_mut(object) else { return Vec::new() };
-        let removed = &mut tenant.seen_mut().removed;
+        let removed = &mut tenant.visible_body_mut().removed;
         if fields.is_empty() && removed.is_none() {
             return Vec::new();
         }
@@ -332,7 +337,7 @@ impl Objects {
             Some(shadow) if tenant.construction <= shadow.first_construction => {
                 tenant.life = TenantState::Gone;
                 graveyard.extend(tenant.staged.take().map(|staged| *staged));
-                shadow.gone.push(object);
+                shadow.ended.push(object);
                 slots.swapped(object.index());
             }
             _ => store.free(&self.names, object),
@@ -398,11 +403,11 @@ impl Objects {
     #[cfg(test)]
     pub(crate) fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let collect = |tenant: &Tenant| {
-            let mut found = tenant.seen().view().objects();
+            let mut found = tenant.visible_body().view().objects();
             tenant.each_relation(|object| found.push(object));
             found
         };
-        self.ask(object, collect).unwrap_or_default()
+        self.inspect(object, collect).unwrap_or_default()
     }
 
     /// Checks that properties of the object may be written.
@@ -411,22 +416,22 @@ impl Objects {
     /// [`CallError::DuringRebuild`] if a reload in progress could not restore the overwritten values, [`CallError::Lent`]
     /// while plugin code holds a borrowed slice of a value.
     pub fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
-        let shown = self.shown(object);
-        self.slices.allow_change(&format_args!("writing to {shown}"))?;
+        let object_text = self.shown(object);
+        self.slices.allow_change(&format_args!("writing to {object_text}"))?;
         if self.mode.get() == mode::NORMAL {
             return Ok(());
         }
         if !self.mode.may_write(object, || self.is_staged(object)) {
-            return Err(CallError::DuringRebuild { action: format!("writing to {shown}") });
+            return Err(CallError::DuringRebuild { action: format!("writing to {object_text}") });
         }
-        self.look_again(object);
+        self.rescan(object);
         Ok(())
     }
 
     /// Queues the object for another scan by the mark in progress, because its references may change.
-    pub(super) fn look_again(&self, object: ObjectHandle) {
+    pub(super) fn rescan(&self, object: ObjectHandle) {
         if self.is_alive(object) {
-            self.with_marker(|marker| marker.look_again(object));
+            self.with_marker(|marker| marker.rescan(object));
         }
     }
 
@@ -480,19 +485,19 @@ impl Objects {
     /// slice.
     #[inline]
     pub fn with_body_to_write<T>(&self, object: ObjectHandle, change: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
-        self.look_again(object);
+        self.rescan(object);
         self.with_body(object, change)
     }
 
-    /// Passes the object's body to `look`, which must neither write nor change the store.
+    /// Passes the object's body to `read`, which must neither write nor change the store.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::Lent`] while plugin code may write to a borrowed
     /// slice.
     #[inline]
-    pub fn with_body<T>(&self, object: ObjectHandle, look: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
+    pub fn with_body<T>(&self, object: ObjectHandle, read: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
         self.slices.allow_read(&format_args!("reading {}", self.shown(object)))?;
-        self.ask(object, |tenant| look(tenant.seen())).ok_or(CallError::Stale { handle: object })
+        self.inspect(object, |tenant| read(tenant.visible_body())).ok_or(CallError::Stale { handle: object })
     }
 
     /// Returns the mark that identifies a delegate property during a call. Assigns the mark of `fresh` if there is none.
@@ -531,8 +536,8 @@ impl Objects {
         })?
     }
 
-    fn ask<T>(&self, object: ObjectHandle, question: impl FnOnce(&Tenant) -> T) -> Option<T> {
-        self.store.borrow().slots.get(object).map(question)
+    fn inspect<T>(&self, object: ObjectHandle, read: impl FnOnce(&Tenant) -> T) -> Option<T> {
+        self.store.borrow().slots.get(object).map(read)
     }
 
     fn change<T>(&self, object: ObjectHandle, change: impl FnOnce(&mut Tenant) -> T) -> Option<T> {
@@ -545,7 +550,7 @@ impl Objects {
     /// Overwrites a property without a write check, because the object is under construction.
     #[inline]
     pub fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
-        self.look_again(object);
+        self.rescan(object);
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
@@ -555,8 +560,8 @@ impl Objects {
     pub(super) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
         let store = self.store.borrow();
         let (Some(to), Some(from)) = (store.slots.get(object), store.slots.get(from)) else { return false };
-        let view = to.seen().view();
-        to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.seen().view())
+        let view = to.visible_body().view();
+        to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.visible_body().view())
     }
 
     /// Copies `properties` from `from`. Replaces references found on the left of `pairs` by those on the right. Keeps
@@ -568,12 +573,14 @@ impl Objects {
         properties: &[Rc<Property>],
         pairs: &[(ObjectHandle, ObjectHandle)],
     ) -> Result<(), CallError> {
-        self.look_again(object);
+        self.rescan(object);
         let store = self.store.borrow();
         let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
         let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
-        let (view, template) = (to.seen().view(), from.seen().view());
-        if to.subobjects.is_empty() && to.seen().class.properties.len() == properties.len() && view.copy_bytes(template)
+        let (view, template) = (to.visible_body().view(), from.visible_body().view());
+        if to.subobjects.is_empty()
+            && to.visible_body().class.properties.len() == properties.len()
+            && view.copy_bytes(template)
         {
             if view.names_objects() {
                 for property in properties.iter().filter(|it| it.ty.names_objects()) {
@@ -598,20 +605,20 @@ impl Objects {
         let Some(tenant) = store.slots.get_mut(owner) else { return };
         tenant.subobjects.push((name.clone(), child));
         store.slots.show(owner.index());
-        self.look_again(owner);
+        self.rescan(owner);
     }
 
     /// Returns the number of classes of the chain, from the root, whose construction has run.
     #[inline]
     pub fn constructed(&self, object: ObjectHandle) -> usize {
-        self.ask(object, |tenant| tenant.seen().constructed).unwrap_or(0)
+        self.inspect(object, |tenant| tenant.visible_body().constructed).unwrap_or(0)
     }
 
     /// Marks the first `count` classes of the chain as constructed. Returns whether they were already, and whether the
     /// object is or belongs to a CDO.
     pub(super) fn construct(&self, object: ObjectHandle, count: usize) -> Option<(bool, bool)> {
         self.change(object, |tenant| {
-            let constructed = &mut tenant.seen_mut().constructed;
+            let constructed = &mut tenant.visible_body_mut().constructed;
             let was_run = *constructed >= count;
             *constructed = count.max(*constructed);
             (was_run, tenant.flags & (object_flags::CDO | object_flags::IN_CDO) != 0)
@@ -621,7 +628,7 @@ impl Objects {
     /// Sets the number of constructed classes of the chain, from the root.
     #[inline]
     pub fn set_constructed(&self, object: ObjectHandle, count: usize) {
-        self.change(object, |tenant| tenant.seen_mut().constructed = count);
+        self.change(object, |tenant| tenant.visible_body_mut().constructed = count);
     }
 
     /// Marks the object as ending. Returns false if it was already.
@@ -635,7 +642,7 @@ impl Store {
     fn free(&mut self, names: &Names, object: ObjectHandle) {
         let Some(tenant) = self.slots.remove(object) else { return };
         self.roots.put(object.index(), false);
-        self.naming.give_back(names, tenant.label, tenant.outer, object);
+        self.naming.release(names, tenant.label, tenant.outer, object);
         if tenant.flags & object_flags::SUBOBJECT != 0
             && let Some(owner) = self.slots.any_mut(tenant.outer)
         {
@@ -651,8 +658,8 @@ impl Tenant {
     pub(super) fn each_relation(&self, mut visit: impl FnMut(ObjectHandle)) {
         visit(self.outer);
         self.subobjects.iter().for_each(|(_, child)| visit(*child));
-        self.seen().dormant.iter().flat_map(|dormant| dormant.objects()).for_each(&mut visit);
-        self.seen().removed.iter().flat_map(|removed| removed.objects()).for_each(visit);
+        self.visible_body().dormant.iter().flat_map(|dormant| dormant.objects()).for_each(&mut visit);
+        self.visible_body().removed.iter().flat_map(|removed| removed.objects()).for_each(visit);
     }
 }
 

@@ -127,19 +127,19 @@ mod tests {
     use super::{MemberPath, TypePath, short};
 
     fn check_type(text: &str, expected: &str) {
-        let shown = match text.parse::<TypePath>() {
+        let result = match text.parse::<TypePath>() {
             Ok(path) => format!("{} | {}", path.package, path.name),
             Err(error) => error.problem.to_string(),
         };
-        assert_eq!(shown, expected, "{text}");
+        assert_eq!(result, expected, "{text}");
     }
 
     fn check_member(text: &str, expected: &str) {
-        let shown = match text.parse::<MemberPath>() {
+        let result = match text.parse::<MemberPath>() {
             Ok(path) => format!("{} | {} | {}", path.owner.package, path.owner.name, path.member),
             Err(error) => error.problem.to_string(),
         };
-        assert_eq!(shown, expected, "{text}");
+        assert_eq!(result, expected, "{text}");
     }
 
     #[test]

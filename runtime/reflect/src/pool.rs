@@ -10,11 +10,11 @@ use alcedo_base::cells::RefCell;
 
 use crate::block::Block;
 
-/// Number of pieces of the first chunk; each later chunk has twice as many, up to [`MOST_BYTES`].
+/// Number of pieces of the first chunk; each later chunk has twice as many, up to [`MAX_CHUNK_BYTES`].
 const FIRST_PIECES: usize = 16;
 
 /// Maximum size of a chunk in bytes. A larger piece has a chunk of its own.
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_CHUNK_BYTES: usize = 256 * 1024;
 
 /// Pieces of one layout. Returned pieces are reused; the system gets all memory back when the pool is dropped.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Pool {
             return self.alone();
         }
         if let Some(piece) = self.free.get() {
-            // SAFETY: `give_back` wrote the word, and the piece, which has at least that many bytes, was not taken since.
+            // SAFETY: `put_back` wrote the word, and the piece, which has at least that many bytes, was not taken since.
             let next = unsafe {
                 let next = piece.cast::<Option<NonNull<u8>>>().read();
                 piece.write_bytes(0, self.piece.size());
@@ -72,7 +72,7 @@ impl Pool {
     /// # Safety
     /// `piece` came from `take` of this pool, was not returned since, and its address is not used again.
     #[inline]
-    pub(super) unsafe fn give_back(&self, piece: NonNull<u8>) {
+    pub(super) unsafe fn put_back(&self, piece: NonNull<u8>) {
         // SAFETY: the caller no longer uses the piece. It was allocated by `alone` with this layout, or is in a chunk and
         // has the size and alignment of the word.
         unsafe {
@@ -94,7 +94,7 @@ impl Pool {
     #[cold]
     fn grow(&self) -> (NonNull<u8>, usize) {
         let mut chunks = self.chunks.borrow_mut();
-        let pieces = (FIRST_PIECES << chunks.len().min(24)).min(MOST_BYTES / self.piece.size()).max(1);
+        let pieces = (FIRST_PIECES << chunks.len().min(24)).min(MAX_CHUNK_BYTES / self.piece.size()).max(1);
         let size = self.piece.size().checked_mul(pieces).expect("an object is smaller than half the address space");
         let chunk = Block::new(size, self.piece.align());
         let start = NonNull::new(chunk.start()).expect("memory has an address");

@@ -138,12 +138,12 @@ impl PropertyType {
 /// Formats a type with its parts, for errors about two different types with the same name.
 pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
     /// Maximum number of formatted parts.
-    const MOST: usize = 12;
-    let mut shown: Vec<_> = parts.take(MOST + 1).collect();
-    if shown.len() > MOST {
-        shown[MOST] = "…".to_owned();
+    const MAX_LISTED: usize = 12;
+    let mut listed: Vec<_> = parts.take(MAX_LISTED + 1).collect();
+    if listed.len() > MAX_LISTED {
+        listed[MAX_LISTED] = "…".to_owned();
     }
-    format!("{path} with {}", shown.join(", "))
+    format!("{path} with {}", listed.join(", "))
 }
 
 /// Returns the display name of an identifier: its parts, each with a capital.
@@ -179,9 +179,9 @@ mod tests {
             .map(|number| PropertyType::plain(PropertyKind(number)).unwrap())
             .map(|ty| (ty.to_string(), ty.size(), ty.align()))
             .collect();
-        let shown: Vec<_> = sizes.iter().map(|(text, size, align)| format!("{text} {size}/{align}")).collect();
+        let lines: Vec<_> = sizes.iter().map(|(text, size, align)| format!("{text} {size}/{align}")).collect();
         assert_eq!(
-            shown.join(", "),
+            lines.join(", "),
             "u8 1/1, u16 2/2, u32 4/4, u64 8/8, i8 1/1, i16 2/2, i32 4/4, i64 8/8, f32 4/4, f64 8/8, bool 1/1, \
              String 24/8, Name 4/4"
         );
@@ -197,8 +197,8 @@ mod tests {
 
     #[test]
     fn display_names_have_capitalized_words() {
-        for (name, shown) in [("rotation_speed", "Rotation Speed"), ("x", "X"), ("_a__b", "A B"), ("_", "")] {
-            assert_eq!(display_name(name), shown);
+        for (name, display) in [("rotation_speed", "Rotation Speed"), ("x", "X"), ("_a__b", "A B"), ("_", "")] {
+            assert_eq!(display_name(name), display);
         }
     }
 }

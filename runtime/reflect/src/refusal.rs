@@ -124,7 +124,7 @@ pub enum DeclareError {
     },
     /// Class lacks a function of its interface, or declares it with another signature.
     #[error(
-        "{class} implements {interface}, which declares {wanted}; {class} {found}: give it that function, and build both against \
+        "{class} implements {interface}, which declares {expected}; {class} {found}: give it that function, and build both against \
          the same declaration of the interface"
     )]
     NotImplemented {
@@ -133,7 +133,7 @@ pub enum DeclareError {
         /// Interface path.
         interface: String,
         /// Function as the interface declares it.
-        wanted: String,
+        expected: String,
         /// Function as the class declares it, if any.
         found: String,
     },
@@ -204,17 +204,17 @@ pub enum DeclareError {
         function: String,
     },
     /// Overridden function is not an event.
-    #[error("{function} overrides {wanted}: {problem}")]
+    #[error("{function} overrides {expected}: {problem}")]
     NoEvent {
         /// Overriding function.
         function: String,
         /// Event that it names.
-        wanted: String,
+        expected: String,
         /// Description of what was found instead.
         problem: &'static str,
     },
     /// Override has another signature than its event.
-    #[error("{function}({found}) overrides {event}({wanted}): give it the event's signature")]
+    #[error("{function}({found}) overrides {event}({expected}): give it the event's signature")]
     OverrideSignature {
         /// Overriding function.
         function: String,
@@ -223,7 +223,7 @@ pub enum DeclareError {
         /// Event.
         event: String,
         /// Signature of the event.
-        wanted: String,
+        expected: String,
     },
     /// Declaring code was compiled for another layout or signature than the host computes.
     #[error("{path} is ({found}) here, but its module was compiled for something else: rebuild the module")]

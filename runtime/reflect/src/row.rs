@@ -13,13 +13,13 @@ pub struct Row<T: Copy + 'static> {
     /// is freed.
     entries: Cell<&'static [Cell<T>]>,
     /// Allocated entries; those after `entries` are `fresh`. Leaked from a box until [`Row::free`].
-    room: Cell<&'static [Cell<T>]>,
+    buffer: Cell<&'static [Cell<T>]>,
 }
 
 impl<T: Copy + 'static> Row<T> {
     /// Creates an empty array whose new entries are `fresh`.
     pub fn new(fresh: T) -> Self {
-        Self { fresh, entries: Cell::new(&[]), room: Cell::new(&[]) }
+        Self { fresh, entries: Cell::new(&[]), buffer: Cell::new(&[]) }
     }
 
     /// Returns the number of entries.
@@ -47,14 +47,14 @@ impl<T: Copy + 'static> Row<T> {
     /// Returns the address of an entry, which need not exist.
     #[inline]
     pub fn at(&self, index: u32) -> *mut T {
-        self.room.get().as_ptr().cast_mut().cast::<T>().wrapping_add(index as usize)
+        self.buffer.get().as_ptr().cast_mut().cast::<T>().wrapping_add(index as usize)
     }
 
     /// Appends one entry.
     #[inline]
     pub fn push(&self) {
         let len = self.entries.get().len() + 1;
-        let entries = match self.room.get().get(..len) {
+        let entries = match self.buffer.get().get(..len) {
             Some(entries) => entries,
             None => &self.grow()[..len],
         };
@@ -67,22 +67,22 @@ impl<T: Copy + 'static> Row<T> {
         let entries = self.entries.get();
         let capacity =
             u32::try_from(entries.len() * 2).expect("a row has fewer entries than a number of 32 bits").max(64);
-        let mut room = Vec::with_capacity(capacity as usize);
-        room.extend_from_slice(entries);
-        room.resize(capacity as usize, Cell::new(self.fresh));
-        let room = &*Box::leak(room.into_boxed_slice());
+        let mut buffer = Vec::with_capacity(capacity as usize);
+        buffer.extend_from_slice(entries);
+        buffer.resize(capacity as usize, Cell::new(self.fresh));
+        let buffer = &*Box::leak(buffer.into_boxed_slice());
         self.free();
-        self.room.set(room);
-        room
+        self.buffer.set(buffer);
+        buffer
     }
 
     fn free(&self) {
         self.entries.set(&[]);
-        let gone = self.room.replace(&[]);
-        if !gone.is_empty() {
+        let old = self.buffer.replace(&[]);
+        if !old.is_empty() {
             // SAFETY: `grow` leaked the slice from a box, this row was its only owner and no longer refers to it, and `get`
             // and `set` keep no reference after they return.
-            drop(unsafe { Box::from_raw(ptr::from_ref(gone).cast_mut()) });
+            drop(unsafe { Box::from_raw(ptr::from_ref(old).cast_mut()) });
         }
     }
 }

@@ -58,12 +58,12 @@ struct Slot {
 
 impl Tenant {
     #[inline]
-    pub(super) fn seen(&self) -> &Body {
+    pub(super) fn visible_body(&self) -> &Body {
         self.staged.as_deref().unwrap_or(&self.body)
     }
 
     #[inline]
-    pub(super) fn seen_mut(&mut self) -> &mut Body {
+    pub(super) fn visible_body_mut(&mut self) -> &mut Body {
         self.staged.as_deref_mut().unwrap_or(&mut self.body)
     }
 }
@@ -128,15 +128,15 @@ impl Slots {
     /// Updates the columns and bit sets of a slot from its tenant.
     pub(super) fn show(&mut self, index: u32) {
         let Slot { serial, tenant } = &self.slots[index as usize];
-        let seen = tenant.as_ref().filter(|tenant| tenant.life != TenantState::Gone);
+        let visible = tenant.as_ref().filter(|tenant| tenant.life != TenantState::Gone);
         let was = self.occupied.get(index);
-        self.count = self.count + usize::from(seen.is_some()) - usize::from(was);
-        self.occupied.put(index, seen.is_some());
-        let Some(tenant) = seen else {
+        self.count = self.count + usize::from(visible.is_some()) - usize::from(was);
+        self.occupied.put(index, visible.is_some());
+        let Some(tenant) = visible else {
             self.related.put(index, false);
             return self.columns.clear(index);
         };
-        let body = tenant.seen();
+        let body = tenant.visible_body();
         let has_relations = !tenant.outer.is_none() || !tenant.subobjects.is_empty() || body.has_more();
         self.related.put(index, has_relations);
         let entry = DirectoryEntry { serial: *serial, class: body.class().id, memory: body.memory() };

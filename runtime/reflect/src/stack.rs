@@ -22,18 +22,18 @@ pub struct CallStack {
     sources: RefCell<Vec<Weak<dyn RootSource>>>,
     /// Depth of the calls that [`CallStack::enter`] counts.
     depth: Cell<u32>,
-    room: Cell<Room>,
+    limits: Cell<StackLimits>,
 }
 
 /// Ranges of the game thread's stack in which calls, and destruction of objects, may begin.
 #[derive(Clone, Copy)]
-struct Room {
+struct StackLimits {
     calls: StackSpan,
     ends: StackSpan,
     whole: StackSpan,
 }
 
-impl Default for Room {
+impl Default for StackLimits {
     fn default() -> Self {
         Self { calls: StackSpan::ANY, ends: StackSpan::ANY, whole: StackSpan::ANY }
     }
@@ -62,7 +62,7 @@ impl CallStack {
     /// Sets the number of bytes of `whole`, the stack of the game thread, that calls leave free. Destruction of objects
     /// leaves a quarter of them free.
     pub fn keep_free(&self, bytes: usize, whole: StackSpan) {
-        self.room.set(Room { calls: whole.above(bytes), ends: whole.above(bytes / 4), whole });
+        self.limits.set(StackLimits { calls: whole.above(bytes), ends: whole.above(bytes / 4), whole });
     }
 
     /// Begins a call of host code. Rejects infinite recursion before the stack overflows.
@@ -71,7 +71,7 @@ impl CallStack {
     /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
     #[inline]
     pub fn enter(&self, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
-        self.enter_in(self.room.get().calls, what)
+        self.enter_in(self.limits.get().calls, what)
     }
 
     /// Begins the destruction of an object like [`CallStack::enter`], but may use most of the stack that calls leave free.
@@ -80,12 +80,12 @@ impl CallStack {
     /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
     #[inline]
     pub fn enter_end(&self, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
-        self.enter_in(self.room.get().ends, what)
+        self.enter_in(self.limits.get().ends, what)
     }
 
     #[inline]
-    fn enter_in(&self, room: StackSpan, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
-        if !room.is_here() {
+    fn enter_in(&self, span: StackSpan, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
+        if !span.is_here() {
             self.no_room(what)?;
         }
         Ok(Counted::in_cell(&self.depth))
@@ -94,7 +94,7 @@ impl CallStack {
     /// Rejects the call if it runs on the stack of the game thread. The size of a coroutine's stack is unknown.
     #[cold]
     fn no_room(&self, what: &dyn fmt::Display) -> Result<(), CallError> {
-        match self.room.get().whole.is_here() {
+        match self.limits.get().whole.is_here() {
             true => Err(CallError::TooDeep { what: what.to_string(), limit: self.depth.get() }),
             false => Ok(()),
         }
@@ -170,13 +170,13 @@ mod tests {
         let source: Rc<dyn RootSource> = Rc::new(|visit: &mut dyn FnMut(ObjectHandle)| visit(ObjectHandle::new(5, 1)));
         let weak: Weak<dyn RootSource> = Rc::downgrade(&source);
         stack.add_source(weak);
-        let shown = || {
-            let mut shown = Vec::new();
-            stack.each_object(&mut |object| shown.push(object.index()));
-            shown
+        let roots = || {
+            let mut roots = Vec::new();
+            stack.each_object(&mut |object| roots.push(object.index()));
+            roots
         };
-        assert_eq!(shown(), [5]);
+        assert_eq!(roots(), [5]);
         drop(source);
-        assert_eq!(shown(), Vec::<u32>::new());
+        assert_eq!(roots(), Vec::<u32>::new());
     }
 }

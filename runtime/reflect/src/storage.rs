@@ -351,7 +351,7 @@ impl Drop for Storage {
                 let (offset, ty) = &self.schema.fields[*at];
                 PtrMut::new(base.wrapping_add(*offset), ty).destroy();
             }
-            self.schema.pool.give_back(self.start);
+            self.schema.pool.put_back(self.start);
         }
     }
 }

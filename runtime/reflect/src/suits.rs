@@ -76,14 +76,14 @@ impl World {
             // A value of another kind is reported elsewhere.
             let Some(content) = K::get(value) else { return Ok(()) };
             // `NONE` and destroyed objects have no class.
-            let led = K::leads_to(content).and_then(|object| Some((object, class_of(object)?)));
-            if let Some((object, class)) = led {
+            let target = K::leads_to(content).and_then(|object| Some((object, class_of(object)?)));
+            if let Some((object, class)) = target {
                 return self.check_class_suits(ty, object, &class);
             }
             K::each_part(of, content, &mut |part, ty, value| {
                 let mut below = String::new();
-                let looked = if ty.names_objects() { self.walk(ty, value, &mut below, class_of) } else { Ok(()) };
-                looked.inspect_err(|_| *inside += &format!("{part}{below}"))
+                let checked = if ty.names_objects() { self.walk(ty, value, &mut below, class_of) } else { Ok(()) };
+                checked.inspect_err(|_| *inside += &format!("{part}{below}"))
             })
         })
     }
@@ -115,23 +115,23 @@ mod tests {
     #[test]
     fn nested_objects_of_wrong_classes_are_reported_with_their_location() {
         let (world, [door, wall]) = house();
-        let says = |inside: &str| {
+        let error = |inside: &str| {
             format!("the place{inside}: object {wall} is a /Script/Engine.Wall, not a /Script/Engine.Door")
         };
         let (is, is_not, none) = (Value::Object(door), Value::Object(wall), Value::Object(ObjectHandle::NONE));
         check(&world, "Object(/Script/Engine.Door)", &is, None);
         check(&world, "Object(/Script/Engine.Object)", &is_not, None);
         check(&world, "Object(/Script/Engine.Door)", &none, None);
-        check(&world, "Object(/Script/Engine.Door)", &is_not, Some(&says("")));
-        check(&world, "WeakObject(/Script/Engine.Door)", &Value::WeakObject(wall), Some(&says("")));
+        check(&world, "Object(/Script/Engine.Door)", &is_not, Some(&error("")));
+        check(&world, "WeakObject(/Script/Engine.Door)", &Value::WeakObject(wall), Some(&error("")));
         let row = Value::Array(vec![is.clone(), is_not.clone()]);
-        check(&world, "Array(Object(/Script/Engine.Door))", &row, Some(&says("[1]")));
+        check(&world, "Array(Object(/Script/Engine.Door))", &row, Some(&error("[1]")));
         let row = Value::Optional(Some(Box::new(row)));
-        check(&world, "Optional(Array(Object(/Script/Engine.Door)))", &row, Some(&says("[1]")));
+        check(&world, "Optional(Array(Object(/Script/Engine.Door)))", &row, Some(&error("[1]")));
         let map = Value::Map(vec![(Value::I32(1), is), (Value::I32(2), is_not.clone())]);
-        check(&world, "Map(i32, Object(/Script/Engine.Door))", &map, Some(&says("[1].value")));
+        check(&world, "Map(i32, Object(/Script/Engine.Door))", &map, Some(&error("[1].value")));
         let map = Value::Map(vec![(is_not, Value::I32(2))]);
-        check(&world, "Map(Object(/Script/Engine.Door), i32)", &map, Some(&says("[0].key")));
+        check(&world, "Map(Object(/Script/Engine.Door), i32)", &map, Some(&error("[0].key")));
         let sings = format!(
             "the place: object {wall} is a /Script/Engine.Wall, not a class that implements /Script/Engine.Sings"
         );

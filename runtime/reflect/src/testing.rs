@@ -54,8 +54,8 @@ pub fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
         ],
         ..StructDecl::new("Test", "Point", Origin::Native)
     };
-    let wanted = StructDecl { fields: fields.to_vec(), ..StructDecl::new("Test", name, Origin::Native) };
-    let structs = if name == "Point" { vec![wanted] } else { vec![point, wanted] };
+    let requested = StructDecl { fields: fields.to_vec(), ..StructDecl::new("Test", name, Origin::Native) };
+    let structs = if name == "Point" { vec![requested] } else { vec![point, requested] };
     let world = world();
     let declared = world.types.declare(&world.names, &Batch { structs, ..Batch::default() });
     declared.expect("a right declaration").structs.pop().expect("the struct asked for")
@@ -124,18 +124,19 @@ impl Dice {
 /// Runs `rounds` rounds, or rounds for `ALCEDO_FUZZ_SECONDS` seconds, each with its own generator. A panic prints the values
 /// of `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` that repeat its round.
 pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
-    let told = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (seed, from) = (told("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122), told("ALCEDO_FUZZ_FROM").unwrap_or(0));
-    let until = told("ALCEDO_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (seed, from) = (variable("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122), variable("ALCEDO_FUZZ_FROM").unwrap_or(0));
+    let until = variable("ALCEDO_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let goes_on = |at: u64| until.map_or(at < from + rounds, |until| Instant::now() < until);
-    let mut round_told = Round { seed, at: from };
-    while goes_on(round_told.at) {
+    let mut round_state = Round { seed, at: from };
+    while goes_on(round_state.at) {
         // Never zero, and far from the seeds of neighboring rounds.
-        let number = (seed ^ round_told.at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1;
+        let number =
+            (seed ^ round_state.at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1;
         round(&mut Dice(number));
-        round_told.at += 1;
+        round_state.at += 1;
     }
-    eprintln!("{} rounds", round_told.at - from);
+    eprintln!("{} rounds", round_state.at - from);
 }
 
 /// Prints the current round during a panic.

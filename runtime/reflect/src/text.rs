@@ -92,7 +92,7 @@ mod tests {
 
     fn check(ty: &PropertyType, text: &str, expected: &str) {
         let names = Names::new();
-        let shown = match Value::parse(text, ty, &names) {
+        let result = match Value::parse(text, ty, &names) {
             Ok(value) => {
                 let printed = value.print(&names);
                 assert_eq!(Value::parse(&printed, ty, &names), Ok(value), "{printed} reads back");
@@ -100,7 +100,7 @@ mod tests {
             }
             Err(error) => format!("! {error}"),
         };
-        assert_eq!(shown, expected, "{text}");
+        assert_eq!(result, expected, "{text}");
     }
 
     fn limits() -> PropertyType {
@@ -195,8 +195,8 @@ mod tests {
                 ),
             };
             let (ty, printed) = (type_of(ty), value.print(&names));
-            for shown in [&*printed, &*printable(&printed)] {
-                assert_eq!(Value::parse(shown, &ty, &names).as_ref(), Ok(&value), "{shown}");
+            for input in [&*printed, &*printable(&printed)] {
+                assert_eq!(Value::parse(input, &ty, &names).as_ref(), Ok(&value), "{input}");
             }
         });
     }
@@ -228,7 +228,7 @@ mod tests {
         check(&ty, "(on=true", "! `` is not a valid /Script/Test.Limits: a comma or ) is missing");
     }
 
-    fn check_words(ty: &str, text: &str, expected: &str) {
+    fn check_type(ty: &str, text: &str, expected: &str) {
         check(&type_of(ty), text, expected);
     }
 
@@ -249,19 +249,19 @@ mod tests {
         const OBJECT: &str = "/Script/Engine.Object";
         for kind in ["SubclassOf", "SoftClass", "SoftObject"] {
             let ty = format!("{kind}({OBJECT})");
-            check_words(&ty, "none", "none");
-            check_words(&ty, " /Script/A.B ", "/Script/A.B");
-            check_words(&ty, "\"/World/a, b\"", "\"/World/a, b\"");
-            check_words(&ty, "\"none\"", "\"none\"");
+            check_type(&ty, "none", "none");
+            check_type(&ty, " /Script/A.B ", "/Script/A.B");
+            check_type(&ty, "\"/World/a, b\"", "\"/World/a, b\"");
+            check_type(&ty, "\"none\"", "\"none\"");
         }
-        check_words("FieldPath", "/Script/A.B:c", "/Script/A.B:c");
-        check_words(&format!("WeakObject({OBJECT})"), "#3.9", "#3.9");
-        check_words("ScriptInterface(/Script/Engine.Sings)", "none", "none");
+        check_type("FieldPath", "/Script/A.B:c", "/Script/A.B:c");
+        check_type(&format!("WeakObject({OBJECT})"), "#3.9", "#3.9");
+        check_type("ScriptInterface(/Script/Engine.Sings)", "none", "none");
         let lazy = format!("LazyObject({OBJECT})");
-        check_words(&lazy, "none", "none");
-        check_words(&lazy, "0123456789ABCDEF0123456789abcdef", "0123456789abcdef0123456789abcdef");
-        check_words(&lazy, "12", &format!("! `12` is not a valid {lazy}: write none or 32 hexadecimal digits"));
-        check_words(
+        check_type(&lazy, "none", "none");
+        check_type(&lazy, "0123456789ABCDEF0123456789abcdef", "0123456789abcdef0123456789abcdef");
+        check_type(&lazy, "12", &format!("! `12` is not a valid {lazy}: write none or 32 hexadecimal digits"));
+        check_type(
             &lazy,
             &"ü".repeat(16),
             &format!("! `{}` is not a valid {lazy}: write none or 32 hexadecimal digits", "ü".repeat(16)),
@@ -270,34 +270,34 @@ mod tests {
 
     #[test]
     fn containers_are_lists_in_parentheses() {
-        check_words("Array(i32)", " ( 1,2 , -3 ) ", "(1, 2, -3)");
-        check_words("Array(i32)", "()", "()");
-        check_words("Array(String)", "(a b, \"c, d\")", "(\"a b\", \"c, d\")");
-        check_words("Array(Array(u8))", "((1), (), (2, 3))", "((1), (), (2, 3))");
-        check_words("Array(/Script/Test.Point)", "((x=1), ())", "((x=1, y=4), (x=0, y=4))");
-        check_words("Array(i32)", "1, 2", "! `1, 2` is not a valid Array(i32): it does not start with (; write (a, b)");
-        check_words("Array(i32)", "(1, two)", "! `two` is not a valid i32: invalid digit found in string");
-        check_words("Array(i32)", "(1", "! `` is not a valid Array(i32): a comma or ) is missing");
-        check_words("Array(i32)", "(1) 2", "! `2` is not a valid Array(i32): it continues after the end of the value");
-        check_words("Set(Name)", "(b, a)", "(b, a)");
-        check_words("Set(Name)", "(a, a)", "! `a` is not a valid Set(Name): it occurs twice");
-        check_words("Map(String, i32)", "((a, 1), (b, 2))", "((\"a\", 1), (\"b\", 2))");
-        check_words("Map(u8, u8)", "((1, 2), (1, 3))", "! `1` is not a valid Map(u8, u8): it occurs twice");
-        check_words("Map(u8, u8)", "((1))", "! `))` is not a valid Map(u8, u8): an entry is written as (key, value)");
-        check_words("Optional(Array(u8))", "some((1, 2))", "some((1, 2))");
-        check_words("Optional(Optional(u8))", "some(none)", "some(none)");
-        check_words("Optional(u8)", "none", "none");
-        check_words("Optional(u8)", "1", "! `1` is not a valid Optional(u8): write none or some(value)");
+        check_type("Array(i32)", " ( 1,2 , -3 ) ", "(1, 2, -3)");
+        check_type("Array(i32)", "()", "()");
+        check_type("Array(String)", "(a b, \"c, d\")", "(\"a b\", \"c, d\")");
+        check_type("Array(Array(u8))", "((1), (), (2, 3))", "((1), (), (2, 3))");
+        check_type("Array(/Script/Test.Point)", "((x=1), ())", "((x=1, y=4), (x=0, y=4))");
+        check_type("Array(i32)", "1, 2", "! `1, 2` is not a valid Array(i32): it does not start with (; write (a, b)");
+        check_type("Array(i32)", "(1, two)", "! `two` is not a valid i32: invalid digit found in string");
+        check_type("Array(i32)", "(1", "! `` is not a valid Array(i32): a comma or ) is missing");
+        check_type("Array(i32)", "(1) 2", "! `2` is not a valid Array(i32): it continues after the end of the value");
+        check_type("Set(Name)", "(b, a)", "(b, a)");
+        check_type("Set(Name)", "(a, a)", "! `a` is not a valid Set(Name): it occurs twice");
+        check_type("Map(String, i32)", "((a, 1), (b, 2))", "((\"a\", 1), (\"b\", 2))");
+        check_type("Map(u8, u8)", "((1, 2), (1, 3))", "! `1` is not a valid Map(u8, u8): it occurs twice");
+        check_type("Map(u8, u8)", "((1))", "! `))` is not a valid Map(u8, u8): an entry is written as (key, value)");
+        check_type("Optional(Array(u8))", "some((1, 2))", "some((1, 2))");
+        check_type("Optional(Optional(u8))", "some(none)", "some(none)");
+        check_type("Optional(u8)", "none", "none");
+        check_type("Optional(u8)", "1", "! `1` is not a valid Optional(u8): write none or some(value)");
     }
 
     #[test]
     fn delegates_are_functions_of_objects() {
-        check_words("Delegate()", "none", "none");
-        check_words("Delegate()", "#1.2:open", "#1.2:open");
-        check_words("Delegate()", "#1.2:\"a b\"", "#1.2:\"a b\"");
-        check_words("Delegate()", "#1.2", "! `#1.2` is not a valid Delegate(): write none or #index.serial:function");
-        check_words("MulticastDelegate(u8)", "(#1.2:open, #3.4:shut)", "(#1.2:open, #3.4:shut)");
-        check_words("SparseDelegate()", "()", "()");
-        check_words("Array(Delegate())", "(none, #1.2:open)", "(none, #1.2:open)");
+        check_type("Delegate()", "none", "none");
+        check_type("Delegate()", "#1.2:open", "#1.2:open");
+        check_type("Delegate()", "#1.2:\"a b\"", "#1.2:\"a b\"");
+        check_type("Delegate()", "#1.2", "! `#1.2` is not a valid Delegate(): write none or #index.serial:function");
+        check_type("MulticastDelegate(u8)", "(#1.2:open, #3.4:shut)", "(#1.2:open, #3.4:shut)");
+        check_type("SparseDelegate()", "()", "()");
+        check_type("Array(Delegate())", "(none, #1.2:open)", "(none, #1.2:open)");
     }
 }

@@ -66,9 +66,9 @@ enum Use {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    Taking,
+    Parameters,
     Finished,
-    Given,
+    Returned,
 }
 
 /// An owned parameter block of a function, initially all zero values. Dropping the block destroys its values.
@@ -92,7 +92,7 @@ impl<'a> Frame<'a> {
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
         // Fast path: directly from a block, as for nearly all calls.
-        if self.stage == Stage::Taking
+        if self.stage == Stage::Parameters
             && let Some(param) = self.arguments.get(self.at)
             && let Some(argument) = self.params.plain_argument(self.function, param)
             && let Some(value) = argument.ptr().get::<T>()
@@ -243,18 +243,18 @@ impl<'a> Frame<'a> {
         self.most_recent = None;
         let param = self.next_param()?;
         let argument = self.evaluate(self.at, param)?;
-        let keeper = self.params.keeper(self.at);
-        let stays = keeper.is_none() || used == Use::Later;
-        if let Some(keeper) = keeper.filter(|_| used == Use::Later) {
-            self.held = Some(keeper.hold());
+        let borrow_counter = self.params.borrow_counter(self.at);
+        let is_readable = borrow_counter.is_none() || used == Use::Later;
+        if let Some(borrow_counter) = borrow_counter.filter(|_| used == Use::Later) {
+            self.held = Some(borrow_counter.hold());
         }
-        self.most_recent = Some(Recent { property: argument.property, argument: stays.then_some(argument) });
+        self.most_recent = Some(Recent { property: argument.property, argument: is_readable.then_some(argument) });
         Ok(argument)
     }
 
     fn next_param(&self) -> Result<&'a Property, CallError> {
         match self.arguments.get(self.at) {
-            Some(param) if self.stage == Stage::Taking => Ok(param),
+            Some(param) if self.stage == Stage::Parameters => Ok(param),
             _ => Err(self.no_more()),
         }
     }
@@ -308,7 +308,7 @@ impl<'a> Frame<'a> {
         if !place.ptr_mut().set(result) {
             return Err(place.mismatch(&T::describe()));
         }
-        self.stage = Stage::Given;
+        self.stage = Stage::Returned;
         Ok(())
     }
 
@@ -319,7 +319,7 @@ impl<'a> Frame<'a> {
     #[inline]
     pub fn give_value(&mut self, result: &Value) -> Result<(), CallError> {
         self.result_place()?.write(result)?;
-        self.stage = Stage::Given;
+        self.stage = Stage::Returned;
         Ok(())
     }
 
@@ -344,7 +344,7 @@ impl<'a> Frame<'a> {
 
     fn out(&self, at: usize) -> Result<&'a Property, CallError> {
         let param = self.function.arguments().get(at).filter(|param| param.flags & property_flags::OUT != 0);
-        match param.filter(|_| self.stage != Stage::Taking) {
+        match param.filter(|_| self.stage != Stage::Parameters) {
             Some(param) => Ok(param),
             None => Err(self.not_out(at)),
         }
@@ -360,7 +360,7 @@ impl<'a> Frame<'a> {
     /// Returns the location of the result if the result is in a block; `None` for all slower and all rejected cases.
     #[inline]
     fn result_in_block(&self) -> Option<Argument<'a>> {
-        let result = self.function.result().filter(|_| self.stage != Stage::Taking)?;
+        let result = self.function.result().filter(|_| self.stage != Stage::Parameters)?;
         self.params.plain_argument(self.function, result)
     }
 
@@ -370,7 +370,7 @@ impl<'a> Frame<'a> {
     /// The errors of [`Frame::give_result`].
     #[inline]
     fn result_place(&mut self) -> Result<Argument<'a>, CallError> {
-        let result = self.awaited()?;
+        let result = self.expected_result()?;
         self.params.result(self.function, result)
     }
 
@@ -388,7 +388,7 @@ impl<'a> Frame<'a> {
     /// [`CallError::Other`] before [`Frame::finish`], and for a function without a result.
     pub fn result_mut(&mut self) -> Result<PtrMut<'_>, CallError> {
         let place = self.result_place()?;
-        self.stage = Stage::Given;
+        self.stage = Stage::Returned;
         Ok(place.ptr_mut())
     }
 
@@ -401,14 +401,14 @@ impl<'a> Frame<'a> {
     /// If the parameter belongs to another call.
     pub fn result_mut_and(&mut self, param: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let (place, from) = (self.result_place()?, self.kept[param.0].1);
-        self.stage = Stage::Given;
+        self.stage = Stage::Returned;
         Ok((place.ptr_mut(), from.ptr()))
     }
 
-    fn awaited(&self) -> Result<&'a Property, CallError> {
+    fn expected_result(&self) -> Result<&'a Property, CallError> {
         let refused = |problem| Err(CallError::other(format!("the thunk of {} {problem}", self.function.path)));
         match (self.stage, self.function.result()) {
-            (Stage::Taking, _) => refused("stores the result before `finish`: call `finish` first"),
+            (Stage::Parameters, _) => refused("stores the result before `finish`: call `finish` first"),
             (_, None) => refused("stores a result, but the function is declared without one: declare it"),
             (_, Some(property)) => Ok(property),
         }
@@ -417,9 +417,9 @@ impl<'a> Frame<'a> {
     /// Returns true if the thunk took all parameters and stored the result, if the function has one.
     pub fn is_balanced(&self) -> bool {
         match self.stage {
-            Stage::Taking => false,
+            Stage::Parameters => false,
             Stage::Finished => self.function.result().is_none(),
-            Stage::Given => true,
+            Stage::Returned => true,
         }
     }
 }
@@ -435,7 +435,7 @@ pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
 /// only. Not a method, since host code receives frames.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
-    (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Given);
+    (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Returned);
     match &frame.params {
         Source::Block(view) => view.start(),
         Source::Steps(_) => std::ptr::null_mut(),
@@ -479,7 +479,7 @@ impl<'a> Frame<'a> {
     #[inline]
     fn new(object: ObjectHandle, function: &'a Function, params: Source<'a>) -> Self {
         let arguments = function.arguments();
-        let (stage, most_recent, kept, held) = (Stage::Taking, None, SmallVec::new(), None);
+        let (stage, most_recent, kept, held) = (Stage::Parameters, None, SmallVec::new(), None);
         Self { object, function, params, arguments, at: 0, stage, most_recent, kept, held }
     }
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::shown::line;
 
-use crate::delegate_words::in_words;
+use crate::delegate_text::format_named;
 use crate::path::{MemberPath, TypePath};
 use crate::values::{Entry, Form, name_of};
 
@@ -90,7 +90,7 @@ impl TypeText {
             Self::Struct(path) | Self::Reference(_, path) => path.clone(),
             Self::Container(_, of) => list(of),
             Self::Delegate(_, None, signature) => signature.to_string(),
-            Self::Delegate(_, Some(path), signature) => in_words(path, &signature.to_string()),
+            Self::Delegate(_, Some(path), signature) => format_named(path, &signature.to_string()),
         }
     }
 
@@ -286,8 +286,8 @@ mod tests {
     use super::{DEEPEST, SignatureText, TypeText};
 
     fn check(text: &str, expected: &str) {
-        let shown = text.parse::<TypeText>().map_or_else(|error| format!("! {}", error.problem), |ty| ty.to_string());
-        assert_eq!(shown, expected, "{text}");
+        let result = text.parse::<TypeText>().map_or_else(|error| format!("! {}", error.problem), |ty| ty.to_string());
+        assert_eq!(result, expected, "{text}");
     }
 
     #[test]

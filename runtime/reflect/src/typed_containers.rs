@@ -162,11 +162,11 @@ mod tests {
     use crate::typed_values::{AnsiString, MulticastDelegate, SparseDelegate, Utf8String};
     use crate::value::{Binding, LocalText};
 
-    fn check<T: OfKind + Clone + PartialEq + Debug>(words: &str, value: T, printed: &str) {
+    fn check<T: OfKind + Clone + PartialEq + Debug>(type_name: &str, value: T, printed: &str) {
         let before = live();
         {
             let world = world();
-            let ty = type_of(words);
+            let ty = type_of(type_name);
             let decl = PropertyDecl::new("x", ty.kind()).of_type(ty.type_path());
             let class = declare(&world, [dynamic("Cube", "/Script/Engine.Object", &[decl])]).remove(0);
             let (body, property) = (Body::new(&class), &class.properties[0]);
@@ -176,10 +176,14 @@ mod tests {
                 assert_eq!(body.view().get::<T>(property), Ok(value.clone()));
             }
             assert_eq!(body.view().read(property).unwrap().print(&world.names), printed);
-            assert!(body.view().get::<u8>(property).is_err() || words == "u8");
-            assert!(T::describe().starts_with(words.split('(').next().unwrap()), "{} is {words}", T::describe());
+            assert!(body.view().get::<u8>(property).is_err() || type_name == "u8");
+            assert!(
+                T::describe().starts_with(type_name.split('(').next().unwrap()),
+                "{} is {type_name}",
+                T::describe()
+            );
         }
-        assert_eq!(live(), before, "{words} leaves nothing behind");
+        assert_eq!(live(), before, "{type_name} leaves nothing behind");
     }
 
     #[test]

@@ -322,15 +322,15 @@ impl TypeResolver for Types {
         self.enum_by_path(path)
     }
 
-    fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
+    fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
         self.delegate_by_path(path).map(|found| (found.kind, Rc::clone(&found.words)))
     }
 
-    fn knows_class(&self, path: &str) -> bool {
+    fn has_class(&self, path: &str) -> bool {
         self.class_by_path(path).is_some()
     }
 
-    fn knows_interface(&self, path: &str) -> bool {
+    fn has_interface(&self, path: &str) -> bool {
         self.interface_by_path(path).is_some()
     }
 }
@@ -388,23 +388,23 @@ impl Known for Registry {
     }
 
     fn class(&self, path: &str) -> Option<Rc<Class>> {
-        self.lead(path, |path| self.visible(|table| &table.classes, path).cloned())
+        self.resolve_with(path, |path| self.visible(|table| &table.classes, path).cloned())
     }
 
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
-        self.lead(path, |path| self.visible(|table| &table.structs, path).cloned())
+        self.resolve_with(path, |path| self.visible(|table| &table.structs, path).cloned())
     }
 
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
-        self.lead(path, |path| self.visible(|table| &table.enums, path).cloned())
+        self.resolve_with(path, |path| self.visible(|table| &table.enums, path).cloned())
     }
 
     fn delegate(&self, path: &str) -> Option<Rc<DelegateType>> {
-        self.lead(path, |path| self.visible(|table| &table.delegates, path).cloned())
+        self.resolve_with(path, |path| self.visible(|table| &table.delegates, path).cloned())
     }
 
     fn interface(&self, path: &str) -> Option<Rc<Interface>> {
-        self.lead(path, |path| self.visible(|table| &table.interfaces, path).cloned())
+        self.resolve_with(path, |path| self.visible(|table| &table.interfaces, path).cloned())
     }
 
     fn is_free(&self, path: &str) -> bool {

@@ -18,15 +18,15 @@ pub trait TypeResolver {
     /// Returns the enum with a path.
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
     /// Returns the kind of the delegate with a path, and the content of the parentheses of its type.
-    fn delegate_words(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
+    fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
     /// Returns true if the struct exists, even before its layout.
-    fn knows_struct(&self, path: &str) -> bool {
+    fn has_struct(&self, path: &str) -> bool {
         self.structure(path).is_some()
     }
     /// Returns true if the class exists.
-    fn knows_class(&self, path: &str) -> bool;
+    fn has_class(&self, path: &str) -> bool;
     /// Returns true if the interface exists.
-    fn knows_interface(&self, path: &str) -> bool;
+    fn has_interface(&self, path: &str) -> bool;
 }
 
 /// Error of parsing or resolving a type.
@@ -34,7 +34,7 @@ pub trait TypeResolver {
 pub enum TypeError {
     /// Malformed in any context.
     #[error(transparent)]
-    Words(#[from] TypeTextError),
+    Malformed(#[from] TypeTextError),
     /// An unknown struct.
     #[error("unknown struct {path}: declare it in the same batch or load its module first")]
     NoStruct {
@@ -54,12 +54,12 @@ pub enum TypeError {
         path: String,
     },
     /// A delegate with another declaration.
-    #[error("declared as {found}: rebuild the code that uses {wanted} against that declaration")]
+    #[error("declared as {found}: rebuild the code that uses {expected} against that declaration")]
     OtherDelegate {
         /// The type by the delegate's declaration.
         found: String,
         /// The requested type.
-        wanted: String,
+        expected: String,
     },
     /// An unknown class.
     #[error("unknown class {path}: declare it in the same batch or load its module first")]
@@ -124,17 +124,17 @@ impl PropertyType {
             },
             TypeText::Delegate(kind, path, signature) => {
                 check_delegate(text, path.as_deref(), signature, resolver)?;
-                let words: Rc<str> = text.path().into();
+                let content: Rc<str> = text.path().into();
                 match *kind {
-                    PropertyKind::DELEGATE => Ok(Self::Delegate(words)),
-                    several if signature.result.is_some() => Err(TypeError::Words(TypeTextError {
+                    PropertyKind::DELEGATE => Ok(Self::Delegate(content)),
+                    several if signature.result.is_some() => Err(TypeError::Malformed(TypeTextError {
                         text: text.to_string(),
                         problem: format!("a {} has no result", several.text().unwrap_or("?")),
                     })),
                     PropertyKind::MULTICAST_DELEGATE => {
-                        Ok(Self::MulticastDelegate(Rc::new(ElementType::delegate(&words))))
+                        Ok(Self::MulticastDelegate(Rc::new(ElementType::delegate(&content))))
                     }
-                    _ => Ok(Self::SparseDelegate(Rc::new(ElementType::delegate(&words)))),
+                    _ => Ok(Self::SparseDelegate(Rc::new(ElementType::delegate(&content)))),
                 }
             }
         }
@@ -142,7 +142,7 @@ impl PropertyType {
 }
 
 fn unknown(text: &TypeText) -> TypeError {
-    TypeError::Words(TypeTextError { text: text.to_string(), problem: "this host has no such kind".to_owned() })
+    TypeError::Malformed(TypeTextError { text: text.to_string(), problem: "this host has no such kind".to_owned() })
 }
 
 fn reference(
@@ -152,9 +152,9 @@ fn reference(
     resolver: &dyn TypeResolver,
 ) -> Result<PropertyType, TypeError> {
     match kind {
-        PropertyKind::SCRIPT_INTERFACE if resolver.knows_interface(path) => {}
+        PropertyKind::SCRIPT_INTERFACE if resolver.has_interface(path) => {}
         PropertyKind::SCRIPT_INTERFACE => return Err(TypeError::NoInterface { path: path.to_owned() }),
-        _ if resolver.knows_class(path) => {}
+        _ if resolver.has_class(path) => {}
         _ => return Err(TypeError::NoClass { path: path.to_owned() }),
     }
     let of_path = Entry::of(kind).and_then(|entry| entry.of_path);
@@ -175,28 +175,29 @@ fn check_delegate(
 ) -> Result<(), TypeError> {
     check_signature(signature, resolver)?;
     let Some(path) = path else { return Ok(()) };
-    let (kind, words) = resolver.delegate_words(path).ok_or_else(|| TypeError::NoDelegate { path: path.to_owned() })?;
-    if kind == text.kind() && *words == *text.path() {
+    let (kind, content) =
+        resolver.delegate_type_text(path).ok_or_else(|| TypeError::NoDelegate { path: path.to_owned() })?;
+    if kind == text.kind() && *content == *text.path() {
         return Ok(());
     }
-    let found = format!("{}({words})", kind.text().unwrap_or("?"));
-    Err(TypeError::OtherDelegate { found, wanted: text.to_string() })
+    let found = format!("{}({content})", kind.text().unwrap_or("?"));
+    Err(TypeError::OtherDelegate { found, expected: text.to_string() })
 }
 
 /// Checks the types of a signature without resolving them: a signature may name a struct that contains the delegate.
 fn check_signature(signature: &SignatureText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
-    signature.arguments.iter().chain(signature.result.as_deref()).try_for_each(|word| check_words(word, resolver))
+    signature.arguments.iter().chain(signature.result.as_deref()).try_for_each(|ty| check_type_text(ty, resolver))
 }
 
-fn check_words(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
+fn check_type_text(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
     match text {
         TypeText::Plain(_) => Ok(()),
-        TypeText::Struct(path) if resolver.knows_struct(path) => Ok(()),
+        TypeText::Struct(path) if resolver.has_struct(path) => Ok(()),
         TypeText::Struct(path) => Err(TypeError::NoStruct { path: path.clone() }),
         TypeText::Reference(PropertyKind::ENUM, path) if resolver.enumeration(path).is_some() => Ok(()),
         TypeText::Reference(PropertyKind::ENUM, path) => Err(TypeError::NoEnum { path: path.clone() }),
         TypeText::Reference(kind, path) => reference(text, *kind, path, resolver).map(|_| ()),
-        TypeText::Container(_, of) => of.iter().try_for_each(|inner| check_words(inner, resolver)),
+        TypeText::Container(_, of) => of.iter().try_for_each(|inner| check_type_text(inner, resolver)),
         TypeText::Delegate(_, path, signature) => check_delegate(text, path.as_deref(), signature, resolver),
     }
 }
@@ -219,7 +220,7 @@ mod tests {
             structure("Path", field(PropertyKind::ARRAY, "/Script/Test.Point")),
         ];
         world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).unwrap();
-        let shown = match PropertyType::parse(text, &world.types) {
+        let result = match PropertyType::parse(text, &world.types) {
             Ok(ty) => {
                 assert_eq!(ty.to_string(), text, "Display is the inverse");
                 assert_eq!(PropertyType::parse(text, &world.types).as_ref(), Ok(&ty));
@@ -227,7 +228,7 @@ mod tests {
             }
             Err(error) => format!("! {error}"),
         };
-        assert_eq!(shown, expected, "{text}");
+        assert_eq!(result, expected, "{text}");
     }
 
     #[test]

@@ -116,7 +116,7 @@ const CLASSES: usize = 4;
 /// type. Game thread only.
 #[derive(Debug)]
 pub struct WordPlaces {
-    looked: Cell<u64>,
+    epoch: Cell<u64>,
     /// Cache entries, indexed by class id.
     places: [Cell<Option<Place>>; CLASSES],
 }
@@ -138,14 +138,14 @@ impl WordPlaces {
     /// Creates an empty cache.
     #[must_use]
     pub const fn new() -> Self {
-        Self { looked: Cell::new(Stamp::NEVER), places: [const { Cell::new(None) }; CLASSES] }
+        Self { epoch: Cell::new(Stamp::NEVER), places: [const { Cell::new(None) }; CLASSES] }
     }
 
     /// Returns the epoch of the lookup.
     #[must_use]
     #[inline]
-    pub fn looked(&self) -> u64 {
-        self.looked.get()
+    pub fn epoch(&self) -> u64 {
+        self.epoch.get()
     }
 
     /// Reads the property of an object; `None` if the object does not exist or its class is not cached. The caller has
@@ -176,7 +176,7 @@ impl WordPlaces {
 
     /// Caches the offset of the property for `class` at epoch `count`.
     pub fn note<T: FrameValue>(&self, count: u64, class: &Class, property: &Property) {
-        if self.looked.replace(count) != count {
+        if self.epoch.replace(count) != count {
             self.places.iter().for_each(|place| place.set(None));
         }
         let place = <T as OfKind>::IN_SLOT.and_then(|kind| Place::of(class, property, kind));

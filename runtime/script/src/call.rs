@@ -12,7 +12,7 @@ use alcedo_reflect::function::Function;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::value::{Binding, Value};
 
-use crate::exec::{Aim, Callee, Linked, Site, Slot, Went};
+use crate::exec::{Callee, Linked, LinkedTarget, Site, Slot, Transfer};
 use crate::machine::Machine;
 use crate::place::Registers;
 
@@ -38,77 +38,77 @@ impl Machine {
     /// # Errors
     /// Returns the errors of dispatch and of native code.
     #[inline]
-    pub(crate) fn call(&self, world: &World, site: &Site, registers: &Registers) -> Result<Went, CallError> {
+    pub(crate) fn call(&self, world: &World, site: &Site, registers: &Registers) -> Result<Transfer, CallError> {
         match &site.target {
-            Aim::Final(None, callee) if let Some(callee) = callee.get() => {
-                self.go(world, site, registers, registers.object, registers.class, callee.body())
+            LinkedTarget::Final(None, callee) if let Some(callee) = callee.get() => {
+                self.enter_body(world, site, registers, registers.object, registers.class, callee.body())
             }
-            Aim::Static(callee) => {
+            LinkedTarget::Static(callee) => {
                 let callee = callee.get_or_init(|| self.callee(&site.function));
-                self.go(world, site, registers, ObjectHandle::NONE, Name::default(), callee.body())
+                self.enter_body(world, site, registers, ObjectHandle::NONE, Name::default(), callee.body())
             }
-            Aim::Virtual(object) => {
+            LinkedTarget::Virtual(object) => {
                 let object = object.map_or(registers.object, |at| registers.handle(at));
                 let Some(class) = world.objects.class_id(object) else { return self.call_none(site, registers) };
-                if site.seen.get() != class {
+                if site.cached_class.get() != class {
                     self.find_virtual(world, site, object, class)?;
                 }
-                self.go(world, site, registers, object, Name::default(), site.seen_body()?)
+                self.enter_body(world, site, registers, object, Name::default(), site.cached_body()?)
             }
-            _ => self.call_otherwise(world, site, registers),
+            _ => self.call_uncached(world, site, registers),
         }
     }
 
-    fn call_otherwise(&self, world: &World, site: &Site, registers: &Registers) -> Result<Went, CallError> {
+    fn call_uncached(&self, world: &World, site: &Site, registers: &Registers) -> Result<Transfer, CallError> {
         match &site.target {
-            Aim::Final(object, cell) => {
+            LinkedTarget::Final(object, cell) => {
                 let callee = cell.get_or_init(|| self.callee(&site.function));
                 let object = object.map_or(registers.object, |at| registers.handle(at));
                 let Some(class) = world.objects.class_id(object) else { return self.call_none(site, registers) };
-                if site.seen.get() != class {
+                if site.cached_class.get() != class {
                     check_is_a(world, object, &site.function)?;
-                    site.seen.set(class);
+                    site.cached_class.set(class);
                 }
-                self.go(world, site, registers, object, Name::default(), callee.body())
+                self.enter_body(world, site, registers, object, Name::default(), callee.body())
             }
-            Aim::OfClass(None) if !registers.object.is_none() => {
+            LinkedTarget::OfClass(None) if !registers.object.is_none() => {
                 let object = registers.object;
                 let Some(id) = world.objects.class_id(object) else { return self.call_none(site, registers) };
-                if site.seen.get() != id {
+                if site.cached_class.get() != id {
                     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
                     self.find_static(site, &class);
-                    site.seen_path.set(world.names.intern(&class.path));
-                    site.seen.set(id);
+                    site.cached_path.set(world.names.intern(&class.path));
+                    site.cached_class.set(id);
                 }
-                self.go(world, site, registers, ObjectHandle::NONE, site.seen_path.get(), site.seen_body()?)
+                self.enter_body(world, site, registers, ObjectHandle::NONE, site.cached_path.get(), site.cached_body()?)
             }
-            Aim::OfClass(at) => {
+            LinkedTarget::OfClass(at) => {
                 let path = at.map_or(registers.class, |at| registers.name(at));
                 // A path always resolves to the same class while scripts run.
                 let run = self.run.get();
-                if site.seen_run.get() != run || site.seen_path.get() != path {
+                if site.cached_run.get() != run || site.cached_path.get() != path {
                     let Some(class) = world.types.class_by_path(&world.names.text(path)) else {
                         return self.call_none(site, registers);
                     };
                     self.find_static(site, &class);
-                    site.seen_path.set(path);
-                    site.seen_run.set(run);
+                    site.cached_path.set(path);
+                    site.cached_run.set(run);
                 }
-                self.go(world, site, registers, ObjectHandle::NONE, path, site.seen_body()?)
+                self.enter_body(world, site, registers, ObjectHandle::NONE, path, site.cached_body()?)
             }
-            Aim::Interface(at) => {
+            LinkedTarget::Interface(at) => {
                 let object = registers.handle(*at);
                 let Some(id) = world.objects.class_id(object) else { return self.call_none(site, registers) };
-                if site.seen.get() != id {
+                if site.cached_class.get() != id {
                     let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
                     let found = class.find_function(&site.function.text).filter(|found| site.suits(found));
-                    let callee = self.callee(found.ok_or_else(|| lacks(&class.path, &site.function))?);
-                    *site.seen_callee.borrow_mut() = Some(callee);
-                    site.seen.set(id);
+                    let callee = self.callee(found.ok_or_else(|| missing_function(&class.path, &site.function))?);
+                    *site.cached_callee.borrow_mut() = Some(callee);
+                    site.cached_class.set(id);
                 }
-                self.go(world, site, registers, object, Name::default(), site.seen_body()?)
+                self.enter_body(world, site, registers, object, Name::default(), site.cached_body()?)
             }
-            Aim::Delegate { delegate, object, fallback } => self.call_delegate(
+            LinkedTarget::Delegate { delegate, object, fallback } => self.call_delegate(
                 world,
                 site,
                 registers,
@@ -116,7 +116,9 @@ impl Machine {
                 *object,
                 fallback.as_ref().map(|(function, _)| function),
             ),
-            Aim::Virtual(_) | Aim::Static(_) => Err(CallError::other("such a call is made elsewhere")),
+            LinkedTarget::Virtual(_) | LinkedTarget::Static(_) => {
+                Err(CallError::other("such a call is made elsewhere"))
+            }
         }
     }
 
@@ -125,15 +127,15 @@ impl Machine {
     fn find_static(&self, site: &Site, class: &Class) {
         let found = class.find_function(&site.function.text).filter(|found| site.suits(found));
         let found = found.unwrap_or(&site.function);
-        site.seen_is_own.set(Rc::ptr_eq(found, &site.function));
-        *site.seen_callee.borrow_mut() = Some(self.callee(found));
+        site.cached_is_own.set(Rc::ptr_eq(found, &site.function));
+        *site.cached_callee.borrow_mut() = Some(self.callee(found));
     }
 
     /// Returns true if the cache proves that a call on the class of the object resolves to the function that the loader found to
     /// be plain.
     #[inline]
-    pub(crate) fn is_seen_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
-        site.seen_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.seen.get())
+    pub(crate) fn is_cached_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
+        site.cached_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get())
     }
 
     fn call_delegate(
@@ -144,27 +146,27 @@ impl Machine {
         delegate: &Slot,
         object: Option<u16>,
         fallback: Option<&Rc<Function>>,
-    ) -> Result<Went, CallError> {
+    ) -> Result<Transfer, CallError> {
         let bound = match registers.ptr(delegate).read() {
             Value::Delegate(binding) => vec![binding],
             Value::Multicast(bindings) | Value::Sparse(bindings) => bindings,
             _ => Vec::new(),
         };
-        let living: Vec<Binding> = bound.into_iter().filter(|binding| world.objects.is_alive(binding.object)).collect();
-        let words = delegate.property.ty.signature().unwrap_or_default();
+        let alive: Vec<Binding> = bound.into_iter().filter(|binding| world.objects.is_alive(binding.object)).collect();
+        let signature = delegate.property.ty.signature().unwrap_or_default();
         let find = |binding: &Binding| -> Result<Callee, CallError> {
             let class = world.objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
             let name = world.names.text(binding.function);
-            let found = class.find_function(&name).filter(|found| found.words() == words && site.suits(found));
+            let found = class.find_function(&name).filter(|found| found.words() == signature && site.suits(found));
             let found = found.ok_or_else(|| CallError::NotFound {
                 message: format!(
-                    "{} has no function {name} of the signature ({words}) that a delegate calls",
+                    "{} has no function {name} of the signature ({signature}) that a delegate calls",
                     class.path
                 ),
             })?;
             Ok(self.callee(found))
         };
-        match living.as_slice() {
+        match alive.as_slice() {
             [] => match fallback {
                 None => self.call_none(site, registers),
                 Some(function) => {
@@ -174,45 +176,45 @@ impl Machine {
                         return self.call_none(site, registers);
                     }
                     check_is_a(world, object, function)?;
-                    self.go(world, site, registers, object, Name::default(), callee.body())
+                    self.enter_body(world, site, registers, object, Name::default(), callee.body())
                 }
             },
-            [binding] => self.go_bound(world, site, registers, binding.object, &find(binding)?),
+            [binding] => self.enter_bound(world, site, registers, binding.object, &find(binding)?),
             several => {
                 for binding in several {
                     // An earlier call may have destroyed this object or the calling one.
                     if !world.objects.is_alive(binding.object) {
                         continue;
                     }
-                    let registers = registers.anew(world);
+                    let registers = registers.refreshed(world);
                     let callee = find(binding)?;
                     let depth = self.frames.depth();
-                    if self.go_bound(world, site, &registers, binding.object, &callee)? == Went::In {
+                    if self.enter_bound(world, site, &registers, binding.object, &callee)? == Transfer::In {
                         self.enter(world, depth)?;
                         // No values are copied back: delegates have no out parameters, and multicast delegates no result.
                         self.frames.pop();
                     }
                 }
-                Ok(Went::Out)
+                Ok(Transfer::Out)
             }
         }
     }
 
     /// Calls the bound function of a delegate; a static function gets the class of the object.
-    fn go_bound(
+    fn enter_bound(
         &self,
         world: &World,
         site: &Site,
         registers: &Registers,
         object: ObjectHandle,
         callee: &Callee,
-    ) -> Result<Went, CallError> {
+    ) -> Result<Transfer, CallError> {
         if callee.function.flags & function_flags::STATIC == 0 {
-            return self.go(world, site, registers, object, Name::default(), callee.body());
+            return self.enter_body(world, site, registers, object, Name::default(), callee.body());
         }
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let class = world.names.intern(&class.path);
-        self.go(world, site, registers, ObjectHandle::NONE, class, callee.body())
+        self.enter_body(world, site, registers, ObjectHandle::NONE, class, callee.body())
     }
 
     /// Returns a function with its code, if it is a script of this machine.
@@ -231,26 +233,26 @@ impl Machine {
             None => class.find_function(&site.function.text).unwrap_or(&site.function),
         };
         if !site.suits(function) {
-            return Err(lacks(&class.path, &site.function));
+            return Err(missing_function(&class.path, &site.function));
         }
         let callee = self.callee(function);
-        *site.seen_callee.borrow_mut() = Some(callee);
-        site.seen.set(id);
+        *site.cached_callee.borrow_mut() = Some(callee);
+        site.cached_class.set(id);
         Ok(())
     }
 
     /// Handles a call on no object: logs it, and the result is zero.
     #[cold]
-    fn call_none(&self, site: &Site, registers: &Registers) -> Result<Went, CallError> {
-        if !matches!(site.target, Aim::Delegate { .. }) {
+    fn call_none(&self, site: &Site, registers: &Registers) -> Result<Transfer, CallError> {
+        if !matches!(site.target, LinkedTarget::Delegate { .. }) {
             self.warn(&format!("{} of none is called", site.function.text));
         }
         registers.clear(site.to.as_ref(), site.initial.as_ref())?;
-        Ok(Went::Nowhere)
+        Ok(Transfer::None)
     }
 
     #[inline]
-    fn go(
+    fn enter_body(
         &self,
         world: &World,
         site: &Site,
@@ -258,7 +260,7 @@ impl Machine {
         object: ObjectHandle,
         class: Name,
         body: Body,
-    ) -> Result<Went, CallError> {
+    ) -> Result<Transfer, CallError> {
         let linked = match body {
             Body::Script(linked) => linked,
             Body::Other(function) => return self.call_out(world, site, registers, object, &function),
@@ -269,16 +271,16 @@ impl Machine {
         let memory = if object == registers.object { registers.memory() } else { self.memory_of(world, object) };
         if linked.is_singular && self.runs(&linked, object) {
             registers.clear(site.to.as_ref(), site.initial.as_ref())?;
-            return Ok(Went::Nowhere);
+            return Ok(Transfer::None);
         }
         let class = if class == Name::default() { linked.class_name } else { class };
-        let there = self.frames.push(linked, object, memory, class, site, site.skipped)?;
+        let params = self.frames.push(linked, object, memory, class, site, site.skipped)?;
         for one in &site.moves {
             // SAFETY: `registers` are those of the caller; each frame of a function with this signature begins with its
             // parameters.
-            unsafe { one.over(registers.base(), there) };
+            unsafe { one.over(registers.base(), params) };
         }
-        Ok(Went::In)
+        Ok(Transfer::In)
     }
 
     /// Returns true if the function is running on the object.
@@ -295,9 +297,9 @@ impl Machine {
 impl Site {
     /// Returns the cached callee as an owned value, since the callee may reach this site again with an object of another class.
     #[inline]
-    fn seen_body(&self) -> Result<Body, CallError> {
-        let seen = self.seen_callee.borrow();
-        seen.as_ref().map(Callee::body).ok_or_else(|| lacks("no class", &self.function))
+    fn cached_body(&self) -> Result<Body, CallError> {
+        let callee = self.cached_callee.borrow();
+        callee.as_ref().map(Callee::body).ok_or_else(|| missing_function("no class", &self.function))
     }
 
     /// Returns true if the parameter layout equals that of the function that the call was checked against.
@@ -333,20 +335,23 @@ pub(crate) unsafe fn direct(
             Some((object, world.objects.memory(object)?))
         }
     };
-    let is_seen = |object: ObjectHandle| world.objects.class_id(object).is_some_and(|class| class == site.seen.get());
+    let is_cached =
+        |object: ObjectHandle| world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get());
     match &site.target {
-        Aim::Static(cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, ObjectHandle::NONE, std::ptr::null_mut())),
-        Aim::Final(None, cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, own, memory)),
-        Aim::Final(at, cell) => {
+        LinkedTarget::Static(cell) => {
+            Some((cell.get()?.linked.as_ref()?.upgrade()?, ObjectHandle::NONE, std::ptr::null_mut()))
+        }
+        LinkedTarget::Final(None, cell) => Some((cell.get()?.linked.as_ref()?.upgrade()?, own, memory)),
+        LinkedTarget::Final(at, cell) => {
             let (object, memory) = object(at)?;
             let linked = cell.get()?.linked.as_ref()?;
-            is_seen(object).then(|| Some((linked.upgrade()?, object, memory)))?
+            is_cached(object).then(|| Some((linked.upgrade()?, object, memory)))?
         }
-        Aim::Virtual(at) => {
+        LinkedTarget::Virtual(at) => {
             let (object, memory) = object(at)?;
-            let seen = site.seen_callee.borrow();
-            let linked = seen.as_ref()?.linked.as_ref()?;
-            is_seen(object).then(|| Some((linked.upgrade()?, object, memory)))?
+            let callee = site.cached_callee.borrow();
+            let linked = callee.as_ref()?.linked.as_ref()?;
+            is_cached(object).then(|| Some((linked.upgrade()?, object, memory)))?
         }
         _ => None,
     }
@@ -367,7 +372,7 @@ pub(crate) fn check_is_a(world: &World, object: ObjectHandle, function: &Functio
 }
 
 #[cold]
-pub(crate) fn lacks(class: &str, function: &Function) -> CallError {
+pub(crate) fn missing_function(class: &str, function: &Function) -> CallError {
     CallError::Signature {
         name: format!("{class}:{}", function.text),
         found: "another one, or none".to_owned(),

@@ -10,7 +10,7 @@ use alcedo_reflect::property::Property;
 use alcedo_reflect::thunk::{Frame, Thunk, hand_over};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
-use crate::call::{check_is_a, lacks};
+use crate::call::{check_is_a, missing_function};
 use crate::exec::Linked;
 use crate::machine::Machine;
 use crate::size;
@@ -53,9 +53,9 @@ impl Machine {
             }
             false => {
                 let class = world.objects.class_id(object).ok_or(CallError::Stale { handle: object })?;
-                if linked.seen.get() != class {
+                if linked.checked_class.get() != class {
                     check_is_a(world, object, &linked.function)?;
-                    linked.seen.set(class);
+                    linked.checked_class.set(class);
                 }
                 (self.memory_of(world, object), Name::default())
             }
@@ -65,14 +65,14 @@ impl Machine {
             return Ok(());
         }
         if !std::ptr::eq(alcedo_reflect::thunk::function_of(frame), &*linked.function) {
-            return Err(lacks(&linked.class.path, alcedo_reflect::thunk::function_of(frame)));
+            return Err(missing_function(&linked.class.path, alcedo_reflect::thunk::function_of(frame)));
         }
         let block = hand_over(frame);
         if block.is_null() {
             return Err(CallError::other(format!("{} is not a function with a custom thunk", linked.function.path)));
         }
         self.begin();
-        self.pay(1)?;
+        self.charge(1)?;
         let depth = self.frames.depth();
         let _mark = self.mark();
         let base = self.frames.push(Rc::clone(linked), object, memory, class, std::ptr::null(), 0)?;

@@ -16,9 +16,9 @@ use alcedo_reflect::storage::View;
 use alcedo_reflect::thunk::{run_over_block, stepping};
 use alcedo_reflect::values::ptr::PtrMut;
 
-use crate::exec::{Arg, Site, Went};
+use crate::exec::{Arg, Site, Transfer};
 use crate::machine::Machine;
-use crate::place::{Purpose, Registers};
+use crate::place::{Access, Registers};
 
 impl Machine {
     /// Calls native or plugin code.
@@ -29,7 +29,7 @@ impl Machine {
         registers: &Registers,
         object: ObjectHandle,
         function: &Rc<Function>,
-    ) -> Result<Went, CallError> {
+    ) -> Result<Transfer, CallError> {
         function.may_run(world, object)?;
         // Ends script frames that the code leaves behind when it panics.
         let _mark = self.mark();
@@ -38,7 +38,7 @@ impl Machine {
         } else {
             self.call_with_block(world, site, registers, object, function)
         };
-        done.map(|()| Went::Out)
+        done.map(|()| Transfer::Out)
     }
 
     /// Calls a static host function whose parameters are copied bytewise; returns true on success. The error is stored in
@@ -52,10 +52,10 @@ impl Machine {
         let (function, _mark) = (&*site.function, self.mark());
         let block = match self.frames.take(site.block as usize, &|| function.path.to_string()) {
             Ok(block) => block,
-            Err(error) => return self.went_wrong(error),
+            Err(error) => return self.fail_call(error),
         };
         if let Err(error) = function.may_run(world, ObjectHandle::NONE) {
-            return self.went_wrong(error);
+            return self.fail_call(error);
         }
         for one in &site.moves {
             // SAFETY: the caller promised its frame; `block` is a zeroed block of the function.
@@ -66,13 +66,13 @@ impl Machine {
         let mut called = Ok(());
         let caught = caught(|| called = run_over_block(world.context(), ObjectHandle::NONE, function, view));
         if caught.is_ok() && called.is_ok() {
-            for back in &site.outs {
+            for back in &site.moves_back {
                 // SAFETY: same as above.
                 unsafe { back.back(base, block) };
             }
             return true;
         }
-        self.went_wrong(match (caught, called) {
+        self.fail_call(match (caught, called) {
             (Err(message), _) => CallError::Panicked { message, place: None },
             (_, Err(error)) => error,
             (Ok(()), Ok(())) => CallError::other("nothing went wrong"),
@@ -80,7 +80,7 @@ impl Machine {
     }
 
     #[cold]
-    fn went_wrong(&self, error: CallError) -> bool {
+    fn fail_call(&self, error: CallError) -> bool {
         self.failed.set(Some(error));
         false
     }
@@ -107,7 +107,7 @@ impl Machine {
             called = Err(CallError::Panicked { message, place: None });
         }
         if called.is_ok() {
-            for back in &site.outs {
+            for back in &site.moves_back {
                 // SAFETY: same as above.
                 unsafe { back.back(registers.base(), block) };
             }
@@ -142,7 +142,7 @@ struct ScriptSteps<'a> {
 }
 
 // SAFETY: the loader rejects, in such a call, other uses of a written register, including that of the result, and of the root of
-// a place; it allows at most one place. A register does not move until the call returns; `keeper` guarantees the place.
+// a place; it allows at most one place. A register does not move until the call returns; `borrow_counter` guarantees the place.
 unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
         let site: &'a Site = self.site;
@@ -150,13 +150,13 @@ unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
             Arg::Value(source) => Ok(self.registers.argument(source)),
             Arg::Place(place) => {
                 let is_out = site.function.arguments()[at].flags & property_flags::OUT != 0;
-                let purpose = if is_out { Purpose::Change } else { Purpose::Read };
-                self.registers.place_argument(self.world, place, purpose)
+                let access = if is_out { Access::Change } else { Access::Read };
+                self.registers.place_argument(self.world, place, access)
             }
         }
     }
 
-    fn keeper(&self, at: usize) -> Option<&'a LentSlices> {
+    fn borrow_counter(&self, at: usize) -> Option<&'a LentSlices> {
         matches!(self.site.args[at], Arg::Place(_)).then_some(&self.world.slices)
     }
 

@@ -10,26 +10,26 @@ use alcedo_reflect::values::ptr::Ptr;
 pub(crate) const LINE: u64 = 10_000;
 
 /// Rounds per new object.
-pub(crate) const BIRTH: u64 = 1_000;
+pub(crate) const NEW_OBJECT: u64 = 1_000;
 
 /// Bytes of a string or container element per round.
 const TEXT: usize = 64;
 
 thread_local! {
-    static DUE: Cell<u64> = const { Cell::new(0) };
+    static PENDING: Cell<u64> = const { Cell::new(0) };
 }
 
 #[inline]
 pub(crate) fn add(rounds: u64) {
     if rounds != 0 {
-        DUE.set(DUE.get().saturating_add(rounds));
+        PENDING.set(PENDING.get().saturating_add(rounds));
     }
 }
 
 /// Returns and clears the pending rounds.
 #[inline]
 pub(crate) fn take() -> u64 {
-    DUE.replace(0)
+    PENDING.replace(0)
 }
 
 /// Returns the cost of one pass over a string.

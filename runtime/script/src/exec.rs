@@ -13,13 +13,13 @@ use alcedo_reflect::storage::Schema;
 use alcedo_reflect::value::Value;
 use alcedo_uc::hir::{Cast, Conversion, Intrinsic, Num, Op, Operand, Unary};
 
-use crate::triple::Made;
+use crate::triple::TripleOp;
 
 /// An instruction. `a`, `b`, `c` are frame offsets unless the operation specifies otherwise.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Word {
-    pub(crate) op: Do,
+pub(crate) struct Instruction {
+    pub(crate) op: OpCode,
     pub(crate) a: u16,
     pub(crate) b: u16,
     pub(crate) c: u16,
@@ -31,7 +31,7 @@ pub(crate) struct Word {
 /// Operation of an instruction. `Imm`: the right operand is the constant `x`. Jumps continue at instruction `y`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
-pub(crate) enum Do {
+pub(crate) enum OpCode {
     Nop,
     /// `a = b`; the suffix is the number of bytes.
     Copy1,
@@ -174,7 +174,7 @@ pub(crate) struct Linked {
     pub(crate) function: Rc<Function>,
     pub(crate) class: Rc<Class>,
     pub(crate) file: Rc<str>,
-    pub(crate) words: Box<[Word]>,
+    pub(crate) instructions: Box<[Instruction]>,
     pub(crate) lines: Box<[u32]>,
     /// Frame size in bytes, a multiple of 16.
     pub(crate) frame_size: u32,
@@ -187,12 +187,12 @@ pub(crate) struct Linked {
     pub(crate) sites: Box<[Site]>,
     pub(crate) others: Box<[OtherProperty]>,
     pub(crate) slow: Box<[Slow]>,
-    pub(crate) triples: Box<[Made]>,
+    pub(crate) triples: Box<[TripleOp]>,
     /// Constants that are copied bytewise.
     pub(crate) constants: Box<[Rc<Constant>]>,
     pub(crate) class_name: Name,
     /// Class of the last successful check for this function.
-    pub(crate) seen: Cell<ClassId>,
+    pub(crate) checked_class: Cell<ClassId>,
 }
 
 /// A property of an object other than `self`.
@@ -203,19 +203,19 @@ pub(crate) struct OtherProperty {
     /// Offset in the object; may be inside of the property.
     pub(crate) offset: u32,
     /// Class of the last successful check for this property.
-    pub(crate) seen: Cell<ClassId>,
+    pub(crate) checked_class: Cell<ClassId>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Site {
-    pub(crate) target: Aim,
+    pub(crate) target: LinkedTarget,
     /// Function as declared where the checker found it.
     pub(crate) function: Rc<Function>,
     pub(crate) args: Box<[Arg]>,
     /// Moves of arguments into a script frame or parameter block.
     pub(crate) moves: Box<[Move]>,
     /// Moves of out parameters and the result back.
-    pub(crate) outs: Box<[Move]>,
+    pub(crate) moves_back: Box<[Move]>,
     /// Offset and type of parameters and result; the flag marks out parameters.
     pub(crate) layout: Rc<[(u32, PropertyType, bool)]>,
     /// Parameters and result whose values own memory.
@@ -230,17 +230,17 @@ pub(crate) struct Site {
     /// Target of the result.
     pub(crate) to: Option<Slot>,
     /// Call cache: last callee with the class of its object, or with a class path in one run.
-    pub(crate) seen: Cell<ClassId>,
-    pub(crate) seen_path: Cell<Name>,
-    pub(crate) seen_run: Cell<u64>,
-    pub(crate) seen_callee: RefCell<Option<Callee>>,
+    pub(crate) cached_class: Cell<ClassId>,
+    pub(crate) cached_path: Cell<Name>,
+    pub(crate) cached_run: Cell<u64>,
+    pub(crate) cached_callee: RefCell<Option<Callee>>,
     /// True if the cached callee is `function`.
-    pub(crate) seen_is_own: Cell<bool>,
+    pub(crate) cached_is_own: Cell<bool>,
 }
 
 /// Target of a call.
 #[derive(Debug)]
-pub(crate) enum Aim {
+pub(crate) enum LinkedTarget {
     Virtual(Option<u16>),
     Final(Option<u16>, OnceCell<Callee>),
     Static(OnceCell<Callee>),
@@ -270,18 +270,18 @@ pub(crate) enum Arg {
 /// Move of one value between a frame and the frame or block of a callee.
 #[derive(Debug)]
 pub(crate) struct Move {
-    pub(crate) how: How,
+    pub(crate) copy_kind: CopyKind,
     /// Offset in the caller's frame.
-    pub(crate) here: u16,
+    pub(crate) caller_offset: u16,
     /// Offset among the parameters.
-    pub(crate) there: u16,
+    pub(crate) param_offset: u16,
     /// Source constant, if the value is not in the frame.
     pub(crate) source: Option<Rc<Constant>>,
     pub(crate) property: Rc<Property>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum How {
+pub(crate) enum CopyKind {
     Bytes1,
     Bytes4,
     Bytes8,
@@ -330,7 +330,7 @@ pub(crate) enum Slow {
     Copy(Slot, Source),
     Unary(Unary, Slot, Source),
     Binary(Op, Operand, Slot, Source, Source),
-    Triple(Made, Slot, Source, Source),
+    Triple(TripleOp, Slot, Source, Source),
     Convert(Conversion, Slot, Source),
     Cast(Cast, Slot, Source),
     Load(Slot, LinkedPlace),
@@ -346,13 +346,13 @@ pub(crate) enum Slow {
 
 /// Control transfer of a call or another step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Went {
+pub(crate) enum Transfer {
     /// Into a script frame, which is now innermost.
     In,
     /// Other code was called and has returned.
     Out,
     /// No transfer.
-    Nowhere,
+    None,
 }
 
 /// Kinds of numbers, indexed by their code in instructions.

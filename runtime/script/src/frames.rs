@@ -11,12 +11,12 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::storage::View;
 use alcedo_reflect::values::ptr::PtrMut;
 
-use crate::exec::{Linked, Site, Word};
+use crate::exec::{Instruction, Linked, Site};
 
 pub(crate) struct Activation {
     pub(crate) linked: Rc<Linked>,
     /// Next instruction after a call from here returns.
-    pub(crate) next: *const Word,
+    pub(crate) next: *const Instruction,
     pub(crate) base: *mut u8,
     pub(crate) object: ObjectHandle,
     pub(crate) memory: *mut u8,
@@ -73,10 +73,10 @@ impl Frames {
         unsafe { (*self.running.get()).len() }
     }
 
-    /// Calls `look` for each call, innermost first.
-    pub(crate) fn each(&self, look: &mut dyn FnMut(&Activation)) {
-        // SAFETY: `look` is a function of this crate that never calls scripts.
-        unsafe { &*self.running.get() }.iter().rev().for_each(look);
+    /// Calls `visit` for each call, innermost first.
+    pub(crate) fn each(&self, visit: &mut dyn FnMut(&Activation)) {
+        // SAFETY: `visit` is a function of this crate that never calls scripts.
+        unsafe { &*self.running.get() }.iter().rev().for_each(visit);
     }
 
     /// Visits all objects that frames refer to, and the objects of the calls.
@@ -128,7 +128,7 @@ impl Frames {
             return Err(self.too_deep(what()));
         }
         let base = self.take(linked.frame_size as usize, &what)?;
-        let next = linked.words.as_ptr();
+        let next = linked.instructions.as_ptr();
         let activation = Activation { linked, next, base, object, memory, class, skipped, site };
         // SAFETY: the reference ends here.
         unsafe { (*self.running.get()).push(activation) };
@@ -157,7 +157,7 @@ impl Frames {
             }
             zero(base, size);
             self.top.set(base.wrapping_add(size));
-            let next = linked.words.as_ptr();
+            let next = linked.instructions.as_ptr();
             let skipped = site.skipped;
             running.as_mut_ptr().add(depth).write(Activation {
                 linked,

@@ -12,9 +12,9 @@ use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::Intrinsic;
 
 use crate::cost;
-use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source, Went};
+use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source, Transfer};
 use crate::machine::Machine;
-use crate::place::{Purpose, Registers, grow};
+use crate::place::{Access, Registers, grow};
 use crate::size;
 use crate::slow::bound;
 
@@ -35,11 +35,11 @@ impl Machine {
         length: &Source,
         registers: &Registers,
     ) -> Result<(), CallError> {
-        let wanted = registers.source(length).get::<i32>().unwrap_or_default().max(0) as u32;
-        match registers.write(world, place, Purpose::Write)? {
-            Ok(mut at) => set_len(at.reborrow(), wanted, &element_of(&place.property)?),
-            Err(told) => {
-                self.warn(&told);
+        let len = registers.source(length).get::<i32>().unwrap_or_default().max(0) as u32;
+        match registers.write(world, place, Access::Write)? {
+            Ok(mut at) => set_len(at.reborrow(), len, &element_of(&place.property)?),
+            Err(message) => {
+                self.warn(&message);
                 Ok(())
             }
         }
@@ -54,7 +54,7 @@ impl Machine {
         args: &[Source],
         to: Option<&Slot>,
         registers: &Registers,
-    ) -> Result<Went, CallError> {
+    ) -> Result<Transfer, CallError> {
         let give = |value: Value| -> Result<(), CallError> {
             let Some(slot) = to else { return Ok(()) };
             registers.ptr_mut(slot).write(&value).map_err(|error| CallError::other(error.found))
@@ -67,14 +67,14 @@ impl Machine {
         if *what == Intrinsic::ArraySort {
             let by = args.first().map(|source| bound(registers, source)).unwrap_or_default();
             self.sort(world, place, by, registers)?;
-            return Ok(Went::Out);
+            return Ok(Transfer::Out);
         }
         if is_reading(what) {
             let found = registers.read(world, place)?;
             let value = match found {
-                Ok(at) => look(what, at, args, registers)?,
-                Err(told) => {
-                    self.warn(&told);
+                Ok(at) => read_container(what, at, args, registers)?,
+                Err(message) => {
+                    self.warn(&message);
                     None
                 }
             };
@@ -82,14 +82,14 @@ impl Machine {
                 Some(value) => give(value)?,
                 None => registers.clear(to, to.map(|slot| Value::initial(&slot.property.ty)).as_ref())?,
             }
-            return Ok(Went::Nowhere);
+            return Ok(Transfer::None);
         }
-        let at = match registers.write(world, place, Purpose::Write)? {
+        let at = match registers.write(world, place, Access::Write)? {
             Ok(at) => at,
-            Err(told) => {
-                self.warn(&told);
+            Err(message) => {
+                self.warn(&message);
                 registers.clear(to, None)?;
-                return Ok(Went::Nowhere);
+                return Ok(Transfer::None);
             }
         };
         let mut at = at;
@@ -121,8 +121,8 @@ impl Machine {
             Intrinsic::ArrayAdd => {
                 let before = len(&at);
                 let count = whole(0)?.max(0) as u32;
-                let wanted = before.checked_add(count).ok_or_else(|| CallError::other("the array gets too long"))?;
-                grow(at, wanted, &element()?)?;
+                let new_len = before.checked_add(count).ok_or_else(|| CallError::other("the array gets too long"))?;
+                grow(at, new_len, &element()?)?;
                 give(Value::I32(before as i32))?;
             }
             Intrinsic::ArrayAddItem | Intrinsic::ArrayInsertItem => {
@@ -198,7 +198,7 @@ impl Machine {
             }
             _ => return Err(CallError::other(format!("{what:?} changes nothing"))),
         }
-        Ok(Went::Nowhere)
+        Ok(Transfer::None)
     }
 
     /// Stable sort by a delegate. The elements are sorted in a copy, since the delegate may change the array.
@@ -211,8 +211,8 @@ impl Machine {
                     _ => return Err(no_container(&place.property.ty)),
                 }
             }
-            Err(told) => {
-                self.warn(&told);
+            Err(message) => {
+                self.warn(&message);
                 return Ok(());
             }
         };
@@ -225,7 +225,7 @@ impl Machine {
             let _mark = self.mark();
             // Sorting uses more stack than other entries.
             self.entries.set(self.entries.get() + 1);
-            self.pay(1)?;
+            self.charge(1)?;
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
             block.set(0, one)?;
             block.set(1, two)?;
@@ -233,11 +233,11 @@ impl Machine {
             Ok(block.result_as::<i32>()? >= 0)
         })?;
         // The delegate may have destroyed the object.
-        let registers = registers.anew(world);
+        let registers = registers.refreshed(world);
         if registers.memory().is_null() && matches!(place.root, LinkedRoot::OfSelf(_)) {
             return Err(CallError::Stale { handle: registers.object });
         }
-        let place = registers.write(world, place, Purpose::Write)?;
+        let place = registers.write(world, place, Access::Write)?;
         place.map_or(Ok(()), |at| at.write(&Value::Array(values)).map_err(|error| CallError::other(error.found)))
     }
 }
@@ -321,9 +321,14 @@ pub(crate) fn is_reading(what: &Intrinsic) -> bool {
 }
 
 /// Performs a reading operation; `None` is the zero value.
-fn look(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Registers) -> Result<Option<Value>, CallError> {
+fn read_container(
+    what: &Intrinsic,
+    at: Ptr<'_>,
+    args: &[Source],
+    registers: &Registers,
+) -> Result<Option<Value>, CallError> {
     let argument = args.first().map(|source| registers.source(source));
-    let wanted = || argument.ok_or_else(|| CallError::other("an operand is missing"));
+    let needle = || argument.ok_or_else(|| CallError::other("an operand is missing"));
     let refused = || no_container(at.ty());
     if !matches!(what, Intrinsic::Length | Intrinsic::MapGet | Intrinsic::Contains | Intrinsic::OptionalIsSet) {
         cost::add(cost::of(at));
@@ -331,25 +336,25 @@ fn look(what: &Intrinsic, at: Ptr<'_>, args: &[Source], registers: &Registers) -
     Ok(match what {
         Intrinsic::Length => Some(Value::I32(at.count().ok_or_else(refused)? as i32)),
         Intrinsic::ArrayFind => {
-            let (rows, wanted) = (array_ref(at).ok_or_else(refused)?, wanted()?);
-            let found = (0..rows.len()).find(|row| rows.get(*row).is_some_and(|found| found.equal(wanted)));
+            let (rows, needle) = (array_ref(at).ok_or_else(refused)?, needle()?);
+            let found = (0..rows.len()).find(|row| rows.get(*row).is_some_and(|found| found.equal(needle)));
             Some(Value::I32(found.map_or(-1, |row| row as i32)))
         }
         Intrinsic::ArrayFindField(field) => {
             let PropertyType::Array(of) = at.ty() else { return Err(refused()) };
             let PropertyType::Struct(of) = of.ty() else { return Err(refused()) };
             let field = of.field(field).ok_or_else(|| CallError::other(format!("{} has no field {field}", of.path)))?;
-            let (rows, wanted) = (array_ref(at).ok_or_else(refused)?, wanted()?);
+            let (rows, needle) = (array_ref(at).ok_or_else(refused)?, needle()?);
             let is_it = |row: &u32| {
                 let found = rows.get(*row).and_then(|row| row.field(field));
-                found.is_some_and(|found| found.equal(wanted))
+                found.is_some_and(|found| found.equal(needle))
             };
             Some(Value::I32((0..rows.len()).find(is_it).map_or(-1, |row| row as i32)))
         }
         Intrinsic::MapGet | Intrinsic::Contains => {
-            let (rows, wanted) = (keyed(at).ok_or_else(refused)?, wanted()?);
-            same_key(rows.key_type(), wanted)?;
-            let row = rows.find(wanted);
+            let (rows, needle) = (keyed(at).ok_or_else(refused)?, needle()?);
+            same_key(rows.key_type(), needle)?;
+            let row = rows.find(needle);
             match what {
                 Intrinsic::Contains => Some(Value::Bool(row.is_some())),
                 _ => row.and_then(|row| rows.get(row)).and_then(|(_, value)| value).map(Ptr::read),
@@ -403,23 +408,23 @@ pub(crate) fn element_of(property: &Property) -> Result<Rc<Property>, CallError>
     Ok(Rc::new(Property { ty: of.ty().clone(), offset: 0, ..property.clone() }))
 }
 
-fn set_len(at: PtrMut<'_>, wanted: u32, element: &Rc<Property>) -> Result<(), CallError> {
+fn set_len(at: PtrMut<'_>, new_len: u32, element: &Rc<Property>) -> Result<(), CallError> {
     let len = at.as_ptr().count().unwrap_or_default();
-    if wanted >= len {
-        return grow(at, wanted, element);
+    if new_len >= len {
+        return grow(at, new_len, element);
     }
-    cost::add(u64::from(len - wanted));
+    cost::add(u64::from(len - new_len));
     let mut rows = array(at).ok_or_else(|| no_container(&element.ty))?;
-    rows.splice(wanted, len - wanted, 0).map_err(failed)
+    rows.splice(new_len, len - new_len, 0).map_err(failed)
 }
 
 fn same_type(one: Ptr<'_>, two: Ptr<'_>) -> Result<(), CallError> {
     if one.ty() == two.ty() { Ok(()) } else { Err(CallError::other(format!("a {} is not a {}", two.ty(), one.ty()))) }
 }
 
-fn same_key(key: &PropertyType, wanted: Ptr<'_>) -> Result<(), CallError> {
-    match key == wanted.ty() {
+fn same_key(key: &PropertyType, value: Ptr<'_>) -> Result<(), CallError> {
+    match key == value.ty() {
         true => Ok(()),
-        false => Err(CallError::other(format!("a {} is not a {key}", wanted.ty()))),
+        false => Err(CallError::other(format!("a {} is not a {key}", value.ty()))),
     }
 }

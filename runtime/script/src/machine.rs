@@ -14,7 +14,7 @@ use alcedo_reflect::{World, held};
 use rustc_hash::FxHashMap;
 
 use crate::cost;
-use crate::exec::{Linked, Word};
+use crate::exec::{Instruction, Linked};
 use crate::frames::Frames;
 use crate::host::Host;
 use crate::size;
@@ -113,8 +113,8 @@ impl Machine {
             if stack.len() >= most {
                 return;
             }
-            let begin = running.linked.words.as_ptr();
-            let at = (running.next.addr() - begin.addr()) / size_of::<Word>();
+            let begin = running.linked.instructions.as_ptr();
+            let at = (running.next.addr() - begin.addr()) / size_of::<Instruction>();
             let line = running.linked.lines.get(at.saturating_sub(1)).copied().unwrap_or_default();
             let (function, file) = (running.linked.function.path.to_string(), running.linked.file.to_string());
             stack.push(ScriptPlace { function, file, line });
@@ -145,7 +145,7 @@ impl Machine {
     ///
     /// # Errors
     /// Returns an error if the remaining rounds are insufficient; then none remain.
-    pub(crate) fn pay(&self, rounds: u64) -> Result<(), CallError> {
+    pub(crate) fn charge(&self, rounds: u64) -> Result<(), CallError> {
         let left = self.rounds.get().checked_sub(rounds.saturating_add(cost::take()));
         self.rounds.set(left.unwrap_or_default());
         left.map(drop).ok_or_else(|| self.runaway())

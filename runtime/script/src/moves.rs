@@ -4,18 +4,18 @@
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 use crate::cost;
-use crate::exec::{How, Move};
+use crate::exec::{CopyKind, Move};
 
 impl Move {
-    /// Moves from the caller's frame to the parameters at `there`.
+    /// Moves from the caller's frame to the parameters at `params`.
     ///
     /// # Safety
-    /// `here` must point to the frame of the caller, whose code contains this move; `there` to the parameters of the call.
+    /// `caller` must point to the frame of the caller, whose code contains this move; `params` to the parameters of the call.
     #[inline]
-    pub(crate) unsafe fn over(&self, here: *const u8, there: *mut u8) {
-        let from = self.from(here);
+    pub(crate) unsafe fn over(&self, caller: *const u8, params: *mut u8) {
+        let from = self.from(caller);
         // SAFETY: the loader compared the types; the caller promised the rest.
-        unsafe { self.one(from, there.wrapping_add(usize::from(self.there))) };
+        unsafe { self.one(from, params.wrapping_add(usize::from(self.param_offset))) };
     }
 
     /// Variant of [`Move::over`] for bytewise copies.
@@ -23,36 +23,39 @@ impl Move {
     /// # Safety
     /// The requirements of [`Move::over`] apply.
     #[inline(always)]
-    pub(crate) unsafe fn over_plain(&self, here: *const u8, there: *mut u8) {
-        let from = self.from(here);
+    pub(crate) unsafe fn over_plain(&self, caller: *const u8, params: *mut u8) {
+        let from = self.from(caller);
         // SAFETY: the caller promised the requirements of `over`.
-        unsafe { self.one_plain(from, there.wrapping_add(usize::from(self.there))) };
+        unsafe { self.one_plain(from, params.wrapping_add(usize::from(self.param_offset))) };
     }
 
-    /// Moves from the parameters at `there` back to the caller's frame.
+    /// Moves from the parameters at `params` back to the caller's frame.
     ///
     /// # Safety
     /// The requirements of [`Move::over`] apply.
     #[inline]
-    pub(crate) unsafe fn back(&self, here: *mut u8, there: *const u8) {
+    pub(crate) unsafe fn back(&self, caller: *mut u8, params: *const u8) {
         // SAFETY: the caller promised the requirements of `over`.
         unsafe {
-            self.one(there.wrapping_add(usize::from(self.there)), here.wrapping_add(usize::from(self.here)));
+            self.one(
+                params.wrapping_add(usize::from(self.param_offset)),
+                caller.wrapping_add(usize::from(self.caller_offset)),
+            );
         }
     }
 
     /// Returns the address of the source value.
     #[inline(always)]
-    fn from(&self, here: *const u8) -> *const u8 {
+    fn from(&self, caller: *const u8) -> *const u8 {
         match &self.source {
-            None => here.wrapping_add(usize::from(self.here)),
+            None => caller.wrapping_add(usize::from(self.caller_offset)),
             Some(constant) => constant.value.at().cast_const(),
         }
     }
 
     #[inline]
     unsafe fn one(&self, from: *const u8, to: *mut u8) {
-        if matches!(self.how, How::Typed) {
+        if matches!(self.copy_kind, CopyKind::Typed) {
             // SAFETY: the callers have disjoint values of the type at both addresses.
             unsafe {
                 let from = Ptr::new(from, &self.property.ty);
@@ -70,14 +73,14 @@ impl Move {
     unsafe fn one_plain(&self, from: *const u8, to: *mut u8) {
         // SAFETY: the callers have disjoint values of the type at both addresses.
         unsafe {
-            match self.how {
-                How::Bytes1 => *to = *from,
-                How::Bytes4 => *to.cast::<u32>() = *from.cast::<u32>(),
-                How::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
-                How::Bytes12 => to.copy_from(from, 12),
-                How::Bytes => to.copy_from(from, self.property.ty.size()),
+            match self.copy_kind {
+                CopyKind::Bytes1 => *to = *from,
+                CopyKind::Bytes4 => *to.cast::<u32>() = *from.cast::<u32>(),
+                CopyKind::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
+                CopyKind::Bytes12 => to.copy_from(from, 12),
+                CopyKind::Bytes => to.copy_from(from, self.property.ty.size()),
                 // The loader never builds such moves.
-                How::Typed => {}
+                CopyKind::Typed => {}
             }
         }
     }

@@ -16,7 +16,7 @@ use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
 use crate::size;
-use crate::triple::Made;
+use crate::triple::TripleOp;
 
 /// Registers of a running call, and its object.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Registers {
 }
 
 /// Result of resolving a place.
-enum Found<'a> {
+enum Resolved<'a> {
     At(*mut u8),
     /// The object is none or destroyed.
     NoObject,
@@ -41,7 +41,7 @@ enum Found<'a> {
 
 /// Access for which a place is resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Purpose {
+pub(crate) enum Access {
     Read,
     /// Arrays grow to include the index.
     Write,
@@ -62,7 +62,7 @@ impl Registers {
     }
 
     /// Updates the memory of the object after calls of outside code, which may have destroyed it.
-    pub(crate) fn anew(self, world: &World) -> Self {
+    pub(crate) fn refreshed(self, world: &World) -> Self {
         Self { memory: world.objects.memory(self.object).unwrap_or(std::ptr::null_mut()), ..self }
     }
 
@@ -130,14 +130,14 @@ impl Registers {
     }
 
     /// Computes an operation on two operands into a register.
-    pub(crate) fn make(&self, made: Made, to: &Slot, left: &Source, right: &Source) {
+    pub(crate) fn make(&self, triple_op: TripleOp, to: &Slot, left: &Source, right: &Source) {
         let at = |source: &Source| match source {
             Source::Slot(slot) => self.base.wrapping_add(usize::from(slot.offset)),
             Source::Constant(constant) => constant.value.at(),
         };
         let place = self.base.wrapping_add(usize::from(to.offset));
-        // SAFETY: the caller of `new` promised a value of its type in each register; the loader built `made` for these types.
-        unsafe { made.put(place, at(left), at(right)) };
+        // SAFETY: the caller of `new` promised a value of its type in each register; the loader built `triple_op` for these types.
+        unsafe { triple_op.put(place, at(left), at(right)) };
     }
 
     /// Returns an operand as an argument of a thunk.
@@ -159,26 +159,26 @@ impl Registers {
         &self,
         world: &World,
         place: &'a LinkedPlace,
-        purpose: Purpose,
+        access: Access,
     ) -> Result<Argument<'a>, CallError> {
         // The thunk may have destroyed the object since the call began.
         let is_gone = matches!(place.root, LinkedRoot::OfSelf(_)) && world.objects.memory(self.object).is_none();
-        match if is_gone { Found::NoObject } else { self.find(world, place, purpose)? } {
+        match if is_gone { Resolved::NoObject } else { self.find(world, place, access)? } {
             // SAFETY: `find` has just resolved it. It is the only place argument of the call; the loader rejects other uses of
-            // its root, and objects are disjoint from frames. `Steps::keeper` guarantees the rest.
-            Found::At(at) => Ok(unsafe { Argument::new(&place.property, at) }),
-            Found::NoObject => Err(CallError::other(format!("{} is of no object", place.property.text))),
-            Found::OutOfRange(array, index, len) => Err(out_of_range(array, index, len)),
+            // its root, and objects are disjoint from frames. `Steps::borrow_counter` guarantees the rest.
+            Resolved::At(at) => Ok(unsafe { Argument::new(&place.property, at) }),
+            Resolved::NoObject => Err(CallError::other(format!("{} is of no object", place.property.text))),
+            Resolved::OutOfRange(array, index, len) => Err(out_of_range(array, index, len)),
         }
     }
 
     /// Resolves a place to read; the inner `Err` is the log message if the place does not exist.
     pub(crate) fn read<'a>(&self, world: &World, place: &'a LinkedPlace) -> Result<Result<Ptr<'a>, String>, CallError> {
-        Ok(match self.find(world, place, Purpose::Read)? {
+        Ok(match self.find(world, place, Access::Read)? {
             // SAFETY: `find` has just resolved it, and the operation is done with it before anything else runs.
-            Found::At(at) => Ok(unsafe { Ptr::new(at, &place.property.ty) }),
-            Found::NoObject => Err(format!("{} of none is read", place.property.text)),
-            Found::OutOfRange(array, index, len) => Err(format!("{} is read", element(array, index, len))),
+            Resolved::At(at) => Ok(unsafe { Ptr::new(at, &place.property.ty) }),
+            Resolved::NoObject => Err(format!("{} of none is read", place.property.text)),
+            Resolved::OutOfRange(array, index, len) => Err(format!("{} is read", element(array, index, len))),
         })
     }
 
@@ -187,21 +187,21 @@ impl Registers {
         &self,
         world: &World,
         place: &'a LinkedPlace,
-        purpose: Purpose,
+        access: Access,
     ) -> Result<Result<PtrMut<'a>, String>, CallError> {
-        Ok(match self.find(world, place, purpose)? {
+        Ok(match self.find(world, place, access)? {
             // SAFETY: `find` has just resolved it, and the operation is done with it before anything else runs.
-            Found::At(at) => Ok(unsafe { PtrMut::new(at, &place.property.ty) }),
-            Found::NoObject => Err(format!("{} of none is written", place.property.text)),
-            Found::OutOfRange(array, index, len) => Err(format!("{} is written", element(array, index, len))),
+            Resolved::At(at) => Ok(unsafe { PtrMut::new(at, &place.property.ty) }),
+            Resolved::NoObject => Err(format!("{} of none is written", place.property.text)),
+            Resolved::OutOfRange(array, index, len) => Err(format!("{} is written", element(array, index, len))),
         })
     }
 
-    fn find<'a>(&self, world: &World, place: &'a LinkedPlace, purpose: Purpose) -> Result<Found<'a>, CallError> {
-        let writes = purpose != Purpose::Read;
+    fn find<'a>(&self, world: &World, place: &'a LinkedPlace, access: Access) -> Result<Resolved<'a>, CallError> {
+        let writes = access != Access::Read;
         let mut at = match &place.root {
             LinkedRoot::Slot(slot) => self.base.wrapping_add(usize::from(slot.offset)),
-            LinkedRoot::OfSelf(_) if self.memory.is_null() => return Ok(Found::NoObject),
+            LinkedRoot::OfSelf(_) if self.memory.is_null() => return Ok(Resolved::NoObject),
             LinkedRoot::OfSelf(offset) => {
                 if writes {
                     world.objects.may_write(self.object)?;
@@ -211,7 +211,7 @@ impl Registers {
             LinkedRoot::Of(register, other) => {
                 let object = self.handle(*register);
                 match other_memory(world, other, object)? {
-                    None => return Ok(Found::NoObject),
+                    None => return Ok(Resolved::NoObject),
                     Some(at) => {
                         if writes {
                             world.objects.may_write(object)?;
@@ -223,7 +223,7 @@ impl Registers {
             LinkedRoot::Default(register, other) => {
                 let class = world.types.class_by_path(&world.names.text(self.name(*register)));
                 match class.map(|class| other_memory(world, other, class.cdo.get())).transpose()?.flatten() {
-                    None => return Ok(Found::NoObject),
+                    None => return Ok(Resolved::NoObject),
                     Some(at) => at,
                 }
             }
@@ -239,8 +239,8 @@ impl Registers {
                         if *fixed {
                             return Err(out_of_range(of, index, raw.len));
                         }
-                        if purpose != Purpose::Write || index < 0 {
-                            return Ok(Found::OutOfRange(of, index, raw.len));
+                        if access != Access::Write || index < 0 {
+                            return Ok(Resolved::OutOfRange(of, index, raw.len));
                         }
                         // SAFETY: the preceding steps resolve to a value of the array type, which has no other reader during this.
                         let place = unsafe { PtrMut::new(at, &of.ty) };
@@ -252,7 +252,7 @@ impl Registers {
                 }
             }
         }
-        Ok(Found::At(at))
+        Ok(Resolved::At(at))
     }
 }
 
@@ -269,9 +269,9 @@ pub(crate) fn other_memory(
     let (Some(class), Some(memory)) = (world.objects.class_id(object), world.objects.memory(object)) else {
         return Ok(None);
     };
-    if other.seen.get() != class {
+    if other.checked_class.get() != class {
         check_class(world, other, object)?;
-        other.seen.set(class);
+        other.checked_class.set(class);
     }
     Ok(Some(memory.wrapping_add(other.offset as usize)))
 }
@@ -291,15 +291,15 @@ fn check_class(world: &World, other: &OtherProperty, object: ObjectHandle) -> Re
 }
 
 /// Extends an array to the length with elements of the initial value.
-pub(crate) fn grow(place: PtrMut<'_>, wanted: u32, element: &Rc<Property>) -> Result<(), CallError> {
+pub(crate) fn grow(place: PtrMut<'_>, new_len: u32, element: &Rc<Property>) -> Result<(), CallError> {
     let Some(mut rows) = array(place) else { return Ok(()) };
     let len = rows.len();
-    let more = wanted.saturating_sub(len);
+    let more = new_len.saturating_sub(len);
     size::rows(len, more, element.ty.size())?;
     rows.splice(len, 0, more).map_err(|error| CallError::other(error.to_string()))?;
     if matches!(element.ty, alcedo_reflect::property::PropertyType::Struct(_)) {
         let initial = Value::initial(&element.ty);
-        for at in len..wanted {
+        for at in len..new_len {
             if let Some(place) = rows.get_mut(at) {
                 place.write(&initial).map_err(|error| CallError::other(error.found))?;
             }

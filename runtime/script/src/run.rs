@@ -3,7 +3,7 @@
 //!
 //! The loop relies on the checks of the loader: registers are inside of their frame and have their types, jumps target
 //! instructions, table indices are valid.
-#![expect(unsafe_code, reason = "runs verified words over raw frames")]
+#![expect(unsafe_code, reason = "runs verified instructions over raw frames")]
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use alcedo_reflect::World;
 
 use crate::call::direct;
 use crate::cost;
-use crate::exec::{Do, NUMS, OPS, Went};
+use crate::exec::{NUMS, OPS, OpCode, Transfer};
 use crate::machine::Machine;
 use crate::moves::move_plain;
 use crate::number::{arithmetic, compare_bits};
@@ -28,7 +28,7 @@ impl Machine {
     /// # Errors
     /// Returns the error with the script call stack.
     pub(crate) fn run(&self, world: &World, floor: usize) -> Result<(), CallError> {
-        let ran = self.run_words(world, floor);
+        let ran = self.run_instructions(world, floor);
         ran.map_err(|error| {
             let error = self.in_script(error);
             self.frames.unwind(floor);
@@ -42,7 +42,7 @@ impl Machine {
         world.mode.get() == mode::NORMAL && !world.slices.are_out()
     }
 
-    fn run_words(&self, world: &World, floor: usize) -> Result<(), CallError> {
+    fn run_instructions(&self, world: &World, floor: usize) -> Result<(), CallError> {
         let mut depth = self.frames.depth();
         // The caller of this function pushed a call.
         let top = || self.frames.innermost();
@@ -82,8 +82,8 @@ impl Machine {
             };
         }
         macro_rules! jump {
-            ($word:ident) => {
-                pc = (*code).words.as_ptr().wrapping_add($word.y as usize)
+            ($ins:ident) => {
+                pc = (*code).instructions.as_ptr().wrapping_add($ins.y as usize)
             };
         }
         macro_rules! self_memory {
@@ -102,16 +102,16 @@ impl Machine {
             };
         }
         macro_rules! binary {
-            ($word:ident, $ty:ty, |$left:ident, $right:ident| $body:expr) => {{
-                let ($left, $right) = (at!($ty, $word.b), at!($ty, $word.c));
-                at!($ty, $word.a) = $body;
+            ($ins:ident, $ty:ty, |$left:ident, $right:ident| $body:expr) => {{
+                let ($left, $right) = (at!($ty, $ins.b), at!($ty, $ins.c));
+                at!($ty, $ins.a) = $body;
             }};
         }
         macro_rules! vector {
-            ($word:ident, |$at:ident, $left:ident, $right:ident| $body:expr) => {{
-                let ($left, $right) = (address!($word.b).cast::<f32>(), address!($word.c).cast::<f32>());
+            ($ins:ident, |$at:ident, $left:ident, $right:ident| $body:expr) => {{
+                let ($left, $right) = (address!($ins.b).cast::<f32>(), address!($ins.c).cast::<f32>());
                 let one = |$at: usize| $body;
-                at!([f32; 3], $word.a) = [one(0), one(1), one(2)];
+                at!([f32; 3], $ins.a) = [one(0), one(1), one(2)];
             }};
         }
         macro_rules! count_round {
@@ -132,19 +132,19 @@ impl Machine {
         }
         // The array is in the frame or in `self`, depending on the operation.
         macro_rules! array {
-            ($word:ident, $in_frame:path, $look:expr) => {
-                match $word.op {
-                    $in_frame => base.wrapping_add($word.x as usize),
+            ($ins:ident, $in_frame:path, $check:expr) => {
+                match $ins.op {
+                    $in_frame => base.wrapping_add($ins.x as usize),
                     _ => {
-                        $look;
-                        memory.wrapping_add($word.x as usize)
+                        $check;
+                        memory.wrapping_add($ins.x as usize)
                     }
                 }
                 .cast::<ArrayRaw>()
             };
         }
         // Outside code ran: reloads everything that it may have changed.
-        macro_rules! came_back {
+        macro_rules! reload {
             ($running:expr) => {{
                 is_free = Self::is_free(world);
                 memory = self.memory_of(world, (*$running).object);
@@ -158,10 +158,10 @@ impl Machine {
                 (*running).next = pc;
                 let registers = Registers::new(base, (*running).object, memory, (*running).class);
                 self.rounds.set(rounds);
-                let went = self.slow(world, &(&*code).slow[$at as usize], &registers)?;
+                let transfer = self.slow(world, &(&*code).slow[$at as usize], &registers)?;
                 rounds = self.rounds.get().saturating_sub(cost::take());
-                if went == Went::Out {
-                    came_back!(running);
+                if transfer == Transfer::Out {
+                    reload!(running);
                 }
                 if !size::is_kept() {
                     self.rounds.set(rounds);
@@ -177,8 +177,8 @@ impl Machine {
                 let registers = Registers::new(base, (*running).object, memory, (*running).class);
                 self.rounds.set(rounds);
                 // On an error, the rounds counted by the callee remain.
-                let went = self.call(world, site, &registers)?;
-                if went != Went::In {
+                let transfer = self.call(world, site, &registers)?;
+                if transfer != Transfer::In {
                     rounds = self.rounds.get().saturating_sub(cost::take());
                 } else if !site.owning.is_empty() {
                     // Containers and strings were copied.
@@ -188,15 +188,15 @@ impl Machine {
                     self.rounds.set(rounds);
                     return Err(size::not_kept());
                 }
-                match went {
-                    Went::In => {
+                match transfer {
+                    Transfer::In => {
                         depth += 1;
                         let entered = &*top();
                         (pc, base, memory) = (entered.next, entered.base, entered.memory);
                         code = Rc::as_ptr(&entered.linked);
                     }
-                    Went::Out => came_back!(running),
-                    Went::Nowhere => {}
+                    Transfer::Out => reload!(running),
+                    Transfer::None => {}
                 }
             }};
         }
@@ -218,17 +218,17 @@ impl Machine {
             }};
         }
         macro_rules! loop_if {
-            ($word:ident, $is:expr) => {
+            ($ins:ident, $is:expr) => {
                 if $is {
                     count_round!();
-                    jump!($word);
+                    jump!($ins);
                 }
             };
         }
         macro_rules! jump_if {
-            ($word:ident, $is:expr) => {
+            ($ins:ident, $is:expr) => {
                 if $is {
-                    jump!($word);
+                    jump!($ins);
                 }
             };
         }
@@ -239,228 +239,232 @@ impl Machine {
             // jumps target instructions, the last of which returns; table indices are valid. `memory` is that of the object of
             // the call, whose class has the properties that the loader found, or null; it is reloaded after outside code ran.
             unsafe {
-                let word = *pc;
+                let ins = *pc;
                 pc = pc.wrapping_add(1);
-                match word.op {
-                    Do::Nop => {}
-                    Do::Copy1 => at!(u8, word.a) = at!(u8, word.b),
-                    Do::Copy2 => at!(u16, word.a) = at!(u16, word.b),
-                    Do::Copy4 => at!(u32, word.a) = at!(u32, word.b),
-                    Do::Copy8 => at!(u64, word.a) = at!(u64, word.b),
-                    Do::Copy12 => move_plain(address!(word.a), address!(word.b), 12),
-                    Do::CopyConstant => {
-                        move_plain(address!(word.a), (&*code).constants[word.x as usize].value.at(), word.c);
+                match ins.op {
+                    OpCode::Nop => {}
+                    OpCode::Copy1 => at!(u8, ins.a) = at!(u8, ins.b),
+                    OpCode::Copy2 => at!(u16, ins.a) = at!(u16, ins.b),
+                    OpCode::Copy4 => at!(u32, ins.a) = at!(u32, ins.b),
+                    OpCode::Copy8 => at!(u64, ins.a) = at!(u64, ins.b),
+                    OpCode::Copy12 => move_plain(address!(ins.a), address!(ins.b), 12),
+                    OpCode::CopyConstant => {
+                        move_plain(address!(ins.a), (&*code).constants[ins.x as usize].value.at(), ins.c);
                     }
-                    Do::CopyBytes => {
-                        address!(word.a).copy_from(address!(word.b), word.x as usize);
+                    OpCode::CopyBytes => {
+                        address!(ins.a).copy_from(address!(ins.b), ins.x as usize);
                     }
-                    Do::Set1 => at!(u8, word.a) = word.x as u8,
-                    Do::Set4 => at!(u32, word.a) = word.x,
-                    Do::Set8 => at!(u64, word.a) = u64::from(word.y) << 32 | u64::from(word.x),
-                    Do::AddI32 => binary!(word, i32, |left, right| left.wrapping_add(right)),
-                    Do::SubI32 => binary!(word, i32, |left, right| left.wrapping_sub(right)),
-                    Do::MulI32 => binary!(word, i32, |left, right| left.wrapping_mul(right)),
-                    Do::AddI32Imm => at!(i32, word.a) = at!(i32, word.b).wrapping_add(word.x as i32),
-                    Do::MulI32Imm => at!(i32, word.a) = at!(i32, word.b).wrapping_mul(word.x as i32),
-                    Do::DivI32Imm => at!(i32, word.a) = at!(i32, word.b).wrapping_div(word.x as i32),
-                    Do::RemI32Imm => at!(i32, word.a) = at!(i32, word.b).wrapping_rem(word.x as i32),
-                    Do::DivI32 | Do::RemI32 => {
-                        let (left, right) = (at!(i32, word.b), at!(i32, word.c));
-                        at!(i32, word.a) = match (right, word.op) {
+                    OpCode::Set1 => at!(u8, ins.a) = ins.x as u8,
+                    OpCode::Set4 => at!(u32, ins.a) = ins.x,
+                    OpCode::Set8 => at!(u64, ins.a) = u64::from(ins.y) << 32 | u64::from(ins.x),
+                    OpCode::AddI32 => binary!(ins, i32, |left, right| left.wrapping_add(right)),
+                    OpCode::SubI32 => binary!(ins, i32, |left, right| left.wrapping_sub(right)),
+                    OpCode::MulI32 => binary!(ins, i32, |left, right| left.wrapping_mul(right)),
+                    OpCode::AddI32Imm => at!(i32, ins.a) = at!(i32, ins.b).wrapping_add(ins.x as i32),
+                    OpCode::MulI32Imm => at!(i32, ins.a) = at!(i32, ins.b).wrapping_mul(ins.x as i32),
+                    OpCode::DivI32Imm => at!(i32, ins.a) = at!(i32, ins.b).wrapping_div(ins.x as i32),
+                    OpCode::RemI32Imm => at!(i32, ins.a) = at!(i32, ins.b).wrapping_rem(ins.x as i32),
+                    OpCode::DivI32 | OpCode::RemI32 => {
+                        let (left, right) = (at!(i32, ins.b), at!(i32, ins.c));
+                        at!(i32, ins.a) = match (right, ins.op) {
                             (0, _) => {
                                 warn!("a division by zero, which gives zero");
                                 0
                             }
-                            (right, Do::DivI32) => left.wrapping_div(right),
+                            (right, OpCode::DivI32) => left.wrapping_div(right),
                             (right, _) => left.wrapping_rem(right),
                         };
                     }
-                    Do::AndI32 => binary!(word, i32, |left, right| left & right),
-                    Do::OrI32 => binary!(word, i32, |left, right| left | right),
-                    Do::AddF32 => binary!(word, f32, |left, right| left + right),
-                    Do::SubF32 => binary!(word, f32, |left, right| left - right),
-                    Do::MulF32 => binary!(word, f32, |left, right| left * right),
-                    Do::DivF32 => binary!(word, f32, |left, right| left / right),
-                    Do::AddF32Imm => at!(f32, word.a) = at!(f32, word.b) + f32::from_bits(word.x),
-                    Do::MulF32Imm => at!(f32, word.a) = at!(f32, word.b) * f32::from_bits(word.x),
-                    Do::AddF64 => binary!(word, f64, |left, right| left + right),
-                    Do::SubF64 => binary!(word, f64, |left, right| left - right),
-                    Do::MulF64 => binary!(word, f64, |left, right| left * right),
-                    Do::DivF64 => binary!(word, f64, |left, right| left / right),
-                    Do::AddI64 => binary!(word, i64, |left, right| left.wrapping_add(right)),
-                    Do::SubI64 => binary!(word, i64, |left, right| left.wrapping_sub(right)),
-                    Do::MulI64 => binary!(word, i64, |left, right| left.wrapping_mul(right)),
-                    Do::Arithmetic => {
-                        let (op, num) = (OPS[word.x as usize], NUMS[word.y as usize]);
-                        if arithmetic(op, num, address!(word.a), address!(word.b), address!(word.c)) {
+                    OpCode::AndI32 => binary!(ins, i32, |left, right| left & right),
+                    OpCode::OrI32 => binary!(ins, i32, |left, right| left | right),
+                    OpCode::AddF32 => binary!(ins, f32, |left, right| left + right),
+                    OpCode::SubF32 => binary!(ins, f32, |left, right| left - right),
+                    OpCode::MulF32 => binary!(ins, f32, |left, right| left * right),
+                    OpCode::DivF32 => binary!(ins, f32, |left, right| left / right),
+                    OpCode::AddF32Imm => at!(f32, ins.a) = at!(f32, ins.b) + f32::from_bits(ins.x),
+                    OpCode::MulF32Imm => at!(f32, ins.a) = at!(f32, ins.b) * f32::from_bits(ins.x),
+                    OpCode::AddF64 => binary!(ins, f64, |left, right| left + right),
+                    OpCode::SubF64 => binary!(ins, f64, |left, right| left - right),
+                    OpCode::MulF64 => binary!(ins, f64, |left, right| left * right),
+                    OpCode::DivF64 => binary!(ins, f64, |left, right| left / right),
+                    OpCode::AddI64 => binary!(ins, i64, |left, right| left.wrapping_add(right)),
+                    OpCode::SubI64 => binary!(ins, i64, |left, right| left.wrapping_sub(right)),
+                    OpCode::MulI64 => binary!(ins, i64, |left, right| left.wrapping_mul(right)),
+                    OpCode::Arithmetic => {
+                        let (op, num) = (OPS[ins.x as usize], NUMS[ins.y as usize]);
+                        if arithmetic(op, num, address!(ins.a), address!(ins.b), address!(ins.c)) {
                             warn!("a division by zero, which gives zero");
                         }
                     }
-                    Do::AddVector => vector!(word, |at, left, right| *left.wrapping_add(at) + *right.wrapping_add(at)),
-                    Do::SubVector => vector!(word, |at, left, right| *left.wrapping_add(at) - *right.wrapping_add(at)),
-                    Do::ScaleVector => vector!(word, |at, left, by| *left.wrapping_add(at) * *by),
-                    Do::ScaleVectorImm => {
-                        let by = f32::from_bits(word.x);
-                        vector!(word, |at, left, _right| *left.wrapping_add(at) * by);
+                    OpCode::AddVector => {
+                        vector!(ins, |at, left, right| *left.wrapping_add(at) + *right.wrapping_add(at))
                     }
-                    Do::DotVector => {
-                        let (left, right) = (at!([f32; 3], word.b), at!([f32; 3], word.c));
+                    OpCode::SubVector => {
+                        vector!(ins, |at, left, right| *left.wrapping_add(at) - *right.wrapping_add(at))
+                    }
+                    OpCode::ScaleVector => vector!(ins, |at, left, by| *left.wrapping_add(at) * *by),
+                    OpCode::ScaleVectorImm => {
+                        let by = f32::from_bits(ins.x);
+                        vector!(ins, |at, left, _right| *left.wrapping_add(at) * by);
+                    }
+                    OpCode::DotVector => {
+                        let (left, right) = (at!([f32; 3], ins.b), at!([f32; 3], ins.c));
                         let one = |at: usize| f64::from(left[at]) * f64::from(right[at]);
-                        at!(f32, word.a) = (one(0) + one(1) + one(2)) as f32;
+                        at!(f32, ins.a) = (one(0) + one(1) + one(2)) as f32;
                     }
-                    Do::Triple => {
-                        (&*code).triples[word.x as usize].put(address!(word.a), address!(word.b), address!(word.c));
+                    OpCode::Triple => {
+                        (&*code).triples[ins.x as usize].put(address!(ins.a), address!(ins.b), address!(ins.c));
                     }
-                    Do::I32ToF32 => at!(f32, word.a) = at!(i32, word.b) as f32,
-                    Do::F32ToI32 => at!(i32, word.a) = at!(f32, word.b) as i32,
-                    Do::NotBool => at!(u8, word.a) = u8::from(at!(u8, word.b) == 0),
-                    Do::JumpUp => jump!(word),
-                    Do::JumpBack => {
+                    OpCode::I32ToF32 => at!(f32, ins.a) = at!(i32, ins.b) as f32,
+                    OpCode::F32ToI32 => at!(i32, ins.a) = at!(f32, ins.b) as i32,
+                    OpCode::NotBool => at!(u8, ins.a) = u8::from(at!(u8, ins.b) == 0),
+                    OpCode::JumpUp => jump!(ins),
+                    OpCode::JumpBack => {
                         count_round!();
-                        jump!(word);
+                        jump!(ins);
                     }
-                    Do::LoopLtI32 => loop_if!(word, at!(i32, word.a) < at!(i32, word.b)),
-                    Do::LoopLeI32 => loop_if!(word, at!(i32, word.a) <= at!(i32, word.b)),
-                    Do::LoopLtI32Imm => loop_if!(word, at!(i32, word.a) < word.x as i32),
-                    Do::JumpIf => jump_if!(word, at!(u8, word.a) != 0),
-                    Do::JumpUnless => jump_if!(word, at!(u8, word.a) == 0),
-                    Do::JumpLtI32 => jump_if!(word, at!(i32, word.a) < at!(i32, word.b)),
-                    Do::JumpLeI32 => jump_if!(word, at!(i32, word.a) <= at!(i32, word.b)),
-                    Do::JumpEqI32 => jump_if!(word, at!(i32, word.a) == at!(i32, word.b)),
-                    Do::JumpNeI32 => jump_if!(word, at!(i32, word.a) != at!(i32, word.b)),
-                    Do::JumpLtI32Imm => jump_if!(word, at!(i32, word.a) < word.x as i32),
-                    Do::JumpLeI32Imm => jump_if!(word, at!(i32, word.a) <= word.x as i32),
-                    Do::JumpGtI32Imm => jump_if!(word, at!(i32, word.a) > word.x as i32),
-                    Do::JumpGeI32Imm => jump_if!(word, at!(i32, word.a) >= word.x as i32),
-                    Do::JumpEqI32Imm => jump_if!(word, at!(i32, word.a) == word.x as i32),
-                    Do::JumpNeI32Imm => jump_if!(word, at!(i32, word.a) != word.x as i32),
-                    Do::JumpCompare => {
-                        let (op, num) = (OPS[usize::from(word.c & 0xff)], NUMS[word.x as usize]);
-                        let is = compare_bits(op, num, address!(word.a), address!(word.b));
-                        jump_if!(word, is == (word.c & 0x100 != 0));
+                    OpCode::LoopLtI32 => loop_if!(ins, at!(i32, ins.a) < at!(i32, ins.b)),
+                    OpCode::LoopLeI32 => loop_if!(ins, at!(i32, ins.a) <= at!(i32, ins.b)),
+                    OpCode::LoopLtI32Imm => loop_if!(ins, at!(i32, ins.a) < ins.x as i32),
+                    OpCode::JumpIf => jump_if!(ins, at!(u8, ins.a) != 0),
+                    OpCode::JumpUnless => jump_if!(ins, at!(u8, ins.a) == 0),
+                    OpCode::JumpLtI32 => jump_if!(ins, at!(i32, ins.a) < at!(i32, ins.b)),
+                    OpCode::JumpLeI32 => jump_if!(ins, at!(i32, ins.a) <= at!(i32, ins.b)),
+                    OpCode::JumpEqI32 => jump_if!(ins, at!(i32, ins.a) == at!(i32, ins.b)),
+                    OpCode::JumpNeI32 => jump_if!(ins, at!(i32, ins.a) != at!(i32, ins.b)),
+                    OpCode::JumpLtI32Imm => jump_if!(ins, at!(i32, ins.a) < ins.x as i32),
+                    OpCode::JumpLeI32Imm => jump_if!(ins, at!(i32, ins.a) <= ins.x as i32),
+                    OpCode::JumpGtI32Imm => jump_if!(ins, at!(i32, ins.a) > ins.x as i32),
+                    OpCode::JumpGeI32Imm => jump_if!(ins, at!(i32, ins.a) >= ins.x as i32),
+                    OpCode::JumpEqI32Imm => jump_if!(ins, at!(i32, ins.a) == ins.x as i32),
+                    OpCode::JumpNeI32Imm => jump_if!(ins, at!(i32, ins.a) != ins.x as i32),
+                    OpCode::JumpCompare => {
+                        let (op, num) = (OPS[usize::from(ins.c & 0xff)], NUMS[ins.x as usize]);
+                        let is = compare_bits(op, num, address!(ins.a), address!(ins.b));
+                        jump_if!(ins, is == (ins.c & 0x100 != 0));
                     }
-                    Do::JumpIfGiven => jump_if!(word, (*top()).skipped & 1 << word.x == 0),
-                    Do::LoadSelf1 => {
+                    OpCode::JumpIfGiven => jump_if!(ins, (*top()).skipped & 1 << ins.x == 0),
+                    OpCode::LoadSelf1 => {
                         self_memory!();
-                        at!(u8, word.a) = *memory.wrapping_add(word.x as usize);
+                        at!(u8, ins.a) = *memory.wrapping_add(ins.x as usize);
                     }
-                    Do::LoadSelf4 => {
+                    OpCode::LoadSelf4 => {
                         self_memory!();
-                        at!(u32, word.a) = *memory.wrapping_add(word.x as usize).cast::<u32>();
+                        at!(u32, ins.a) = *memory.wrapping_add(ins.x as usize).cast::<u32>();
                     }
-                    Do::LoadSelf8 => {
+                    OpCode::LoadSelf8 => {
                         self_memory!();
-                        at!(u64, word.a) = *memory.wrapping_add(word.x as usize).cast::<u64>();
+                        at!(u64, ins.a) = *memory.wrapping_add(ins.x as usize).cast::<u64>();
                     }
-                    Do::StoreSelf1 => {
+                    OpCode::StoreSelf1 => {
                         may_write!();
-                        *memory.wrapping_add(word.x as usize) = at!(u8, word.a);
+                        *memory.wrapping_add(ins.x as usize) = at!(u8, ins.a);
                     }
-                    Do::StoreSelf4 => {
+                    OpCode::StoreSelf4 => {
                         may_write!();
-                        *memory.wrapping_add(word.x as usize).cast::<u32>() = at!(u32, word.a);
+                        *memory.wrapping_add(ins.x as usize).cast::<u32>() = at!(u32, ins.a);
                     }
-                    Do::StoreSelf8 => {
+                    OpCode::StoreSelf8 => {
                         may_write!();
-                        *memory.wrapping_add(word.x as usize).cast::<u64>() = at!(u64, word.a);
+                        *memory.wrapping_add(ins.x as usize).cast::<u64>() = at!(u64, ins.a);
                     }
-                    Do::LoadSelfBytes => {
+                    OpCode::LoadSelfBytes => {
                         self_memory!();
-                        move_plain(address!(word.a), memory.wrapping_add(word.x as usize), word.c);
+                        move_plain(address!(ins.a), memory.wrapping_add(ins.x as usize), ins.c);
                     }
-                    Do::StoreSelfBytes => {
+                    OpCode::StoreSelfBytes => {
                         may_write!();
-                        move_plain(memory.wrapping_add(word.x as usize), address!(word.a), word.c);
+                        move_plain(memory.wrapping_add(ins.x as usize), address!(ins.a), ins.c);
                     }
-                    Do::LoadSelfElement4 | Do::LoadElement4 => {
-                        let raw = array!(word, Do::LoadElement4, self_memory!());
-                        let index = at!(i32, word.b) as u32;
+                    OpCode::LoadSelfElement4 | OpCode::LoadElement4 => {
+                        let raw = array!(ins, OpCode::LoadElement4, self_memory!());
+                        let index = at!(i32, ins.b) as u32;
                         if index < (*raw).len {
-                            at!(u32, word.a) = *(*raw).data.cast::<u32>().wrapping_add(index as usize);
+                            at!(u32, ins.a) = *(*raw).data.cast::<u32>().wrapping_add(index as usize);
                         } else {
-                            slow!(word.y);
+                            slow!(ins.y);
                         }
                     }
-                    Do::LoadSelfElement | Do::LoadElement => {
-                        let raw = array!(word, Do::LoadElement, self_memory!());
-                        let index = at!(i32, word.b) as u32;
+                    OpCode::LoadSelfElement | OpCode::LoadElement => {
+                        let raw = array!(ins, OpCode::LoadElement, self_memory!());
+                        let index = at!(i32, ins.b) as u32;
                         if index < (*raw).len {
-                            let element = (*raw).data.wrapping_add(index as usize * usize::from(word.c));
-                            move_plain(address!(word.a), element, word.c);
+                            let element = (*raw).data.wrapping_add(index as usize * usize::from(ins.c));
+                            move_plain(address!(ins.a), element, ins.c);
                         } else {
-                            slow!(word.y);
+                            slow!(ins.y);
                         }
                     }
-                    Do::StoreSelfElement4 | Do::StoreElement4 => {
-                        let raw = array!(word, Do::StoreElement4, may_write!());
-                        let index = at!(i32, word.b) as u32;
+                    OpCode::StoreSelfElement4 | OpCode::StoreElement4 => {
+                        let raw = array!(ins, OpCode::StoreElement4, may_write!());
+                        let index = at!(i32, ins.b) as u32;
                         if index < (*raw).len {
-                            *(*raw).data.cast::<u32>().wrapping_add(index as usize) = at!(u32, word.a);
+                            *(*raw).data.cast::<u32>().wrapping_add(index as usize) = at!(u32, ins.a);
                         } else {
-                            slow!(word.y);
+                            slow!(ins.y);
                         }
                     }
-                    Do::StoreSelfElement | Do::StoreElement => {
-                        let raw = array!(word, Do::StoreElement, may_write!());
-                        let index = at!(i32, word.b) as u32;
+                    OpCode::StoreSelfElement | OpCode::StoreElement => {
+                        let raw = array!(ins, OpCode::StoreElement, may_write!());
+                        let index = at!(i32, ins.b) as u32;
                         if index < (*raw).len {
-                            let element = (*raw).data.wrapping_add(index as usize * usize::from(word.c));
-                            move_plain(element, address!(word.a), word.c);
+                            let element = (*raw).data.wrapping_add(index as usize * usize::from(ins.c));
+                            move_plain(element, address!(ins.a), ins.c);
                         } else {
-                            slow!(word.y);
+                            slow!(ins.y);
                         }
                     }
-                    Do::LengthOfSelf => {
+                    OpCode::LengthOfSelf => {
                         self_memory!();
-                        at!(u32, word.a) = (*memory.wrapping_add(word.x as usize).cast::<ArrayRaw>()).len;
+                        at!(u32, ins.a) = (*memory.wrapping_add(ins.x as usize).cast::<ArrayRaw>()).len;
                     }
-                    Do::Length => {
-                        at!(u32, word.a) = (*base.wrapping_add(word.x as usize).cast::<ArrayRaw>()).len;
+                    OpCode::Length => {
+                        at!(u32, ins.a) = (*base.wrapping_add(ins.x as usize).cast::<ArrayRaw>()).len;
                     }
-                    Do::LoadOther => {
-                        let other = &(*code).others[word.x as usize];
-                        let found = tried!(other_memory(world, other, at!(ObjectHandle, word.b)));
-                        let to = address!(word.a);
+                    OpCode::LoadOther => {
+                        let other = &(*code).others[ins.x as usize];
+                        let found = tried!(other_memory(world, other, at!(ObjectHandle, ins.b)));
+                        let to = address!(ins.a);
                         match found {
-                            Some(from) => move_plain(to, from, word.c),
+                            Some(from) => move_plain(to, from, ins.c),
                             None => {
-                                to.write_bytes(0, usize::from(word.c));
+                                to.write_bytes(0, usize::from(ins.c));
                                 warn!(&format!("{} of none is read", other.property.text));
                             }
                         }
                     }
-                    Do::StoreOther => {
-                        let other = &(*code).others[word.x as usize];
-                        let object = at!(ObjectHandle, word.b);
+                    OpCode::StoreOther => {
+                        let other = &(*code).others[ins.x as usize];
+                        let object = at!(ObjectHandle, ins.b);
                         match tried!(other_memory(world, other, object)) {
                             Some(to) => {
                                 if !is_free {
                                     tried!(world.objects.may_write(object));
                                 }
-                                move_plain(to, address!(word.a), word.c);
+                                move_plain(to, address!(ins.a), ins.c);
                             }
                             None => {
                                 warn!(&format!("{} of none is written", other.property.text));
                             }
                         }
                     }
-                    Do::SelfObject => at!(ObjectHandle, word.a) = (*top()).object,
-                    Do::CallPlain => {
+                    OpCode::SelfObject => at!(ObjectHandle, ins.a) = (*top()).object,
+                    OpCode::CallPlain => {
                         count_round!();
-                        call_plain!(&(&*code).sites[word.x as usize]);
+                        call_plain!(&(&*code).sites[ins.x as usize]);
                     }
-                    Do::CallPlainOfClass => {
+                    OpCode::CallPlainOfClass => {
                         count_round!();
-                        let site = &(&*code).sites[word.x as usize];
-                        if self.is_seen_plain(world, site, (*top()).object) {
+                        let site = &(&*code).sites[ins.x as usize];
+                        if self.is_cached_plain(world, site, (*top()).object) {
                             call_plain!(site);
                         } else {
                             call!(site);
                         }
                     }
-                    Do::CallDirect => {
+                    OpCode::CallDirect => {
                         count_round!();
-                        let (site, running) = (&(&*code).sites[word.x as usize], top());
+                        let (site, running) = (&(&*code).sites[ins.x as usize], top());
                         // Anything that needs further checks takes the slow path.
                         let found = if is_free { direct(world, site, (*running).object, memory, base) } else { None };
                         let entered = match found {
@@ -469,17 +473,17 @@ impl Machine {
                             Some((linked, object, of_object)) => {
                                 (*running).next = pc;
                                 let (entered, class) = (Rc::as_ptr(&linked), linked.class_name);
-                                let there = self.frames.push_or_null(linked, object, of_object, class, site);
-                                if !there.is_null() {
+                                let params = self.frames.push_or_null(linked, object, of_object, class, site);
+                                if !params.is_null() {
                                     for one in &site.moves {
-                                        one.over_plain(base, there);
+                                        one.over_plain(base, params);
                                     }
                                     // The pushed call owns the code.
                                     code = entered;
-                                    (pc, memory) = ((*entered).words.as_ptr(), of_object);
+                                    (pc, memory) = ((*entered).instructions.as_ptr(), of_object);
                                     depth += 1;
                                 }
-                                there
+                                params
                             }
                         };
                         if entered.is_null() {
@@ -488,12 +492,12 @@ impl Machine {
                             base = entered;
                         }
                     }
-                    Do::Call => {
+                    OpCode::Call => {
                         count_round!();
-                        call!(&(&*code).sites[word.x as usize]);
+                        call!(&(&*code).sites[ins.x as usize]);
                     }
-                    Do::Slow => slow!(word.x),
-                    Do::Return => {
+                    OpCode::Slow => slow!(ins.x),
+                    OpCode::Return => {
                         let ended = top();
                         if depth == floor + 1 {
                             (*ended).next = pc;
@@ -505,7 +509,7 @@ impl Machine {
                         let caller = ended.wrapping_sub(1);
                         base = (*caller).base;
                         if let Some(site) = site.as_ref() {
-                            for back in &site.outs {
+                            for back in &site.moves_back {
                                 back.back(base, from);
                             }
                         }

@@ -12,10 +12,10 @@ use alcedo_reflect::values::ptr::Ptr;
 use alcedo_uc::hir::{Cast, Conversion, Num, Op, Operand, Unary};
 
 use crate::cost;
-use crate::exec::{Slot, Slow, Source, Went};
+use crate::exec::{Slot, Slow, Source, Transfer};
 use crate::machine::Machine;
 use crate::number::{Number as _, clockwise_from, compare, compares, with_num};
-use crate::place::{Purpose, Registers};
+use crate::place::{Access, Registers};
 use crate::size;
 use crate::value::{
     Number, binding, from_text, handle, is_handle, name, number, plain_text, text_value, to_enum, to_num, to_text,
@@ -27,7 +27,7 @@ impl Machine {
     /// # Errors
     /// Returns the error of the operation.
     #[inline(never)]
-    pub(crate) fn slow(&self, world: &World, slow: &Slow, registers: &Registers) -> Result<Went, CallError> {
+    pub(crate) fn slow(&self, world: &World, slow: &Slow, registers: &Registers) -> Result<Transfer, CallError> {
         let put = |slot: &Slot, value: &Value| put(registers, slot, value);
         match slow {
             Slow::Init(slot, initial) => registers.clear(Some(slot), initial.as_ref())?,
@@ -41,7 +41,7 @@ impl Machine {
                 let value = self.binary(world, *op, on, registers.source(left), registers.source(right))?;
                 put(slot, &value)?;
             }
-            Slow::Triple(made, slot, left, right) => registers.make(*made, slot, left, right),
+            Slow::Triple(triple_op, slot, left, right) => registers.make(*triple_op, slot, left, right),
             Slow::Convert(by, slot, source) => convert(world, by, registers, slot, source)?,
             Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source)))?,
             Slow::Load(slot, place) => match registers.read(world, place)? {
@@ -49,18 +49,18 @@ impl Machine {
                     cost::add(cost::of(from));
                     registers.ptr_mut(slot).copy_from(from);
                 }
-                Err(told) => {
-                    self.warn(&told);
+                Err(message) => {
+                    self.warn(&message);
                     registers.clear(Some(slot), place.initial.as_ref())?;
                 }
             },
-            Slow::Store(place, source) => match registers.write(world, place, Purpose::Write)? {
+            Slow::Store(place, source) => match registers.write(world, place, Access::Write)? {
                 Ok(to) => {
                     let from = registers.source(source);
                     cost::add(cost::of(from));
                     to.copy_from(from);
                 }
-                Err(told) => self.warn(&told),
+                Err(message) => self.warn(&message),
             },
             Slow::SelfClass(slot) => {
                 let class = world.objects.class(registers.object);
@@ -90,7 +90,7 @@ impl Machine {
                 let object = |source: &Source| handle(&registers.source(source).read());
                 let (of, name) = (name_of(registers.source(class)), name.as_ref().map(text));
                 let template = template.as_ref().map(object);
-                cost::add(cost::BIRTH);
+                cost::add(cost::NEW_OBJECT);
                 let outer = outer.as_ref().map_or(registers.object, object);
                 let made = self.construct(
                     world,
@@ -100,11 +100,11 @@ impl Machine {
                     template,
                 )?;
                 put(to, &Value::Object(made))?;
-                return Ok(Went::Out);
+                return Ok(Transfer::Out);
             }
             Slow::Fail(message) => return Err(CallError::other(&**message)),
         }
-        Ok(Went::Nowhere)
+        Ok(Transfer::None)
     }
 
     fn construct(
@@ -152,7 +152,7 @@ impl Machine {
             }
             Operand::Text => {
                 let text = |at: Ptr<'_>| plain_text(&at.read(), world).unwrap_or_default();
-                texts(op, &text(left), &text(right))
+                compare_or_join(op, &text(left), &text(right))
             }
             Operand::Object => Ok(not(reference(&left.read()) == reference(&right.read()))),
             Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
@@ -213,7 +213,7 @@ fn numbers(op: Op, num: Num, left: &Value, right: &Value) -> Result<(Value, bool
     })
 }
 
-fn texts(op: Op, left: &str, right: &str) -> Result<Value, CallError> {
+fn compare_or_join(op: Op, left: &str, right: &str) -> Result<Value, CallError> {
     let joins = matches!(op, Op::Concat | Op::ConcatSpaced);
     match joins {
         true => size::text(left.len().saturating_add(right.len()).saturating_add(1))?,
@@ -274,8 +274,8 @@ fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Value {
         }
         Cast::Class(path) => {
             let found = world.types.class_by_path(&world.names.text(name(&value)));
-            let wanted = world.types.class_by_path(path);
-            match found.zip(wanted).is_some_and(|(found, wanted)| found.is_a(&wanted)) {
+            let expected = world.types.class_by_path(path);
+            match found.zip(expected).is_some_and(|(found, expected)| found.is_a(&expected)) {
                 true => Value::SubclassOf(name(&value)),
                 false => zero(),
             }

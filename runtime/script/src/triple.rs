@@ -19,7 +19,7 @@ pub(crate) fn kind_of(ty: &PropertyType) -> Option<Num> {
 
 /// Operations on triples, with the number kinds of operands and result. The loader creates them and checks the kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Made {
+pub(crate) enum TripleOp {
     /// Two triples of one kind; results in a triple, in a `bool` for comparisons, in a number for the dot product.
     OfTwo(Op, Num),
     /// A triple of the first kind and a number of the second.
@@ -36,7 +36,7 @@ pub(crate) enum Made {
     IsNotZero(Num),
 }
 
-impl Made {
+impl TripleOp {
     pub(crate) fn is_known(self) -> bool {
         match self {
             Self::OfTwo(op, _) => {
@@ -167,13 +167,13 @@ fn rotator_of([x, y, z]: [f64; 3], num: Num) -> [f64; 3] {
 mod tests {
     use alcedo_uc::hir::{Num, Op};
 
-    use super::Made;
+    use super::TripleOp;
 
     /// Computes an operation on two triples of floats.
-    fn made(made: Made, left: [f32; 3], right: [f32; 3]) -> [f32; 3] {
+    fn apply(op: TripleOp, left: [f32; 3], right: [f32; 3]) -> [f32; 3] {
         let mut to = [0.0_f32; 3];
         // SAFETY: each pointer points to three floats.
-        unsafe { made.put(to.as_mut_ptr().cast(), left.as_ptr().cast(), right.as_ptr().cast()) };
+        unsafe { op.put(to.as_mut_ptr().cast(), left.as_ptr().cast(), right.as_ptr().cast()) };
         to
     }
 
@@ -184,7 +184,7 @@ mod tests {
         // SAFETY: each pointer points to three floats.
         unsafe {
             let place = at.as_mut_ptr().cast::<u8>();
-            Made::OfTwo(Op::Cross, Num::F32).put(place, place, by.as_ptr().cast());
+            TripleOp::OfTwo(Op::Cross, Num::F32).put(place, place, by.as_ptr().cast());
         }
         assert_eq!(at, [2.0, -1.0, 0.0]);
     }
@@ -195,11 +195,11 @@ mod tests {
         let place = to.as_mut_ptr().cast::<u8>();
         // SAFETY: the pointers point to three integers and to one float.
         unsafe {
-            Made::OfTwo(Op::Add, Num::I32).put(place, place, place);
+            TripleOp::OfTwo(Op::Add, Num::I32).put(place, place, place);
             assert_eq!(to, [-2, -14, 10]);
-            Made::Scaled(Op::Div, Num::I32, Num::F64).put(place, place, (&raw const HALF).cast());
+            TripleOp::Scaled(Op::Div, Num::I32, Num::F64).put(place, place, (&raw const HALF).cast());
             assert_eq!(to, [-4, -28, 20]);
-            Made::Scaled(Op::Div, Num::I32, Num::F64).put(place, place, (&raw const NOTHING).cast());
+            TripleOp::Scaled(Op::Div, Num::I32, Num::F64).put(place, place, (&raw const NOTHING).cast());
         }
         assert_eq!(to, [0, 0, 0]);
     }
@@ -210,10 +210,10 @@ mod tests {
     #[test]
     fn turning_a_vector_back_restores_it() {
         let (vector, quarter) = ([1.0, 2.0, 3.0], [0.0, 90.0, 0.0]);
-        let there = made(Made::Turned(Op::Shr, Num::F32, Num::F32), vector, quarter);
+        let there = apply(TripleOp::Turned(Op::Shr, Num::F32, Num::F32), vector, quarter);
         let near = |one: [f32; 3], two: [f32; 3]| one.iter().zip(two).all(|(one, two)| (one - two).abs() < 1e-5);
         assert!(near(there, [-2.0, 1.0, 3.0]), "{there:?}");
-        let back = made(Made::Turned(Op::Shl, Num::F32, Num::F32), there, quarter);
+        let back = apply(TripleOp::Turned(Op::Shl, Num::F32, Num::F32), there, quarter);
         assert!(near(back, vector), "{back:?}");
     }
 }

@@ -16,7 +16,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
 use crate::package::Scripts;
-use crate::support::{made, path, stage, try_stage};
+use crate::support::{path, stage, test_function, try_stage};
 
 /// Creates a class `Robot` with this body, and an object of it.
 fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
@@ -32,9 +32,9 @@ fn robot(body: &str) -> (Scripts, ObjectHandle) {
 }
 
 /// Checks the result of a function, and that the machine has no running call afterwards.
-fn check(body: &str, function: &str, wanted: &str) {
+fn check(body: &str, function: &str, expected: &str) {
     let (scripts, robot) = robot(body);
-    assert_eq!(scripts.told(robot, function), wanted);
+    assert_eq!(scripts.outcome(robot, function), expected);
     assert!(!scripts.machine.is_running());
 }
 
@@ -44,11 +44,12 @@ fn an_order_that_panics_leaves_no_call_behind() {
         "function int Sorts() { local array<int> a; a.AddItem(2); a.AddItem(1); a.Sort(order_panics); return 1; }\n\
          function int Fine() { return 3; }",
     );
-    let told = catch_unwind(AssertUnwindSafe(|| scripts.call(robot, "Sorts", &[]).map_err(|error| error.to_string())));
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| scripts.call(robot, "Sorts", &[]).map_err(|error| error.to_string())));
     assert!(!scripts.machine.is_running());
-    let error = told.expect("the panic stops at the edge of the machine").expect_err("it is an error");
+    let error = outcome.expect("the panic stops at the edge of the machine").expect_err("it is an error");
     assert!(error.contains("a bug of the host's order") && error.contains("Robot:Sorts"), "{error}");
-    assert_eq!(scripts.told(robot, "Fine"), "3");
+    assert_eq!(scripts.outcome(robot, "Fine"), "3");
 }
 
 /// A log that calls a function with each line.
@@ -92,7 +93,7 @@ fn a_panic_in_the_middle_of_a_script_leaves_no_call_behind() {
     }));
     assert!(called.is_err(), "the log panicked");
     assert!(!scripts.machine.is_running());
-    assert_eq!(scripts.told(robot, "Fine"), "3");
+    assert_eq!(scripts.outcome(robot, "Fine"), "3");
 }
 
 #[test]
@@ -101,8 +102,8 @@ fn a_sort_whose_order_ends_the_object_is_an_error() {
         "var array<int> Row;\nfunction int Order(int a, int b) { destroy_it(self); return -1; }\n\
          function int Sorts() { Row.AddItem(2); Row.AddItem(1); Row.Sort(Order); return 1; }",
     );
-    let told = scripts.told(robot, "Sorts");
-    assert!(told.contains("is gone"), "{told}");
+    let outcome = scripts.outcome(robot, "Sorts");
+    assert!(outcome.contains("is gone"), "{outcome}");
 }
 
 #[test]
@@ -141,8 +142,8 @@ fn rounds_stay_used_up_where_native_code_hides_the_error() {
                 function int AfterLoop() { local int i; try_call(\"EndlessLoop\"); for (i = 0; i < 20000; i++) {} return i; }";
     let (scripts, robot) = robot_of(limits, body);
     for name in ["After", "AfterLoop"] {
-        let told = scripts.told(robot, name);
-        assert!(told.contains("never ends"), "{name}: {told}");
+        let outcome = scripts.outcome(robot, name);
+        assert!(outcome.contains("never ends"), "{name}: {outcome}");
     }
 }
 
@@ -165,10 +166,10 @@ fn operations_that_go_over_a_container_cost_rounds() {
     );
     let (scripts, robot) = robot_of(limits, &body);
     for name in ["Finds", "Searches", "RemovesFirst", "Copies", "Passes", "Texts", "Sorts"] {
-        let told = scripts.told(robot, name);
-        assert!(told.contains("never ends"), "{name}: {told}");
+        let outcome = scripts.outcome(robot, name);
+        assert!(outcome.contains("never ends"), "{name}: {outcome}");
     }
-    assert_eq!(scripts.told(robot, "Fine"), "11000");
+    assert_eq!(scripts.outcome(robot, "Fine"), "11000");
 }
 
 #[test]
@@ -196,10 +197,10 @@ fn lines_in_the_log_cost_rounds() {
                 function int Few() { local int i, n; for (i = 0; i < 10; i++) n += 1 / (i * 0); return i; }";
     let (scripts, robot) = robot_of(limits, body);
     for name in ["Floods", "Reads"] {
-        let told = scripts.told(robot, name);
-        assert!(told.contains("never ends"), "{name}: {told}");
+        let outcome = scripts.outcome(robot, name);
+        assert!(outcome.contains("never ends"), "{name}: {outcome}");
     }
-    assert_eq!(scripts.told(robot, "Few"), "10");
+    assert_eq!(scripts.outcome(robot, "Few"), "10");
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn a_log_line_names_the_innermost_calls_and_counts_the_rest() {
     );
     let (sender, lines) = std::sync::mpsc::channel();
     let log = Log(move |line| drop(sender.send(line)));
-    tracing::subscriber::with_default(log, || assert_eq!(scripts.told(robot, "Tells"), "0"));
+    tracing::subscriber::with_default(log, || assert_eq!(scripts.outcome(robot, "Tells"), "0"));
     let line = lines.recv().unwrap();
     assert_eq!(line.matches("Robot:Deeper at").count(), 8, "{line}");
     assert!(line.ends_with("… 12 more"), "{line}");
@@ -249,14 +250,17 @@ fn no_value_of_a_script_exceeds_the_limit() {
         "Spaced", "Replaced", "Joined", "Split1", "Mapped", "MapAdded",
     ];
     for name in names {
-        let told = scripts.told(robot, name);
-        assert!(told.contains("of 65536 that are allowed") && told.contains("`Limits::value`"), "{name}: {told}");
+        let outcome = scripts.outcome(robot, name);
+        assert!(
+            outcome.contains("of 65536 that are allowed") && outcome.contains("`Limits::value`"),
+            "{name}: {outcome}"
+        );
     }
-    assert_eq!(scripts.told(robot, "Fine"), "16384");
-    assert_eq!(scripts.told(robot, "Full"), "8192", "keys that are there are written");
+    assert_eq!(scripts.outcome(robot, "Fine"), "16384");
+    assert_eq!(scripts.outcome(robot, "Full"), "8192", "keys that are there are written");
     let (scripts, robot) =
         self::robot("function int Huge() { local array<int> a; a.Length = 2147483647; return a.Length; }");
-    assert!(scripts.told(robot, "Huge").contains("`Limits::value`"));
+    assert!(scripts.outcome(robot, "Huge").contains("`Limits::value`"));
 }
 
 #[test]
@@ -289,7 +293,7 @@ fn a_listener_may_end_the_object_that_calls() {
          function int Tells() { local Robot other; other = new class'Robot'; other.Caller = self; other.Energy = 2;\n\
          on_touch.Add(other.Ends); on_touch.Add(Last); on_touch.Add(other.Last); on_touch.Broadcast(4); return other.Energy; }",
     );
-    assert_eq!(scripts.told(robot, "Tells"), "6");
+    assert_eq!(scripts.outcome(robot, "Tells"), "6");
 }
 
 #[test]
@@ -311,9 +315,9 @@ fn arrays_of_small_structs_grow_with_default_fields() {
          function int Behind() { local array<Part> a; local Part p; local int i; i = 4; p = a[i]; return p.Count; }\n\
          function int OfNone() { local Part p; p = Other.Main; return p.Count; }",
     );
-    assert_eq!(scripts.told(robot, "Grows"), "7713");
-    assert_eq!(scripts.told(robot, "Behind"), "7");
-    assert_eq!(scripts.told(robot, "OfNone"), "7");
+    assert_eq!(scripts.outcome(robot, "Grows"), "7713");
+    assert_eq!(scripts.outcome(robot, "Behind"), "7");
+    assert_eq!(scripts.outcome(robot, "OfNone"), "7");
 }
 
 #[test]
@@ -342,10 +346,10 @@ fn assigning_the_value_before_a_step_restores_every_bit() {
 #[test]
 fn scripts_call_scripts_before_a_commit_only_where_native_code_could() {
     let call = || CallSite { callee: Target::Final(None, path("inner").into()), args: Vec::new(), to: None };
-    let mut outer = made("outer", &[], None).method();
+    let mut outer = test_function("outer", &[], None).method();
     outer.decl.flags |= function_flags::PURE;
     outer.code.calls = vec![call()];
-    let inner = made("inner", &[], None).method().code([Ins::Return]);
+    let inner = test_function("inner", &[], None).method().code([Ins::Return]);
     let stage = stage(vec![outer.code([Ins::Call { site: 0 }, Ins::Return]), inner]);
     let robot = stage.robot();
     assert_eq!(stage.call(robot, "outer", &[]), Ok(None));
@@ -487,8 +491,8 @@ fn copies_of_a_sort_count_towards_the_limit() {
         function int T() { local array<byte> a; a.Length = 1000000; a.Sort(C); return a.Length; }\n\
         function int Fine() { local array<byte> a; a.Length = 1000; a.Sort(C); return a.Length; }";
     let (scripts, robot) = robot_of(limits, body);
-    assert!(scripts.told(robot, "T").starts_with("copies of all elements would take"));
-    assert_eq!(scripts.told(robot, "Fine"), "1000");
+    assert!(scripts.outcome(robot, "T").starts_with("copies of all elements would take"));
+    assert_eq!(scripts.outcome(robot, "Fine"), "1000");
 }
 
 #[test]
@@ -497,7 +501,7 @@ fn sorts_inside_each_other_end_before_the_stack_does() {
         "var array<int> P;\nfunction int Nest(int a, int b) { P.Sort(Nest); return b - a; }\n\
          function int T() { P.Length = 2; P[0] = 2; P.Sort(Nest); return 1; }",
     );
-    assert!(scripts.told(robot, "T").contains("deep"));
+    assert!(scripts.outcome(robot, "T").contains("deep"));
 }
 
 #[test]
@@ -536,7 +540,7 @@ fn new_objects_cost_rounds() {
     let limits = Limits { rounds: 1_000_000, ..Limits::default() };
     let body = "function int T() { local int i; for (i = 0; i < 100000; i++) new class'Robot'; return i; }";
     let (scripts, robot) = robot_of(limits, body);
-    assert!(scripts.told(robot, "T").contains("counts as one that never ends"));
+    assert!(scripts.outcome(robot, "T").contains("counts as one that never ends"));
 }
 
 #[test]
@@ -544,8 +548,8 @@ fn repeated_warnings_of_one_location_are_logged_once_and_counted() {
     let (scripts, robot) =
         robot("function int Tick(int a) { return 3 / a; }\nfunction int Other(int a) { return 3 / a; }");
     let lines = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&lines);
-    let log = Log(move |line: String| heard.lock().expect("no panic").push(line));
+    let sink = Arc::clone(&lines);
+    let log = Log(move |line: String| sink.lock().expect("no panic").push(line));
     tracing::subscriber::with_default(log, || {
         for _ in 0..250 {
             scripts.call(robot, "Tick", &[Value::I32(0)]).expect("it is zero");

@@ -10,7 +10,7 @@ use alcedo_script::Limits;
 use alcedo_script::code::{Argument, CallSite, Ins, Place, Root, Target};
 use alcedo_uc::hir::{Const, Num, Op, Operand};
 
-use crate::support::{Made, made, path, stage, try_stage};
+use crate::support::{TestFunction, path, stage, test_function, try_stage};
 
 const I32: PropertyKind = PropertyKind::I32;
 
@@ -19,8 +19,8 @@ fn binary(op: Op, to: u16, left: u16, right: u16) -> Ins {
 }
 
 /// `fib(n) = n < 2 ? n : fib(n - 1) + fib(n - 2)`.
-fn fib() -> Made {
-    let mut fib = made("fib", &[I32], Some(I32));
+fn fib() -> TestFunction {
+    let mut fib = test_function("fib", &[I32], Some(I32));
     let (a, b) = (fib.register(I32), fib.register(I32));
     let (one, two) = (fib.constant(I32, Const::Int(1)), fib.constant(I32, Const::Int(2)));
     let call = |arg, to| CallSite {
@@ -43,8 +43,8 @@ fn fib() -> Made {
 }
 
 /// Recurses without end, with an increasing argument.
-fn deeper() -> Made {
-    let mut deeper = made("deeper", &[I32], None);
+fn deeper() -> TestFunction {
+    let mut deeper = test_function("deeper", &[I32], None);
     let next = deeper.register(I32);
     let one = deeper.constant(I32, Const::Int(1));
     deeper.code.calls = vec![CallSite {
@@ -83,7 +83,7 @@ fn frames_that_take_too_much_memory_are_an_error() {
 #[test]
 fn a_loop_that_never_ends_is_an_error() {
     let limits = Limits { rounds: 1_000, ..Limits::default() };
-    let endless = made("endless", &[], None).code([Ins::Nop, Ins::Jump { to: 0 }]);
+    let endless = test_function("endless", &[], None).code([Ins::Nop, Ins::Jump { to: 0 }]);
     let stage = try_stage(vec![endless], Vec::new(), limits).unwrap();
     let error = stage.run("endless", &[]).unwrap_err();
     assert!(error.contains("1000 times") && error.ends_with("endless at Robot.uc:2"), "{error}");
@@ -92,7 +92,7 @@ fn a_loop_that_never_ends_is_an_error() {
 #[test]
 fn a_conditional_jump_back_counts_as_a_round() {
     let limits = Limits { rounds: 1_000, ..Limits::default() };
-    let mut endless = made("endless", &[], None);
+    let mut endless = test_function("endless", &[], None);
     let zero = endless.register(I32);
     let one = endless.constant(I32, Const::Int(1));
     let jump = Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: zero, right: one, is: true, to: 0 };
@@ -101,11 +101,11 @@ fn a_conditional_jump_back_counts_as_a_round() {
 }
 
 /// Functions of a robot that access `energy`: `store(a)` and `load`.
-fn store_and_load() -> Vec<Made> {
+fn store_and_load() -> Vec<TestFunction> {
     let place = || Place { root: Root::OfSelf("/Script/Game.Robot".into(), "energy".to_owned()), steps: Vec::new() };
-    let mut store = made("store", &[I32], None).method();
+    let mut store = test_function("store", &[I32], None).method();
     store.code.places = vec![place()];
-    let mut load = made("load", &[], Some(I32)).method();
+    let mut load = test_function("load", &[], Some(I32)).method();
     load.code.places = vec![place()];
     vec![
         store.code([Ins::Store { place: 0, from: 0 }, Ins::Return]),
@@ -148,8 +148,8 @@ fn twice() -> FunctionDecl {
     decl
 }
 
-fn calls_twice() -> Made {
-    let mut outer = made("outer", &[I32], Some(I32));
+fn calls_twice() -> TestFunction {
+    let mut outer = test_function("outer", &[I32], Some(I32));
     outer.code.calls =
         vec![CallSite { callee: Target::Static(None, path("twice").into()), args: vec![Argument::In(0)], to: Some(1) }];
     outer.code([Ins::Call { site: 0 }, Ins::Return])
@@ -175,31 +175,31 @@ fn calling_code_of_an_unloaded_package_is_an_error() {
 
 #[test]
 fn bytecode_that_does_not_fit_is_refused_with_the_instruction() {
-    type Make = fn(&mut Made) -> Vec<Ins>;
+    type Make = fn(&mut TestFunction) -> Vec<Ins>;
     let cases: Vec<(&str, Make)> = vec![
         ("register 9, of 2", |_| vec![Ins::Copy { to: 1, from: 9 }]),
         ("a jump to instruction 7, of 1", |_| vec![Ins::Jump { to: 7 }]),
-        ("is a Name, where a int is expected", |made| {
-            let name = made.register(PropertyKind::NAME);
+        ("is a Name, where a int is expected", |function| {
+            let name = function.register(PropertyKind::NAME);
             vec![binary(Op::Add, 1, 0, name)]
         }),
-        ("register 2 is a constant", |made| {
-            let one = made.constant(I32, Const::Int(1));
+        ("register 2 is a constant", |function| {
+            let one = function.constant(I32, Const::Int(1));
             vec![Ins::Copy { to: one, from: 0 }]
         }),
         ("place 0 does not exist", |_| vec![Ins::Load { to: 1, place: 0 }]),
-        ("the object itself in a static function", |made| {
-            let object = made.typed("Object(/Script/Game.Robot)".parse().unwrap());
+        ("the object itself in a static function", |function| {
+            let object = function.typed("Object(/Script/Game.Robot)".parse().unwrap());
             vec![Ins::SelfObject { to: object }]
         }),
-        ("is called with 0 arguments, of 1", |made| {
+        ("is called with 0 arguments, of 1", |function| {
             let callee = Target::Static(None, path("f").into());
-            made.code.calls.push(CallSite { callee, args: Vec::new(), to: None });
+            function.code.calls.push(CallSite { callee, args: Vec::new(), to: None });
             vec![Ins::Call { site: 0 }]
         }),
     ];
     for (problem, make) in cases {
-        let mut function = made("f", &[I32], Some(I32));
+        let mut function = test_function("f", &[I32], Some(I32));
         let code = make(&mut function);
         let Err(errors) = try_stage(vec![function.code(code)], Vec::new(), Limits::default()) else {
             panic!("`{problem}` was let through");

@@ -80,12 +80,12 @@ fn jumps(ins: &mut Ins) -> Option<&mut u32> {
 
 /// Changes the code of a function at a random position.
 fn change(dice: &mut Dice, code: &mut FunctionCode, all: &[FunctionCode]) {
-    let (count, words) = (code.registers.len(), code.code.len());
-    if words == 0 || count == 0 {
+    let (count, count_ins) = (code.registers.len(), code.code.len());
+    if count_ins == 0 || count == 0 {
         return;
     }
     let other = &all[dice.roll(all.len())];
-    let at = dice.roll(words);
+    let at = dice.roll(count_ins);
     match dice.roll(12) {
         0..=3 => {
             let outside = usize::from(dice.roll(20) == 0);
@@ -103,11 +103,11 @@ fn change(dice: &mut Dice, code: &mut FunctionCode, all: &[FunctionCode]) {
         }
         5 => {
             if let Some(to) = jumps(&mut code.code[at]) {
-                *to = dice.roll(words + 2) as u32;
+                *to = dice.roll(count_ins + 2) as u32;
             }
         }
         6 => code.code[at] = other.code[dice.roll(other.code.len())].clone(),
-        7 => code.code.swap(at, dice.roll(words)),
+        7 => code.code.swap(at, dice.roll(count_ins)),
         8 => {
             let from = other.registers[dice.roll(other.registers.len())].clone();
             let to = dice.roll(count);

@@ -14,17 +14,17 @@ fn table(members: &str, before: &str, rows: &[(&str, &str)]) {
         .enumerate()
         .map(|(at, (expression, _))| match expression.split_once(" -> ") {
             None => format!("function string F{at}() {{ {before} return string({expression}); }}\n"),
-            Some((does, shown)) => format!("function string F{at}() {{ {before} {does}; return string({shown}); }}\n"),
+            Some((does, value)) => format!("function string F{at}() {{ {before} {does}; return string({value}); }}\n"),
         })
         .collect();
     let scripts = Scripts::new();
     let text = format!("class Robot extends Machine;\n{members}\n{functions}");
     let class = scripts.load("Scripts", &[("Robot.uc", &text)]).remove(0);
-    for (at, (expression, wanted)) in rows.iter().enumerate() {
-        let told = scripts.told(scripts.object(&class), &format!("F{at}"));
-        match wanted.strip_prefix('~') {
-            Some(part) => assert!(told.contains(part), "{expression}: {told} has not `{part}`"),
-            None => assert_eq!(told, *wanted, "{expression}"),
+    for (at, (expression, expected)) in rows.iter().enumerate() {
+        let outcome = scripts.outcome(scripts.object(&class), &format!("F{at}"));
+        match expected.strip_prefix('~') {
+            Some(part) => assert!(outcome.contains(part), "{expression}: {outcome} has not `{part}`"),
+            None => assert_eq!(outcome, *expected, "{expression}"),
         }
     }
 }
@@ -410,8 +410,8 @@ fn a_sort_that_fails_leaves_the_array_as_it_was() {
         function string Shown() { local string s; local int i; for (i = 0; i < Own.Length; i++) s $= Own[i]; return s; }";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let robot = scripts.object(&class);
-    assert!(scripts.told(robot, "Sorts").contains("an assertion does not hold"));
-    assert_eq!(scripts.told(robot, "Shown"), "54321");
+    assert!(scripts.outcome(robot, "Sorts").contains("an assertion does not hold"));
+    assert_eq!(scripts.outcome(robot, "Shown"), "54321");
 }
 
 #[test]
@@ -425,14 +425,14 @@ fn a_singular_function_does_nothing_while_it_runs_for_the_same_object() {
         function int Two() { Other = new class'Robot'; Other.Other = self; Ping(); return Count * 10 + Other.Count; }\n\
         singular function int Fails() { Count++; assert(Count > 1); return Count; }";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
-    let told = |name: &str| scripts.told(scripts.object(&class), name);
+    let outcome = |name: &str| scripts.outcome(scripts.object(&class), name);
     // The inner call returns the zero value, and a later call runs.
-    assert_eq!(told("Nested"), "10");
-    assert_eq!(told("Again"), "2");
-    assert_eq!(told("Two"), "11", "each object runs it once");
+    assert_eq!(outcome("Nested"), "10");
+    assert_eq!(outcome("Again"), "2");
+    assert_eq!(outcome("Two"), "11", "each object runs it once");
     let robot = scripts.object(&class);
-    assert!(scripts.told(robot, "Fails").contains("an assertion does not hold"));
-    assert_eq!(scripts.told(robot, "Fails"), "2", "one that failed runs no more");
+    assert!(scripts.outcome(robot, "Fails").contains("an assertion does not hold"));
+    assert_eq!(scripts.outcome(robot, "Fails"), "2", "one that failed runs no more");
 }
 
 #[test]
@@ -473,8 +473,8 @@ fn values_of_one_run_have_a_common_limit() {
         assert!(!stack.is_empty());
     }
     // Destroyed objects do not count, and each run has the whole limit.
-    assert_eq!(scripts.told(robot, "Churn"), "65536");
-    assert_eq!(scripts.told(robot, "Churn"), "65536");
+    assert_eq!(scripts.outcome(robot, "Churn"), "65536");
+    assert_eq!(scripts.outcome(robot, "Churn"), "65536");
 }
 
 #[test]

@@ -105,8 +105,8 @@ pub(crate) fn class() -> ClassDecl {
         // Counts the objects that a collection would destroy now.
         function("garbage", statics, vec![result(PropertyKind::I32)], |world, frame| {
             frame.finish()?;
-            let nobody = |_: &mut dyn FnMut(ObjectHandle)| {};
-            frame.give_result(unreachable(world, &nobody)?.len() as i32)
+            let no_roots = |_: &mut dyn FnMut(ObjectHandle)| {};
+            frame.give_result(unreachable(world, &no_roots)?.len() as i32)
         }),
         function(
             "power_up",

@@ -161,7 +161,7 @@ impl Scripts {
     fn set_default(&self, cdo: ObjectHandle, class: &Rc<Class>, default: &hir::Default) -> Result<(), String> {
         let property = class.find_property(&default.property).ok_or("no such property")?;
         let parse = |value: &Const, ty: &PropertyType| {
-            Value::parse(&words(value), ty, &self.world.names).map_err(|error| error.to_string())
+            Value::parse(&const_text(value), ty, &self.world.names).map_err(|error| error.to_string())
         };
         let of = match &property.ty {
             PropertyType::Array(of) => of.ty().clone(),
@@ -236,7 +236,7 @@ impl Scripts {
     }
 
     /// Calls a function without parameters. Returns the result as the language converts it to a string.
-    pub(crate) fn shown(&self, object: ObjectHandle, name: &str) -> String {
+    pub(crate) fn result_text(&self, object: ObjectHandle, name: &str) -> String {
         let class = self.world.objects.class(object).expect("it is there");
         let ty = class.find_function(name).and_then(|function| function.result()).map(|result| result.ty.clone());
         let value = match self.call(object, name, &[]) {
@@ -278,16 +278,16 @@ impl Scripts {
     }
 
     /// Calls a function without parameters. Returns the result, or the error, as a string.
-    pub(crate) fn told(&self, object: ObjectHandle, name: &str) -> String {
+    pub(crate) fn outcome(&self, object: ObjectHandle, name: &str) -> String {
         let running = self.machine.is_running();
-        let told = match self.call(object, name, &[]) {
+        let outcome = match self.call(object, name, &[]) {
             Ok(Some(Value::Text(text))) => text,
             Ok(Some(value)) => value.print(&self.world.names),
             Ok(None) => String::new(),
             Err(error) => error.to_string(),
         };
         assert_eq!(self.machine.is_running(), running, "every frame that was begun has ended");
-        told
+        outcome
     }
 }
 
@@ -298,7 +298,7 @@ impl Drop for Scripts {
 }
 
 /// Formats a constant as reflection parses it.
-fn words(value: &Const) -> String {
+fn const_text(value: &Const) -> String {
     match value {
         Const::Bool(it) => it.to_string(),
         Const::Int(it) => it.to_string(),
@@ -307,16 +307,16 @@ fn words(value: &Const) -> String {
         Const::Enum(_, entry, _) => entry.clone(),
         Const::Class(path) => path.to_string(),
         Const::Struct(fields) => {
-            let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", words(value))).collect();
+            let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", const_text(value))).collect();
             format!("({})", fields.join(", "))
         }
-        Const::Array(values) => format!("({})", values.iter().map(words).collect::<Vec<_>>().join(", ")),
+        Const::Array(values) => format!("({})", values.iter().map(const_text).collect::<Vec<_>>().join(", ")),
         other => panic!("{other:?} is not a default of these tests"),
     }
 }
 
 fn property(name: &str, ty: &Type, flags: u64) -> PropertyDecl {
-    let text = ty.words().expect("a type that has a place");
+    let text = ty.type_text().expect("a type that has a place");
     let mut decl = PropertyDecl::new(name, text.kind()).of_type(&text.path()).with_flags(flags);
     if let Type::Fixed(of, count) = ty {
         let zero = match **of {
@@ -359,7 +359,7 @@ fn batch_of(package: &hir::Package, cells: &mut Cells) -> Batch {
     });
     let structs = package.structs.iter().map(|of| {
         let field = |field: &hir::Property| {
-            let default = field.default.as_ref().map(words).unwrap_or_default();
+            let default = field.default.as_ref().map(const_text).unwrap_or_default();
             let decl = property(&field.name, &field.ty, field.flags);
             PropertyDecl { default: if default.is_empty() { decl.default.clone() } else { default }, ..decl }
         };

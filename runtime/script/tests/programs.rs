@@ -58,13 +58,13 @@ fn each_program_returns_its_stated_results() {
         };
         let mut objects = std::collections::HashMap::new();
         for line in text.lines().filter_map(|line| line.strip_prefix("// expect: ")) {
-            let (function, wanted) = line.split_once(" = ").unwrap_or((line.trim_end_matches(" ="), ""));
+            let (function, expected) = line.split_once(" = ").unwrap_or((line.trim_end_matches(" ="), ""));
             let class =
                 classes.iter().rfind(|class| class.find_function(function).is_some()).expect("a class that has it");
             let object = *objects.entry(class.id).or_insert_with(|| scripts.object(class));
-            let found = scripts.shown(object, function);
-            if found != wanted {
-                wrong.push(format!("{name}: {function} gives {found}, not {wanted}"));
+            let found = scripts.result_text(object, function);
+            if found != expected {
+                wrong.push(format!("{name}: {function} gives {found}, not {expected}"));
             }
             ran += 1;
         }
@@ -208,9 +208,9 @@ fn random_expressions_match_the_tree_interpreter() {
         let other = interpreter.create("/Script/Test.Program");
         for at in 0..FUNCTIONS {
             let name = format!("Test{at}");
-            let (found, wanted) = (scripts.shown(object, &name), interpreter.test(other, &name));
+            let (found, expected) = (scripts.result_text(object, &name), interpreter.test(other, &name));
             let line = text.lines().filter(|line| line.contains("return")).nth(at + 2).unwrap_or_default();
-            assert_eq!(found, wanted, "round {round}, {name}: {line}");
+            assert_eq!(found, expected, "round {round}, {name}: {line}");
         }
     }
 }

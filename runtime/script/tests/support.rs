@@ -31,7 +31,7 @@ pub(crate) struct Stage {
 }
 
 /// A function to declare, and its body.
-pub(crate) struct Made {
+pub(crate) struct TestFunction {
     pub(crate) decl: FunctionDecl,
     pub(crate) code: FunctionCode,
 }
@@ -53,7 +53,7 @@ pub(crate) fn late(cells: &mut Cells, path: &str) -> Thunk {
 }
 
 /// Creates a static function with parameters of plain types, and a register for each.
-pub(crate) fn made(name: &str, params: &[PropertyKind], result: Option<PropertyKind>) -> Made {
+pub(crate) fn test_function(name: &str, params: &[PropertyKind], result: Option<PropertyKind>) -> TestFunction {
     let mut decl = FunctionDecl::new(name, Rc::new(|_, _| Ok(())));
     decl.flags = function_flags::STATIC | function_flags::CALLABLE;
     let names = ["a", "b", "c", "d"];
@@ -70,10 +70,10 @@ pub(crate) fn made(name: &str, params: &[PropertyKind], result: Option<PropertyK
     for kind in params.iter().chain(&result) {
         code.registers.push(Register::Value { name: String::new(), ty: TypeText::Plain(*kind) });
     }
-    Made { decl, code }
+    TestFunction { decl, code }
 }
 
-impl Made {
+impl TestFunction {
     /// Makes the function a method.
     pub(crate) fn method(mut self) -> Self {
         self.decl.flags &= !function_flags::STATIC;
@@ -108,7 +108,7 @@ impl Made {
 
 /// Creates a world with these functions of the robot, whose bodies may be refused.
 pub(crate) fn try_stage(
-    functions: Vec<Made>,
+    functions: Vec<TestFunction>,
     natives: Vec<FunctionDecl>,
     limits: Limits,
 ) -> Result<Stage, Vec<CompileError>> {
@@ -120,7 +120,7 @@ pub(crate) fn try_stage(
     class.properties.push(PropertyDecl::new("other", PropertyKind::OBJECT).of_type("/Script/Game.Robot"));
     class.functions = natives;
     let mut code = Vec::new();
-    for Made { decl, code: body } in functions {
+    for TestFunction { decl, code: body } in functions {
         let thunk = late(&mut cells, &body.path);
         class.functions.push(FunctionDecl { thunk, ..decl });
         code.push(body);
@@ -136,7 +136,7 @@ pub(crate) fn try_stage(
 }
 
 /// Creates a world with these functions of the robot.
-pub(crate) fn stage(functions: Vec<Made>) -> Stage {
+pub(crate) fn stage(functions: Vec<TestFunction>) -> Stage {
     try_stage(functions, Vec::new(), Limits::default()).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 

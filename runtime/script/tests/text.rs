@@ -10,8 +10,8 @@ fn check(members: &str, expected: &[(&str, &str)]) {
     let text = format!("class Robot extends Machine;\n{members}");
     let class = scripts.load("Scripts", &[("Robot.uc", &text)]).remove(0);
     let robot = scripts.object(&class);
-    for (name, wanted) in expected {
-        assert_eq!(scripts.told(robot, name), *wanted, "{name}");
+    for (name, value) in expected {
+        assert_eq!(scripts.outcome(robot, name), *value, "{name}");
     }
 }
 
@@ -168,9 +168,9 @@ fn scripts_extend_scripts_and_natives_and_call_above() {
     let classes = scripts.load("Scripts", &[("Base.uc", base), ("Derived.uc", derived), ("Other.uc", other)]);
     let derived = classes.iter().find(|class| &*class.name == "Derived").unwrap();
     let object = scripts.object(derived);
-    assert_eq!(scripts.told(object, "Ask"), "derived of base");
-    assert_eq!(scripts.told(object, "Up"), "7");
-    assert_eq!(scripts.told(object, "Casts"), "derived of baseTrueDerived");
+    assert_eq!(scripts.outcome(object, "Ask"), "derived of base");
+    assert_eq!(scripts.outcome(object, "Up"), "7");
+    assert_eq!(scripts.outcome(object, "Casts"), "derived of baseTrueDerived");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_delegate_calls_the_static_function_of_its_bound_class() {
         ("Passed", "19"),
         ("Same", "true"),
     ] {
-        assert_eq!(scripts.told(object, name), expected, "{name}");
+        assert_eq!(scripts.outcome(object, name), expected, "{name}");
     }
 }
 
@@ -245,8 +245,8 @@ fn a_static_function_is_bound_to_a_multicast_delegate_and_sorts() {
         function int Bound() { OnTouch.Add(class'Robot'.static.Note); OnTouch(4); return 1; }";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let robot = scripts.object(&class);
-    assert_eq!(scripts.told(robot, "Sorted"), "321");
-    assert_eq!(scripts.told(robot, "Bound"), "1");
+    assert_eq!(scripts.outcome(robot, "Sorted"), "321");
+    assert_eq!(scripts.outcome(robot, "Bound"), "1");
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn dynamic_load_object_finds_what_is_loaded_by_path() {
         ("OtherClass", "true"),
         ("Typed", "4"),
     ] {
-        assert_eq!(scripts.told(robot, name), expected, "{name}");
+        assert_eq!(scripts.outcome(robot, name), expected, "{name}");
     }
 }
 
@@ -288,16 +288,16 @@ fn an_error_lists_the_calls_of_the_script() {
                 function Outside() { local int i; i = 2; Slots[i] = 1; }\nfunction Assert1() { assert(1 > 2); }\nfunction Bug() { panics(); }\nfunction int Again() { return call_by_name(\"Outer\"); }\n";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let robot = scripts.object(&class);
-    let told = scripts.told(robot, "Outer");
-    let lines: Vec<_> = told.lines().skip(1).map(str::trim).collect();
-    assert!(told.contains("no luck"), "{told}");
+    let outcome = scripts.outcome(robot, "Outer");
+    let lines: Vec<_> = outcome.lines().skip(1).map(str::trim).collect();
+    assert!(outcome.contains("no luck"), "{outcome}");
     assert_eq!(lines, ["in /Script/Scripts.Robot:Inner at Robot.uc:7", "in /Script/Scripts.Robot:Outer at Robot.uc:4"]);
-    assert!(scripts.told(robot, "Outside").contains("Slots has 2 elements, and none at 2"));
-    assert!(scripts.told(robot, "Assert1").contains("assertion"));
-    assert!(scripts.told(robot, "Bug").contains("a bug of the host"));
-    let again = scripts.told(robot, "Again");
+    assert!(scripts.outcome(robot, "Outside").contains("Slots has 2 elements, and none at 2"));
+    assert!(scripts.outcome(robot, "Assert1").contains("assertion"));
+    assert!(scripts.outcome(robot, "Bug").contains("a bug of the host"));
+    let again = scripts.outcome(robot, "Again");
     assert_eq!(again.lines().count(), 4, "the calls of both sides of the native are named once: {again}");
-    assert_eq!(scripts.told(robot, "Outer"), told, "the machine is as it was");
+    assert_eq!(scripts.outcome(robot, "Outer"), outcome, "the machine is as it was");
 }
 
 #[test]
@@ -320,10 +320,10 @@ fn using_an_object_destroyed_in_its_own_function_is_an_error() {
                 function int OfOther() { local Robot r; r = new class'Robot'; r.Energy = 4; destroy_it(r); return r.Energy; }\n\
                 function int Below() { local int i; i = End(); return i + Energy; }\nfunction int End() { destroy_it(self); return 1; }";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
-    assert!(scripts.told(scripts.object(&class), "Gone").contains("is gone"));
-    assert!(scripts.told(scripts.object(&class), "Below").contains("is gone"));
-    assert_eq!(scripts.told(scripts.object(&class), "Fine"), "3");
-    assert_eq!(scripts.told(scripts.object(&class), "OfOther"), "0");
+    assert!(scripts.outcome(scripts.object(&class), "Gone").contains("is gone"));
+    assert!(scripts.outcome(scripts.object(&class), "Below").contains("is gone"));
+    assert_eq!(scripts.outcome(scripts.object(&class), "Fine"), "3");
+    assert_eq!(scripts.outcome(scripts.object(&class), "OfOther"), "0");
 }
 
 #[test]
@@ -393,7 +393,7 @@ fn a_call_site_resolves_the_override_of_each_class() {
                 foreach all(one) s $= one.Name1() $ one.Asked(); return s; }";
     let classes = scripts.load("Scripts", &[("Base.uc", base), ("One.uc", one), ("User.uc", user)]);
     let user = classes.iter().find(|class| &*class.name == "User").unwrap();
-    assert_eq!(scripts.told(scripts.object(user), "All"), "11bb11bb");
+    assert_eq!(scripts.outcome(scripts.object(user), "All"), "11bb11bb");
 }
 
 #[test]
@@ -409,14 +409,14 @@ fn writes_are_refused_while_a_rollback_could_not_undo_them() {
     // During an incremental collection writes are announced and allowed.
     {
         let _marking = scripts.world.mode.enter(mode::MARKING);
-        assert_eq!(scripts.told(robot, "Writes"), "");
+        assert_eq!(scripts.outcome(robot, "Writes"), "");
     }
     assert_eq!(scripts.world.get::<i32>(robot, "Energy"), Ok(5));
     scripts.world.write(robot, "Energy", &Value::I32(1)).unwrap();
     // During a reload functions of the host are not called; a frame that began before the reload would be refused as well.
     let _staging = scripts.world.mode.enter(mode::REBUILDING);
     for name in ["Writes", "Adds", "Others", "Library"] {
-        assert!(scripts.told(robot, name).contains("refused before the commit"), "{name}");
+        assert!(scripts.outcome(robot, name).contains("refused before the commit"), "{name}");
     }
     assert_eq!(scripts.world.get::<i32>(robot, "Energy"), Ok(1));
     assert!(!object.is_running());
@@ -455,7 +455,7 @@ fn an_object_has_a_name_and_nested_outers() {
     let classes = scripts.load("Scripts", &[("Nest.uc", nest), ("Egg.uc", egg)]);
     let nest = scripts.object(classes.iter().find(|class| &*class.name == "Nest").expect("declared"));
     for name in ["Lies", "Named", "Alone", "Elsewhere", "Nobody"] {
-        assert_eq!(scripts.told(nest, name), "true", "{name}");
+        assert_eq!(scripts.outcome(nest, name), "true", "{name}");
     }
-    assert_eq!(scripts.told(nest, "Through"), "4");
+    assert_eq!(scripts.outcome(nest, "Through"), "4");
 }

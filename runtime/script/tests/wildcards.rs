@@ -17,11 +17,11 @@ fn check(members: &str, expected: &[(&str, &str)]) {
     let text = format!("class Demo extends Machine;\n{members}");
     let class = scripts.load("Scripts", &[("Demo.uc", &text)]).remove(0);
     let object = scripts.object(&class);
-    for (name, wanted) in expected {
-        let told = scripts.told(object, name);
-        match wanted.strip_prefix('~') {
-            Some(part) => assert!(told.contains(part), "{name}: {told} has not `{part}`"),
-            None => assert_eq!(told, *wanted, "{name}"),
+    for (name, value) in expected {
+        let outcome = scripts.outcome(object, name);
+        match value.strip_prefix('~') {
+            Some(part) => assert!(outcome.contains(part), "{name}: {outcome} has not `{part}`"),
+            None => assert_eq!(outcome, *value, "{name}"),
         }
     }
 }
@@ -199,5 +199,5 @@ fn enums_of_the_host_count_by_their_numbers() {
     let text = "class Demo extends Machine;\nvar array<Place> Places;\nfunction float Level1() { Places.Length = 2; Places[1].level = Sky; \
                 return array_numeric_property_average(Places, 'Level'); }";
     let class = scripts.load("Scripts", &[("Demo.uc", text)]).remove(0);
-    assert_eq!(scripts.told(scripts.object(&class), "Level1"), "-20");
+    assert_eq!(scripts.outcome(scripts.object(&class), "Level1"), "-20");
 }

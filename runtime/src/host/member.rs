@@ -91,7 +91,7 @@ impl PropertyOf {
     /// When the object is destroyed, dormant or of another class, or the property is missing or of another type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
         // The property reference caches a class only after the check in `see`.
-        let raw = match runtime.core().world.get_known(object, &self.key) {
+        let raw = match runtime.core().world.get_cached(object, &self.key) {
             Some(raw) => raw,
             None => {
                 self.see(runtime, object)?;
@@ -107,7 +107,7 @@ impl PropertyOf {
     /// # Errors
     /// The errors of [`PropertyOf::get`], and while writes are not allowed.
     pub fn set<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle, value: T) -> Result<(), Error> {
-        match runtime.core().world.set_known(object, &self.key, value.into_raw()) {
+        match runtime.core().world.set_cached(object, &self.key, value.into_raw()) {
             Ok(()) => Ok(()),
             Err(value) => {
                 self.see(runtime, object)?;

@@ -176,7 +176,7 @@ pub(super) fn plan_class(
                 let names = old_names.of(&property.text);
                 if matches!(diff, PropertyDiff::Retyped { .. }) {
                     let (before, after) = (source.ty.to_string(), property.ty.to_string());
-                    let is_same = before != after && core.world.types.in_paths_of_today(&before) == after;
+                    let is_same = before != after && core.world.types.to_current_paths(&before) == after;
                     let words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { names, from: source, was, default, change, is_same }

@@ -145,8 +145,8 @@ fn property(found: &hir::Property) -> PropertyDecl {
 }
 
 fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
-    match ty.words() {
-        Some(words) => PropertyDecl::new(name, words.kind()).of_type(&words.path()),
+    match ty.type_text() {
+        Some(text) => PropertyDecl::new(name, text.kind()).of_type(&text.path()),
         // The checker rejects such types in declarations; reflection would refuse this placeholder.
         None => PropertyDecl::new(name, PropertyKind(0)),
     }

@@ -220,7 +220,7 @@ impl<'a> Bringing<'a> {
                 values: asleep,
                 fields: record.kept.iter().map(kept_field).collect(),
             };
-            objects.lay_to_sleep(object, dormant)?;
+            objects.set_dormant(object, dormant)?;
             faults::at(ReloadStep::Sleep)?;
         }
         Ok(())

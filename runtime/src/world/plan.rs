@@ -117,7 +117,7 @@ fn targets(
     let old = record
         .properties
         .iter()
-        .map(|saved| shape(&saved.name, &core.world.types.in_paths_of_today(&now(saved, class))));
+        .map(|saved| shape(&saved.name, &core.world.types.to_current_paths(&now(saved, class))));
     let new = properties.iter().map(|property| shape(&property.text, &property.ty.to_string()));
     let old = ClassShape { properties: old.collect(), ..ClassShape::default() };
     let new = ClassShape { properties: new.collect(), ..ClassShape::default() };

@@ -54,7 +54,7 @@ pub struct ClassHead {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Modifier {
     /// The specifier.
-    pub word: Ident,
+    pub name: Ident,
     /// Text in parentheses after the specifier, as written.
     pub argument: Option<String>,
 }
@@ -206,7 +206,7 @@ pub struct Function {
     /// Kind of function.
     pub kind: FunctionKind,
     /// Keyword of the kind with its argument: `operator(20)`.
-    pub kind_word: Modifier,
+    pub kind_keyword: Modifier,
     /// Type of the result.
     pub result: Option<TypeRef>,
     /// Function name, or sign of an operator.
@@ -214,7 +214,7 @@ pub struct Function {
     /// Parameters.
     pub params: Vec<Param>,
     /// Specifiers after the parameters: `const`.
-    pub behind: Vec<Modifier>,
+    pub trailing: Vec<Modifier>,
     /// Statements of the body; `None` for a semicolon. The checker moves them out, which limits peak memory.
     pub body: RefCell<Option<Vec<Stmt>>>,
     /// Comment before the declaration.
@@ -531,7 +531,7 @@ impl Infix {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Defaults {
     /// The keyword.
-    pub word: Ident,
+    pub keyword: Ident,
     /// Lines of the block.
     pub lines: Vec<DefaultLine>,
     /// Span of the keyword.

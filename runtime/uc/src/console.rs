@@ -18,7 +18,7 @@ pub enum Snippet {
     /// An open brace, parenthesis or bracket: more lines are expected.
     Unfinished,
     /// Neither; contains the messages of parsing as statements, for file 0.
-    Wrong(Vec<Diagnostic>),
+    Invalid(Vec<Diagnostic>),
 }
 
 /// Classifies a text by syntax. Compile a value as `function string Run() { return string(…); }` of a class and statements as
@@ -31,7 +31,7 @@ pub fn snippet(source: &Source) -> Snippet {
         return Snippet::Value;
     }
     let messages = parse_statements(source);
-    if messages.iter().any(Diagnostic::is_error) { Snippet::Wrong(messages) } else { Snippet::Statements }
+    if messages.iter().any(Diagnostic::is_error) { Snippet::Invalid(messages) } else { Snippet::Statements }
 }
 
 fn is_open(text: &str) -> bool {

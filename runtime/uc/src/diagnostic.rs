@@ -40,7 +40,7 @@ pub struct Diagnostic {
 }
 
 /// Maximum number of rendered characters of a line.
-const LONGEST_LINE: usize = 240;
+const MAX_LINE_LEN: usize = 240;
 
 impl Diagnostic {
     /// Creates an error at a span of a file.
@@ -115,7 +115,7 @@ impl Diagnostic {
         if !self.hint.is_empty() {
             group = group.element(Level::HELP.message(self.hint.as_str()));
         }
-        let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(LONGEST_LINE + 40);
+        let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(MAX_LINE_LEN + 40);
         let drawn = renderer.render(&[group]);
         // Rendered lines have expanded tabs and may be cut, so the columns are replaced by those of the source.
         let others = other.iter().map(|(other, _)| other.column);
@@ -160,7 +160,7 @@ impl<'a> Drawn<'a> {
         let mut here = None;
         // Omits the start of a long line.
         let place = (span.start as usize).saturating_sub(start);
-        let skipped = place.saturating_sub(LONGEST_LINE / 2);
+        let skipped = place.saturating_sub(MAX_LINE_LEN / 2);
         let mut letters = 0;
         for (at, letter) in whole.char_indices().skip_while(|(at, _)| *at < skipped) {
             let at = start + at;
@@ -177,7 +177,7 @@ impl<'a> Drawn<'a> {
                 range = Some((range.map_or(before, |(from, _)| from), text.len()));
             }
             letters += 1;
-            if letters >= LONGEST_LINE {
+            if letters >= MAX_LINE_LEN {
                 break;
             }
         }

@@ -20,6 +20,6 @@ pub use check::{Checked, Options, check, check_parsed, outside};
 pub use console::{Snippet, complete, snippet};
 pub use diagnostic::{Diagnostic, Severity};
 pub use outline::{Outline, outline};
-pub use parse::{DEEPEST, DEEPEST_EXPRESSION, MOST_ERRORS, Parsed, parse};
+pub use parse::{MAX_DEPTH, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, parse};
 pub use print::print;
-pub use source::{Encoding, LARGEST_FILE, Source, Span};
+pub use source::{Encoding, MAX_FILE_SIZE, Source, Span};

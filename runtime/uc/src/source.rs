@@ -1,7 +1,7 @@
 //! Source text of a file, decoded from its bytes. Old class files are Latin-1 or UTF-16; new ones are UTF-8.
 
 /// Maximum size of a file in bytes. Larger files are rejected without being decoded.
-pub const LARGEST_FILE: usize = 8 << 20;
+pub const MAX_FILE_SIZE: usize = 8 << 20;
 
 /// Encoding of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ pub struct Source {
     pub encoding: Encoding,
     /// Offset of the first invalid character; each invalid character became `U+FFFD`.
     pub broken: Option<u32>,
-    /// Size of a file above [`LARGEST_FILE`] in bytes; the text is empty then.
+    /// Size of a file above [`MAX_FILE_SIZE`] in bytes; the text is empty then.
     pub too_large: Option<usize>,
     lines: Vec<u32>,
 }
@@ -62,7 +62,7 @@ impl Source {
 
     /// Decodes the bytes of a file. Never fails.
     pub fn decode(name: &str, bytes: &[u8]) -> Self {
-        if bytes.len() > LARGEST_FILE {
+        if bytes.len() > MAX_FILE_SIZE {
             let none = Self::of_text(name, String::new(), Encoding::Utf8);
             return Self { too_large: Some(bytes.len()), ..none };
         }
@@ -138,12 +138,12 @@ fn with_line_feeds(text: String) -> String {
     let mut made = String::new();
     let mut rest = text.as_str();
     while let Some(at) = rest.find('\r') {
-        let behind = &rest[at..];
-        let run = behind.len() - behind.trim_start_matches('\r').len();
+        let following = &rest[at..];
+        let run = following.len() - following.trim_start_matches('\r').len();
         made.push_str(&rest[..at]);
-        let is_alone = !behind[run..].starts_with('\n');
+        let is_alone = !following[run..].starts_with('\n');
         made.extend(std::iter::repeat_n(if is_alone { '\n' } else { '\r' }, run));
-        rest = &behind[run..];
+        rest = &following[run..];
     }
     if made.is_empty() {
         return text;
@@ -154,7 +154,7 @@ fn with_line_feeds(text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Encoding, LARGEST_FILE, Source};
+    use super::{Encoding, MAX_FILE_SIZE, Source};
 
     fn check(bytes: &[u8], text: &str, encoding: Encoding) {
         let source = Source::decode("A.uc", bytes);
@@ -180,8 +180,8 @@ mod tests {
         assert_eq!((odd.text.as_str(), odd.broken), ("a\u{FFFD}", Some(1)));
         let half = Source::decode("A.uc", b"\xFF\xFE\x00\xD8a\0");
         assert_eq!((half.text.as_str(), half.broken), ("\u{FFFD}a", Some(0)));
-        let large = Source::decode("A.uc", &vec![b' '; LARGEST_FILE + 1]);
-        assert_eq!((large.too_large, large.text.len()), (Some(LARGEST_FILE + 1), 0));
+        let large = Source::decode("A.uc", &vec![b' '; MAX_FILE_SIZE + 1]);
+        assert_eq!((large.too_large, large.text.len()), (Some(MAX_FILE_SIZE + 1), 0));
     }
 
     #[test]

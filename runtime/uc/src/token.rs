@@ -218,7 +218,7 @@ impl<'s> Tokens<'s> {
     }
 
     /// Continues at the byte offset.
-    pub(crate) fn go_to(&mut self, at: usize) {
+    pub(crate) fn seek(&mut self, at: usize) {
         self.ahead.clear();
         self.at = at;
     }
@@ -272,15 +272,15 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let mut tokens = Tokens::new(text);
-        let mut shown = Vec::new();
+        let mut formatted = Vec::new();
         loop {
             let token = tokens.next();
             if token.kind == Kind::End {
                 break;
             }
-            shown.push(format!("{:?}:{}", token.kind, &text[token.span.start as usize..token.span.end as usize]));
+            formatted.push(format!("{:?}:{}", token.kind, &text[token.span.start as usize..token.span.end as usize]));
         }
-        assert_eq!(shown.join(" "), expected, "{text}");
+        assert_eq!(formatted.join(" "), expected, "{text}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ fn kind(text: &str) -> &'static str {
         Snippet::Value => "value",
         Snippet::Statements => "statements",
         Snippet::Unfinished => "unfinished",
-        Snippet::Wrong(_) => "wrong",
+        Snippet::Invalid(_) => "wrong",
     }
 }
 

@@ -12,8 +12,8 @@ pub(crate) fn stays_when_printed_again(name: &str, source: &Source) {
     let once = print(&file);
     let again = Source::new(name, once.as_str());
     let (file, messages) = parse(&again);
-    let shown: Vec<_> = messages.iter().map(|message| message.render(std::slice::from_ref(&again))).collect();
-    assert!(!messages.iter().any(alcedo_uc::Diagnostic::is_error), "{name}\n{once}\n{}", shown.join("\n"));
+    let rendered: Vec<_> = messages.iter().map(|message| message.render(std::slice::from_ref(&again))).collect();
+    assert!(!messages.iter().any(alcedo_uc::Diagnostic::is_error), "{name}\n{once}\n{}", rendered.join("\n"));
     assert_eq!(once, print(&file), "{name}");
 }
 

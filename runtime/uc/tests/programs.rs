@@ -37,9 +37,9 @@ fn each_program_returns_the_results_of_its_head() {
             let object = interpreter.create(&class.path);
             for line in &expected {
                 let (name, value) = line.split_once(" = ").unwrap_or((line.trim_end_matches(" ="), ""));
-                let given = interpreter.test(object, name);
-                if given != value {
-                    found.push(format!("{}: {name} gives {given}, not {value}", path.display()));
+                let actual = interpreter.test(object, name);
+                if actual != value {
+                    found.push(format!("{}: {name} gives {actual}, not {value}", path.display()));
                 }
             }
             found

@@ -49,12 +49,12 @@ fn the_documented_class_compiles_with_vectors_of_either_width() {
     let package = found.unwrap_or_else(|messages| panic!("{}", rendered(&messages, &sources))).package;
     let class = &package.classes[0];
     assert_eq!((class.dll_bind.as_deref(), class.flags.is_final), (Some("TestDLL"), true));
-    let shown = |function: &alcedo_uc::hir::Function| {
+    let describe = |function: &alcedo_uc::hir::Function| {
         let param = |param: &alcedo_uc::hir::Param| format!("{}{}", if param.out { "out " } else { "" }, param.ty);
         let result = function.result.as_ref().map_or(String::new(), |result| format!(" -> {result}"));
         format!("{}({}){result}", function.name, function.params.iter().map(param).collect::<Vec<_>>().join(", "))
     };
-    let functions: Vec<_> = class.functions.iter().map(shown).collect();
+    let functions: Vec<_> = class.functions.iter().map(describe).collect();
     let expected = [
         "CallDLL1(out string)",
         "CallDLL2(float, float, float) -> Vector",
@@ -93,8 +93,8 @@ fn earlier_script_types_of_the_package_are_replaced() {
         properties: vec![PropertyDecl::new("Old", K::I32)],
         ..ClassDecl::new("Test", "Program", "/Script/Engine.Object", Origin::Script)
     };
-    let gone = ClassDecl::new("Test", "Gone", "/Script/Engine.Object", Origin::Script);
-    declare(&world, Batch { classes: vec![old, gone], ..Batch::default() });
+    let removed = ClassDecl::new("Test", "Gone", "/Script/Engine.Object", Origin::Script);
+    declare(&world, Batch { classes: vec![old, removed], ..Batch::default() });
     checked(&world, "class Program extends Object; var string Old; function F() { Old = \"x\"; }").expect("no error");
     let message = first_message(&world, "class Program extends Object; var Gone G;");
     assert!(message.starts_with("unknown type `Gone`"), "{message}");
@@ -172,17 +172,17 @@ fn inheritance_cycles_through_reflection_are_reported() {
         errors.map(|message| message.message.clone()).collect::<Vec<_>>().join("; ")
     };
     // A class of the host whose package has the same name.
-    let told = all("class Pawn extends Bird; function F() { Missing(); }");
-    assert_eq!(told, "`/Script/Test.Pawn` is declared by the host or by a plugin");
+    let reported = all("class Pawn extends Bird; function F() { Missing(); }");
+    assert_eq!(reported, "`/Script/Test.Pawn` is declared by the host or by a plugin");
     // A class that another script package extends.
-    let told = all("class Foo extends Other.Foo; function F() { Missing(); }");
-    assert_eq!(told, "these classes extend one another: Foo → Other.Foo → Foo");
+    let reported = all("class Foo extends Other.Foo; function F() { Missing(); }");
+    assert_eq!(reported, "these classes extend one another: Foo → Other.Foo → Foo");
     let use_of =
         |structs: &str| format!("class Program extends Object; {structs} function vector F(Part P) {{ return P; }}");
-    let told = all(&use_of("struct Part extends Whole { var int X; };"));
-    assert!(told.starts_with("these structs hold one another or themselves: `Part`"), "{told}");
-    let told = all(&use_of("struct Low extends High { var int X; }; struct Part extends Low { };"));
-    assert!(told.starts_with("`/Script/Test.Low` is declared by the host or by a plugin"), "{told}");
+    let reported = all(&use_of("struct Part extends Whole { var int X; };"));
+    assert!(reported.starts_with("these structs hold one another or themselves: `Part`"), "{reported}");
+    let reported = all(&use_of("struct Low extends High { var int X; }; struct Part extends Low { };"));
+    assert!(reported.starts_with("`/Script/Test.Low` is declared by the host or by a plugin"), "{reported}");
 }
 
 #[test]
@@ -300,12 +300,15 @@ fn a_long_chain_of_constants_is_reported_once() {
     assert_eq!((consts.len(), &consts[4_999].value), (5_000, &alcedo_uc::hir::Const::Int(7)));
     // Each constant refers to the next one: the depth is limited, and reported once.
     let ahead: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
-    let told = errors(&program(format!("{ahead} const C5000 = 7;")));
-    assert_eq!(told, "uc-too-deep: the constant `C64` is at the end of a row of more than 64, each made of the next");
+    let reported = errors(&program(format!("{ahead} const C5000 = 7;")));
+    assert_eq!(
+        reported,
+        "uc-too-deep: the constant `C64` is at the end of a row of more than 64, each made of the next"
+    );
     // A cycle of any length is reported.
     for most in [3, 100, 5_000] {
         let ahead: String = (0..most).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
-        let told = errors(&program(format!("{ahead} const C{most} = C0;")));
-        assert!(told.starts_with("uc-const-circle: the constant `C") && !told.contains(';'), "{told}");
+        let reported = errors(&program(format!("{ahead} const C{most} = C0;")));
+        assert!(reported.starts_with("uc-const-circle: the constant `C") && !reported.contains(';'), "{reported}");
     }
 }

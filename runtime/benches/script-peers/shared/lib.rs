@@ -76,8 +76,8 @@ fn add() -> FunctionDecl {
 }
 
 fn property(name: &str, ty: &Type) -> PropertyDecl {
-    let words = ty.words().expect("a type that has a place");
-    PropertyDecl::new(name, words.kind()).of_type(&words.path())
+    let text = ty.type_text().expect("a type that has a place");
+    PropertyDecl::new(name, text.kind()).of_type(&text.path())
 }
 
 /// Declares a class of the source, and adds cells for the thunks of its functions.

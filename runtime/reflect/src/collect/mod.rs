@@ -78,7 +78,7 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
     }
     // New roots of `others` and changed references of natives are not announced to the mark, so both are collected again.
     // Only the hooks of natives can add roots in between, hence the loop.
-    world.objects.with_marker(|marker| marker.ask_natives_again());
+    world.objects.with_marker(|marker| marker.requeue_natives());
     while world.objects.with_marker(|marker| shade_roots(world, others, marker)) == Some(true) {
         run(world, &mut || true)?;
     }
@@ -110,21 +110,21 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
 /// If a hook panics, because the references of its object are unknown then, or if hooks create objects without limit.
 fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     loop {
-        let asked = {
+        let pending = {
             let store = world.objects.store.borrow();
             let run =
-                world.objects.with_marker(|marker| marker.run(&store.slots, has_time).then(|| marker.some_to_ask()));
+                world.objects.with_marker(|marker| marker.run(&store.slots, has_time).then(|| marker.next_hooks()));
             // A hook cannot end the mark that calls it: ending requires a safe point.
-            let Some(Some(asked)) = run else { return Ok(run.is_none()) };
-            asked
+            let Some(Some(pending)) = run else { return Ok(run.is_none()) };
+            pending
         };
-        if asked.is_empty() {
+        if pending.is_empty() {
             return Ok(true);
         }
-        for (class, object) in asked.iter().filter(|(_, object)| world.objects.is_alive(*object)) {
-            world.objects.with_marker(Marker::asks);
-            let found = ask(world, class, *object)?;
-            if world.objects.with_marker(|marker| marker.heard(*object, found)) == Some(true) {
+        for (class, object) in pending.iter().filter(|(_, object)| world.objects.is_alive(*object)) {
+            world.objects.with_marker(Marker::begin_hooks);
+            let found = call_hooks(world, class, *object)?;
+            if world.objects.with_marker(|marker| marker.end_hooks(*object, found)) == Some(true) {
                 let why =
                     "creates objects without an end, so nothing is collected: let it read the world and change nothing";
                 return Err(CallError::other(format!("add_references of {} {why}", class.path)));
@@ -137,13 +137,13 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
 }
 
 /// Returns the references that the hooks of an object's class and its bases report.
-fn ask(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<ObjectHandle>, CallError> {
+fn call_hooks(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<ObjectHandle>, CallError> {
     let mut found = Vec::new();
-    let asked = trap(|| {
+    let called = trap(|| {
         class.hooks.iter().for_each(|hook| hook(world.context(), object, &mut |object| found.push(object)));
         Ok(())
     });
-    asked.map_err(|error| {
+    called.map_err(|error| {
         let why = "so nothing is collected, because its references are unknown";
         let object = world.objects.shown(object);
         CallError::other(format!("add_references of {} failed on {object}, {why}: {error}", class.path))
@@ -164,8 +164,8 @@ impl Objects {
         }
     }
 
-    pub(crate) fn with_marker<T>(&self, look: impl FnOnce(&mut Marker) -> T) -> Option<T> {
-        self.marker.borrow_mut().as_mut().map(look)
+    pub(crate) fn with_marker<T>(&self, inspect: impl FnOnce(&mut Marker) -> T) -> Option<T> {
+        self.marker.borrow_mut().as_mut().map(inspect)
     }
 }
 
@@ -265,9 +265,9 @@ mod tests {
             declare(&world, [keeper, dynamic("Heir", "/Script/Engine.Keeper", &[]), dynamic("Node", OBJECT, &[])]);
         let new = |class| world.objects.allocate(class, None, ObjectHandle::NONE, 0);
         let (first, second, heir) = (new(&classes[2]), new(&classes[2]), new(&classes[1]));
-        assert_eq!(unreachable(&world, &nobody), Ok([first, second, heir].to_vec()));
+        assert_eq!(unreachable(&world, &no_roots), Ok([first, second, heir].to_vec()));
         world.objects.add_root(heir);
-        assert_eq!(unreachable(&world, &nobody), Ok(vec![second]), "a derived class refers to what its base does");
+        assert_eq!(unreachable(&world, &no_roots), Ok(vec![second]), "a derived class refers to what its base does");
     }
 
     fn create(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
@@ -288,11 +288,11 @@ mod tests {
         let classes = declare(&world, [class("Renamer", rename), class("Creator", create)]);
         let renamer = world.objects.allocate(&classes[0], None, ObjectHandle::NONE, 0);
         world.objects.add_root(renamer);
-        assert_eq!(unreachable(&world, &nobody), Ok(vec![]));
+        assert_eq!(unreachable(&world, &no_roots), Ok(vec![]));
         assert_eq!(world.counters.constructions.get(), 2);
         let creator = world.objects.allocate(&classes[1], None, ObjectHandle::NONE, 0);
         world.objects.add_root(creator);
-        let refused = unreachable(&world, &nobody).expect_err("it has no end").to_string();
+        let refused = unreachable(&world, &no_roots).expect_err("it has no end").to_string();
         assert!(refused.starts_with("add_references of /Script/Engine.Creator creates objects"), "{refused}");
         assert!(!world.objects.is_marking());
     }
@@ -304,10 +304,10 @@ mod tests {
         let object = world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
         {
             let _call = world.stack.hold([object]);
-            assert_eq!(unreachable(&world, &nobody), Ok(vec![]));
+            assert_eq!(unreachable(&world, &no_roots), Ok(vec![]));
         }
-        assert_eq!(unreachable(&world, &nobody), Ok([object].to_vec()));
+        assert_eq!(unreachable(&world, &no_roots), Ok([object].to_vec()));
     }
 
-    fn nobody(_visit: &mut dyn FnMut(ObjectHandle)) {}
+    fn no_roots(_visit: &mut dyn FnMut(ObjectHandle)) {}
 }

@@ -197,11 +197,11 @@ fn reachable_objects_are_never_collected_between_slices() {
 #[test]
 fn starting_a_shadow_aborts_the_mark() {
     let test = Test::new();
-    let nobody = |_: &mut dyn FnMut(ObjectHandle)| ();
-    begin(&test.world, &nobody);
+    let no_roots = |_: &mut dyn FnMut(ObjectHandle)| ();
+    begin(&test.world, &no_roots);
     assert!(test.world.objects.is_marking());
     test.world.objects.begin_shadow();
     assert!(!test.world.objects.is_marking());
     assert_eq!(test.world.mode.get(), alcedo_abi::host::mode::NORMAL);
-    assert_eq!(go_on(&test.world, &nobody, &mut || true), Ok(Progress::Done(Vec::new())));
+    assert_eq!(go_on(&test.world, &no_roots, &mut || true), Ok(Progress::Done(Vec::new())));
 }

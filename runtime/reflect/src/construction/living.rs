@@ -22,23 +22,23 @@ pub fn add_subobject(
     owner: ObjectHandle,
     subobject: &Subobject,
 ) -> Result<ObjectHandle, ConstructionFailed> {
-    let gone = |asked: &str| ConstructionFailed {
-        class: asked.to_owned(),
-        step: ConstructionStep::Subobject(asked.to_owned(), subobject.name.to_string()),
+    let stale = |requested: &str| ConstructionFailed {
+        class: requested.to_owned(),
+        step: ConstructionStep::Subobject(requested.to_owned(), subobject.name.to_string()),
         object: owner.to_string(),
         message: CallError::Stale { handle: owner }.to_string(),
         place: None,
     };
-    let class = world.objects.class(owner).ok_or_else(|| gone(&subobject.class_path))?;
-    let constructor = Constructor { world, hooks, asked: &class };
+    let class = world.objects.class(owner).ok_or_else(|| stale(&subobject.class_path))?;
+    let constructor = Constructor { world, hooks, requested: &class };
     let flags = world.objects.flags(owner).unwrap_or(0);
     let template = Some(class.cdo.get()).filter(|cdo| world.objects.is_alive(*cdo) && *cdo != owner);
     let parent =
-        NewObject { object: owner, class: class.clone(), template, origin: TemplateOrigin::Asked, parts: vec![] };
+        NewObject { object: owner, class: class.clone(), template, origin: TemplateOrigin::Requested, parts: vec![] };
     let mut pairs: Vec<_> = template.map(|template| (template, owner)).into_iter().collect();
     let Some(part) = constructor.part(&parent, flags, subobject, &mut pairs)? else {
         let kept = world.objects.subobject(owner, &subobject.name);
-        return kept.ok_or_else(|| gone(&subobject.class_path));
+        return kept.ok_or_else(|| stale(&subobject.class_path));
     };
     let outcome = constructor.or_destroy(&part, constructor.post_init(&part));
     if outcome.is_err() && world.objects.is_alive(owner) {
@@ -62,18 +62,18 @@ pub fn reconstruct(
     hooks: &dyn ConstructionHooks,
     object: ObjectHandle,
 ) -> Result<(), ConstructionFailed> {
-    let gone = || ConstructionFailed {
+    let stale = || ConstructionFailed {
         class: String::new(),
         step: ConstructionStep::Archetype(String::new()),
         object: object.to_string(),
         message: CallError::Stale { handle: object }.to_string(),
         place: None,
     };
-    let class = world.objects.class(object).ok_or_else(gone)?;
-    let constructor = Constructor { world, hooks, asked: &class };
+    let class = world.objects.class(object).ok_or_else(stale)?;
+    let constructor = Constructor { world, hooks, requested: &class };
     let template = constructor.cdo_of(&class)?;
     world.objects.set_constructed(object, 0);
-    let (template, origin, parts) = (Some(template), TemplateOrigin::Asked, Vec::new());
+    let (template, origin, parts) = (Some(template), TemplateOrigin::Requested, Vec::new());
     let mut new_object = NewObject { object, class: Rc::clone(&class), template, origin, parts };
     let mut pairs: Pairs = template.map(|template| (template, object)).into_iter().collect();
     let flags = world.objects.flags(object).unwrap_or(0);

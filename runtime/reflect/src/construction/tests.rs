@@ -478,10 +478,10 @@ fn objects_are_formatted_by_class_and_name_or_by_stale_handle() {
     let classes = declare(&world, [native("Thing", OBJECT, &[])]);
     let recorder = Recorder::new(world);
     let object = recorder.construct(&classes[0]).unwrap();
-    let shown = || recorder.world.objects.shown(object).to_string();
-    assert_eq!(shown(), "Engine.Thing (Thing_1)");
+    let describe = || recorder.world.objects.shown(object).to_string();
+    assert_eq!(describe(), "Engine.Thing (Thing_1)");
     destroy(&recorder.world, &recorder, object);
-    assert_eq!(shown(), format!("{object}, which is gone"));
+    assert_eq!(describe(), format!("{object}, which is gone"));
 }
 
 #[test]

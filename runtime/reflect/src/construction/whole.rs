@@ -18,8 +18,8 @@ impl Constructor<'_> {
     ) -> Result<ObjectHandle, ConstructionFailed> {
         let plan = self.plan();
         // Without constructors, all classes count as constructed.
-        let constructed = if plan.has_constructors { 0 } else { self.asked.depth() };
-        let object = self.world.objects.allocate_as(self.asked, args.name, args.outer, 0, constructed);
+        let constructed = if plan.has_constructors { 0 } else { self.requested.depth() };
+        let object = self.world.objects.allocate_as(self.requested, args.name, args.outer, 0, constructed);
         if let Err(failed) = self.grow_whole(object, template, plan) {
             destroy(self.world, self.hooks, object);
             return Err(failed);
@@ -38,7 +38,7 @@ impl Constructor<'_> {
         template: ObjectHandle,
         plan: ConstructionPlan,
     ) -> Result<(), ConstructionFailed> {
-        let (world, class) = (self.world, self.asked);
+        let (world, class) = (self.world, self.requested);
         if class.has_plugin_part() {
             let build = || self.hooks.build_conjugate(object, class);
             self.step(object, || ConstructionStep::RedConstructor(class.path.to_string()), build)?;
@@ -68,7 +68,7 @@ impl Constructor<'_> {
 
     #[inline]
     fn plan(&self) -> ConstructionPlan {
-        self.asked.members.construction.get().unwrap_or_else(|| self.find_plan())
+        self.requested.members.construction.get().unwrap_or_else(|| self.find_plan())
     }
 
     #[cold]
@@ -82,11 +82,11 @@ impl Constructor<'_> {
         let has_post_init =
             |turn: &Rc<Class>| turn.native_post_init.is_some() || (is_dynamic(&turn) && self.hooks.has_post_init(turn));
         let plan = ConstructionPlan {
-            has_constructors: self.asked.lineage().any(has_constructor),
-            has_post_init: self.asked.lineage().any(has_post_init),
-            dynamic: self.asked.lineage().filter(is_dynamic).count() as u64,
+            has_constructors: self.requested.lineage().any(has_constructor),
+            has_post_init: self.requested.lineage().any(has_post_init),
+            dynamic: self.requested.lineage().filter(is_dynamic).count() as u64,
         };
-        self.asked.members.construction.set(Some(plan));
+        self.requested.members.construction.set(Some(plan));
         plan
     }
 
@@ -98,7 +98,11 @@ impl Constructor<'_> {
             None => Ok(()),
             Some(holder) => {
                 let problem = format!("{holder} is called so in there: choose another name, or rename that first");
-                Err(self.failed(&name, ConstructionStep::Name(self.asked.path.to_string()), StepError::new(problem)))
+                Err(self.failed(
+                    &name,
+                    ConstructionStep::Name(self.requested.path.to_string()),
+                    StepError::new(problem),
+                ))
             }
         }
     }

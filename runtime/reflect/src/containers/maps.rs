@@ -10,7 +10,7 @@ use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 use crate::values::set::Set;
 
 /// Maximum number of rows of a container without a hash table. Scanning few rows is cheaper.
-const SCANNED: u32 = 8;
+const INDEX_THRESHOLD: u32 = 8;
 
 /// Returns read access to a set or map; `None` for other types.
 #[inline]
@@ -48,14 +48,14 @@ impl<'a> Keyed<'a> {
     /// Returns the row of a key.
     ///
     /// # Panics
-    /// If the type of `wanted` is not the key type.
-    pub fn find(self, wanted: Ptr<'_>) -> Option<u32> {
-        let wanted = wanted.typed(self.row.key);
+    /// If the type of `key` is not the key type.
+    pub fn find(self, key: Ptr<'_>) -> Option<u32> {
+        let key = key.typed(self.row.key);
         let rows = self.rows().span();
-        let is_it = |at| rows.get(at).is_some_and(|row| row.key().equal(wanted));
+        let is_it = |at| rows.get(at).is_some_and(|row| row.key().equal(key));
         match self.index() {
             None => (0..rows.len).find(|at| is_it(*at)),
-            Some(index) => index.find(wanted.hashed(), |found| is_it(found.at)).map(|found| found.at),
+            Some(index) => index.find(key.hashed(), |found| is_it(found.at)).map(|found| found.at),
         }
     }
 
@@ -108,26 +108,26 @@ impl<'a> KeyedMut<'a> {
     /// If memory is exhausted or there would be too many rows; the container is unchanged then.
     ///
     /// # Panics
-    /// If the type of `wanted` is not the key type.
-    pub fn insert(&mut self, wanted: Ptr<'_>) -> Result<(u32, bool), ContainerError> {
-        let wanted = wanted.typed(self.row.key);
-        if let Some(at) = self.as_ref().find(wanted) {
+    /// If the type of `key` is not the key type.
+    pub fn insert(&mut self, key: Ptr<'_>) -> Result<(u32, bool), ContainerError> {
+        let key = key.typed(self.row.key);
+        if let Some(at) = self.as_ref().find(key) {
             return Ok((at, false));
         }
         let mut rows = self.rows();
         let ArrayRaw { len: at, capacity, .. } = rows.raw();
         // Growing moves the rows, and possibly the key.
-        let apart = (at == capacity).then(|| OwnedValue::copy_of(wanted));
-        let wanted = apart.as_ref().map_or(wanted, OwnedValue::as_ptr);
+        let copied = (at == capacity).then(|| OwnedValue::copy_of(key));
+        let key = copied.as_ref().map_or(key, OwnedValue::as_ptr);
         rows.splice(at, 0, 1)?;
         let fresh = self.span().get(at).expect("it was made just now");
-        fresh.parts_mut().0.copy_from(wanted);
+        fresh.parts_mut().0.copy_from(key);
         match self.index() {
             Some(index) => {
                 let hash = fresh.key().hashed();
                 index.insert_unique(hash, Found { hash, at }, |found| found.hash);
             }
-            None if at >= SCANNED => self.build_index(),
+            None if at >= INDEX_THRESHOLD => self.build_index(),
             None => {}
         }
         Ok((at, true))
@@ -150,11 +150,11 @@ impl<'a> KeyedMut<'a> {
         let (raw, span) = (self.rows().raw(), self.span());
         let ArrayRaw { len, epoch, .. } = raw;
         let last = len.saturating_sub(1);
-        let (Some(gone), Some(moved)) = (span.get(at), span.get(last)) else {
+        let (Some(removed), Some(moved)) = (span.get(at), span.get(last)) else {
             return Err(ContainerError::OutOfRange { at, count: 1, len });
         };
         if let Some(index) = self.index() {
-            match index.find_entry(gone.key().hashed(), |found| found.at == at) {
+            match index.find_entry(removed.key().hashed(), |found| found.at == at) {
                 Ok(entry) => drop(entry.remove()),
                 // The key was changed in place.
                 Err(_) => index.retain(|found| found.at != at),
@@ -164,9 +164,9 @@ impl<'a> KeyedMut<'a> {
                 None => index.iter_mut().filter(|found| found.at == last).for_each(|found| found.at = at),
             }
         }
-        gone.destroy();
+        removed.destroy();
         if at != last {
-            moved.move_to(gone);
+            moved.move_to(removed);
         }
         self.rows().set_raw(ArrayRaw { len: last, epoch: epoch.saturating_add(1), ..raw });
         Ok(())
@@ -213,7 +213,7 @@ impl<'a> KeyedMut<'a> {
     }
 
     fn build_index_if_large(&mut self) {
-        if self.span().len > SCANNED {
+        if self.span().len > INDEX_THRESHOLD {
             self.build_index();
         }
     }

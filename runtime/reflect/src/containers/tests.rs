@@ -34,7 +34,7 @@ fn rows_of(own: &mut OwnedValue) -> ArrayRaw {
     keyed_mut(own.as_mut()).expect("it is a set or map").rows().raw()
 }
 
-fn texts(own: &mut OwnedValue) -> Vec<String> {
+fn strings(own: &mut OwnedValue) -> Vec<String> {
     let text = |value| if let Value::Text(text) = value { text } else { panic!("{value:?} is not a text") };
     array_in(own).keys().map(|element| text(element.as_ptr().read())).collect()
 }
@@ -82,7 +82,7 @@ fn arrays_behave_like_vec() {
             assert!(now.len <= now.capacity || now.len == 0);
             ended_or_moved |= len != 0 && now.data != old.data;
             assert!(!ended_or_moved || now.epoch != old.epoch, "step {step}: a stale address cannot be detected");
-            assert_eq!(texts(&mut own), model, "step {step}");
+            assert_eq!(strings(&mut own), model, "step {step}");
 
             if step % 500 == 0 {
                 other.as_mut().copy_from(own.as_ptr());

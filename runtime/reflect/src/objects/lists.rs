@@ -34,7 +34,7 @@ impl Objects {
             }
             let object = ObjectHandle::new(index, entry.serial);
             let Some(tenant) = store.slots.get(object) else { continue };
-            let body = tenant.seen();
+            let body = tenant.visible_body();
             if entry.class != last {
                 (last, last_is) = (entry.class, body.class().is_a(class));
             }

@@ -131,11 +131,11 @@ impl Objects {
         let mut store = self.store.borrow_mut();
         let Store { slots, naming, .. } = &mut *store;
         let Some(tenant) = slots.get_mut(object) else { return Err(RenameError::Stale { handle: object }) };
-        naming.give_back(&self.names, tenant.label, tenant.outer, object);
-        tenant.label = naming.give(&self.names, name, outer, object);
+        naming.release(&self.names, tenant.label, tenant.outer, object);
+        tenant.label = naming.assign(&self.names, name, outer, object);
         tenant.outer = outer;
         slots.show(object.index());
-        self.look_again(object);
+        self.rescan(object);
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl Objects {
 
 impl Store {
     fn find(&self, objects: &Objects, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
-        let lies_there = |object: &ObjectHandle| self.slots.get(*object).is_some_and(|tenant| tenant.outer == outer);
-        self.naming.holders(&objects.names, outer, name).find(lies_there)
+        let is_inside = |object: &ObjectHandle| self.slots.get(*object).is_some_and(|tenant| tenant.outer == outer);
+        self.naming.holders(&objects.names, outer, name).find(is_inside)
     }
 }

@@ -17,8 +17,8 @@ impl Objects {
         self.abandon_mark();
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
-        let (staged, gone, old) = Default::default();
-        store.shadow = Some(Shadow { first_construction: store.constructions, staged, gone, old });
+        let (staged, ended, old) = Default::default();
+        store.shadow = Some(Shadow { first_construction: store.constructions, staged, ended, old });
     }
 
     /// Checks that a shadow is active, so that destroyed objects may be restored.
@@ -32,9 +32,9 @@ impl Objects {
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
-        let born_before =
+        let is_older =
             |shadow: &Shadow| store.slots.get(object).is_some_and(|it| it.construction <= shadow.first_construction);
-        store.shadow.as_ref().is_some_and(born_before)
+        store.shadow.as_ref().is_some_and(is_older)
     }
 
     /// Checks that a rollback discards writes to the object: it was created in the shadow, or has a staged body.
@@ -87,7 +87,7 @@ impl Objects {
             shadow.old.push(std::mem::replace(&mut tenant.body, *staged));
             store.slots.swapped(object.index());
         }
-        for object in shadow.gone {
+        for object in shadow.ended {
             store.free(&self.names, object);
         }
         shadow.old
@@ -110,7 +110,7 @@ impl Objects {
                 store.slots.swapped(object.index());
             }
         }
-        for object in shadow.gone {
+        for object in shadow.ended {
             let Some(tenant) = store.slots.any_mut(object) else { continue };
             tenant.life = TenantState::Alive;
             if tenant.flags & object_flags::CDO != 0 {
@@ -118,9 +118,9 @@ impl Objects {
             }
             store.slots.swapped(object.index());
         }
-        let born = store.slots.iter().filter(|(_, tenant)| tenant.construction > shadow.first_construction);
-        let mut born: Vec<_> = born.map(|(object, tenant)| (tenant.construction, object)).collect();
-        born.sort_unstable();
-        (staged, born.into_iter().map(|(_, object)| object).collect())
+        let created = store.slots.iter().filter(|(_, tenant)| tenant.construction > shadow.first_construction);
+        let mut created: Vec<_> = created.map(|(object, tenant)| (tenant.construction, object)).collect();
+        created.sort_unstable();
+        (staged, created.into_iter().map(|(_, object)| object).collect())
     }
 }

@@ -149,46 +149,46 @@ fn shadowed() -> (World, [ObjectHandle; 3]) {
     body.view().set(class.find_property("speed").unwrap(), 8.0f32).unwrap();
     world.objects.stage(kept, body).unwrap();
     world.objects.release(ended);
-    let born = new(&world, &class);
-    (world, [kept, ended, born])
+    let created = new(&world, &class);
+    (world, [kept, ended, created])
 }
 
 #[test]
 fn a_shadow_shows_staged_bodies_and_hides_ended_objects() {
-    let (world, [kept, ended, born]) = shadowed();
+    let (world, [kept, ended, created]) = shadowed();
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
     assert_eq!(world.objects.conjugate(kept), Some(22));
     assert!(!world.objects.is_alive(ended) && world.objects.memory(ended).is_none());
-    assert_eq!(world.objects.alive(), [kept, born]);
+    assert_eq!(world.objects.alive(), [kept, created]);
     let body = Body::new(&world.objects.class(kept).unwrap());
     assert_eq!(world.objects.stage(ended, body), Err(CallError::Stale { handle: ended }));
 }
 
 #[test]
 fn a_committed_shadow_returns_old_bodies_and_destroys_ended_objects() {
-    let (world, [kept, ended, born]) = shadowed();
+    let (world, [kept, ended, created]) = shadowed();
     let memory = world.objects.memory(kept);
     let old: Vec<_> = world.objects.commit_shadow();
     assert_eq!(old.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [11]);
     assert_eq!(world.objects.memory(kept), memory, "what was staged is what is there");
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
     assert_eq!(world.objects.constructed(kept), 2, "the classes of the new chain count as done");
-    assert_eq!(world.objects.alive(), [kept, born]);
+    assert_eq!(world.objects.alive(), [kept, created]);
     assert!(!world.objects.is_alive(ended) && !world.objects.is_root(ended));
     assert_eq!(world.objects.free_graveyard(), 1);
 }
 
 #[test]
 fn a_dropped_shadow_leaves_everything_as_it_was() {
-    let (world, [kept, ended, born]) = shadowed();
+    let (world, [kept, ended, created]) = shadowed();
     let (staged, newborn) = world.objects.drop_shadow();
     assert_eq!(staged.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [22]);
-    assert_eq!(newborn, [born]);
+    assert_eq!(newborn, [created]);
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F64(1.0)));
     assert_eq!(world.objects.conjugate(kept), Some(11));
     assert!(world.objects.is_alive(ended) && world.objects.is_root(ended));
     assert!(world.objects.begin_end(ended), "its end has not begun");
-    world.objects.release(born);
+    world.objects.release(created);
     assert_eq!(world.objects.alive(), [kept, ended]);
 }
 
@@ -203,7 +203,7 @@ fn a_body_staged_twice_is_the_last_one() {
 }
 
 /// Reads the directory entry of an object as a module does.
-fn seen_by_modules(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)> {
+fn directory_entry(world: &World, object: ObjectHandle) -> Option<(u32, *mut u8)> {
     let head = world.objects.directory();
     // SAFETY: the head is valid as long as the store, and nothing changes it during the read.
     let head = unsafe { head.read() };
@@ -239,7 +239,7 @@ fn the_directory_agrees_with_the_store_through_constructions_ends_and_shadows() 
         for object in objects {
             let class = world.objects.class(*object);
             let expected = class.map(|class| (class.id.0, world.objects.memory(*object).unwrap()));
-            assert_eq!(seen_by_modules(world, *object), expected, "{object}");
+            assert_eq!(directory_entry(world, *object), expected, "{object}");
         }
     };
     let (world, objects) = shadowed();
@@ -266,13 +266,13 @@ fn stale_handles_never_match_another_object_despite_short_serials() {
     let (_, class) = cube(&[PropertyDecl::new("tag", PropertyKind::U64)]);
     let objects = Objects::with_last_serial(Rc::new(Names::new()), ModeWord::new(), u32::from(u8::MAX));
     let mut dice = Dice(7);
-    let (mut living, mut stale, mut seen) = (Vec::new(), Vec::new(), 0_u64);
-    while seen < 1_000_000 {
+    let (mut living, mut stale, mut steps) = (Vec::new(), Vec::new(), 0_u64);
+    while steps < 1_000_000 {
         if living.len() < 64 || (living.len() < 256 && dice.roll(2) == 0) {
             let object = objects.allocate(&class, None, ObjectHandle::NONE, 0);
-            seen += 1;
-            objects.set(object, "tag", seen).unwrap();
-            living.push((object, seen));
+            steps += 1;
+            objects.set(object, "tag", steps).unwrap();
+            living.push((object, steps));
         } else {
             let (object, _) = living.swap_remove(dice.roll(living.len()));
             assert!(objects.release(object));

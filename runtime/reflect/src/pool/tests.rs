@@ -18,7 +18,7 @@ fn check(size: usize, align: usize) {
     }
     for piece in &pieces {
         // SAFETY: the piece came from this pool and is not used again.
-        unsafe { pool.give_back(*piece) };
+        unsafe { pool.put_back(*piece) };
     }
     for _ in 0..1000 {
         let piece = pool.take();

@@ -20,18 +20,18 @@ impl<'a> Frame<'a> {
         Ok(self.at - 1)
     }
 
-    /// Evaluates a parameter that was stepped to and passes it to `look`. The value cannot change during `look`.
+    /// Evaluates a parameter that was stepped to and passes it to `read`. The value cannot change during `read`.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the parameter was not stepped to; the error of the evaluation, and that of `look`.
+    /// [`CallError::Other`] if the parameter was not stepped to; the error of the evaluation, and that of `read`.
     pub fn look_again<R>(
         &mut self,
         at: usize,
-        look: impl FnOnce(Ptr<'_>) -> Result<R, CallError>,
+        read: impl FnOnce(Ptr<'_>) -> Result<R, CallError>,
     ) -> Result<R, CallError> {
         let argument = self.again(at)?;
-        let _held = self.params.keeper(at).map(LentSlices::hold);
-        look(argument.ptr())
+        let _held = self.params.borrow_counter(at).map(LentSlices::hold);
+        read(argument.ptr())
     }
 
     /// Evaluates an out parameter and passes it to `change` for writing.
@@ -46,7 +46,7 @@ impl<'a> Frame<'a> {
     ) -> Result<R, CallError> {
         self.out(at)?;
         let argument = self.again(at)?;
-        let _held = self.params.keeper(at).map(LentSlices::hold);
+        let _held = self.params.borrow_counter(at).map(LentSlices::hold);
         change(argument.ptr_mut())
     }
 

@@ -96,7 +96,7 @@ impl Types {
     /// Checks for a chain of redirects from one path to another.
     #[inline]
     pub fn leads_to(&self, from: &str, to: &str) -> bool {
-        self.registry.borrow().ways(from).any(|way| **way == *to)
+        self.registry.borrow().redirect_chain(from).any(|target| **target == *to)
     }
 
     /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` takes precedence. While a
@@ -111,21 +111,23 @@ impl Types {
     #[inline]
     pub fn redirected(&self, path: &str) -> Rc<str> {
         let registry = self.registry.borrow();
-        registry.lead(path, |path| (!registry.is_free(path)).then(|| path.into())).unwrap_or_else(|| path.into())
+        registry
+            .resolve_with(path, |path| (!registry.is_free(path)).then(|| path.into()))
+            .unwrap_or_else(|| path.into())
     }
 
     /// Replaces each type path in a text as [`Self::redirected`] resolves it.
-    pub fn in_paths_of_today(&self, text: &str) -> String {
+    pub fn to_current_paths(&self, text: &str) -> String {
         const START: &str = "/Script/";
-        let (mut today, mut rest) = (String::new(), text);
+        let (mut translated, mut rest) = (String::new(), text);
         while let Some(at) = rest.find(START) {
             let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/');
             let len = rest[at..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - at);
-            today.push_str(&rest[..at]);
-            today.push_str(&self.redirected(&rest[at..at + len]));
+            translated.push_str(&rest[..at]);
+            translated.push_str(&self.redirected(&rest[at..at + len]));
             rest = &rest[at + len..];
         }
-        today + rest
+        translated + rest
     }
 
     /// Returns the renamed members of a class and its bases as pairs of old and new name, followed by the reversed pairs,
@@ -172,18 +174,18 @@ impl Registry {
     }
 
     /// Returns the target of the redirect of `path`.
-    fn way(&self, path: &str) -> Option<&Rc<str>> {
+    fn redirect_target(&self, path: &str) -> Option<&Rc<str>> {
         let from_shadow = self.shadow.as_ref().and_then(|shadow| shadow.table.redirects.to.get(path));
         from_shadow.or_else(|| self.live.redirects.to.get(path))
     }
 
     /// Returns the chain of targets from `path`, each once: a cycle ends where it closes.
-    fn ways(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
-        let mut next = self.way(path);
+    fn redirect_chain(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
+        let mut next = self.redirect_target(path);
         let mut seen = FxHashSet::default();
         std::iter::from_fn(move || {
             let at = next.filter(|at| seen.insert(Rc::clone(at)))?;
-            next = self.way(at);
+            next = self.redirect_target(at);
             Some(at)
         })
     }
@@ -194,7 +196,7 @@ impl Registry {
         let olds = |new: &str| {
             let olds = tables.iter().flatten().filter_map(|table| table.redirects.from.get(new)).flatten();
             // Skips names that have been redirected elsewhere since.
-            olds.filter(|old| self.way(old).is_some_and(|to| **to == *new)).collect::<Vec<_>>()
+            olds.filter(|old| self.redirect_target(old).is_some_and(|to| **to == *new)).collect::<Vec<_>>()
         };
         let (mut found, mut seen) = (Vec::new(), FxHashSet::from_iter([path]));
         let mut next = VecDeque::from(olds(path));
@@ -208,8 +210,8 @@ impl Registry {
     }
 
     /// Resolves a path: to its own declaration, else to the first along its redirects, else to the only one with an earlier name.
-    pub(super) fn lead<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
-        find(path).or_else(|| self.ways(path).find_map(|way| find(way))).or_else(|| {
+    pub(super) fn resolve_with<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+        find(path).or_else(|| self.redirect_chain(path).find_map(|target| find(target))).or_else(|| {
             // After an undo the earlier name is in use again. With two candidates the name is ambiguous.
             let mut found = self.origins(path).into_iter().filter_map(|old| find(old));
             found.next().filter(|_| found.next().is_none())
@@ -221,7 +223,7 @@ impl Registry {
         let mut known: FxHashSet<Rc<str>> = FxHashSet::default();
         for owner in owners {
             known.insert(owner.into());
-            known.extend(self.ways(owner).chain(self.origins(owner)).cloned());
+            known.extend(self.redirect_chain(owner).chain(self.origins(owner)).cloned());
         }
         let member = |path: &str| {
             let (owner, name) = path.split_once(':')?;
@@ -236,7 +238,7 @@ impl Registry {
     fn member<T>(&self, path: &str, find: impl Fn(&Class, &str) -> Option<T>) -> Option<T> {
         let mut search =
             MemberSearch { registry: self, find: &find, classes: FxHashMap::default(), tried: FxHashSet::default() };
-        let found = search.at(path).or_else(|| self.ways(path).find_map(|way| search.at(way)));
+        let found = search.at(path).or_else(|| self.redirect_chain(path).find_map(|target| search.at(target)));
         found.or_else(|| {
             // After an undo the class or the member has its earlier name again.
             let MemberPath { owner, member } = path.parse().ok()?;
@@ -267,16 +269,16 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
             return Some(found);
         }
         // If the class was renamed first, the redirect of the member contains the new class path.
-        let mut at = self.registry.way(&format!("{}:{member}", class.path));
-        while let Some(way) = at.filter(|way| self.tried.insert(Rc::clone(way))) {
-            let found = way.split_once(':').and_then(|(owner, member)| {
+        let mut at = self.registry.redirect_target(&format!("{}:{member}", class.path));
+        while let Some(target) = at.filter(|target| self.tried.insert(Rc::clone(target))) {
+            let found = target.split_once(':').and_then(|(owner, member)| {
                 let class = self.class(owner)?;
                 (self.find)(&class, member)
             });
             if found.is_some() {
                 return found;
             }
-            at = self.registry.way(way);
+            at = self.registry.redirect_target(target);
         }
         None
     }
@@ -295,7 +297,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
             if let Some(class) = self.registry.visible(|table| &table.classes, &at) {
                 break Some(Rc::clone(class));
             }
-            match self.registry.way(&at) {
+            match self.registry.redirect_target(&at) {
                 Some(next) => at = Rc::clone(next),
                 None => break None,
             }

@@ -338,7 +338,7 @@ fn refusal(before: Vec<ClassDecl>, class: ClassDecl) -> Option<String> {
 fn allowed_base_classes_depend_on_both_origins() {
     const ACTOR: &str = "/Script/Engine.Actor";
     let open = || ClassDecl { flags: class_flags::BLUEPRINTABLE, ..dynamic("Open", ACTOR, &[]) };
-    let shown = || ClassDecl { flags: class_flags::BLUEPRINT_TYPE, ..native("Shown", OBJECT, &[]) };
+    let exported = || ClassDecl { flags: class_flags::BLUEPRINT_TYPE, ..native("Shown", OBJECT, &[]) };
     let check = |before: Vec<ClassDecl>, class: ClassDecl, expected: Option<&str>| {
         let found = refusal(before, class);
         match (&found, expected) {
@@ -355,7 +355,7 @@ fn allowed_base_classes_depend_on_both_origins() {
         script("A", "/Script/Game.Shut", vec![]),
         Some("declared `blueprintable`"),
     );
-    check(vec![shown()], script("A", "/Script/Engine.Shown", vec![]), Some("declared `blueprintable`"));
+    check(vec![exported()], script("A", "/Script/Engine.Shown", vec![]), Some("declared `blueprintable`"));
     check(
         vec![script("A", ACTOR, vec![])],
         dynamic("B", "/Script/Game.A", &[]),
@@ -461,21 +461,21 @@ fn fresh(world: &World) -> Vec<Rc<Class>> {
     declare(world, [dynamic("Cube", ACTOR, &[f64("speed")]), dynamic("Fresh", "/Script/Game.Cube", &[])])
 }
 
-fn seen(world: &World) -> String {
-    let see = |name: &str| match world.types.class_by_path(&format!("/Script/{name}")) {
+fn visible_classes(world: &World) -> String {
+    let format_class = |name: &str| match world.types.class_by_path(&format!("/Script/{name}")) {
         Some(class) => format!("{name} {}", class.id.0),
         None => format!("{name} -"),
     };
-    ["Engine.Actor", "Game.Cube", "Game.Gone", "Game.Kept", "Game.Fresh"].map(see).join(", ")
+    ["Engine.Actor", "Game.Cube", "Game.Gone", "Game.Kept", "Game.Fresh"].map(format_class).join(", ")
 }
 
 #[test]
 fn a_shadow_hides_the_old_and_shows_the_new() {
     let (world, old) = shadowed();
-    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube -, Game.Gone -, Game.Kept 6, Game.Fresh -");
+    assert_eq!(visible_classes(&world), "Engine.Actor 2, Game.Cube -, Game.Gone -, Game.Kept 6, Game.Fresh -");
     assert_eq!(world.types.property_by_path("/Script/Game.Cube:seed").map(|_| ()), None);
     let new = fresh(&world);
-    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone -, Game.Kept 6, Game.Fresh 8");
+    assert_eq!(visible_classes(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone -, Game.Kept 6, Game.Fresh 8");
     assert!(new[1].is_a(&new[0]) && !new[1].is_a(&old[0]));
     assert!(Rc::ptr_eq(&world.types.class(old[0].id).unwrap(), &old[0]), "by number the old is found too");
     let ids = |classes: Vec<Rc<Class>>| classes.iter().map(|class| class.id.0).collect::<Vec<_>>();
@@ -493,13 +493,13 @@ fn a_lowered_shadow_is_ignored_and_declarations_are_permanent() {
     fresh(&world);
     {
         let _lowered = world.types.lower_shadow();
-        assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh -");
+        assert_eq!(visible_classes(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh -");
         world.types.redirect("/Script/Game.Fresh", "/Script/Game.Kept");
-        assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh 6");
+        assert_eq!(visible_classes(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh 6");
     }
-    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone -, Game.Kept 6, Game.Fresh 8");
+    assert_eq!(visible_classes(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone -, Game.Kept 6, Game.Fresh 8");
     world.types.drop_shadow();
-    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh 6");
+    assert_eq!(visible_classes(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh 6");
 }
 
 #[test]
@@ -509,7 +509,7 @@ fn a_committed_shadow_replaces() {
     world.types.redirect("/Script/Game.Gone", "/Script/Game.Fresh");
     let replaced: Vec<_> = world.types.commit_shadow().iter().map(|class| class.id).collect();
     assert_eq!(replaced, [old[0].id, old[1].id]);
-    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone 8, Game.Kept 6, Game.Fresh 8");
+    assert_eq!(visible_classes(&world), "Engine.Actor 2, Game.Cube 7, Game.Gone 8, Game.Kept 6, Game.Fresh 8");
     assert!(world.types.class(old[0].id).is_some());
     world.types.forget(old[0].id);
     world.types.forget(ClassId(7));
@@ -523,7 +523,7 @@ fn a_dropped_shadow_has_no_effect() {
     world.types.redirect("/Script/Game.Old", "/Script/Game.Kept");
     let dropped: Vec<_> = world.types.drop_shadow().iter().map(|class| class.id.0).collect();
     assert_eq!(dropped, [7, 8]);
-    assert_eq!(seen(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh -");
+    assert_eq!(visible_classes(&world), "Engine.Actor 2, Game.Cube 4, Game.Gone 5, Game.Kept 6, Game.Fresh -");
     assert!(world.types.class(ClassId(7)).is_none() && world.types.class_by_path("/Script/Game.Old").is_none());
     let next = declare(&world, [dynamic("Next", ACTOR, &[])]);
     assert_eq!(next[0].id, ClassId(9), "a number is never used again");
@@ -545,7 +545,7 @@ fn interfaces_are_declared_hidden_and_replaced_like_other_types() {
         let batch = Batch { interfaces, classes, ..Batch::default() };
         world.types.declare(&world.names, &batch).map(drop).map_err(|error| error.to_string())
     };
-    let seen = || {
+    let interfaces_text = || {
         let interfaces = world.types.interfaces();
         let interfaces =
             interfaces.iter().map(|found| format!("{} {}", found.path.rsplit('.').next().unwrap(), found.doc));
@@ -555,7 +555,7 @@ fn interfaces_are_declared_hidden_and_replaced_like_other_types() {
         });
         format!("{}; {}", interfaces.collect::<Vec<_>>().join(", "), ear.join(", "))
     };
-    let check = |expected: Expect| expected.assert_eq(&seen());
+    let check = |expected: Expect| expected.assert_eq(&interfaces_text());
 
     try_batch(&["Hears"], &["Hears"]).unwrap();
     check(expect!["Sings , Hears Hears; /Script/Game.Hears"]);

@@ -6,7 +6,7 @@ use alcedo_abi::kinds::PropertyKind;
 
 use super::{Content as _, Entry, Form, Kind, Written};
 use crate::convert::Conversion;
-use crate::delegate_words::split;
+use crate::delegate_text::split;
 use crate::kind_list::of_type;
 use crate::names::Names;
 use crate::property::PropertyType;

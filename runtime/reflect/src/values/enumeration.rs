@@ -106,9 +106,9 @@ impl Kind for Enum {
     fn accept(offer: Offer<'_>, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
         let number = match offer {
             // By name, since the number may differ here. Numbers without an entry are accepted from flags only.
-            Offer::Entry(value) if of.is_flags => of.number(&in_names_of_today(&value.text, of, cx))?,
-            Offer::Entry(value) => of.entry(&name_of_today(&value.text, of, cx))?.number,
-            Offer::Text(text) => of.number(&in_names_of_today(&text, of, cx))?,
+            Offer::Entry(value) if of.is_flags => of.number(&to_current_names(&value.text, of, cx))?,
+            Offer::Entry(value) => of.entry(&current_name(&value.text, of, cx))?.number,
+            Offer::Text(text) => of.number(&to_current_names(&text, of, cx))?,
             Offer::Integer(number) => number,
             _ => return None,
         };
@@ -122,7 +122,7 @@ impl Kind for Enum {
 }
 
 /// Returns the current name of an entry: `name` itself, or the name of the entry that had `name` or has it back since an undo.
-fn name_of_today<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
+fn current_name<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     if of.entry(name).is_some() {
         return Cow::Borrowed(name);
     }
@@ -131,12 +131,12 @@ fn name_of_today<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'
 }
 
 /// Returns the current names of several entries separated by `|`.
-fn in_names_of_today<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
+fn to_current_names<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     let mut parts = text.split('|').map(str::trim);
     if parts.all(|part| of.entry(part).is_some()) {
         return Cow::Borrowed(text);
     }
-    let names: Vec<_> = text.split('|').map(|part| name_of_today(part.trim(), of, cx)).collect();
+    let names: Vec<_> = text.split('|').map(|part| current_name(part.trim(), of, cx)).collect();
     Cow::Owned(names.join(" | "))
 }
 

@@ -216,10 +216,10 @@ impl Kind for Struct {
         for (name, value) in fields {
             let has_own = |field: &Property| fields.iter().any(|(name, _)| **name == *field.text);
             // Current names take precedence over redirected ones.
-            let field = cx.field_of_today(of, name).filter(|field| *field.text == **name || !has_own(field));
+            let field = cx.current_field(of, name).filter(|field| *field.text == **name || !has_own(field));
             let taken = field.and_then(|field| Some((field, cx.convert(value, &field.ty)?)));
             let Some((field, value)) = taken else {
-                cx.lose()?;
+                cx.mark_lossy()?;
                 continue;
             };
             let known = converted.iter_mut().find(|(name, _)| **name == *field.text);

@@ -169,12 +169,12 @@ fn epoch(at: Ptr<'_>) -> u64 {
 }
 
 /// Name of an operation, and the operation, which empties an optional.
-type Way = (&'static str, fn(&mut OwnedValue));
+type Emptying = (&'static str, fn(&mut OwnedValue));
 
 /// Checks that every way to empty an optional changes the epoch, so that an address of the old value is detected as stale
 /// even after a new value was set.
-fn check_emptied<T: OfKind>(words: &str, text: &str) {
-    let ways: [Way; 4] = [
+fn check_emptied<T: OfKind>(type_name: &str, text: &str) {
+    let operations: [Emptying; 4] = [
         ("a value of the host's", |own| own.write(&Value::Optional(None)).unwrap()),
         ("an option of Rust's", |own| {
             assert!(Option::<T>::matches(own.ty()));
@@ -186,19 +186,19 @@ fn check_emptied<T: OfKind>(words: &str, text: &str) {
         }),
         ("the end of what it owns", |own| own.as_mut().destroy()),
     ];
-    let (ty, names, before) = (type_of(words), Names::new(), live());
+    let (ty, names, before) = (type_of(type_name), Names::new(), live());
     let value = Value::parse(text, &ty, &names).unwrap();
-    for (way, empty) in ways {
+    for (operation, empty) in operations {
         let mut own = OwnedValue::zero(ty.clone());
         own.write(&value).unwrap();
         let taken = epoch(own.as_ptr());
         empty(&mut own);
-        assert_eq!(own.read(), Value::Optional(None), "{words} by {way}");
+        assert_eq!(own.read(), Value::Optional(None), "{type_name} by {operation}");
         own.write(&value).unwrap();
         let now = epoch(own.as_ptr());
-        assert!(now > taken, "{words} by {way}: {now} after {taken}");
+        assert!(now > taken, "{type_name} by {operation}: {now} after {taken}");
     }
-    assert_eq!(live(), before, "{words} leaves nothing behind");
+    assert_eq!(live(), before, "{type_name} leaves nothing behind");
 }
 
 #[test]

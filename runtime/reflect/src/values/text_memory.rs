@@ -12,14 +12,14 @@ use super::ptr::{Begins, Mut, Ref};
 use crate::block;
 use crate::held;
 
-fn with_bytes<K: Kind<Raw: Begins<TextRaw>>, T>(at: Ref<'_, K>, look: impl FnOnce(&[u8]) -> T) -> T {
+fn with_bytes<K: Kind<Raw: Begins<TextRaw>>, T>(at: Ref<'_, K>, use_bytes: impl FnOnce(&[u8]) -> T) -> T {
     // SAFETY: the pointer was promised a value that begins with a `TextRaw`, by the promise of `Begins`, and that is not
-    // written until `look` returns. Only `text_assign_raw` sets a length, together with that many bytes.
+    // written until `use_bytes` returns. Only `text_assign_raw` sets a length, together with that many bytes.
     let bytes = unsafe {
         let text = at.at().cast::<TextRaw>().read();
         if text.len == 0 { &[] } else { std::slice::from_raw_parts(text.data, text.len) }
     };
-    look(bytes)
+    use_bytes(bytes)
 }
 
 /// Returns a copy of a UTF-8 string.

@@ -2,44 +2,44 @@
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
-use super::{Lies, Maker, shared, writes};
+use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
 /// Copy of an out value to its place.
 struct Back {
     from: Reg,
-    to: Lies,
+    to: Location,
     by: Option<(Conversion, Type)>,
 }
 
-impl Maker {
+impl FunctionCompiler {
     pub(super) fn call(&mut self, call: &Call, to: Option<Reg>, result: &Type) {
         let line = self.line;
         let args_write = call.args.iter().any(|arg| arg_expr(arg).is_some_and(writes));
         let callee = self.callee(&call.callee, args_write);
         let (mut args, mut backs): (Vec<_>, Vec<Back>) = (Vec::with_capacity(call.args.len()), Vec::new());
         let placed = self.placed(call);
-        let outs = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
+        let out_count = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
             // Places are written after all out registers.
-            let written = later || outs > 1;
+            let written = later || out_count > 1;
             args.push(match arg {
                 Arg::Value(expr) => {
                     let reg = self.expr(expr);
                     Argument::In(self.safe(reg, &expr.ty, later))
                 }
                 Arg::Skipped => Argument::Skipped,
-                Arg::Out(expr) => match self.lies(expr, written) {
-                    Lies::In(reg) => Argument::Out(reg),
-                    to @ Lies::At(_) => {
+                Arg::Out(expr) => match self.location(expr, written) {
+                    Location::In(reg) => Argument::Out(reg),
+                    to @ Location::At(_) => {
                         let from = self.load(&to, &expr.ty);
                         backs.push(Back { from, to, by: None });
                         Argument::Out(from)
                     }
                 },
                 Arg::OutConverted(expr, inward, outward) => {
-                    let to = self.lies(expr, written);
+                    let to = self.location(expr, written);
                     let before = self.load(&to, &expr.ty);
                     let from = self.temp(&converted(inward, &expr.ty));
                     let before = self.in_frame(before, &expr.ty);
@@ -47,14 +47,14 @@ impl Maker {
                     backs.push(Back { from, to, by: Some((outward.clone(), expr.ty.clone())) });
                     Argument::Out(from)
                 }
-                Arg::Wildcard(expr) => match self.lies(expr, later) {
-                    Lies::In(reg) => Argument::In(reg),
-                    Lies::At(place) if placed == Some(at) => Argument::Place(self.place_number(&place)),
-                    lies @ Lies::At(_) => Argument::Copied(self.load(&lies, &expr.ty)),
+                Arg::Wildcard(expr) => match self.location(expr, later) {
+                    Location::In(reg) => Argument::In(reg),
+                    Location::At(place) if placed == Some(at) => Argument::Place(self.place_number(&place)),
+                    location @ Location::At(_) => Argument::Copied(self.load(&location, &expr.ty)),
                 },
             });
         }
-        self.apart(call, &mut args);
+        self.copy_overlapping(call, &mut args);
         self.line = line;
         let target = (*result != Type::Nothing).then(|| match to {
             Some(to)
@@ -93,18 +93,18 @@ impl Maker {
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
         // Other arguments in a local may overlap the written argument.
-        let may = |expr: &Expr, at: usize| lies_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
+        let may = |expr: &Expr, at: usize| is_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
         let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
         let mut found = (0..call.args.len()).filter(may);
         found.clone().find(|at| is_out(call, *at)).or_else(|| found.next())
     }
 
     /// Returns true if the place is a register or is accessed through it.
-    pub(super) fn needs(&self, to: &Lies, reg: Reg) -> bool {
+    pub(super) fn needs(&self, to: &Location, reg: Reg) -> bool {
         let same = |one: Reg| self.whole(one) == self.whole(reg);
         match to {
-            Lies::In(one) => same(*one),
-            Lies::At(Place { root, steps }) => {
+            Location::In(one) => same(*one),
+            Location::At(Place { root, steps }) => {
                 let root = match root {
                     Root::Register(one) | Root::Of(one, ..) | Root::Default(one, ..) => same(*one),
                     Root::OfSelf(..) => false,
@@ -146,12 +146,12 @@ impl Maker {
     }
 
     /// Copies arguments that overlap a written argument.
-    fn apart(&mut self, call: &Call, args: &mut [Argument]) {
-        let written = |maker: &Self, at: usize| match (&args[at], &call.args[at]) {
-            (Argument::Out(reg), _) => Some(maker.whole(*reg)),
-            (Argument::In(reg), Arg::Wildcard(_)) if is_out(call, at) => Some(maker.whole(*reg)),
-            (Argument::Place(place), _) if is_out(call, at) => match &maker.code.places[usize::from(*place)] {
-                Place { root: Root::Register(reg), .. } => Some(maker.whole(*reg)),
+    fn copy_overlapping(&mut self, call: &Call, args: &mut [Argument]) {
+        let written = |compiler: &Self, at: usize| match (&args[at], &call.args[at]) {
+            (Argument::Out(reg), _) => Some(compiler.whole(*reg)),
+            (Argument::In(reg), Arg::Wildcard(_)) if is_out(call, at) => Some(compiler.whole(*reg)),
+            (Argument::Place(place), _) if is_out(call, at) => match &compiler.code.places[usize::from(*place)] {
+                Place { root: Root::Register(reg), .. } => Some(compiler.whole(*reg)),
                 _ => None,
             },
             _ => None,
@@ -177,20 +177,20 @@ fn is_out(call: &Call, at: usize) -> bool {
     call.wildcards.iter().any(|wildcard| wildcard.param as usize == at && wildcard.out)
 }
 
-fn uses(maker: &Maker, args: &[Argument], to: Reg) -> bool {
-    let whole = maker.whole(to);
+fn uses(compiler: &FunctionCompiler, args: &[Argument], to: Reg) -> bool {
+    let whole = compiler.whole(to);
     args.iter().any(|arg| match arg {
-        Argument::In(reg) | Argument::Out(reg) | Argument::Copied(reg) => maker.whole(*reg) == whole,
+        Argument::In(reg) | Argument::Out(reg) | Argument::Copied(reg) => compiler.whole(*reg) == whole,
         Argument::Skipped => false,
         Argument::Place(_) => true,
     })
 }
 
 /// Returns true if the place is outside of the registers.
-fn lies_elsewhere(expr: &Expr) -> bool {
+fn is_elsewhere(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Property { .. } | ExprKind::DefaultProperty { .. } | ExprKind::Index(..) => true,
-        ExprKind::Field { base, .. } => lies_elsewhere(base),
+        ExprKind::Field { base, .. } => is_elsewhere(base),
         _ => false,
     }
 }

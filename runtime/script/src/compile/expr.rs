@@ -4,10 +4,10 @@ use alcedo_uc::hir::{
     Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Triple, Type, Unary,
 };
 
-use super::{Lies, Maker, shared, writes};
+use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{At, Ins, Reg};
 
-impl Maker {
+impl FunctionCompiler {
     /// Evaluates an expression into a register, which must not be written.
     pub(super) fn expr(&mut self, expr: &Expr) -> Reg {
         self.line = expr.line;
@@ -22,8 +22,8 @@ impl Maker {
             | ExprKind::Index(..)
             | ExprKind::Property { .. }
             | ExprKind::DefaultProperty { .. } => {
-                let lies = self.lies(expr, false);
-                self.load(&lies, &expr.ty)
+                let location = self.location(expr, false);
+                self.load(&location, &expr.ty)
             }
             ExprKind::Step { place, up, post: false } => self.step(place, *up, false),
             ExprKind::Compound(compound) => self.compound(compound),
@@ -88,29 +88,29 @@ impl Maker {
             ExprKind::And(left, right) => self.short_circuit(left, right, true, to),
             ExprKind::Or(left, right) => self.short_circuit(left, right, false, to),
             ExprKind::Conditional(condition, yes, no) => {
-                let otherwise = self.branch(condition, false);
+                let else_jumps = self.branch(condition, false);
                 self.expr_into(yes, to);
                 let end = self.emit(Ins::Jump { to: 0 });
-                otherwise.into_iter().for_each(|jump| self.land(jump));
+                else_jumps.into_iter().for_each(|jump| self.patch_jump(jump));
                 self.expr_into(no, to);
-                self.land(end);
+                self.patch_jump(end);
             }
             ExprKind::Step { place, up, post: true } => {
-                let lies = self.lies(place, false);
+                let location = self.location(place, false);
                 // The access path may use the target register: `i = a[i]++`.
-                if matches!(lies, Lies::At(_)) && !self.is_temp(to) && self.needs(&lies, to) {
-                    let before = self.load(&lies, &place.ty);
+                if matches!(location, Location::At(_)) && !self.is_temp(to) && self.needs(&location, to) {
+                    let before = self.load(&location, &place.ty);
                     let kept = self.temp(&place.ty);
                     self.emit(Ins::Copy { to: kept, from: before });
-                    self.step_at(&lies, place, *up);
+                    self.step_at(&location, place, *up);
                     self.emit(Ins::Copy { to, from: kept });
                     return;
                 }
-                let before = self.load(&lies, &place.ty);
+                let before = self.load(&location, &place.ty);
                 self.emit(Ins::Copy { to, from: before });
                 // The place may be the target: `i = i++` keeps the old value.
-                if !matches!(lies, Lies::In(reg) if reg == to) {
-                    self.step_at(&lies, place, *up);
+                if !matches!(location, Location::In(reg) if reg == to) {
+                    self.step_at(&location, place, *up);
                 }
             }
             ExprKind::New(new) => {
@@ -153,7 +153,7 @@ impl Maker {
         self.expr_into(left, to);
         let done = self.emit(Ins::JumpIf { condition: to, is: !is_and, to: 0 });
         self.expr_into(right, to);
-        self.land(done);
+        self.patch_jump(done);
     }
 
     fn binary_into(&mut self, op: &Binary, left: &Expr, right: &Expr, to: Reg) {
@@ -194,19 +194,19 @@ impl Maker {
 
     fn compound(&mut self, compound: &Compound) -> Reg {
         let line = self.line;
-        let lies = self.lies(&compound.place, writes(&compound.value));
+        let location = self.location(&compound.place, writes(&compound.value));
         let value = self.expr(&compound.value);
         self.line = line;
         let place_ty = &compound.place.ty;
-        let before = self.load(&lies, place_ty);
+        let before = self.load(&location, place_ty);
         if compound.widen.is_none() && compound.narrow.is_none() {
             // Computes directly into the place if it is a register.
-            let to = match &lies {
-                Lies::In(reg) => *reg,
-                Lies::At(_) => self.temp(place_ty),
+            let to = match &location {
+                Location::In(reg) => *reg,
+                Location::At(_) => self.temp(place_ty),
             };
             self.operate(&compound.op, (before, place_ty), (value, &compound.value.ty), to);
-            self.store(&lies, to);
+            self.store(&location, to);
             return to;
         }
         let left_ty = operand_type(&compound.op, &compound.value.ty);
@@ -229,44 +229,44 @@ impl Maker {
                 narrow
             }
         };
-        self.store(&lies, narrow);
+        self.store(&location, narrow);
         narrow
     }
 
     /// Compiles `++` and `--`; returns the new value.
     pub(super) fn step(&mut self, place: &Expr, up: bool, later_writes: bool) -> Reg {
-        let lies = self.lies(place, later_writes);
-        self.step_at(&lies, place, up)
+        let location = self.location(place, later_writes);
+        self.step_at(&location, place, up)
     }
 
-    fn step_at(&mut self, lies: &Lies, place: &Expr, up: bool) -> Reg {
+    fn step_at(&mut self, location: &Location, place: &Expr, up: bool) -> Reg {
         let num = match &place.ty {
             Type::Num(num) => *num,
             _ => Num::I32,
         };
         let one = if num.is_float() { Const::Float(1.0) } else { Const::Int(1) };
         let one = self.constant(one, &place.ty);
-        let before = self.load(lies, &place.ty);
-        let to = match lies {
-            Lies::In(reg) => *reg,
-            Lies::At(_) => self.temp(&place.ty),
+        let before = self.load(location, &place.ty);
+        let to = match location {
+            Location::In(reg) => *reg,
+            Location::At(_) => self.temp(&place.ty),
         };
         let op = Binary { op: if up { Op::Add } else { Op::Sub }, on: Operand::Num(num) };
         self.operate(&op, (before, &place.ty), (one, &place.ty), to);
-        self.store(lies, to);
+        self.store(location, to);
         to
     }
 
     pub(super) fn intrinsic(&mut self, what: &Intrinsic, operands: &[Expr], to: Option<Reg>) {
         let line = self.line;
         let Some((on, rest)) = operands.split_first() else { return };
-        let lies = self.lies(on, rest.iter().any(writes));
+        let location = self.location(on, rest.iter().any(writes));
         let mut args = Vec::with_capacity(rest.len());
         for (at, arg) in rest.iter().enumerate() {
             let reg = self.expr(arg);
             args.push(self.safe(reg, &arg.ty, rest[at + 1..].iter().any(writes)));
         }
-        let place = self.as_place(lies);
+        let place = self.as_place(location);
         self.line = line;
         self.emit(Ins::Intrinsic { what: what.clone(), place, args, to });
     }
@@ -282,7 +282,7 @@ impl Maker {
                     // Both operands must equal `is`.
                     let past = self.branch(left, !is);
                     let jumps = self.branch(right, is);
-                    past.into_iter().for_each(|jump| self.land(jump));
+                    past.into_iter().for_each(|jump| self.patch_jump(jump));
                     return jumps;
                 }
                 let mut jumps = self.branch(left, is);

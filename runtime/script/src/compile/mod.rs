@@ -22,12 +22,12 @@ use crate::compiled::CompileError;
 /// # Errors
 /// Returns all functions that exceed a limit of the bytecode format.
 pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<CompileError>> {
-    let (mut maker, mut made, mut errors) = (Maker::default(), Vec::new(), Vec::new());
+    let (mut compiler, mut made, mut errors) = (FunctionCompiler::default(), Vec::new(), Vec::new());
     for class in &mut package.classes {
         let file = package.files.get(class.file as usize).map_or("", String::as_str);
         for function in &mut class.functions {
             let Some(body) = function.body.as_mut().map(std::mem::take) else { continue };
-            match maker.make(&class.path, file, function, &body) {
+            match compiler.make(&class.path, file, function, &body) {
                 Ok(code) => made.push(code),
                 Err(error) => errors.push(error),
             }
@@ -38,7 +38,7 @@ pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<Comp
 
 /// Compiles functions, reusing its buffers.
 #[derive(Default)]
-pub(super) struct Maker {
+pub(super) struct FunctionCompiler {
     code: FunctionCode,
     /// First register of the locals after the parameters.
     locals: Reg,
@@ -57,7 +57,7 @@ pub(super) struct Maker {
 
 struct Kind {
     ty: Type,
-    words: TypeText,
+    text: TypeText,
     /// Free temporary registers of the type.
     free: Vec<Reg>,
 }
@@ -67,7 +67,7 @@ struct Kind {
 enum Key {
     Number(i128),
     Float(u64),
-    Words(String),
+    Text(String),
     Other(String),
 }
 
@@ -77,7 +77,7 @@ impl Key {
             Const::Bool(value) => Self::Number((*value).into()),
             Const::Int(value) | Const::Enum(_, _, value) => Self::Number(*value),
             Const::Float(value) => Self::Float(value.to_bits()),
-            Const::Text(words) | Const::Name(words) => Self::Words(words.clone()),
+            Const::Text(text) | Const::Name(text) => Self::Text(text.clone()),
             other => Self::Other(format!("{other:?}")),
         }
     }
@@ -92,12 +92,12 @@ struct Loop {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Lies {
+pub(super) enum Location {
     In(Reg),
     At(Place),
 }
 
-impl Maker {
+impl FunctionCompiler {
     fn make(
         &mut self,
         class: &str,
@@ -133,15 +133,15 @@ impl Maker {
         for (at, param) in function.params.iter().enumerate() {
             if let Some(default) = param.default.as_ref().filter(|_| param.optional) {
                 self.line = default.line;
-                let given = self.emit(Ins::JumpIfGiven { param: at as u16, to: 0 });
+                let jump = self.emit(Ins::JumpIfGiven { param: at as u16, to: 0 });
                 self.expr_into(default, at as Reg);
-                self.land(given);
+                self.patch_jump(jump);
                 self.end_statement();
             } else if param.optional && matches!(param.ty, Type::Fixed(..)) {
                 // Zero bytes are an empty array.
-                let given = self.emit(Ins::JumpIfGiven { param: at as u16, to: 0 });
+                let jump = self.emit(Ins::JumpIfGiven { param: at as u16, to: 0 });
                 self.begin_value(at as Reg, &param.ty);
-                self.land(given);
+                self.patch_jump(jump);
             }
         }
         self.statements(body);
@@ -172,7 +172,7 @@ impl Maker {
     }
 
     fn value(&mut self, name: &str, ty: &Type) -> Reg {
-        let ty = self.words(ty);
+        let ty = self.type_text(ty);
         self.register(Register::Value { name: name.to_owned(), ty })
     }
 
@@ -191,8 +191,8 @@ impl Maker {
         }
     }
 
-    fn words(&mut self, ty: &Type) -> TypeText {
-        ty.words().unwrap_or_else(|| {
+    fn type_text(&mut self, ty: &Type) -> TypeText {
+        ty.type_text().unwrap_or_else(|| {
             self.refuse(format!("a value of type {ty} has no place"));
             TypeText::Plain(PropertyKind::I32)
         })
@@ -223,12 +223,12 @@ impl Maker {
         self.code.code.len() as At
     }
 
-    fn land(&mut self, jump: At) {
+    fn patch_jump(&mut self, jump: At) {
         let here = self.here();
-        self.land_at(jump, here);
+        self.patch_jump_to(jump, here);
     }
 
-    fn land_at(&mut self, jump: At, target: At) {
+    fn patch_jump_to(&mut self, jump: At, target: At) {
         match &mut self.code.code[jump as usize] {
             Ins::Jump { to } | Ins::JumpIf { to, .. } | Ins::JumpCompare { to, .. } | Ins::JumpIfGiven { to, .. } => {
                 *to = target;
@@ -240,7 +240,7 @@ impl Maker {
     fn temp(&mut self, ty: &Type) -> Reg {
         let kind = self.kind(ty);
         let reg = self.kinds[kind].free.pop().unwrap_or_else(|| {
-            let ty = self.kinds[kind].words.clone();
+            let ty = self.kinds[kind].text.clone();
             self.register(Register::Value { name: String::new(), ty })
         });
         self.used.push((kind, reg));
@@ -250,8 +250,8 @@ impl Maker {
     fn kind(&mut self, ty: &Type) -> usize {
         let known = self.kinds.iter().position(|kind| kind.ty == *ty);
         known.unwrap_or_else(|| {
-            let words = self.words(ty);
-            self.kinds.push(Kind { ty: ty.clone(), words, free: Vec::new() });
+            let text = self.type_text(ty);
+            self.kinds.push(Kind { ty: ty.clone(), text, free: Vec::new() });
             self.kinds.len() - 1
         })
     }
@@ -273,16 +273,16 @@ impl Maker {
 
     fn constant(&mut self, value: Const, ty: &Type) -> Reg {
         let kind = self.kind(ty);
-        let words = |maker: &Self| maker.kinds[kind].words.clone();
+        let text = |compiler: &Self| compiler.kinds[kind].text.clone();
         if matches!(value, Const::Struct(_) | Const::Array(_)) {
-            let ty = words(self);
+            let ty = text(self);
             return self.register(Register::Const { ty, value });
         }
         let key = (kind, Key::of(&value));
         if let Some(reg) = self.constants.get(&key) {
             return *reg;
         }
-        let ty = words(self);
+        let ty = text(self);
         let reg = self.register(Register::Const { ty, value });
         self.constants.insert(key, reg);
         reg

@@ -2,33 +2,33 @@
 
 use alcedo_uc::hir::{Expr, ExprKind, Type};
 
-use super::{Lies, Maker, shared, writes};
+use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{Ins, Place, Reg, Register, Root, Step};
 
-impl Maker {
+impl FunctionCompiler {
     /// Resolves the location of an expression; operands of the access path are evaluated now. `later_writes` is true if operands
     /// may change before the place is used.
-    pub(super) fn lies(&mut self, expr: &Expr, later_writes: bool) -> Lies {
+    pub(super) fn location(&mut self, expr: &Expr, later_writes: bool) -> Location {
         match &expr.kind {
-            ExprKind::Local(id) => Lies::In(self.local(*id)),
-            ExprKind::Field { base, field, .. } => match self.lies(base, later_writes) {
-                Lies::In(reg) if self.is_constant(reg) => {
+            ExprKind::Local(id) => Location::In(self.local(*id)),
+            ExprKind::Field { base, field, .. } => match self.location(base, later_writes) {
+                Location::In(reg) if self.is_constant(reg) => {
                     let reg = self.in_frame(reg, &base.ty);
-                    Lies::In(self.field(reg, field))
+                    Location::In(self.field(reg, field))
                 }
-                Lies::In(reg) => Lies::In(self.field(reg, field)),
-                Lies::At(mut place) => {
+                Location::In(reg) => Location::In(self.field(reg, field)),
+                Location::At(mut place) => {
                     place.steps.push(Step::Field(field.clone()));
-                    Lies::At(place)
+                    Location::At(place)
                 }
             },
             ExprKind::Index(base, index) => {
-                let mut place = match self.lies(base, later_writes || writes(index)) {
-                    Lies::In(reg) => {
+                let mut place = match self.location(base, later_writes || writes(index)) {
+                    Location::In(reg) => {
                         let reg = self.in_frame(reg, &base.ty);
                         Place { root: Root::Register(reg), steps: Vec::new() }
                     }
-                    Lies::At(place) => place,
+                    Location::At(place) => place,
                 };
                 let at = self.expr(index);
                 let at = self.safe(at, &index.ty, later_writes);
@@ -38,7 +38,7 @@ impl Maker {
                     Type::Fixed(_, count) => Step::FixedElement(at, *count),
                     _ => Step::Element(at),
                 });
-                Lies::At(place)
+                Location::At(place)
             }
             ExprKind::Property { object, owner, name } => {
                 let root = match object.as_deref() {
@@ -52,17 +52,17 @@ impl Maker {
                         Root::Of(self.in_frame(reg, &object.ty), shared(owner), name.clone())
                     }
                 };
-                Lies::At(Place { root, steps: Vec::new() })
+                Location::At(Place { root, steps: Vec::new() })
             }
             ExprKind::DefaultProperty { class, owner, name } => {
                 let reg = self.expr(class);
                 let reg = self.safe(reg, &class.ty, later_writes);
                 let root = Root::Default(self.in_frame(reg, &class.ty), shared(owner), name.clone());
-                Lies::At(Place { root, steps: Vec::new() })
+                Location::At(Place { root, steps: Vec::new() })
             }
             _ => {
                 let reg = self.expr(expr);
-                Lies::In(self.in_frame(reg, &expr.ty))
+                Location::In(self.in_frame(reg, &expr.ty))
             }
         }
     }
@@ -92,18 +92,18 @@ impl Maker {
     }
 
     /// Returns the index of a place for any location.
-    pub(super) fn as_place(&mut self, lies: Lies) -> u16 {
-        let place = match lies {
-            Lies::In(reg) => Place { root: Root::Register(reg), steps: Vec::new() },
-            Lies::At(place) => place,
+    pub(super) fn as_place(&mut self, location: Location) -> u16 {
+        let place = match location {
+            Location::In(reg) => Place { root: Root::Register(reg), steps: Vec::new() },
+            Location::At(place) => place,
         };
         self.place_number(&place)
     }
 
-    pub(super) fn load(&mut self, lies: &Lies, ty: &Type) -> Reg {
-        match lies {
-            Lies::In(reg) => *reg,
-            Lies::At(place) => {
+    pub(super) fn load(&mut self, location: &Location, ty: &Type) -> Reg {
+        match location {
+            Location::In(reg) => *reg,
+            Location::At(place) => {
                 let (to, place) = (self.temp(ty), self.place_number(place));
                 self.emit(Ins::Load { to, place });
                 to
@@ -111,13 +111,13 @@ impl Maker {
         }
     }
 
-    pub(super) fn store(&mut self, lies: &Lies, from: Reg) {
-        match lies {
-            Lies::In(reg) if *reg == from => {}
-            Lies::In(reg) => {
+    pub(super) fn store(&mut self, location: &Location, from: Reg) {
+        match location {
+            Location::In(reg) if *reg == from => {}
+            Location::In(reg) => {
                 self.emit(Ins::Copy { to: *reg, from });
             }
-            Lies::At(place) => {
+            Location::At(place) => {
                 let place = self.place_number(place);
                 self.emit(Ins::Store { place, from });
             }

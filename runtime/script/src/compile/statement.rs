@@ -4,10 +4,10 @@ use alcedo_uc::hir::{
     Arm, Binary, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type,
 };
 
-use super::{Lies, Loop, Maker, writes};
+use super::{FunctionCompiler, Location, Loop, writes};
 use crate::code::{At, Ins, Place, Root, Step};
 
-impl Maker {
+impl FunctionCompiler {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
         for statement in statements {
             self.line = statement.line;
@@ -21,23 +21,23 @@ impl Maker {
             StmtKind::Expr(expr) => self.dropped(expr),
             StmtKind::Assign(place, value) => self.assign(place, value),
             StmtKind::SetLength(array, length) => {
-                let lies = self.lies(array, writes(length));
+                let location = self.location(array, writes(length));
                 let length = self.expr(length);
-                let place = self.as_place(lies);
+                let place = self.as_place(location);
                 self.emit(Ins::SetLength { place, length });
             }
             StmtKind::If(condition, yes, no) => {
-                let otherwise = self.branch(condition, false);
+                let else_jumps = self.branch(condition, false);
                 self.end_statement();
                 self.statements(yes);
                 if no.is_empty() {
-                    otherwise.into_iter().for_each(|jump| self.land(jump));
+                    else_jumps.into_iter().for_each(|jump| self.patch_jump(jump));
                     return;
                 }
                 let end = self.emit(Ins::Jump { to: 0 });
-                otherwise.into_iter().for_each(|jump| self.land(jump));
+                else_jumps.into_iter().for_each(|jump| self.patch_jump(jump));
                 self.statements(no);
-                self.land(end);
+                self.patch_jump(end);
             }
             StmtKind::While { body_first, condition, body } => {
                 let enter = (!body_first).then(|| self.emit(Ins::Jump { to: 0 }));
@@ -45,10 +45,10 @@ impl Maker {
                 self.loops.push(Loop::default());
                 self.statements(body);
                 let ended = self.loops.pop().unwrap_or_default();
-                ended.continues.into_iter().for_each(|jump| self.land(jump));
-                enter.into_iter().for_each(|jump| self.land(jump));
+                ended.continues.into_iter().for_each(|jump| self.patch_jump(jump));
+                enter.into_iter().for_each(|jump| self.patch_jump(jump));
                 self.again(condition, top);
-                ended.breaks.into_iter().for_each(|jump| self.land(jump));
+                ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
             }
             StmtKind::For { init, condition, step, body } => {
                 self.statements(init);
@@ -57,11 +57,11 @@ impl Maker {
                 self.loops.push(Loop::default());
                 self.statements(body);
                 let ended = self.loops.pop().unwrap_or_default();
-                ended.continues.into_iter().for_each(|jump| self.land(jump));
+                ended.continues.into_iter().for_each(|jump| self.patch_jump(jump));
                 self.statements(step);
-                self.land(enter);
+                self.patch_jump(enter);
                 self.again(condition, top);
-                ended.breaks.into_iter().for_each(|jump| self.land(jump));
+                ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
             }
             StmtKind::ForEach { array, element, convert, index, body } => {
                 self.for_each(array, element, convert.as_ref(), index.as_deref(), body);
@@ -90,7 +90,7 @@ impl Maker {
             StmtKind::Assert(condition) => {
                 let holds = self.branch(condition, true);
                 self.emit(Ins::Fail { message: "an assertion does not hold".into() });
-                holds.into_iter().for_each(|jump| self.land(jump));
+                holds.into_iter().for_each(|jump| self.patch_jump(jump));
             }
             StmtKind::Block(statements) => self.statements(statements),
         }
@@ -100,7 +100,7 @@ impl Maker {
     fn again(&mut self, condition: &Expr, top: At) {
         self.line = condition.line;
         let back = self.branch(condition, true);
-        back.into_iter().for_each(|jump| self.land_at(jump, top));
+        back.into_iter().for_each(|jump| self.patch_jump_to(jump, top));
         self.end_statement();
     }
 
@@ -120,12 +120,12 @@ impl Maker {
 
     fn assign(&mut self, place: &Expr, value: &Expr) {
         let line = self.line;
-        match self.lies(place, writes(value)) {
-            Lies::In(reg) => {
+        match self.location(place, writes(value)) {
+            Location::In(reg) => {
                 self.line = line;
                 self.expr_into(value, reg);
             }
-            lies @ Lies::At(_) => {
+            location @ Location::At(_) => {
                 let from = self.expr(value);
                 // Numbers are stored directly from a register.
                 let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
@@ -134,7 +134,7 @@ impl Maker {
                     self.in_frame(from, &value.ty)
                 };
                 self.line = line;
-                self.store(&lies, from);
+                self.store(&location, from);
             }
         }
     }
@@ -152,14 +152,14 @@ impl Maker {
             other => other.clone(),
         };
         // Reserved during the body, so that its temporaries do not reuse these registers.
-        let lies = self.lies(array, true);
+        let location = self.location(array, true);
         let (at, length, item) = (self.temp(&Type::INT), self.temp(&Type::INT), self.temp(&element_ty));
         let held = self.keep();
         let zero = self.constant(Const::Int(0), &Type::INT);
         self.emit(Ins::Copy { to: at, from: zero });
-        let place = match &lies {
-            Lies::In(reg) => Place { root: Root::Register(*reg), steps: Vec::new() },
-            Lies::At(place) => place.clone(),
+        let place = match &location {
+            Location::In(reg) => Place { root: Root::Register(*reg), steps: Vec::new() },
+            Location::At(place) => place.clone(),
         };
         let whole = self.place_number(&place);
         let mut one = place;
@@ -177,22 +177,22 @@ impl Maker {
                 made
             }
         };
-        let to = self.lies(element, false);
+        let to = self.location(element, false);
         self.store(&to, value);
         if let Some(index) = index {
-            let to = self.lies(index, false);
+            let to = self.location(index, false);
             self.store(&to, at);
         }
         self.end_statement();
         self.loops.push(Loop::default());
         self.statements(body);
         let ended = self.loops.pop().unwrap_or_default();
-        ended.continues.into_iter().for_each(|jump| self.land(jump));
+        ended.continues.into_iter().for_each(|jump| self.patch_jump(jump));
         let by = self.constant(Const::Int(1), &Type::INT);
         self.emit(Ins::Binary { op: Op::Add, on: Operand::Num(Num::I32), to: at, left: at, right: by });
         self.emit(Ins::Jump { to: top });
-        self.land(done);
-        ended.breaks.into_iter().for_each(|jump| self.land(jump));
+        self.patch_jump(done);
+        ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
         self.used.extend(held);
     }
 
@@ -205,38 +205,38 @@ impl Maker {
         // Jumps to the arms.
         let mut entries: Vec<Option<At>> = vec![None; arms.len()];
         for (arm, entry) in arms.iter().zip(&mut entries) {
-            let Some(wanted) = &arm.value else { continue };
+            let Some(case_value) = &arm.value else { continue };
             self.line = arm.line;
-            let wanted_reg = self.expr(wanted);
+            let case_reg = self.expr(case_value);
             let jump = match &op.on {
                 Operand::Num(num) | Operand::Enum(num) => {
-                    let right = if *num == Num::I32 { wanted_reg } else { self.in_frame(wanted_reg, &wanted.ty) };
+                    let right = if *num == Num::I32 { case_reg } else { self.in_frame(case_reg, &case_value.ty) };
                     Ins::JumpCompare { op: Op::Eq, num: *num, left: from, right, is: true, to: 0 }
                 }
                 on => {
                     let is = self.temp(&Type::Bool);
-                    self.emit(Ins::Binary { op: Op::Eq, on: on.clone(), to: is, left: from, right: wanted_reg });
+                    self.emit(Ins::Binary { op: Op::Eq, on: on.clone(), to: is, left: from, right: case_reg });
                     Ins::JumpIf { condition: is, is: true, to: 0 }
                 }
             };
             *entry = Some(self.emit(jump));
             self.end_statement();
         }
-        let otherwise = self.emit(Ins::Jump { to: 0 });
+        let default_jump = self.emit(Ins::Jump { to: 0 });
         let default = arms.iter().position(|arm| arm.value.is_none());
         self.loops.push(Loop { is_switch: true, ..Loop::default() });
         for (at, (arm, entry)) in arms.iter().zip(entries).enumerate() {
-            entry.into_iter().for_each(|jump| self.land(jump));
+            entry.into_iter().for_each(|jump| self.patch_jump(jump));
             if default == Some(at) {
-                self.land(otherwise);
+                self.patch_jump(default_jump);
             }
             self.statements(&arm.body);
         }
         let ended = self.loops.pop().unwrap_or_default();
         if default.is_none() {
-            self.land(otherwise);
+            self.patch_jump(default_jump);
         }
-        ended.breaks.into_iter().for_each(|jump| self.land(jump));
+        ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
         self.used.extend(held);
     }
 }

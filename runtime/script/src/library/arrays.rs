@@ -293,8 +293,8 @@ fn shuffle(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 
 /// Finds a field by display name, then by name.
 pub(super) fn field_named<'a>(of: &'a StructType, name: &str) -> Option<&'a Property> {
-    let shown = of.fields().iter().find(|field| *field.display == *name);
-    shown.or_else(|| of.fields().iter().find(|field| *field.text == *name))
+    let by_display = of.fields().iter().find(|field| *field.display == *name);
+    by_display.or_else(|| of.fields().iter().find(|field| *field.text == *name))
 }
 
 fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name) -> Result<&'a Property, CallError> {

@@ -136,15 +136,15 @@ fn failed(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
 }
 
-fn look(at: Ptr<'_>) -> Keyed<'_> {
+fn keyed_ref(at: Ptr<'_>) -> Keyed<'_> {
     keyed(at).expect(STEPPED)
 }
 
 fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallError> {
-    let (wanted, found) = (look(frame.value(target)).key_type(), &frame.property(key).ty);
-    match wanted == found {
+    let (expected, found) = (keyed_ref(frame.value(target)).key_type(), &frame.property(key).ty);
+    match expected == found {
         true => Ok(()),
-        false => Err(problem(frame, format_args!("a {found} is not a {wanted}, the type of the keys"))),
+        false => Err(problem(frame, format_args!("a {found} is not a {expected}, the type of the keys"))),
     }
 }
 
@@ -173,7 +173,7 @@ fn take(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<bool, CallEr
 
 fn row_of(frame: &Frame<'_>, target: Param, key: Param) -> Result<Option<u32>, CallError> {
     check_key(frame, target, key)?;
-    Ok(look(frame.value(target)).find(frame.value(key)))
+    Ok(keyed_ref(frame.value(target)).find(frame.value(key)))
 }
 
 fn set_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -200,21 +200,21 @@ fn contains<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), Call
 fn length<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;
-    let len = look(frame.value(target)).len();
+    let len = keyed_ref(frame.value(target)).len();
     frame.give_result(len as i32)
 }
 
 fn is_empty<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;
-    let len = look(frame.value(target)).len();
+    let len = keyed_ref(frame.value(target)).len();
     frame.give_result(len == 0)
 }
 
 fn clear<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let target = frame.step_compiled_in_ref::<K>()?;
     frame.finish()?;
-    cost::add(u64::from(look(frame.value(target)).len()));
+    cost::add(u64::from(keyed_ref(frame.value(target)).len()));
     keyed_mut(frame.value_mut(target)?).expect(STEPPED).clear();
     Ok(())
 }
@@ -222,17 +222,17 @@ fn clear<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallErr
 /// Copies the keys or values of a set or map into an array.
 fn to_array(frame: &mut Frame<'_>, target: Param, items: Param, of_values: bool) -> Result<(), CallError> {
     frame.finish()?;
-    let wanted = match &frame.property(target).ty {
+    let expected = match &frame.property(target).ty {
         PropertyType::Map(of) if of_values => of.value(),
-        _ => look(frame.value(target)).key_type(),
+        _ => keyed_ref(frame.value(target)).key_type(),
     };
     match &frame.property(items).ty {
-        PropertyType::Array(of) if of.ty() == wanted => {}
-        found => return Err(problem(frame, format_args!("expected an array of {wanted}, found a {found}"))),
+        PropertyType::Array(of) if of.ty() == expected => {}
+        found => return Err(problem(frame, format_args!("expected an array of {expected}, found a {found}"))),
     }
-    let row = wanted.size();
+    let row = expected.size();
     let (to, from) = frame.value_mut_and(items, target)?;
-    let (mut to, from) = (array(to).expect("checked to be an array"), look(from));
+    let (mut to, from) = (array(to).expect("checked to be an array"), keyed_ref(from));
     let (before, len) = (to.len(), from.len());
     size::rows(0, len, row)?;
     to.splice(0, before, len).map_err(failed)?;
@@ -267,7 +267,7 @@ fn two_sets(frame: &mut Frame<'_>) -> Result<(Param, Param), CallError> {
     let (one, two) = (&frame.property(target).ty, &frame.property(other).ty);
     match one == two {
         true => {
-            cost::add(u64::from(look(frame.value(target)).len()) + u64::from(look(frame.value(other)).len()));
+            cost::add(u64::from(keyed_ref(frame.value(target)).len()) + u64::from(keyed_ref(frame.value(other)).len()));
             Ok((target, other))
         }
         false => Err(problem(frame, format_args!("expected a {one}, found a {two}"))),
@@ -277,7 +277,7 @@ fn two_sets(frame: &mut Frame<'_>) -> Result<(Param, Param), CallError> {
 fn set_union(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, other) = two_sets(frame)?;
     let (to, from) = frame.value_mut_and(target, other)?;
-    let (mut to, from) = (keyed_mut(to).expect(STEPPED), look(from));
+    let (mut to, from) = (keyed_mut(to).expect(STEPPED), keyed_ref(from));
     for (key, _) in (0..from.len()).filter_map(|at| from.get(at)) {
         size::one_more(to.as_ref(), key, key.ty().size())?;
         to.insert(key).map_err(failed)?;
@@ -286,14 +286,14 @@ fn set_union(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 }
 
 /// Keeps the items that are in another set, or those that are not.
-fn keep(frame: &mut Frame<'_>, stays: bool) -> Result<(), CallError> {
+fn keep(frame: &mut Frame<'_>, in_other: bool) -> Result<(), CallError> {
     let (target, other) = two_sets(frame)?;
     let (to, from) = frame.value_mut_and(target, other)?;
-    let (mut to, from) = (keyed_mut(to).expect(STEPPED), look(from));
+    let (mut to, from) = (keyed_mut(to).expect(STEPPED), keyed_ref(from));
     // Removal moves the last row, which is already examined, to the free row.
     for at in (0..to.as_ref().len()).rev() {
         let is_there = to.as_ref().get(at).is_some_and(|(key, _)| from.find(key).is_some());
-        if is_there != stays {
+        if is_there != in_other {
             to.remove(at).map_err(failed)?;
         }
     }
@@ -338,7 +338,7 @@ fn map_find(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let row = row_of(frame, target, key)?;
     if let Some(row) = row {
         let (to, from) = frame.value_mut_and(value, target)?;
-        if let Some((_, Some(found))) = look(from).get(row) {
+        if let Some((_, Some(found))) = keyed_ref(from).get(row) {
             to.copy_from(found);
         }
     }

@@ -148,7 +148,7 @@ fn numbers(frame: &mut Frame<'_>) -> Result<(Param, [f64; 3]), CallError> {
     Ok((param, [read(&fields[0]), read(&fields[1]), read(&fields[2])]))
 }
 
-fn made(frame: &Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<Value, CallError> {
+fn triple_value(frame: &Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<Value, CallError> {
     let (PropertyType::Struct(of), Some(num)) = (ty, kind_of(ty)) else {
         return Err(problem(frame, format_args!("expected a vector, found {ty}")));
     };
@@ -157,18 +157,18 @@ fn made(frame: &Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<Value
 }
 
 fn give(frame: &mut Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<(), CallError> {
-    let value = made(frame, ty, numbers)?;
+    let value = triple_value(frame, ty, numbers)?;
     frame.give_value(&value)
 }
 
 fn get_axes(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (rotator, angles) = numbers(frame)?;
-    let outs = [(); 3].map(|()| frame.step_compiled_in_ref::<AnyStruct>());
+    let targets = [(); 3].map(|()| frame.step_compiled_in_ref::<AnyStruct>());
     frame.finish()?;
     let num = kind_of(&frame.property(rotator).ty).ok_or_else(|| problem(frame, "r has to be a rotator"))?;
-    for (to, axis) in outs.into_iter().zip(axes(angles, num)) {
+    for (to, axis) in targets.into_iter().zip(axes(angles, num)) {
         let to = to?;
-        let value = made(frame, &frame.property(to).ty, axis)?;
+        let value = triple_value(frame, &frame.property(to).ty, axis)?;
         frame.value_mut(to)?.write(&value).map_err(|error| CallError::other(error.to_string()))?;
     }
     Ok(())

@@ -6,8 +6,8 @@ mod build;
 mod keyed;
 mod math;
 mod objects;
+mod strings;
 mod structs;
-mod texts;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
@@ -32,7 +32,7 @@ pub const PATHS: [&str; 7] = [
 pub fn batch(base: &str) -> Batch {
     let functions = [
         math::functions(),
-        texts::functions(),
+        strings::functions(),
         arrays::functions(),
         keyed::set_functions(),
         keyed::map_functions(),

@@ -19,12 +19,12 @@ use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;
 use alcedo_uc::hir::{Intrinsic, Num};
 
-use self::registers::{Properties, Seen};
+use self::registers::{LinkedRegister, Properties};
 pub(crate) use self::sites::KnownFunctions;
 use crate::code::{At, FunctionCode, Ins, Reg};
-use crate::exec::{Aim, Constant, Do, How, Linked, OtherProperty, Site, Slow, Word};
+use crate::exec::{Constant, CopyKind, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow};
 use crate::intrinsic::is_reading;
-use crate::triple::Made;
+use crate::triple::TripleOp;
 
 /// Rejection of bytecode.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -45,13 +45,13 @@ struct Linker<'a> {
     class: &'a Rc<Class>,
     properties: Properties<'a>,
     known: &'a KnownFunctions,
-    seen: Vec<Seen>,
-    words: Vec<Word>,
+    linked: Vec<LinkedRegister>,
+    instructions: Vec<Instruction>,
     lines: Vec<u32>,
     sites: Vec<Site>,
     others: Vec<OtherProperty>,
     slow: Vec<Slow>,
-    triples: Vec<Made>,
+    triples: Vec<TripleOp>,
     constants: Vec<Rc<Constant>>,
 }
 
@@ -76,8 +76,8 @@ pub(crate) fn link(
         class,
         properties: Properties::new(&world.names),
         known,
-        seen: Vec::with_capacity(code.registers.len()),
-        words: Vec::with_capacity(code.code.len() + 1),
+        linked: Vec::with_capacity(code.registers.len()),
+        instructions: Vec::with_capacity(code.code.len() + 1),
         lines: Vec::with_capacity(code.code.len() + 1),
         sites: Vec::new(),
         others: Vec::new(),
@@ -90,29 +90,29 @@ pub(crate) fn link(
     let mut begins = Vec::with_capacity(code.code.len());
     let mut jumps = Vec::new();
     for (at, ins) in code.code.iter().enumerate() {
-        begins.push(linker.words.len() as u32);
+        begins.push(linker.instructions.len() as u32);
         let line = code.lines.get(at).copied().unwrap_or_default();
         let jump = linker.instruction(ins).map_err(|problem| refuse(at as At, problem))?;
         if let Some(to) = jump {
-            jumps.push((at as At, linker.words.len() - 1, to));
+            jumps.push((at as At, linker.instructions.len() - 1, to));
         }
-        linker.lines.resize(linker.words.len(), line);
+        linker.lines.resize(linker.instructions.len(), line);
     }
     // A final return ensures that code never runs past the end.
-    begins.push(linker.words.len() as u32);
-    linker.emit(Do::Return, 0, 0, 0, 0, 0);
+    begins.push(linker.instructions.len() as u32);
+    linker.emit(OpCode::Return, 0, 0, 0, 0, 0);
     linker.lines.push(code.lines.last().copied().unwrap_or_default());
-    for (at, word, to) in jumps {
+    for (at, index, to) in jumps {
         let begin = begins.get(to as usize);
         let begin = *begin.ok_or_else(|| refuse(at, format!("a jump to instruction {to}, of {}", begins.len() - 1)))?;
-        linker.words[word].y = begin;
+        linker.instructions[index].y = begin;
     }
     back_jumps(&mut linker);
     Ok(Linked {
         function: Rc::clone(function),
         class: Rc::clone(class),
         file: code.file.as_str().into(),
-        words: linker.words.into(),
+        instructions: linker.instructions.into(),
         lines: linker.lines.into(),
         frame_size: size,
         is_static: code.is_static,
@@ -125,12 +125,12 @@ pub(crate) fn link(
         triples: linker.triples.into(),
         constants: linker.constants.into(),
         class_name: world.names.intern(&class.path),
-        seen: Cell::new(ClassId::NONE),
+        checked_class: Cell::new(ClassId::NONE),
     })
 }
 
-fn is_jump(op: Do) -> bool {
-    use Do as D;
+fn is_jump(op: OpCode) -> bool {
+    use OpCode as D;
     matches!(
         op,
         D::JumpUp
@@ -155,24 +155,24 @@ fn is_jump(op: Do) -> bool {
 /// Replaces backward jumps, which form loops, by operations that count rounds; conditional ones jump to such a jump after the
 /// end.
 fn back_jumps(linker: &mut Linker<'_>) {
-    for at in 0..linker.words.len() {
-        let word = linker.words[at];
-        if !is_jump(word.op) || word.y as usize > at {
+    for at in 0..linker.instructions.len() {
+        let ins = linker.instructions[at];
+        if !is_jump(ins.op) || ins.y as usize > at {
             continue;
         }
-        let back = match word.op {
-            Do::JumpUp => Some(Do::JumpBack),
-            Do::JumpLtI32 => Some(Do::LoopLtI32),
-            Do::JumpLeI32 => Some(Do::LoopLeI32),
-            Do::JumpLtI32Imm => Some(Do::LoopLtI32Imm),
+        let back = match ins.op {
+            OpCode::JumpUp => Some(OpCode::JumpBack),
+            OpCode::JumpLtI32 => Some(OpCode::LoopLtI32),
+            OpCode::JumpLeI32 => Some(OpCode::LoopLeI32),
+            OpCode::JumpLtI32Imm => Some(OpCode::LoopLtI32Imm),
             _ => None,
         };
         if let Some(back) = back {
-            linker.words[at].op = back;
-        } else if word.op != Do::JumpBack {
-            linker.words[at].y = linker.words.len() as u32;
+            linker.instructions[at].op = back;
+        } else if ins.op != OpCode::JumpBack {
+            linker.instructions[at].y = linker.instructions.len() as u32;
             let line = linker.lines[at];
-            linker.words.push(Word { op: Do::JumpBack, a: 0, b: 0, c: 0, x: 0, y: word.y });
+            linker.instructions.push(Instruction { op: OpCode::JumpBack, a: 0, b: 0, c: 0, x: 0, y: ins.y });
             linker.lines.push(line);
         }
     }
@@ -191,37 +191,37 @@ fn plain_size(ty: &PropertyType) -> Option<usize> {
     (!ty.owns_memory()).then(|| ty.size())
 }
 
-fn how(ty: &PropertyType) -> How {
+fn copy_kind(ty: &PropertyType) -> CopyKind {
     match plain_size(ty) {
-        Some(1) => How::Bytes1,
-        Some(4) if ty.align() == 4 => How::Bytes4,
-        Some(8) if ty.align() == 8 => How::Bytes8,
-        Some(12) => How::Bytes12,
-        Some(_) => How::Bytes,
-        None => How::Typed,
+        Some(1) => CopyKind::Bytes1,
+        Some(4) if ty.align() == 4 => CopyKind::Bytes4,
+        Some(8) if ty.align() == 8 => CopyKind::Bytes8,
+        Some(12) => CopyKind::Bytes12,
+        Some(_) => CopyKind::Bytes,
+        None => CopyKind::Typed,
     }
 }
 
 impl Linker<'_> {
-    fn emit(&mut self, op: Do, a: u16, b: u16, c: u16, x: u32, y: u32) {
-        self.words.push(Word { op, a, b, c, x, y });
+    fn emit(&mut self, op: OpCode, a: u16, b: u16, c: u16, x: u32, y: u32) {
+        self.instructions.push(Instruction { op, a, b, c, x, y });
     }
 
     fn emit_slow(&mut self, slow: Slow) {
         let at = self.slow.len() as u32;
         self.slow.push(slow);
-        self.emit(Do::Slow, 0, 0, 0, at, 0);
+        self.emit(OpCode::Slow, 0, 0, 0, at, 0);
     }
 
     /// Returns true if all registers are in the frame, and not constants.
     fn in_frame(&self, regs: &[Reg]) -> bool {
-        regs.iter().all(|reg| matches!(self.register(*reg), Ok(Seen::Slot(_) | Seen::Part(..))))
+        regs.iter().all(|reg| matches!(self.register(*reg), Ok(LinkedRegister::Slot(_) | LinkedRegister::Part(..))))
     }
 
     /// Links one instruction. Returns the target if the last emitted instruction is a jump.
     fn instruction(&mut self, ins: &Ins) -> Checked<Option<At>> {
         match ins {
-            Ins::Nop => self.emit(Do::Nop, 0, 0, 0, 0, 0),
+            Ins::Nop => self.emit(OpCode::Nop, 0, 0, 0, 0, 0),
             Ins::Init { to } => {
                 let slot = self.slot(*to)?;
                 let initial = initial(&slot.property.ty);
@@ -236,20 +236,20 @@ impl Linker<'_> {
                 self.emit_slow(Slow::Cast(by.clone(), to, from));
             }
             Ins::Jump { to } => {
-                self.emit(Do::JumpUp, 0, 0, 0, 0, 0);
+                self.emit(OpCode::JumpUp, 0, 0, 0, 0, 0);
                 return Ok(Some(*to));
             }
             Ins::JumpIf { condition, is, to } => {
-                self.want_bool(*condition)?;
+                self.expect_bool(*condition)?;
                 match self.constant(*condition)? {
-                    Some(value) if value == Value::Bool(*is) => self.emit(Do::JumpUp, 0, 0, 0, 0, 0),
+                    Some(value) if value == Value::Bool(*is) => self.emit(OpCode::JumpUp, 0, 0, 0, 0, 0),
                     Some(_) => {
-                        self.emit(Do::Nop, 0, 0, 0, 0, 0);
+                        self.emit(OpCode::Nop, 0, 0, 0, 0, 0);
                         return Ok(None);
                     }
                     None => {
                         let a = self.operand(*condition)?;
-                        self.emit(if *is { Do::JumpIf } else { Do::JumpUnless }, a, 0, 0, 0, 0);
+                        self.emit(if *is { OpCode::JumpIf } else { OpCode::JumpUnless }, a, 0, 0, 0, 0);
                     }
                 }
                 return Ok(Some(*to));
@@ -262,25 +262,25 @@ impl Linker<'_> {
                 if *param >= self.code.params || *param >= 64 {
                     return Err(format!("parameter {param} is not optional"));
                 }
-                self.emit(Do::JumpIfGiven, 0, 0, 0, u32::from(*param), 0);
+                self.emit(OpCode::JumpIfGiven, 0, 0, 0, u32::from(*param), 0);
                 return Ok(Some(*to));
             }
             Ins::Load { to, place } => self.load(*to, *place)?,
             Ins::Store { place, from } => self.store(*place, *from)?,
             Ins::SelfObject { to } => {
                 self.not_static("the object itself")?;
-                self.want(*to, "object", |ty| matches!(ty, PropertyType::Object { .. }))?;
+                self.expect_type(*to, "object", |ty| matches!(ty, PropertyType::Object { .. }))?;
                 let a = self.operand(*to)?;
-                self.emit(Do::SelfObject, a, 0, 0, 0, 0);
+                self.emit(OpCode::SelfObject, a, 0, 0, 0, 0);
             }
             Ins::SelfClass { to } => {
-                self.want_class(*to)?;
+                self.expect_class(*to)?;
                 let to = self.slot(*to)?;
                 self.emit_slow(Slow::SelfClass(to));
             }
             Ins::ClassOf { to, object } => {
-                self.want_class(*to)?;
-                self.want_object(*object)?;
+                self.expect_class(*to)?;
+                self.expect_object(*object)?;
                 let (to, object) = (self.slot(*to)?, self.source(*object)?);
                 self.emit_slow(Slow::ClassOf(to, object));
             }
@@ -290,10 +290,10 @@ impl Linker<'_> {
                 let linked = self.site(found)?;
                 let at = self.sites.len() as u32;
                 let op = match (self.is_plain(&linked), &linked.target) {
-                    (true, Aim::OfClass(_)) => Do::CallPlainOfClass,
-                    (true, _) => Do::CallPlain,
-                    (false, _) if Self::is_direct(&linked) => Do::CallDirect,
-                    (false, _) => Do::Call,
+                    (true, LinkedTarget::OfClass(_)) => OpCode::CallPlainOfClass,
+                    (true, _) => OpCode::CallPlain,
+                    (false, _) if Self::is_direct(&linked) => OpCode::CallDirect,
+                    (false, _) => OpCode::Call,
                 };
                 self.sites.push(linked);
                 self.emit(op, 0, 0, 0, at, 0);
@@ -307,14 +307,14 @@ impl Linker<'_> {
                 self.emit_slow(Slow::Intrinsic { what: what.clone(), place, args, to });
             }
             Ins::SetLength { place, length } => {
-                self.want_index(*length)?;
+                self.expect_index(*length)?;
                 let (place, length) = (self.place(*place, true)?, self.source(*length)?);
                 self.emit_slow(Slow::SetLength(place, length));
             }
             Ins::Bind { to, object, function } => {
-                self.want(*to, "delegate", |ty| matches!(ty, PropertyType::Delegate(_)))?;
+                self.expect_type(*to, "delegate", |ty| matches!(ty, PropertyType::Delegate(_)))?;
                 if let Some(object) = object {
-                    self.want_object(*object)?;
+                    self.expect_object(*object)?;
                 } else {
                     self.not_static("the object itself")?;
                 }
@@ -323,16 +323,16 @@ impl Linker<'_> {
                 self.emit_slow(Slow::Bind(to, object, function));
             }
             Ins::New { to, class, outer, name, template } => {
-                self.want_object(*to)?;
-                self.want_class(*class)?;
-                outer.iter().chain(template).try_for_each(|object| self.want_object(*object))?;
+                self.expect_object(*to)?;
+                self.expect_class(*class)?;
+                outer.iter().chain(template).try_for_each(|object| self.expect_object(*object))?;
                 let source = |reg: &Option<Reg>| reg.map(|reg| self.source(reg)).transpose();
                 let (outer, name, template) = (source(outer)?, source(name)?, source(template)?);
                 let (to, class) = (self.slot(*to)?, self.source(*class)?);
                 self.emit_slow(Slow::New { to, class, outer, name, template });
             }
             Ins::Fail { message } => self.emit_slow(Slow::Fail(Rc::clone(message))),
-            Ins::Return => self.emit(Do::Return, 0, 0, 0, 0, 0),
+            Ins::Return => self.emit(OpCode::Return, 0, 0, 0, 0, 0),
         }
         Ok(None)
     }

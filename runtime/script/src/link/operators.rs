@@ -9,8 +9,8 @@ use alcedo_uc::hir::{Conversion, Num, Op, Operand, Unary};
 
 use super::{Checked, Linker, num_of, plain_size};
 use crate::code::Reg;
-use crate::exec::{Do, Slow, Source, num_code, op_code};
-use crate::triple::{Made, kind_of};
+use crate::exec::{OpCode, Slow, Source, num_code, op_code};
+use crate::triple::{TripleOp, kind_of};
 
 impl Linker<'_> {
     pub(super) fn copy(&mut self, to: Reg, from: Reg) -> Checked<()> {
@@ -21,23 +21,23 @@ impl Linker<'_> {
         }
         let a = target.offset;
         match (&source, plain_size(&ty)) {
-            (Source::Slot(from), _) if from.offset == a => self.emit(Do::Nop, 0, 0, 0, 0, 0),
+            (Source::Slot(from), _) if from.offset == a => self.emit(OpCode::Nop, 0, 0, 0, 0, 0),
             (Source::Slot(from), Some(size)) => {
                 let op = match (size, ty.align()) {
-                    (1, _) => Do::Copy1,
-                    (2, 2) => Do::Copy2,
-                    (4, 4) => Do::Copy4,
-                    (8, 8) => Do::Copy8,
-                    (12, _) => Do::Copy12,
-                    _ => Do::CopyBytes,
+                    (1, _) => OpCode::Copy1,
+                    (2, 2) => OpCode::Copy2,
+                    (4, 4) => OpCode::Copy4,
+                    (8, 8) => OpCode::Copy8,
+                    (12, _) => OpCode::Copy12,
+                    _ => OpCode::CopyBytes,
                 };
                 self.emit(op, a, from.offset, 0, size as u32, 0);
             }
             (Source::Constant(constant), Some(size)) => {
                 let op = match (ty.size(), ty.align()) {
-                    (1, _) => Some(Do::Set1),
-                    (4, 4) => Some(Do::Set4),
-                    (8, 8) => Some(Do::Set8),
+                    (1, _) => Some(OpCode::Set1),
+                    (4, 4) => Some(OpCode::Set4),
+                    (8, 8) => Some(OpCode::Set8),
                     _ => None,
                 };
                 match (op.zip(bits(&constant.value.read())), u16::try_from(size)) {
@@ -45,7 +45,7 @@ impl Linker<'_> {
                     (None, Ok(size)) => {
                         let at = self.constants.len() as u32;
                         self.constants.push(Rc::clone(constant));
-                        self.emit(Do::CopyConstant, a, 0, size, at, 0);
+                        self.emit(OpCode::CopyConstant, a, 0, size, at, 0);
                     }
                     (None, Err(_)) => self.emit_slow(Slow::Copy(target, source)),
                 }
@@ -58,24 +58,24 @@ impl Linker<'_> {
     pub(super) fn unary(&mut self, op: &Unary, to: Reg, from: Reg) -> Checked<()> {
         match op {
             Unary::Not => {
-                self.want_bool(to)?;
-                self.want_bool(from)?;
+                self.expect_bool(to)?;
+                self.expect_bool(from)?;
                 if self.in_frame(&[from]) {
                     let (a, b) = (self.operand(to)?, self.operand(from)?);
-                    self.emit(Do::NotBool, a, b, 0, 0, 0);
+                    self.emit(OpCode::NotBool, a, b, 0, 0, 0);
                     return Ok(());
                 }
             }
             Unary::Neg(num) | Unary::BitNot(num) => {
-                self.want_num(to, *num)?;
-                self.want_num(from, *num)?;
+                self.expect_num(to, *num)?;
+                self.expect_num(from, *num)?;
             }
             Unary::NegTriple(_) => {
                 if self.type_of(to)? != self.type_of(from)? {
                     return Err("the negative of a struct is of its type".to_owned());
                 }
                 let num = self.triple(from)?;
-                return self.make(Made::Negative(num), to, from, from);
+                return self.make(TripleOp::Negative(num), to, from, from);
             }
         }
         let (to, from) = (self.slot(to)?, self.source(from)?);
@@ -97,15 +97,15 @@ impl Linker<'_> {
             self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
             return Ok(());
         };
-        self.want_num(left, num)?;
+        self.expect_num(left, num)?;
         let shift = matches!(op, Op::Shl | Op::Shr | Op::Ushr);
-        self.want_num(right, if shift { Num::I32 } else { num })?;
+        self.expect_num(right, if shift { Num::I32 } else { num })?;
         let compares =
             matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near | Op::ClockwiseFrom | Op::Xor);
         if compares {
-            self.want_bool(to)?;
+            self.expect_bool(to)?;
         } else {
-            self.want_num(to, num)?;
+            self.expect_num(to, num)?;
         }
         if self.in_frame(&[left])
             && !compares
@@ -113,14 +113,14 @@ impl Linker<'_> {
         {
             let (a, b) = (self.operand(to)?, self.operand(left)?);
             let fast = match (num, op, &value) {
-                (Num::I32, Op::Add, Value::I32(by)) => Some((Do::AddI32Imm, *by as u32)),
-                (Num::I32, Op::Sub, Value::I32(by)) => Some((Do::AddI32Imm, by.wrapping_neg() as u32)),
-                (Num::I32, Op::Mul, Value::I32(by)) => Some((Do::MulI32Imm, *by as u32)),
-                (Num::I32, Op::Div, Value::I32(by)) if *by != 0 => Some((Do::DivI32Imm, *by as u32)),
-                (Num::I32, Op::Rem, Value::I32(by)) if *by != 0 => Some((Do::RemI32Imm, *by as u32)),
-                (Num::F32, Op::Add, Value::F32(by)) => Some((Do::AddF32Imm, by.to_bits())),
-                (Num::F32, Op::Sub, Value::F32(by)) => Some((Do::AddF32Imm, (-by).to_bits())),
-                (Num::F32, Op::Mul, Value::F32(by)) => Some((Do::MulF32Imm, by.to_bits())),
+                (Num::I32, Op::Add, Value::I32(by)) => Some((OpCode::AddI32Imm, *by as u32)),
+                (Num::I32, Op::Sub, Value::I32(by)) => Some((OpCode::AddI32Imm, by.wrapping_neg() as u32)),
+                (Num::I32, Op::Mul, Value::I32(by)) => Some((OpCode::MulI32Imm, *by as u32)),
+                (Num::I32, Op::Div, Value::I32(by)) if *by != 0 => Some((OpCode::DivI32Imm, *by as u32)),
+                (Num::I32, Op::Rem, Value::I32(by)) if *by != 0 => Some((OpCode::RemI32Imm, *by as u32)),
+                (Num::F32, Op::Add, Value::F32(by)) => Some((OpCode::AddF32Imm, by.to_bits())),
+                (Num::F32, Op::Sub, Value::F32(by)) => Some((OpCode::AddF32Imm, (-by).to_bits())),
+                (Num::F32, Op::Mul, Value::F32(by)) => Some((OpCode::MulF32Imm, by.to_bits())),
                 _ => None,
             };
             if let Some((fast, by)) = fast {
@@ -135,25 +135,25 @@ impl Linker<'_> {
         }
         let (a, b, c) = (self.operand(to)?, self.operand(left)?, self.operand(right)?);
         let fast = match (num, op) {
-            (Num::I32, Op::Add) => Do::AddI32,
-            (Num::I32, Op::Sub) => Do::SubI32,
-            (Num::I32, Op::Mul) => Do::MulI32,
-            (Num::I32, Op::Div) => Do::DivI32,
-            (Num::I32, Op::Rem) => Do::RemI32,
-            (Num::I32, Op::BitAnd) => Do::AndI32,
-            (Num::I32, Op::BitOr) => Do::OrI32,
-            (Num::F32, Op::Add) => Do::AddF32,
-            (Num::F32, Op::Sub) => Do::SubF32,
-            (Num::F32, Op::Mul) => Do::MulF32,
-            (Num::F32, Op::Div) => Do::DivF32,
-            (Num::F64, Op::Add) => Do::AddF64,
-            (Num::F64, Op::Sub) => Do::SubF64,
-            (Num::F64, Op::Mul) => Do::MulF64,
-            (Num::F64, Op::Div) => Do::DivF64,
-            (Num::I64, Op::Add) => Do::AddI64,
-            (Num::I64, Op::Sub) => Do::SubI64,
-            (Num::I64, Op::Mul) => Do::MulI64,
-            _ => Do::Arithmetic,
+            (Num::I32, Op::Add) => OpCode::AddI32,
+            (Num::I32, Op::Sub) => OpCode::SubI32,
+            (Num::I32, Op::Mul) => OpCode::MulI32,
+            (Num::I32, Op::Div) => OpCode::DivI32,
+            (Num::I32, Op::Rem) => OpCode::RemI32,
+            (Num::I32, Op::BitAnd) => OpCode::AndI32,
+            (Num::I32, Op::BitOr) => OpCode::OrI32,
+            (Num::F32, Op::Add) => OpCode::AddF32,
+            (Num::F32, Op::Sub) => OpCode::SubF32,
+            (Num::F32, Op::Mul) => OpCode::MulF32,
+            (Num::F32, Op::Div) => OpCode::DivF32,
+            (Num::F64, Op::Add) => OpCode::AddF64,
+            (Num::F64, Op::Sub) => OpCode::SubF64,
+            (Num::F64, Op::Mul) => OpCode::MulF64,
+            (Num::F64, Op::Div) => OpCode::DivF64,
+            (Num::I64, Op::Add) => OpCode::AddI64,
+            (Num::I64, Op::Sub) => OpCode::SubI64,
+            (Num::I64, Op::Mul) => OpCode::MulI64,
+            _ => OpCode::Arithmetic,
         };
         self.emit(fast, a, b, c, code, num_code(num));
         Ok(())
@@ -169,14 +169,14 @@ impl Linker<'_> {
             let ty = linker.type_of(reg)?;
             num_of(ty).ok_or_else(|| format!("register {reg} is a {ty}, where a number is expected"))
         };
-        let (made, left, right) = match on {
-            Operand::TripleScalar(_) => (Made::Scaled(op, self.triple(left)?, number(self, right)?), left, right),
+        let (triple_op, left, right) = match on {
+            Operand::TripleScalar(_) => (TripleOp::Scaled(op, self.triple(left)?, number(self, right)?), left, right),
             Operand::ScalarTriple(_) if op == Op::Mul => {
-                (Made::Scaled(op, self.triple(right)?, number(self, left)?), right, left)
+                (TripleOp::Scaled(op, self.triple(right)?, number(self, left)?), right, left)
             }
-            Operand::Turned(..) => (Made::Turned(op, self.triple(left)?, self.triple(right)?), left, right),
+            Operand::Turned(..) => (TripleOp::Turned(op, self.triple(left)?, self.triple(right)?), left, right),
             Operand::Triple(_) if self.triple(left)? == self.triple(right)? => {
-                (Made::OfTwo(op, self.triple(left)?), left, right)
+                (TripleOp::OfTwo(op, self.triple(left)?), left, right)
             }
             _ => {
                 return Err(format!(
@@ -186,56 +186,56 @@ impl Linker<'_> {
                 ));
             }
         };
-        if !made.is_known() {
+        if !triple_op.is_known() {
             return Err(format!("{op:?} is not defined for a {} and a {}", self.type_of(left)?, self.type_of(right)?));
         }
-        match made {
-            Made::OfTwo(Op::Eq | Op::Ne, _) => self.want_bool(to)?,
-            Made::OfTwo(Op::Dot, num) => self.want_num(to, num)?,
+        match triple_op {
+            TripleOp::OfTwo(Op::Eq | Op::Ne, _) => self.expect_bool(to)?,
+            TripleOp::OfTwo(Op::Dot, num) => self.expect_num(to, num)?,
             _ if self.type_of(to)? == self.type_of(left)? => {}
             _ => return Err(format!("a {} is assigned to a {}", self.type_of(left)?, self.type_of(to)?)),
         }
-        if let (Made::Scaled(Op::Mul, Num::F32, Num::F32), Some(Value::F32(by)), true) =
-            (made, self.constant(right)?, self.in_frame(&[left]))
+        if let (TripleOp::Scaled(Op::Mul, Num::F32, Num::F32), Some(Value::F32(by)), true) =
+            (triple_op, self.constant(right)?, self.in_frame(&[left]))
         {
             let (a, b) = (self.operand(to)?, self.operand(left)?);
-            self.emit(Do::ScaleVectorImm, a, b, 0, by.to_bits(), 0);
+            self.emit(OpCode::ScaleVectorImm, a, b, 0, by.to_bits(), 0);
             return Ok(());
         }
-        self.make(made, to, left, right)
+        self.make(triple_op, to, left, right)
     }
 
     /// Emits a triple operation; as an instruction if all operands are in the frame.
-    fn make(&mut self, made: Made, to: Reg, left: Reg, right: Reg) -> Checked<()> {
+    fn make(&mut self, triple_op: TripleOp, to: Reg, left: Reg, right: Reg) -> Checked<()> {
         if !self.in_frame(&[left, right]) {
             let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
-            self.emit_slow(Slow::Triple(made, to, left, right));
+            self.emit_slow(Slow::Triple(triple_op, to, left, right));
             return Ok(());
         }
-        let op = match made {
-            Made::OfTwo(Op::Add, Num::F32) => Do::AddVector,
-            Made::OfTwo(Op::Sub, Num::F32) => Do::SubVector,
-            Made::OfTwo(Op::Dot, Num::F32) => Do::DotVector,
-            Made::Scaled(Op::Mul, Num::F32, Num::F32) => Do::ScaleVector,
-            _ => Do::Triple,
+        let op = match triple_op {
+            TripleOp::OfTwo(Op::Add, Num::F32) => OpCode::AddVector,
+            TripleOp::OfTwo(Op::Sub, Num::F32) => OpCode::SubVector,
+            TripleOp::OfTwo(Op::Dot, Num::F32) => OpCode::DotVector,
+            TripleOp::Scaled(Op::Mul, Num::F32, Num::F32) => OpCode::ScaleVector,
+            _ => OpCode::Triple,
         };
-        let at = if op == Do::Triple { self.made(made) } else { 0 };
+        let at = if op == OpCode::Triple { self.triple_index(triple_op) } else { 0 };
         let (a, b, c) = (self.operand(to)?, self.operand(left)?, self.operand(right)?);
         self.emit(op, a, b, c, at, 0);
         Ok(())
     }
 
-    fn made(&mut self, made: Made) -> u32 {
-        let known = self.triples.iter().position(|known| *known == made);
+    fn triple_index(&mut self, triple_op: TripleOp) -> u32 {
+        let known = self.triples.iter().position(|known| *known == triple_op);
         known.unwrap_or_else(|| {
-            self.triples.push(made);
+            self.triples.push(triple_op);
             self.triples.len() - 1
         }) as u32
     }
 
     pub(super) fn jump_compare(&mut self, op: Op, num: Num, left: Reg, right: Reg, is: bool) -> Checked<()> {
-        self.want_num(left, num)?;
-        self.want_num(right, num)?;
+        self.expect_num(left, num)?;
+        self.expect_num(right, num)?;
         let (op, is) = match (num.is_float(), is, op) {
             (true, ..) | (_, true, _) => (op, is),
             (false, false, op) => (
@@ -259,12 +259,12 @@ impl Linker<'_> {
             && let Some(Value::I32(by)) = self.constant(right)?
         {
             let fast = match op {
-                Op::Lt => Do::JumpLtI32Imm,
-                Op::Le => Do::JumpLeI32Imm,
-                Op::Gt => Do::JumpGtI32Imm,
-                Op::Ge => Do::JumpGeI32Imm,
-                Op::Eq => Do::JumpEqI32Imm,
-                _ => Do::JumpNeI32Imm,
+                Op::Lt => OpCode::JumpLtI32Imm,
+                Op::Le => OpCode::JumpLeI32Imm,
+                Op::Gt => OpCode::JumpGtI32Imm,
+                Op::Ge => OpCode::JumpGeI32Imm,
+                Op::Eq => OpCode::JumpEqI32Imm,
+                _ => OpCode::JumpNeI32Imm,
             };
             let a = self.operand(left)?;
             self.emit(fast, a, 0, 0, by as u32, 0);
@@ -276,18 +276,18 @@ impl Linker<'_> {
         let (a, b) = (self.operand(left)?, self.operand(right)?);
         if num == Num::I32 {
             let (fast, a, b) = match op {
-                Op::Lt => (Do::JumpLtI32, a, b),
-                Op::Le => (Do::JumpLeI32, a, b),
-                Op::Gt => (Do::JumpLtI32, b, a),
-                Op::Ge => (Do::JumpLeI32, b, a),
-                Op::Eq => (Do::JumpEqI32, a, b),
-                _ => (Do::JumpNeI32, a, b),
+                Op::Lt => (OpCode::JumpLtI32, a, b),
+                Op::Le => (OpCode::JumpLeI32, a, b),
+                Op::Gt => (OpCode::JumpLtI32, b, a),
+                Op::Ge => (OpCode::JumpLeI32, b, a),
+                Op::Eq => (OpCode::JumpEqI32, a, b),
+                _ => (OpCode::JumpNeI32, a, b),
             };
             self.emit(fast, a, b, 0, 0, 0);
             return Ok(());
         }
         let code = op_code(op).unwrap_or_default() as u16 | u16::from(is) << 8;
-        self.emit(Do::JumpCompare, a, b, code, num_code(num), 0);
+        self.emit(OpCode::JumpCompare, a, b, code, num_code(num), 0);
         Ok(())
     }
 
@@ -295,26 +295,26 @@ impl Linker<'_> {
         let in_frame = self.in_frame(&[from]);
         let fast = match by {
             Conversion::Num(from_num, to_num) => {
-                self.want_num(from, *from_num)?;
-                self.want_num(to, *to_num)?;
+                self.expect_num(from, *from_num)?;
+                self.expect_num(to, *to_num)?;
                 match (from_num, to_num) {
-                    (Num::I32, Num::F32) if in_frame => Some(Do::I32ToF32),
-                    (Num::F32, Num::I32) if in_frame => Some(Do::F32ToI32),
+                    (Num::I32, Num::F32) if in_frame => Some(OpCode::I32ToF32),
+                    (Num::F32, Num::I32) if in_frame => Some(OpCode::F32ToI32),
                     _ => None,
                 }
             }
             Conversion::VectorToRotator(..) => {
-                return self.make(Made::RotatorOf(self.triple(from)?, self.triple(to)?), to, from, from);
+                return self.make(TripleOp::RotatorOf(self.triple(from)?, self.triple(to)?), to, from, from);
             }
             Conversion::RotatorToVector(..) => {
-                return self.make(Made::DirectionOf(self.triple(from)?, self.triple(to)?), to, from, from);
+                return self.make(TripleOp::DirectionOf(self.triple(from)?, self.triple(to)?), to, from, from);
             }
             Conversion::Triple(..) => {
-                return self.make(Made::Converted(self.triple(from)?, self.triple(to)?), to, from, from);
+                return self.make(TripleOp::Converted(self.triple(from)?, self.triple(to)?), to, from, from);
             }
             Conversion::TripleToBool(_) => {
-                self.want_bool(to)?;
-                return self.make(Made::IsNotZero(self.triple(from)?), to, from, from);
+                self.expect_bool(to)?;
+                return self.make(TripleOp::IsNotZero(self.triple(from)?), to, from, from);
             }
             Conversion::Up if *self.type_of(to)? == *self.type_of(from)? => return self.copy(to, from),
             Conversion::Up if is_same_delegate(self.type_of(to)?, self.type_of(from)?) => None,
@@ -325,12 +325,12 @@ impl Linker<'_> {
                         PropertyType::Object { .. } | PropertyType::ScriptInterface(_) | PropertyType::SubclassOf(_)
                     )
                 };
-                self.want(to, "object or class", is_reference)?;
-                self.want(from, "object or class", is_reference)?;
+                self.expect_type(to, "object or class", is_reference)?;
+                self.expect_type(from, "object or class", is_reference)?;
                 let (one, two) = (self.type_of(to)?, self.type_of(from)?);
                 match (one.kind() == two.kind(), one.size()) {
-                    (true, 8) => Some(Do::Copy8),
-                    (true, 4) => Some(Do::Copy4),
+                    (true, 8) => Some(OpCode::Copy8),
+                    (true, 4) => Some(OpCode::Copy4),
                     _ => return Err(format!("a {two} is not a {one}")),
                 }
             }

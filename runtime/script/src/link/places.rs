@@ -9,7 +9,7 @@ use alcedo_reflect::property::{Property, PropertyType};
 
 use super::{Checked, Linker, initial, plain_size};
 use crate::code::{Place, Reg, Root, Step};
-use crate::exec::{Do, LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slow, Source};
+use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OpCode, OtherProperty, Slow, Source};
 
 impl Linker<'_> {
     pub(super) fn found_property(&self, owner: &str, name: &str) -> Checked<(Rc<Class>, Rc<Property>)> {
@@ -20,7 +20,7 @@ impl Linker<'_> {
 
     pub(super) fn other(&self, owner: &str, name: &str) -> Checked<OtherProperty> {
         let (owner, property) = self.found_property(owner, name)?;
-        Ok(OtherProperty { offset: property.offset, owner, property, seen: Cell::new(ClassId::NONE) })
+        Ok(OtherProperty { offset: property.offset, owner, property, checked_class: Cell::new(ClassId::NONE) })
     }
 
     /// Links a place; class default objects are read-only.
@@ -45,7 +45,7 @@ impl Linker<'_> {
                 (LinkedRoot::OfSelf(property.offset), property)
             }
             Root::Of(object, owner, name) => {
-                self.want_object(*object)?;
+                self.expect_object(*object)?;
                 let other = self.other(owner, name)?;
                 let at = Rc::clone(&other.property);
                 (LinkedRoot::Of(self.slot(*object)?.offset, other), at)
@@ -54,7 +54,7 @@ impl Linker<'_> {
                 if written {
                     return Err(format!("the default of {name} is written to"));
                 }
-                self.want_class(*class)?;
+                self.expect_class(*class)?;
                 let other = self.other(owner, name)?;
                 let at = Rc::clone(&other.property);
                 (LinkedRoot::Default(self.slot(*class)?.offset, other), at)
@@ -69,7 +69,7 @@ impl Linker<'_> {
                     (LinkedStep::Field(field.offset), Rc::new(field.clone()))
                 }
                 Step::Element(index) | Step::FixedElement(index, _) => {
-                    self.want_index(*index)?;
+                    self.expect_index(*index)?;
                     let PropertyType::Array(of) = &at.ty else { return Err(format!("a {} has no elements", at.ty)) };
                     let element = Rc::new(self.properties.make(Rc::clone(&at.text), of.ty().clone(), 0, &at.owner));
                     let fixed = matches!(step, Step::FixedElement(..));
@@ -107,17 +107,17 @@ impl Linker<'_> {
         }
         match Self::fast_place(&place, ty) {
             Some(Fast::InSelf(offset, size)) => match (size, ty.align()) {
-                (1, _) => self.emit(Do::LoadSelf1, slot.offset, 0, 0, offset, 0),
-                (4, 4) => self.emit(Do::LoadSelf4, slot.offset, 0, 0, offset, 0),
-                (8, 8) => self.emit(Do::LoadSelf8, slot.offset, 0, 0, offset, 0),
-                _ => self.emit(Do::LoadSelfBytes, slot.offset, 0, size, offset, 0),
+                (1, _) => self.emit(OpCode::LoadSelf1, slot.offset, 0, 0, offset, 0),
+                (4, 4) => self.emit(OpCode::LoadSelf4, slot.offset, 0, 0, offset, 0),
+                (8, 8) => self.emit(OpCode::LoadSelf8, slot.offset, 0, 0, offset, 0),
+                _ => self.emit(OpCode::LoadSelfBytes, slot.offset, 0, size, offset, 0),
             },
             Some(Fast::Element { in_self, array, index, size }) => {
                 let op = match (in_self, size, ty.align()) {
-                    (true, 4, 4) => Do::LoadSelfElement4,
-                    (true, ..) => Do::LoadSelfElement,
-                    (false, 4, 4) => Do::LoadElement4,
-                    (false, ..) => Do::LoadElement,
+                    (true, 4, 4) => OpCode::LoadSelfElement4,
+                    (true, ..) => OpCode::LoadSelfElement,
+                    (false, 4, 4) => OpCode::LoadElement4,
+                    (false, ..) => OpCode::LoadElement,
                 };
                 let (to, at) = (slot.offset, self.slow.len() as u32);
                 self.slow.push(Slow::Load(slot, place));
@@ -127,7 +127,7 @@ impl Linker<'_> {
                 let LinkedRoot::Of(_, other) = place.root else { return Err("no object".to_owned()) };
                 let at = self.others.len() as u32;
                 self.others.push(OtherProperty { offset: other.offset + more, ..other });
-                self.emit(Do::LoadOther, slot.offset, object, size, at, 0);
+                self.emit(OpCode::LoadOther, slot.offset, object, size, at, 0);
             }
             None => self.emit_slow(Slow::Load(slot, place)),
         }
@@ -141,11 +141,11 @@ impl Linker<'_> {
             return Ok(false);
         }
         let (op, array) = match (Self::in_self(&place), &place.root, Self::fields(&place)) {
-            (Some(offset), ..) => (Do::LengthOfSelf, offset),
-            (None, LinkedRoot::Slot(slot), Some(more)) => (Do::Length, u32::from(slot.offset) + more),
+            (Some(offset), ..) => (OpCode::LengthOfSelf, offset),
+            (None, LinkedRoot::Slot(slot), Some(more)) => (OpCode::Length, u32::from(slot.offset) + more),
             _ => return Ok(false),
         };
-        self.want_index(to)?;
+        self.expect_index(to)?;
         let to = self.slot(to)?.offset;
         self.emit(op, to, 0, 0, array, 0);
         Ok(true)
@@ -165,17 +165,17 @@ impl Linker<'_> {
         };
         match fast {
             Some((from, Fast::InSelf(offset, size))) => match (size, ty.align()) {
-                (1, _) => self.emit(Do::StoreSelf1, from, 0, 0, offset, 0),
-                (4, 4) => self.emit(Do::StoreSelf4, from, 0, 0, offset, 0),
-                (8, 8) => self.emit(Do::StoreSelf8, from, 0, 0, offset, 0),
-                _ => self.emit(Do::StoreSelfBytes, from, 0, size, offset, 0),
+                (1, _) => self.emit(OpCode::StoreSelf1, from, 0, 0, offset, 0),
+                (4, 4) => self.emit(OpCode::StoreSelf4, from, 0, 0, offset, 0),
+                (8, 8) => self.emit(OpCode::StoreSelf8, from, 0, 0, offset, 0),
+                _ => self.emit(OpCode::StoreSelfBytes, from, 0, size, offset, 0),
             },
             Some((from, Fast::Element { in_self, array, index, size })) => {
                 let op = match (in_self, size, ty.align()) {
-                    (true, 4, 4) => Do::StoreSelfElement4,
-                    (true, ..) => Do::StoreSelfElement,
-                    (false, 4, 4) => Do::StoreElement4,
-                    (false, ..) => Do::StoreElement,
+                    (true, 4, 4) => OpCode::StoreSelfElement4,
+                    (true, ..) => OpCode::StoreSelfElement,
+                    (false, 4, 4) => OpCode::StoreElement4,
+                    (false, ..) => OpCode::StoreElement,
                 };
                 let at = self.slow.len() as u32;
                 self.slow.push(Slow::Store(place, source));
@@ -185,7 +185,7 @@ impl Linker<'_> {
                 let LinkedRoot::Of(_, other) = place.root else { return Err("no object".to_owned()) };
                 let at = self.others.len() as u32;
                 self.others.push(OtherProperty { offset: other.offset + more, ..other });
-                self.emit(Do::StoreOther, from, object, size, at, 0);
+                self.emit(OpCode::StoreOther, from, object, size, at, 0);
             }
             None => self.emit_slow(Slow::Store(place, source)),
         }

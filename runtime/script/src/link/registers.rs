@@ -17,7 +17,7 @@ use crate::exec::{Constant, Slot, Source};
 use crate::value::const_value;
 
 #[derive(Clone, Debug)]
-pub(super) enum Seen {
+pub(super) enum LinkedRegister {
     Slot(Slot),
     /// A field: its slot, and the root register.
     Part(Slot, Reg),
@@ -79,7 +79,7 @@ impl Linker<'_> {
         let mut fields = Vec::new();
         let mut owning = Vec::new();
         for (at, register) in code.registers.iter().enumerate() {
-            let seen = match register {
+            let linked = match register {
                 Register::Value { name, ty } => {
                     let ty = self.ty(ty)?;
                     let offset = match function.params.get(at) {
@@ -112,15 +112,15 @@ impl Linker<'_> {
                     if owns {
                         owning.push(slot.clone());
                     }
-                    Seen::Slot(slot)
+                    LinkedRegister::Slot(slot)
                 }
                 Register::Field { of, field } => {
                     if at < expected {
                         return Err(format!("register {at} must be a parameter, and is a field"));
                     }
-                    let (base, root) = match self.seen.get(usize::from(*of)) {
-                        Some(Seen::Slot(slot)) => (slot, *of),
-                        Some(Seen::Part(slot, root)) => (slot, *root),
+                    let (base, root) = match self.linked.get(usize::from(*of)) {
+                        Some(LinkedRegister::Slot(slot)) => (slot, *of),
+                        Some(LinkedRegister::Part(slot, root)) => (slot, *root),
                         _ => {
                             return Err(format!(
                                 "register {at} is a field of register {of}, which does not precede it"
@@ -135,7 +135,7 @@ impl Linker<'_> {
                     let named =
                         Rc::new(self.properties.make(Rc::clone(&found.text), found.ty.clone(), offset, &ty.path));
                     // The field is inside of its register, whose end was checked.
-                    Seen::Part(Slot { offset: offset as u16, property: named }, root)
+                    LinkedRegister::Part(Slot { offset: offset as u16, property: named }, root)
                 }
                 Register::Const { ty, value } => {
                     if at < expected {
@@ -147,10 +147,10 @@ impl Linker<'_> {
                     own.write(&value).map_err(|error| format!("a {} is not a {}", error.found, error.wanted))?;
                     let named =
                         Rc::new(self.properties.make(Rc::clone(&self.properties.constant), ty, 0, &function.path));
-                    Seen::Constant(Rc::new(Constant { value: own, property: named }))
+                    LinkedRegister::Constant(Rc::new(Constant { value: own, property: named }))
                 }
             };
-            self.seen.push(seen);
+            self.linked.push(linked);
         }
         let size = end.next_multiple_of(16);
         let schema = Schema::new(size, 16, fields);
@@ -161,35 +161,35 @@ impl Linker<'_> {
         PropertyType::resolve(text, &self.world.types).map_err(|error| error.to_string())
     }
 
-    pub(super) fn register(&self, reg: Reg) -> Checked<&Seen> {
-        self.seen.get(usize::from(reg)).ok_or_else(|| format!("register {reg}, of {}", self.seen.len()))
+    pub(super) fn register(&self, reg: Reg) -> Checked<&LinkedRegister> {
+        self.linked.get(usize::from(reg)).ok_or_else(|| format!("register {reg}, of {}", self.linked.len()))
     }
 
     /// Returns the slot of a register; constants are rejected.
     pub(super) fn slot(&self, reg: Reg) -> Checked<Slot> {
         match self.register(reg)? {
-            Seen::Slot(slot) | Seen::Part(slot, _) => Ok(slot.clone()),
-            Seen::Constant(_) => Err(format!("register {reg} is a constant")),
+            LinkedRegister::Slot(slot) | LinkedRegister::Part(slot, _) => Ok(slot.clone()),
+            LinkedRegister::Constant(_) => Err(format!("register {reg} is a constant")),
         }
     }
 
     pub(super) fn source(&self, reg: Reg) -> Checked<Source> {
         Ok(match self.register(reg)? {
-            Seen::Slot(slot) | Seen::Part(slot, _) => Source::Slot(slot.clone()),
-            Seen::Constant(constant) => Source::Constant(Rc::clone(constant)),
+            LinkedRegister::Slot(slot) | LinkedRegister::Part(slot, _) => Source::Slot(slot.clone()),
+            LinkedRegister::Constant(constant) => Source::Constant(Rc::clone(constant)),
         })
     }
 
     pub(super) fn type_of(&self, reg: Reg) -> Checked<&PropertyType> {
         Ok(match self.register(reg)? {
-            Seen::Slot(slot) | Seen::Part(slot, _) => &slot.property.ty,
-            Seen::Constant(constant) => &constant.property.ty,
+            LinkedRegister::Slot(slot) | LinkedRegister::Part(slot, _) => &slot.property.ty,
+            LinkedRegister::Constant(constant) => &constant.property.ty,
         })
     }
 
     pub(super) fn constant(&self, reg: Reg) -> Checked<Option<Value>> {
         Ok(match self.register(reg)? {
-            Seen::Constant(constant) => Some(constant.value.read()),
+            LinkedRegister::Constant(constant) => Some(constant.value.read()),
             _ => None,
         })
     }
@@ -199,28 +199,30 @@ impl Linker<'_> {
         self.slot(reg).map(|slot| slot.offset)
     }
 
-    pub(super) fn want(&self, reg: Reg, wanted: &str, is: impl Fn(&PropertyType) -> bool) -> Checked<()> {
+    pub(super) fn expect_type(&self, reg: Reg, expected: &str, is: impl Fn(&PropertyType) -> bool) -> Checked<()> {
         let ty = self.type_of(reg)?;
-        if is(ty) { Ok(()) } else { Err(format!("register {reg} is a {ty}, where a {wanted} is expected")) }
+        if is(ty) { Ok(()) } else { Err(format!("register {reg} is a {ty}, where a {expected} is expected")) }
     }
 
-    pub(super) fn want_num(&self, reg: Reg, num: Num) -> Checked<()> {
-        self.want(reg, num.script_name(), |ty| num_of(ty) == Some(num))
+    pub(super) fn expect_num(&self, reg: Reg, num: Num) -> Checked<()> {
+        self.expect_type(reg, num.script_name(), |ty| num_of(ty) == Some(num))
     }
 
-    pub(super) fn want_bool(&self, reg: Reg) -> Checked<()> {
-        self.want(reg, "bool", |ty| *ty == PropertyType::Bool)
+    pub(super) fn expect_bool(&self, reg: Reg) -> Checked<()> {
+        self.expect_type(reg, "bool", |ty| *ty == PropertyType::Bool)
     }
 
-    pub(super) fn want_object(&self, reg: Reg) -> Checked<()> {
-        self.want(reg, "object", |ty| matches!(ty, PropertyType::Object { .. } | PropertyType::ScriptInterface(_)))
+    pub(super) fn expect_object(&self, reg: Reg) -> Checked<()> {
+        self.expect_type(reg, "object", |ty| {
+            matches!(ty, PropertyType::Object { .. } | PropertyType::ScriptInterface(_))
+        })
     }
 
-    pub(super) fn want_class(&self, reg: Reg) -> Checked<()> {
-        self.want(reg, "class", |ty| matches!(ty, PropertyType::SubclassOf(_)))
+    pub(super) fn expect_class(&self, reg: Reg) -> Checked<()> {
+        self.expect_type(reg, "class", |ty| matches!(ty, PropertyType::SubclassOf(_)))
     }
 
-    pub(super) fn want_index(&self, reg: Reg) -> Checked<()> {
-        self.want(reg, "int", |ty| *ty == PropertyType::I32)
+    pub(super) fn expect_index(&self, reg: Reg) -> Checked<()> {
+        self.expect_type(reg, "int", |ty| *ty == PropertyType::I32)
     }
 }

@@ -13,9 +13,9 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 use alcedo_reflect::types::Types;
 use rustc_hash::FxHashMap;
 
-use super::{Checked, Linker, how, initial};
+use super::{Checked, Linker, copy_kind, initial};
 use crate::code::{Argument, CallSite, Reg, Target};
-use crate::exec::{Aim, Arg, Constant, How, LinkedRoot, Move, Site, Slot, Source};
+use crate::exec::{Arg, Constant, CopyKind, LinkedRoot, LinkedTarget, Move, Site, Slot, Source};
 
 /// Maximum size of parameters that are cleared with a few instructions.
 const PLAIN_BLOCK: u32 = 64;
@@ -24,27 +24,27 @@ impl Linker<'_> {
     /// Returns true for calls of a static host function whose parameters are copied bytewise.
     pub(super) fn is_plain(&self, site: &Site) -> bool {
         let owner = self.world.types.class(site.function.owner);
-        matches!(site.target, Aim::Static(_) | Aim::OfClass(None))
+        matches!(site.target, LinkedTarget::Static(_) | LinkedTarget::OfClass(None))
             && owner.is_some_and(|owner| owner.origin == Origin::Native)
             && !site.is_custom
             && site.owning.is_empty()
             && site.block <= PLAIN_BLOCK
-            && site.moves.iter().chain(&site.outs).all(|one| one.how != How::Typed)
+            && site.moves.iter().chain(&site.moves_back).all(|one| one.copy_kind != CopyKind::Typed)
     }
 
     /// Returns true if a call can enter a script frame directly.
     pub(super) fn is_direct(site: &Site) -> bool {
-        matches!(site.target, Aim::Static(_) | Aim::Final(..) | Aim::Virtual(_))
+        matches!(site.target, LinkedTarget::Static(_) | LinkedTarget::Final(..) | LinkedTarget::Virtual(_))
             && !site.is_custom
             && site.owning.is_empty()
-            && site.moves.iter().all(|one| one.how != How::Typed)
+            && site.moves.iter().all(|one| one.copy_kind != CopyKind::Typed)
     }
 
     pub(super) fn site(&mut self, call: &CallSite) -> Checked<Site> {
         let find = |path: &Rc<str>| self.known.find(&self.world.types, path);
         let of_self = |object: Option<Reg>, function: &Function| -> Checked<Option<u16>> {
             if let Some(object) = object {
-                self.want_object(object)?;
+                self.expect_object(object)?;
                 return Ok(Some(self.slot(object)?.offset));
             }
             self.not_static("a call on the object itself")?;
@@ -54,36 +54,36 @@ impl Linker<'_> {
                 false => Err(format!("{} is called on the object itself, a {}", function.path, self.class.path)),
             }
         };
-        let (aim, function, params) = match &call.callee {
+        let (target, function, params) = match &call.callee {
             Target::Virtual(object, path) => {
                 let (function, params) = find(path)?;
-                (Aim::Virtual(of_self(*object, &function)?), function, params)
+                (LinkedTarget::Virtual(of_self(*object, &function)?), function, params)
             }
             Target::Final(object, path) => {
                 let (function, params) = find(path)?;
-                (Aim::Final(of_self(*object, &function)?, OnceCell::new()), function, params)
+                (LinkedTarget::Final(of_self(*object, &function)?, OnceCell::new()), function, params)
             }
             Target::Static(class, path) => {
                 let (function, params) = find(path)?;
                 let function = static_function(function)?;
-                let aim = match class {
-                    None => Aim::Static(OnceCell::new()),
+                let target = match class {
+                    None => LinkedTarget::Static(OnceCell::new()),
                     Some(class) => {
-                        self.want_class(*class)?;
-                        Aim::OfClass(Some(self.slot(*class)?.offset))
+                        self.expect_class(*class)?;
+                        LinkedTarget::OfClass(Some(self.slot(*class)?.offset))
                     }
                 };
-                (aim, function, params)
+                (target, function, params)
             }
             Target::OfOwnClass(path) => {
                 let (function, params) = find(path)?;
                 let function = static_function(function)?;
-                (Aim::OfClass(None), function, params)
+                (LinkedTarget::OfClass(None), function, params)
             }
             Target::Interface(object, path) => {
                 let (function, params) = find(path)?;
-                self.want_object(*object)?;
-                (Aim::Interface(self.slot(*object)?.offset), function, params)
+                self.expect_object(*object)?;
+                (LinkedTarget::Interface(self.slot(*object)?.offset), function, params)
             }
             Target::Delegate { delegate, object, fallback } => {
                 let delegate = self.slot(*delegate)?;
@@ -100,26 +100,34 @@ impl Linker<'_> {
                     None => None,
                 };
                 let params = Rc::new(self.params_of_delegate(&delegate.property.ty)?);
-                if let Some(function) = fallback.as_ref().filter(|function| function.words() != &*params.words) {
+                if let Some(function) = fallback.as_ref().filter(|function| function.words() != &*params.signature) {
                     return Err(format!("{} has the signature ({})", function.path, function.signature()));
                 }
                 let fallback = fallback.map(|function| (function, OnceCell::new()));
-                (Aim::Delegate { delegate, object, fallback }, Rc::clone(self.function), params)
+                (LinkedTarget::Delegate { delegate, object, fallback }, Rc::clone(self.function), params)
             }
         };
-        self.arguments(call, aim, function, &params)
+        self.arguments(call, target, function, &params)
     }
 
-    fn arguments(&self, call: &CallSite, target: Aim, function: Rc<Function>, params: &Params) -> Checked<Site> {
+    fn arguments(
+        &self,
+        call: &CallSite,
+        target: LinkedTarget,
+        function: Rc<Function>,
+        params: &Params,
+    ) -> Checked<Site> {
         let name = &function.path;
         if call.args.len() != params.arguments.len() {
             return Err(format!("{name} is called with {} arguments, of {}", call.args.len(), params.arguments.len()));
         }
-        let is_custom = matches!(target, Aim::Final(..) | Aim::Static(_) | Aim::OfClass(_) | Aim::Virtual(_))
-            && function.flags & function_flags::CUSTOM_THUNK != 0;
+        let is_custom = matches!(
+            target,
+            LinkedTarget::Final(..) | LinkedTarget::Static(_) | LinkedTarget::OfClass(_) | LinkedTarget::Virtual(_)
+        ) && function.flags & function_flags::CUSTOM_THUNK != 0;
         let count = call.args.len();
         let (mut args, mut moves) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let (mut outs, mut skipped) = (Vec::new(), 0);
+        let (mut moves_back, mut skipped) = (Vec::new(), 0);
         // Registers of written and read arguments.
         let (mut written, mut read): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
         let mut places = 0;
@@ -146,7 +154,7 @@ impl Linker<'_> {
                     } else if is_out {
                         return Err(format!("{name} writes to a constant"));
                     }
-                    moves.push(self.over_to(&source, param)?);
+                    moves.push(self.move_over(&source, param)?);
                     args.push(Arg::Value(source));
                 }
                 Argument::Out(reg) => {
@@ -157,8 +165,8 @@ impl Linker<'_> {
                     let slot = self.slot(*reg)?;
                     let source = Source::Slot(slot.clone());
                     written.push(slot.clone());
-                    moves.push(self.over_to(&source, param)?);
-                    outs.push(self.back_from(&slot, param)?);
+                    moves.push(self.move_over(&source, param)?);
+                    moves_back.push(self.move_back(&slot, param)?);
                     args.push(Arg::Value(source));
                 }
                 Argument::Skipped if at >= 64 => return Err(format!("parameter {at} is omitted")),
@@ -174,7 +182,7 @@ impl Linker<'_> {
                     }
                     let source = Source::Constant(Rc::new(Constant { value: own, property: Rc::clone(param) }));
                     if param.default.is_some() || matches!(param.ty, PropertyType::Struct(_)) {
-                        moves.push(self.over_to(&source, param)?);
+                        moves.push(self.move_over(&source, param)?);
                     }
                     args.push(Arg::Value(source));
                 }
@@ -200,7 +208,7 @@ impl Linker<'_> {
                     return Err(format!("{name} returns a {}, which is assigned to a {}", result.ty, slot.property.ty));
                 }
                 if !wildcard && !is_custom {
-                    outs.push(self.back_from(slot, result)?);
+                    moves_back.push(self.move_back(slot, result)?);
                 }
                 if is_custom {
                     written.push(slot.clone());
@@ -217,8 +225,8 @@ impl Linker<'_> {
                 return Err(format!("{name} receives more than one place: copy the ones that are only read"));
             }
             moves.clear();
-            outs.clear();
-            apart(&written, &read).map_err(|problem| format!("{name}: {problem}"))?;
+            moves_back.clear();
+            check_disjoint(&written, &read).map_err(|problem| format!("{name}: {problem}"))?;
         }
         Ok(Site {
             target,
@@ -230,29 +238,29 @@ impl Linker<'_> {
             function,
             args: args.into(),
             moves: moves.into(),
-            outs: outs.into(),
+            moves_back: moves_back.into(),
             skipped,
             to,
-            seen: Cell::new(ClassId::NONE),
-            seen_path: Cell::default(),
-            seen_run: Cell::new(0),
-            seen_callee: RefCell::new(None),
-            seen_is_own: Cell::new(false),
+            cached_class: Cell::new(ClassId::NONE),
+            cached_path: Cell::default(),
+            cached_run: Cell::new(0),
+            cached_callee: RefCell::new(None),
+            cached_is_own: Cell::new(false),
         })
     }
 
-    pub(super) fn over_to(&self, source: &Source, param: &Rc<Property>) -> Checked<Move> {
-        let there = u16::try_from(param.offset).map_err(|_| "its parameters take too many bytes".to_owned())?;
-        let (here, constant) = match source {
+    pub(super) fn move_over(&self, source: &Source, param: &Rc<Property>) -> Checked<Move> {
+        let param_offset = u16::try_from(param.offset).map_err(|_| "its parameters take too many bytes".to_owned())?;
+        let (caller_offset, constant) = match source {
             Source::Slot(slot) => (slot.offset, None),
             Source::Constant(constant) => (0, Some(Rc::clone(constant))),
         };
-        let how = how(&param.ty);
-        Ok(Move { how, here, there, source: constant, property: Rc::clone(param) })
+        let copy_kind = copy_kind(&param.ty);
+        Ok(Move { copy_kind, caller_offset, param_offset, source: constant, property: Rc::clone(param) })
     }
 
-    pub(super) fn back_from(&self, slot: &Slot, param: &Rc<Property>) -> Checked<Move> {
-        self.over_to(&Source::Slot(slot.clone()), param)
+    pub(super) fn move_back(&self, slot: &Slot, param: &Rc<Property>) -> Checked<Move> {
+        self.move_over(&Source::Slot(slot.clone()), param)
     }
 }
 
@@ -268,7 +276,7 @@ fn static_function(function: Rc<Function>) -> Checked<Rc<Function>> {
 pub(super) struct Params {
     arguments: Vec<Rc<Property>>,
     result: Option<Rc<Property>>,
-    words: Rc<str>,
+    signature: Rc<str>,
     /// Size of the parameter block in bytes.
     block: u32,
     layout: Rc<[(u32, PropertyType, bool)]>,
@@ -276,12 +284,12 @@ pub(super) struct Params {
 }
 
 impl Params {
-    fn new(arguments: Vec<Rc<Property>>, result: Option<Rc<Property>>, words: &str, block: u32) -> Self {
+    fn new(arguments: Vec<Rc<Property>>, result: Option<Rc<Property>>, signature: &str, block: u32) -> Self {
         let owns = |param: &&Rc<Property>| param.ty.owns_memory();
         let owning = arguments.iter().chain(&result).filter(owns).cloned().collect();
         let one = |param: &Rc<Property>| (param.offset, param.ty.clone(), param.flags & property_flags::OUT != 0);
         let layout = arguments.iter().chain(&result).map(one).collect();
-        Self { arguments, result, words: words.into(), block, layout, owning }
+        Self { arguments, result, signature: signature.into(), block, layout, owning }
     }
 }
 
@@ -340,13 +348,13 @@ fn fits_reference(from: &PropertyType, to: &PropertyType, is_out: bool) -> bool 
 }
 
 /// Rejects written slots that overlap another written or read slot.
-fn apart(written: &[Slot], read: &[Slot]) -> Checked<()> {
+fn check_disjoint(written: &[Slot], read: &[Slot]) -> Checked<()> {
     let range = |slot: &Slot| usize::from(slot.offset)..usize::from(slot.offset) + slot.property.ty.size();
-    let meet = |one: &Slot, two: &Slot| {
+    let overlaps = |one: &Slot, two: &Slot| {
         let (one, two) = (range(one), range(two));
         one.start < two.end && two.start < one.end
     };
-    let twice = |at: usize, one: &Slot| written[at + 1..].iter().chain(read).any(|other| meet(one, other));
+    let twice = |at: usize, one: &Slot| written[at + 1..].iter().chain(read).any(|other| overlaps(one, other));
     match written.iter().enumerate().find(|(at, one)| twice(*at, one)) {
         Some((_, slot)) => Err(format!("{} is written and used in one instruction", slot.property.text)),
         None => Ok(()),

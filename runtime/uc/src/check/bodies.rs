@@ -12,22 +12,22 @@ impl<'a> Checker<'a> {
     /// Checks the bodies and defaults of a class and builds the checked class.
     pub(super) fn finish_class(&self, work: &Work<'a>, members: Members<'a>) -> hir::Class {
         let head = work.head;
-        self.class_words(head, work.file);
-        let has = |word: &str| head.modifiers.iter().any(|modifier| modifier.word.is(word));
-        let dll_bind = head.modifiers.iter().find(|modifier| modifier.word.is("dllbind")).and_then(|modifier| {
+        self.check_class_specifiers(head, work.file);
+        let has = |word: &str| head.modifiers.iter().any(|modifier| modifier.name.is(word));
+        let dll_bind = head.modifiers.iter().find(|modifier| modifier.name.is("dllbind")).and_then(|modifier| {
             let library = modifier.argument.clone().unwrap_or_default();
             let is_name = !library.is_empty() && library.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
             if !is_name {
                 let message = format!("`{library}` is not a library name");
-                let error = Diagnostic::error("uc-dll-bind", (work.file, modifier.word.span), message);
+                let error = Diagnostic::error("uc-dll-bind", (work.file, modifier.name.span), message);
                 self.report(error.hint("write `DLLBind(Name)`, without folder and ending"));
             }
             is_name.then_some(library)
         });
-        let others = head.modifiers.iter().filter(|modifier| modifier.word.is("dllbind")).skip(1);
+        let others = head.modifiers.iter().filter(|modifier| modifier.name.is("dllbind")).skip(1);
         others.for_each(|other| {
             let message = format!("`{}` is bound to a library already", head.name.text);
-            let error = Diagnostic::error("uc-dll-bind", (work.file, other.word.span), message);
+            let error = Diagnostic::error("uc-dll-bind", (work.file, other.name.span), message);
             self.report(error.hint("keep one `DLLBind(Name)`: a class is bound to one library"));
         });
         let flags = ClassFlags {
@@ -101,9 +101,10 @@ impl<'a> Checker<'a> {
         let at = (work.file, made.ast.name.span);
         // The effect of a body with errors is unknown.
         let (start, end) = (made.ast.span.start, made.ast.end.end);
-        let misread = self.misread.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));
+        let syntax_errors =
+            self.syntax_errors.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));
         let has_errors = || self.messages.borrow()[before..].iter().any(Diagnostic::is_error);
-        let whole = has_body && !body.lost && !misread && !has_errors();
+        let whole = has_body && !body.is_incomplete && !syntax_errors && !has_errors();
         if whole && symbol.result.is_some() && !statements.as_ref().is_some_and(|body| super::statements::returns(body))
         {
             let message = format!("`{}` may end without a result: it returns the zero value then", made.ast.name.text);

@@ -41,7 +41,7 @@ pub(crate) struct Body<'c, 'a> {
     /// Number of enclosing loops and switches.
     pub(super) breakable: u32,
     /// True if statements were omitted because of errors or unknown types.
-    pub(super) lost: bool,
+    pub(super) is_incomplete: bool,
 }
 
 impl<'c, 'a> Body<'c, 'a> {
@@ -63,7 +63,7 @@ impl<'c, 'a> Body<'c, 'a> {
             values: 0,
             loops: 0,
             breakable: 0,
-            lost: false,
+            is_incomplete: false,
         }
     }
 
@@ -79,7 +79,7 @@ impl<'c, 'a> Body<'c, 'a> {
         Diagnostic::error(id, self.at(span), message)
     }
 
-    pub(super) fn report(&self, diagnostic: Diagnostic) -> super::Told {
+    pub(super) fn report(&self, diagnostic: Diagnostic) -> super::Reported {
         self.checker.report(diagnostic)
     }
 

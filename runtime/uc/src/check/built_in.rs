@@ -1,12 +1,12 @@
 //! Built-in functions: casts, `ArrayCount`, `EnumCount`, `GetEnum`.
 
 use super::body::Body;
-use super::convert::{Way, converted};
+use super::convert::{Coercion, converted};
 use super::types::plain_type;
-use super::{Found, Told, TypeSym};
+use super::{Found, Reported, TypeSym};
 use crate::ast::{self, Ident};
 use crate::hir::{Const, Conversion, Expr, Path, Type};
-use crate::parse::DEEPEST;
+use crate::parse::MAX_DEPTH;
 use crate::source::Span;
 use crate::token::lower;
 
@@ -23,7 +23,7 @@ impl Body<'_, '_> {
                 Some(Ok(TypeSym::Struct(path))) => Type::Struct(path),
                 Some(Ok(TypeSym::Enum(path, num))) => Type::Enum(path, num),
                 Some(Ok(TypeSym::Interface(path))) => Type::Interface(path),
-                Some(Err(told)) => return Some(Err(told)),
+                Some(Err(reported)) => return Some(Err(reported)),
                 // Library functions take precedence over unreserved type names.
                 None if self.checker.find_library_function(&name.text).is_some() => return None,
                 None => plain?,
@@ -37,21 +37,21 @@ impl Body<'_, '_> {
             let message = format!("`{}(…)` converts one value to `{to}`, not {} values", name.text, args.len());
             return Err(self.report(self.error("uc-arguments", span, message)));
         };
-        let want = if super::literals::is_number(arg) { Some(to) } else { None };
-        let value = self.value(arg, want.filter(|to| matches!(to, Type::Num(num) if num.is_float())))?;
-        let shown = value.ty.clone();
+        let expected = if super::literals::is_number(arg) { Some(to) } else { None };
+        let value = self.value(arg, expected.filter(|to| matches!(to, Type::Num(num) if num.is_float())))?;
+        let from = value.ty.clone();
         if matches!(to, Type::Object(_) | Type::Interface(_))
             && let Some(cast) = self.object_cast(value.clone(), to)
         {
             return Ok(cast);
         }
-        match self.checker.explicit(&shown, to) {
-            Some(way) => Ok(converted(value, way, to)),
-            None if self.checker.is_unsure(&shown) || self.checker.is_unsure(to) => Err(Told),
+        match self.checker.explicit(&from, to) {
+            Some(coercion) => Ok(converted(value, coercion, to)),
+            None if self.checker.is_unsure(&from) || self.checker.is_unsure(to) => Err(Reported),
             None => {
-                let message = format!("`{shown}` can never be `{to}`");
+                let message = format!("`{from}` can never be `{to}`");
                 let error = self.error("uc-cast", span, message);
-                let root_hint = matches!((&shown, to), (Type::Object(_), Type::Object(_)));
+                let root_hint = matches!((&from, to), (Type::Object(_), Type::Object(_)));
                 Err(self.report(if root_hint { error.hint("neither class extends the other") } else { error }))
             }
         }
@@ -72,7 +72,7 @@ impl Body<'_, '_> {
             "arraycount" => Some(only().and_then(|of| {
                 let found = self.value(of, None)?;
                 match found.ty {
-                    Type::Fixed(_, len) => Ok(self.known(Const::Int(len.into()), Type::INT, span)),
+                    Type::Fixed(_, len) => Ok(self.const_expr(Const::Int(len.into()), Type::INT, span)),
                     ty => {
                         let error = self.error("uc-no-array", of.span, format!("`{ty}` is not a fixed array"));
                         Err(self.report(error.hint("use `.Length` for the number of elements of a dynamic array")))
@@ -85,7 +85,7 @@ impl Body<'_, '_> {
                         self.checker.type_named(std::slice::from_ref(word), self.file)
                     && let Some(found) = self.checker.enumeration(&path)
                 {
-                    return Ok(self.known(Const::Int(found.entries.len() as i128), Type::INT, span));
+                    return Ok(self.const_expr(Const::Int(found.entries.len() as i128), Type::INT, span));
                 }
                 Err(self.report(self.error("uc-arguments", of.span, "the name of an enum is missing here")))
             })),
@@ -116,7 +116,7 @@ impl Body<'_, '_> {
             let len = match dim {
                 Some((at, Some(dim))) => {
                     let open = &self.checker.open_consts;
-                    if open.borrow().contains(&(at, dim.span)) || open.borrow().len() >= DEEPEST as usize {
+                    if open.borrow().contains(&(at, dim.span)) || open.borrow().len() >= MAX_DEPTH as usize {
                         let error =
                             self.error("uc-const-circle", of.span, "this length is made of itself, or of too many");
                         return Err(self.report(error));
@@ -133,7 +133,7 @@ impl Body<'_, '_> {
                     None => continue,
                 },
             };
-            return Ok(self.known(Const::Int(len.into()), Type::INT, span));
+            return Ok(self.const_expr(Const::Int(len.into()), Type::INT, span));
         }
         Err(self.report(refused()))
     }
@@ -157,8 +157,8 @@ impl Body<'_, '_> {
                 (is_type || self.is_value_name(&name.text)).then(|| name.text.clone())
             });
         match found {
-            Some(found) => Ok(self.known(Const::Name(found), Type::Name, span)),
-            None if checker.is_broken(&class) => Err(Told),
+            Some(found) => Ok(self.const_expr(Const::Name(found), Type::Name, span)),
+            None if checker.is_broken(&class) => Err(Reported),
             None => {
                 let message = format!("unknown name `{}`: not a variable, function or type", name.text);
                 Err(self.report(self.error("uc-unknown-name", name.span, message)))
@@ -178,7 +178,7 @@ impl Body<'_, '_> {
     }
 
     /// Reports unsupported functions of Unreal.
-    pub(super) fn outside_function(&self, class: &str, name: &Ident) -> Option<Told> {
+    pub(super) fn outside_function(&self, class: &str, name: &Ident) -> Option<Reported> {
         const STATES: &[&str] =
             &["gotostate", "isinstate", "getstatename", "pushstate", "popstate", "dumpstatestack", "ischildstate"];
         const LATENT: &[&str] = &[
@@ -194,7 +194,7 @@ impl Body<'_, '_> {
             "waitforlanding",
         ];
         let word = name.text.to_ascii_lowercase();
-        let is = |words: &[&str]| words.contains(&word.as_str());
+        let is = |names: &[&str]| names.contains(&word.as_str());
         let (id, what, hint) = if is(STATES) {
             ("uc-state", "of states, which are", "keep the state in a variable, and check it in the functions")
         } else if is(LATENT) && !self.checker.is_broken(class) {
@@ -217,22 +217,22 @@ impl Body<'_, '_> {
     /// `GetEnum(enum'X', n)`: the name of the entry.
     fn get_enum(&self, args: &Args, span: Span) -> Found<Expr> {
         let [Some(ast::Expr { kind: ast::ExprKind::Object(_, text), span: at, .. }), Some(number)] = args else {
-            return Err(Told);
+            return Err(Reported);
         };
         let names: Vec<_> = text.split('.').map(|part| Ident { text: part.trim().to_owned(), span: *at }).collect();
         let (path, num) = match self.checker.type_named(&names, self.file) {
             Some(Ok(TypeSym::Enum(path, num))) => (path, num),
-            Some(Err(told)) => return Err(told),
+            Some(Err(reported)) => return Err(reported),
             _ => return Err(self.checker.unknown_type("enum", &names, self.file)),
         };
         let value = self.value(number, None)?;
         let ty = Type::Enum(path, num);
-        let Some(way) = self.checker.explicit(&value.ty, &ty) else {
+        let Some(coercion) = self.checker.explicit(&value.ty, &ty) else {
             return Err(self.mismatch(&value.ty, &Type::INT, self.at(number.span)));
         };
-        let entry = converted(value, way, &ty);
-        let text = converted(entry, Way::By(Conversion::ToText(ty)), &Type::Text);
-        let name = Way::By(Conversion::Text(Type::Text, Type::Name));
+        let entry = converted(value, coercion, &ty);
+        let text = converted(entry, Coercion::By(Conversion::ToText(ty)), &Type::Text);
+        let name = Coercion::By(Conversion::Text(Type::Text, Type::Name));
         Ok(Expr { line: self.line(span), ..converted(text, name, &Type::Name) })
     }
 }

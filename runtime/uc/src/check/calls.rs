@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::body::Body;
-use super::convert::{Way, converted};
-use super::reflected::type_of_words;
+use super::convert::{Coercion, converted};
+use super::reflected::type_of_text;
 use super::symbols::{DelegateSym, FuncSym, ParamSym, get_caseless};
-use super::{Found, Told};
+use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Path, Type};
 use crate::source::Span;
@@ -44,7 +44,7 @@ impl Body<'_, '_> {
         let class = self.class.clone();
         if !self.only_constants {
             if let Some(found) = self.checker.find_function(&class, &name.text) {
-                if self.is_rather_cast(&found, args)
+                if self.is_cast_instead(&found, args)
                     && let Some(Ok(_)) = self.checker.type_named(std::slice::from_ref(name), self.file)
                     && let Some(cast) = self.cast_call(name, args, span)
                 {
@@ -84,16 +84,20 @@ impl Body<'_, '_> {
             let error = self.error("uc-not-constant", span, "a call is not known before the script runs");
             return Err(self.report(error));
         }
-        self.arguments_alone(args);
-        if let Some(told) = self.outside_function(&class, name) {
-            return Err(told);
+        self.check_untyped_arguments(args);
+        if let Some(reported) = self.outside_function(&class, name) {
+            return Err(reported);
         }
         if self.checker.is_broken(&class) {
-            return Err(Told);
+            return Err(Reported);
         }
-        if !self.checker.told.borrow_mut().insert((self.file, format!("{class}:{}()", name.text.to_ascii_lowercase())))
+        if !self
+            .checker
+            .reported
+            .borrow_mut()
+            .insert((self.file, format!("{class}:{}()", name.text.to_ascii_lowercase())))
         {
-            return Err(Told);
+            return Err(Reported);
         }
         let message = format!("unknown function `{}`", name.text);
         let mut error = self.error("uc-unknown-function", name.span, message);
@@ -122,7 +126,7 @@ impl Body<'_, '_> {
     }
 
     /// Returns true if a call with one argument does not match the function of this name, so that a cast may be intended.
-    fn is_rather_cast(&self, found: &FuncSym, args: &Args) -> bool {
+    fn is_cast_instead(&self, found: &FuncSym, args: &Args) -> bool {
         let [Some(arg)] = args else { return false };
         let required = found.params.iter().filter(|param| !param.optional).count();
         match found.params.first() {
@@ -136,14 +140,14 @@ impl Body<'_, '_> {
     }
 
     /// Reports errors inside arguments of an unknown callee.
-    fn arguments_alone(&self, args: &Args) {
+    fn check_untyped_arguments(&self, args: &Args) {
         for arg in args.iter().flatten() {
-            self.alone(arg);
+            self.check_untyped(arg);
         }
     }
 
     /// Reports errors inside a value whose use is unknown. A function name is accepted, since the value may be for a delegate.
-    pub(super) fn alone(&self, value: &ast::Expr) {
+    pub(super) fn check_untyped(&self, value: &ast::Expr) {
         let is_function = match &value.kind {
             ast::ExprKind::Ident(name) => {
                 !self.is_value_name(&name.text) && self.checker.find_function(&self.class, &name.text).is_some()
@@ -187,7 +191,7 @@ impl Body<'_, '_> {
         }
         let base = self.value(of, None);
         if base.is_err() {
-            self.arguments_alone(args);
+            self.check_untyped_arguments(args);
         }
         let base = base?;
         match base.ty.clone() {
@@ -200,7 +204,7 @@ impl Body<'_, '_> {
             Type::Object(class) => self.object_call(base, &class, name, args, span),
             Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
                 let object = Type::Object(class.clone());
-                let base = converted(base, Way::By(Conversion::FromReference(kind)), &object);
+                let base = converted(base, Coercion::By(Conversion::FromReference(kind)), &object);
                 self.object_call(base, &class, name, args, span)
             }
             Type::Interface(path) => {
@@ -253,20 +257,20 @@ impl Body<'_, '_> {
             let delegate = self.property(Some(object), &found, self.at(name.span))?;
             return self.delegate_value_call(delegate, args, span);
         }
-        self.arguments_alone(args);
+        self.check_untyped_arguments(args);
         Err(self.no_such_function(class, name))
     }
 
-    pub(super) fn no_such_function(&self, class: &Path, name: &Ident) -> Told {
-        if let Some(told) = self.outside_function(class, name) {
-            return told;
+    pub(super) fn no_such_function(&self, class: &Path, name: &Ident) -> Reported {
+        if let Some(reported) = self.outside_function(class, name) {
+            return reported;
         }
         if self.checker.is_broken(class) {
-            return Told;
+            return Reported;
         }
         let chain = self.checker.chain(class);
-        let shown = chain.first().map_or_else(|| class.to_string(), |class| class.name.clone());
-        let message = format!("`{shown}` has no function `{}`", name.text);
+        let class_name = chain.first().map_or_else(|| class.to_string(), |class| class.name.clone());
+        let message = format!("`{class_name}` has no function `{}`", name.text);
         let mut error = self.error("uc-unknown-function", name.span, message);
         if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.funcs)) {
             error = error.hint(format!("a similar name exists: `{near}`"));
@@ -302,7 +306,7 @@ impl Body<'_, '_> {
 
     fn static_call(&self, class: Expr, path: &Path, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let Some(found) = self.checker.find_function(path, &name.text) else {
-            self.arguments_alone(args);
+            self.check_untyped_arguments(args);
             return Err(self.no_such_function(path, name));
         };
         if !found.is_static {
@@ -318,13 +322,13 @@ impl Body<'_, '_> {
             Some(of) => {
                 let path = self.checker.class_named(std::slice::from_ref(of), self.file);
                 if path.is_err() {
-                    self.arguments_alone(args);
+                    self.check_untyped_arguments(args);
                 }
                 let path = path?;
                 let extends = self.checker.extends(&self.class, &path);
                 if !extends && self.checker.is_broken(&self.class) {
-                    self.arguments_alone(args);
-                    return Err(Told);
+                    self.check_untyped_arguments(args);
+                    return Err(Reported);
                 }
                 if !extends || path == self.class {
                     let message = format!("`{}` is not a base class of this class", of.text);
@@ -335,11 +339,11 @@ impl Body<'_, '_> {
             None => self.checker.class(&self.class).and_then(|class| class.base.clone()),
         };
         let Some(from) = from else {
-            self.arguments_alone(args);
-            return Err(Told);
+            self.check_untyped_arguments(args);
+            return Err(Reported);
         };
         let Some(found) = self.checker.find_function(&from, &name.text) else {
-            self.arguments_alone(args);
+            self.check_untyped_arguments(args);
             return Err(self.no_such_function(&from, name));
         };
         let path = found.path.clone();
@@ -373,11 +377,11 @@ impl Body<'_, '_> {
 
     /// Calls the bound function of a delegate value.
     pub(super) fn delegate_value_call(&self, delegate: Expr, args: &Args, span: Span) -> Found<Expr> {
-        let Type::Delegate(_, path, signature) = delegate.ty.clone() else { return Err(Told) };
+        let Type::Delegate(_, path, signature) = delegate.ty.clone() else { return Err(Reported) };
         let num_of = |path: &str| self.checker.enumeration(path).map_or(Num::U8, |found| found.num);
-        let param = |(at, words): (usize, &alcedo_reflect::type_text::TypeText)| ParamSym {
+        let param = |(at, text): (usize, &alcedo_reflect::type_text::TypeText)| ParamSym {
             name: format!("{}", at + 1),
-            ty: Some(type_of_words(words, &num_of)),
+            ty: Some(type_of_text(text, &num_of)),
             out: signature.outs.contains(&at),
             optional: false,
             coerce: false,
@@ -394,7 +398,7 @@ impl Body<'_, '_> {
             name: name.clone(),
             path: path.unwrap_or_else(|| "".into()),
             params,
-            result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
+            result: signature.result.as_deref().map(|text| type_of_text(text, &num_of)),
             is_virtual: false,
             is_final: true,
             ..FuncSym::bare(&self.class)
@@ -423,10 +427,10 @@ impl Body<'_, '_> {
         }
         let (args, wildcards, wild_result) = self.arguments(found, args, name, span)?;
         if found.result_unknown {
-            return Err(Told);
+            return Err(Reported);
         }
         let of_class = found.result_by.and_then(|at| match args.get(at) {
-            Some(Arg::Value(Expr { ty, kind, .. })) => self.class_said(kind, ty),
+            Some(Arg::Value(Expr { ty, kind, .. })) => self.unconverted_class(kind, ty),
             _ => None,
         });
         let ty = wild_result.or_else(|| found.result.clone()).unwrap_or(Type::Nothing);
@@ -445,10 +449,10 @@ impl Body<'_, '_> {
     }
 
     /// Returns the class of an argument before its conversion to the parameter type: the class literal or the declared class.
-    fn class_said(&self, kind: &ExprKind, ty: &Type) -> Option<Path> {
+    fn unconverted_class(&self, kind: &ExprKind, ty: &Type) -> Option<Path> {
         match (kind, ty) {
             (ExprKind::Const(Const::Class(path)), _) => Some(path.clone()),
-            (ExprKind::Convert(Conversion::Up, inner), _) => self.class_said(&inner.kind, &inner.ty),
+            (ExprKind::Convert(Conversion::Up, inner), _) => self.unconverted_class(&inner.kind, &inner.ty),
             (_, Type::Class(path)) => Some(path.clone()),
             _ => None,
         }
@@ -457,16 +461,16 @@ impl Body<'_, '_> {
     /// Checks an argument against a parameter of a known type.
     pub(super) fn argument(&self, param: &ParamSym, arg: &ast::Expr) -> Found<Arg> {
         let Some(ty) = &param.ty else {
-            self.alone(arg);
-            return Err(Told);
+            self.check_untyped(arg);
+            return Err(Reported);
         };
         let at = self.at(arg.span);
         let value = self.value(arg, Some(ty))?;
         if !param.out {
             if param.coerce
-                && let Some(way) = self.checker.explicit(&value.ty, ty)
+                && let Some(coercion) = self.checker.explicit(&value.ty, ty)
             {
-                return Ok(Arg::Value(converted(value, way, ty)));
+                return Ok(Arg::Value(converted(value, coercion, ty)));
             }
             return self.coerced(value, ty, at).map(Arg::Value);
         }
@@ -481,7 +485,7 @@ impl Body<'_, '_> {
             || (super::convert::is_text(&value.ty) && super::convert::is_text(ty))
             || (self.checker.triple(&value.ty).is_some() && self.checker.triple(ty).is_some());
         match (self.checker.implicit(&value.ty, ty), self.checker.implicit(ty, &value.ty)) {
-            (Some(Way::By(there)), Some(Way::By(back))) if suits => Ok(Arg::OutConverted(value, there, back)),
+            (Some(Coercion::By(there)), Some(Coercion::By(back))) if suits => Ok(Arg::OutConverted(value, there, back)),
             _ => {
                 let message = format!("the call changes this: it has to be a `{ty}`, this is `{}`", value.ty);
                 Err(self.report(self.error("uc-type-mismatch", arg.span, message)))

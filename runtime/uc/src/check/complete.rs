@@ -35,7 +35,7 @@ pub(crate) fn complete_in(value: Option<&str>, class: &str, types: &Types, optio
 
 impl Checker<'_> {
     fn members_of(&self, ty: &Type, names: &mut BTreeSet<String>) {
-        let mut words = |of: &[&str]| names.extend(of.iter().map(|word| (*word).to_owned()));
+        let mut add_fixed = |of: &[&str]| names.extend(of.iter().map(|word| (*word).to_owned()));
         match ty {
             Type::Object(path) | Type::Reference(_, path) => {
                 for class in self.chain(path) {
@@ -58,8 +58,8 @@ impl Checker<'_> {
                     self.structure(path).iter().flat_map(|found| found.fields.iter().map(|field| field.name.clone())),
                 );
             }
-            Type::Class(_) => words(&["default", "static"]),
-            Type::Array(_) => words(&[
+            Type::Class(_) => add_fixed(&["default", "static"]),
+            Type::Array(_) => add_fixed(&[
                 "Add",
                 "AddItem",
                 "Empty",
@@ -71,10 +71,10 @@ impl Checker<'_> {
                 "RemoveItem",
                 "Sort",
             ]),
-            Type::Fixed(..) => words(&["Find", "Length", "Sort"]),
-            Type::Map(..) => words(&["Contains", "Empty", "Find", "Keys", "Length", "Remove", "Set", "Values"]),
-            Type::Set(_) => words(&["Add", "Contains", "Empty", "Length", "Remove", "Values"]),
-            Type::Optional(_) => words(&["Get", "IsSet", "Reset"]),
+            Type::Fixed(..) => add_fixed(&["Find", "Length", "Sort"]),
+            Type::Map(..) => add_fixed(&["Contains", "Empty", "Find", "Keys", "Length", "Remove", "Set", "Values"]),
+            Type::Set(_) => add_fixed(&["Add", "Contains", "Empty", "Length", "Remove", "Values"]),
+            Type::Optional(_) => add_fixed(&["Get", "IsSet", "Reset"]),
             _ => {}
         }
     }

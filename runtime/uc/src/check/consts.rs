@@ -3,20 +3,20 @@
 use super::body::Body;
 use super::declare::Work;
 use super::symbols::{At, ConstSym};
-use super::{Checker, Found, Told};
+use super::{Checker, Found, Reported};
 use crate::ast::{self, Ident};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
 use crate::hir::{self, Expr, ExprKind, Type};
-use crate::parse::DEEPEST;
+use crate::parse::MAX_DEPTH;
 use crate::token::{Kind, Tokens};
 
 /// Values of a constant, one per expected type.
-pub(super) type Known = Vec<(Option<Type>, Expr)>;
+pub(super) type ConstValues = Vec<(Option<Type>, Expr)>;
 
 impl Body<'_, '_> {
-    pub(super) fn constant(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
-        let found = self.value(value, want)?;
+    pub(super) fn constant(&self, value: &ast::Expr, expected: Option<&Type>) -> Found<Expr> {
+        let found = self.value(value, expected)?;
         if matches!(found.kind, ExprKind::Const(_) | ExprKind::Triple(_)) {
             return Ok(found);
         }
@@ -27,10 +27,10 @@ impl Body<'_, '_> {
 
 impl<'a> Checker<'a> {
     /// Evaluates a compile-time value in the context of a class.
-    pub(super) fn constant(&self, value: &ast::Expr, file: usize, class: &str, want: Option<&Type>) -> Found<Expr> {
+    pub(super) fn constant(&self, value: &ast::Expr, file: usize, class: &str, expected: Option<&Type>) -> Found<Expr> {
         let mut body = Body::new(self, file, class);
         body.only_constants = true;
-        body.constant(value, want)
+        body.constant(value, expected)
     }
 
     pub(super) fn consts_of(&self, work: &Work<'a>) -> Vec<hir::NamedConst> {
@@ -47,58 +47,60 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the value of a constant, converted to the expected type if possible.
-    pub(super) fn const_named(&self, class: &str, name: &Ident, file: usize, want: Option<&Type>) -> Found<Expr> {
-        let Some(found) = self.find_const(class, &name.text) else { return Err(Told) };
-        if self.wrong_consts.borrow().contains(&found.at) {
-            return Err(Told);
+    pub(super) fn const_named(&self, class: &str, name: &Ident, file: usize, expected: Option<&Type>) -> Found<Expr> {
+        let Some(found) = self.find_const(class, &name.text) else { return Err(Reported) };
+        if self.invalid_consts.borrow().contains(&found.at) {
+            return Err(Reported);
         }
         let line = self.line((file, name.span));
         let key = (found.at, class.to_owned());
-        if let Some(known) = self.known_consts.borrow().get(&key)
-            && let Some((_, value)) = known.iter().find(|(wanted, _)| wanted.as_ref() == want)
+        if let Some(values) = self.const_values.borrow().get(&key)
+            && let Some((_, value)) = values.iter().find(|(ty, _)| ty.as_ref() == expected)
         {
             return Ok(Expr { line, ..value.clone() });
         }
         if self.open_consts.borrow().contains(&found.at) {
-            return Err(self.const_circle(&name.text, found.at));
+            return Err(self.const_cycle(&name.text, found.at));
         }
-        if self.open_consts.borrow().len() >= DEEPEST as usize {
+        if self.open_consts.borrow().len() >= MAX_DEPTH as usize {
             return Err(self.deep_const(class, &name.text, &found));
         }
         self.open_consts.borrow_mut().push(found.at);
-        let value = self.constant(&found.value, found.file, class, want);
+        let value = self.constant(&found.value, found.file, class, expected);
         self.open_consts.borrow_mut().pop();
         match &value {
-            Ok(value) => self.known_consts.borrow_mut().entry(key).or_default().push((want.cloned(), value.clone())),
-            Err(Told) => drop(self.wrong_consts.borrow_mut().insert(found.at)),
+            Ok(value) => {
+                self.const_values.borrow_mut().entry(key).or_default().push((expected.cloned(), value.clone()));
+            }
+            Err(Reported) => drop(self.invalid_consts.borrow_mut().insert(found.at)),
         }
         value.map(|value| Expr { line, ..value })
     }
 
-    fn const_circle(&self, name: &str, at: At) -> Told {
+    fn const_cycle(&self, name: &str, at: At) -> Reported {
         let message = format!("the constant `{name}` is made of itself");
         self.report(Diagnostic::error("uc-const-circle", at, message))
     }
 
     /// Reports a constant with too many nested constants, once; a cycle is reported as such.
-    fn deep_const(&self, class: &str, name: &str, found: &ConstSym) -> Told {
-        if self.deep_consts.replace(true) {
-            return Told;
+    fn deep_const(&self, class: &str, name: &str, found: &ConstSym) -> Reported {
+        if self.depth_reported.replace(true) {
+            return Reported;
         }
-        if let Some(circle) = self.made_of_itself(class, found) {
-            self.wrong_consts.borrow_mut().extend(circle);
-            self.deep_consts.set(false);
-            return self.const_circle(name, found.at);
+        if let Some(cycle) = self.find_cycle(class, found) {
+            self.invalid_consts.borrow_mut().extend(cycle);
+            self.depth_reported.set(false);
+            return self.const_cycle(name, found.at);
         }
         let message =
-            format!("the constant `{name}` is at the end of a row of more than {DEEPEST}, each made of the next");
+            format!("the constant `{name}` is at the end of a row of more than {MAX_DEPTH}, each made of the next");
         let error = Diagnostic::error("uc-too-deep", found.at, message);
         self.report(error.hint("declare them in the other order, each behind those that it is made of"))
     }
 
     /// Returns the locations of all constants in the definition of a constant if they include the constant itself.
-    fn made_of_itself(&self, class: &str, found: &ConstSym) -> Option<HashSet<At>> {
-        let (mut seen, mut is_circle) = (HashSet::default(), false);
+    fn find_cycle(&self, class: &str, found: &ConstSym) -> Option<HashSet<At>> {
+        let (mut seen, mut is_cycle) = (HashSet::default(), false);
         let mut open = vec![(found.file, found.value.span)];
         while let Some((file, span)) = open.pop() {
             let mut tokens = Tokens::new(self.sources.get(file)?.slice(span));
@@ -112,12 +114,12 @@ impl<'a> Checker<'a> {
                 let (start, end) = (span.start + token.span.start, span.start + token.span.end);
                 let word = self.sources[file].slice(crate::source::Span { start, end });
                 let Some(other) = self.find_const(class, word) else { continue };
-                is_circle |= other.at == found.at;
+                is_cycle |= other.at == found.at;
                 if seen.insert(other.at) {
                     open.push((other.file, other.value.span));
                 }
             }
         }
-        is_circle.then_some(seen)
+        is_cycle.then_some(seen)
     }
 }

@@ -6,8 +6,8 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::SignatureText;
 
 use super::body::Body;
-use super::convert::Way;
-use super::{Found, Told};
+use super::convert::Coercion;
+use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Conversion, Expr, ExprKind, Intrinsic, Num, Type};
 use crate::source::Span;
@@ -43,11 +43,11 @@ impl Body<'_, '_> {
             }
             (Type::Array(of) | Type::Fixed(of, _), "find") => (I::ArrayFind, vec![(**of).clone()], int),
             (Type::Array(of) | Type::Fixed(of, _), "sort") => {
-                let words = of.words().ok_or(Told)?;
+                let type_text = of.type_text().ok_or(Reported)?;
                 let signature = SignatureText {
-                    arguments: vec![words.clone(), words],
+                    arguments: vec![type_text.clone(), type_text],
                     outs: Vec::new(),
-                    result: Type::INT.words().map(Box::new),
+                    result: Type::INT.type_text().map(Box::new),
                 };
                 let delegate = Type::Delegate(PropertyKind::DELEGATE, None, Rc::new(signature));
                 (I::ArraySort, vec![delegate], Type::Nothing)
@@ -130,15 +130,15 @@ impl Body<'_, '_> {
             let message = format!("`{of}` is not a struct: it has no field `{name}`");
             return Err(self.report(self.error("uc-unknown-member", field.span, message)));
         };
-        let Some(structure) = self.checker.structure(path) else { return Err(Told) };
+        let Some(structure) = self.checker.structure(path) else { return Err(Reported) };
         let Some(found) = structure.by_name.get(name) else {
             let message = format!("`{of}` has no field `{name}`");
             return Err(self.report(self.error("uc-unknown-member", field.span, message)));
         };
-        let ty = found.ty.clone().ok_or(Told)?;
-        let wanted = self.value(value, Some(&ty))?;
-        let wanted = self.coerced(wanted, &ty, self.at(value.span))?;
-        let kind = ExprKind::Intrinsic(Intrinsic::ArrayFindField(found.name.clone()), vec![base, wanted]);
+        let ty = found.ty.clone().ok_or(Reported)?;
+        let needle = self.value(value, Some(&ty))?;
+        let needle = self.coerced(needle, &ty, self.at(value.span))?;
+        let kind = ExprKind::Intrinsic(Intrinsic::ArrayFindField(found.name.clone()), vec![base, needle]);
         Ok(Expr { kind, ty: Type::INT, line: self.line(span) })
     }
 
@@ -146,7 +146,7 @@ impl Body<'_, '_> {
     pub(super) fn foreach_head(&self, over: &ast::Expr) -> Found<(Expr, Expr, Option<Conversion>, Option<Expr>)> {
         let ast::ExprKind::Call(array, args) = &over.kind else {
             if matches!(over.kind, ast::ExprKind::Macro(..)) {
-                return Err(self.value(over, None).err().unwrap_or(Told));
+                return Err(self.value(over, None).err().unwrap_or(Reported));
             }
             let error = self.error("uc-foreach", over.span, "`foreach` is without a variable for the elements");
             return Err(self.report(error.hint("write `foreach Array(Element)`")));
@@ -186,8 +186,8 @@ impl Body<'_, '_> {
         let place = self.value(element, None)?;
         self.check_place(&place, element.span)?;
         let convert = match self.checker.implicit(&of, &place.ty) {
-            Some(Way::Same) => None,
-            Some(Way::By(conversion)) => Some(conversion),
+            Some(Coercion::Same) => None,
+            Some(Coercion::By(conversion)) => Some(conversion),
             None => {
                 let message = format!("the elements are `{of}`, this is `{}`", place.ty);
                 return Err(self.report(self.error("uc-type-mismatch", element.span, message)));

@@ -9,17 +9,17 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{Cast, Const, Conversion, Expr, ExprKind, Num, Type};
 
 /// Conversion step from one type to another.
-pub(super) enum Way {
+pub(super) enum Coercion {
     Same,
     By(Conversion),
 }
 
 impl Checker<'_> {
-    pub(super) fn implicit(&self, from: &Type, to: &Type) -> Option<Way> {
+    pub(super) fn implicit(&self, from: &Type, to: &Type) -> Option<Coercion> {
         if from == to {
-            return Some(Way::Same);
+            return Some(Coercion::Same);
         }
-        let by = |conversion| Some(Way::By(conversion));
+        let by = |conversion| Some(Coercion::By(conversion));
         match (from, to) {
             (Type::Num(from), Type::Num(to)) => by(Conversion::Num(*from, *to)),
             (Type::Enum(_, from), Type::Num(to)) => by(Conversion::EnumToNum(*from, *to)),
@@ -29,7 +29,7 @@ impl Checker<'_> {
                 Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) | Type::Delegate(..),
             ) => by(Conversion::Up),
             (Type::Object(one), Type::Object(other)) | (Type::Class(one), Type::Class(other)) => {
-                self.extends(one, other).then_some(Way::By(Conversion::Up))
+                self.extends(one, other).then_some(Coercion::By(Conversion::Up))
             }
             (Type::Class(_), Type::Object(other)) => {
                 self.class(other).filter(|class| class.base.is_none()).and(by(Conversion::ClassToObject))
@@ -90,11 +90,11 @@ impl Checker<'_> {
     }
 
     /// Returns the explicit conversion between two types: `int(x)`.
-    pub(super) fn explicit(&self, from: &Type, to: &Type) -> Option<Way> {
-        if let Some(way) = self.implicit(from, to) {
-            return Some(way);
+    pub(super) fn explicit(&self, from: &Type, to: &Type) -> Option<Coercion> {
+        if let Some(coercion) = self.implicit(from, to) {
+            return Some(coercion);
         }
-        let by = |conversion| Some(Way::By(conversion));
+        let by = |conversion| Some(Coercion::By(conversion));
         match (from, to) {
             (Type::Num(one), Type::Enum(path, other)) => by(Conversion::NumToEnum(*one, path.clone(), *other)),
             (Type::Enum(_, one), Type::Enum(path, other)) => by(Conversion::NumToEnum(*one, path.clone(), *other)),
@@ -129,8 +129,8 @@ pub(super) fn is_text(ty: &Type) -> bool {
 }
 
 /// Applies a conversion; number constants are folded.
-pub(super) fn converted(value: Expr, way: Way, to: &Type) -> Expr {
-    let Way::By(conversion) = way else { return value };
+pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
+    let Coercion::By(conversion) = coercion else { return value };
     let line = value.line;
     let folded = match (&value.kind, &conversion) {
         (ExprKind::Const(Const::Int(whole)), Conversion::Num(_, num)) => {
@@ -192,27 +192,27 @@ impl Body<'_, '_> {
             }
         }
         match self.checker.implicit(&value.ty, to) {
-            Some(way) => Ok(converted(value, way, to)),
+            Some(coercion) => Ok(converted(value, coercion, to)),
             // An optional accepts values that convert to its content type.
             None => match to {
                 Type::Optional(of) if self.checker.becomes(&value.ty, to) => {
                     let value = self.coerced(value, of, at)?;
-                    Ok(converted(value, Way::By(Conversion::ToOptional), to))
+                    Ok(converted(value, Coercion::By(Conversion::ToOptional), to))
                 }
                 _ => Err(self.mismatch(&value.ty, to, at)),
             },
         }
     }
 
-    pub(super) fn mismatch(&self, found: &Type, wanted: &Type, at: At) -> super::Told {
+    pub(super) fn mismatch(&self, found: &Type, expected: &Type, at: At) -> super::Reported {
         let checker = self.checker;
-        if checker.is_unsure(found) || checker.is_unsure(wanted) {
-            return super::Told;
+        if checker.is_unsure(found) || checker.is_unsure(expected) {
+            return super::Reported;
         }
-        let (shown_found, shown_wanted) = (found.to_string(), wanted.to_string());
+        let (found_text, expected_text) = (found.to_string(), expected.to_string());
         // Types with equal names are shown with their packages.
-        let same = shown_found == shown_wanted;
-        let long = |ty: &Type, shown: String| match ty {
+        let same = found_text == expected_text;
+        let long = |ty: &Type, text: String| match ty {
             Type::Struct(path)
             | Type::Object(path)
             | Type::Enum(path, _)
@@ -222,14 +222,14 @@ impl Body<'_, '_> {
             {
                 path.trim_start_matches("/Script/").to_owned()
             }
-            _ => shown,
+            _ => text,
         };
-        let (shown_found, shown_wanted) = (long(found, shown_found), long(wanted, shown_wanted));
-        let message = format!("expected `{shown_wanted}`, found `{shown_found}`");
-        let mut error = Diagnostic::error("uc-type-mismatch", at, message).label(format!("this is `{shown_found}`"));
+        let (found_text, expected_text) = (long(found, found_text), long(expected, expected_text));
+        let message = format!("expected `{expected_text}`, found `{found_text}`");
+        let mut error = Diagnostic::error("uc-type-mismatch", at, message).label(format!("this is `{found_text}`"));
         if *found == Type::Nothing {
             error = error.hint("the function has no result");
-        } else if *wanted == Type::Bool {
+        } else if *expected == Type::Bool {
             error = match found {
                 Type::Num(_) | Type::Enum(..) => error.hint("write `… != 0`"),
                 Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..) => {
@@ -239,15 +239,15 @@ impl Body<'_, '_> {
                 Type::Name => error.hint("write `… != ''`"),
                 _ => error,
             };
-        } else if matches!((found, wanted), (Type::Object(one), Type::Object(two)) if checker.extends(two, one)) {
-            error = error.hint(format!("write `{shown_wanted}(…)`, which is `none` for other objects"));
-        } else if matches!((found, wanted), (Type::Class(one), Type::Class(two)) if checker.extends(two, one)) {
-            error = error.hint(format!("write `{shown_wanted}(…)`, which is `none` for other classes"));
-        } else if matches!((found, wanted), (Type::Object(_) | Type::Interface(_), Type::Interface(_))) {
+        } else if matches!((found, expected), (Type::Object(one), Type::Object(two)) if checker.extends(two, one)) {
+            error = error.hint(format!("write `{expected_text}(…)`, which is `none` for other objects"));
+        } else if matches!((found, expected), (Type::Class(one), Type::Class(two)) if checker.extends(two, one)) {
+            error = error.hint(format!("write `{expected_text}(…)`, which is `none` for other classes"));
+        } else if matches!((found, expected), (Type::Object(_) | Type::Interface(_), Type::Interface(_))) {
             error =
-                error.hint(format!("write `{shown_wanted}(…)`, which is `none` for objects that do not implement it"));
-        } else if checker.explicit(found, wanted).is_some() {
-            error = error.hint(format!("write `{}(…)`", cast_word(wanted)));
+                error.hint(format!("write `{expected_text}(…)`, which is `none` for objects that do not implement it"));
+        } else if checker.explicit(found, expected).is_some() {
+            error = error.hint(format!("write `{}(…)`", cast_name(expected)));
         }
         checker.report(error)
     }
@@ -260,7 +260,7 @@ impl Body<'_, '_> {
             (Type::None, _) => Some(Expr { ty: to.clone(), ..value }),
             (Type::Object(one), Type::Object(two)) => {
                 if self.checker.extends(one, two) {
-                    return Some(converted(value, Way::By(Conversion::Up), to));
+                    return Some(converted(value, Coercion::By(Conversion::Up), to));
                 }
                 let related =
                     self.checker.extends(two, one) || self.checker.is_broken(one) || self.checker.is_broken(two);
@@ -268,23 +268,23 @@ impl Body<'_, '_> {
             }
             (Type::Interface(_), Type::Object(two)) => {
                 let root = Type::Object(self.checker.root_of(two));
-                let object = converted(value, Way::By(Conversion::InterfaceToObject), &root);
+                let object = converted(value, Coercion::By(Conversion::InterfaceToObject), &root);
                 if root == *to { Some(object) } else { Some(cast(Cast::Object(two.clone()), object)) }
             }
             (Type::Object(one), Type::Interface(two)) => {
                 if self.checker.implements(one, two) {
-                    return Some(converted(value, Way::By(Conversion::ObjectToInterface(two.clone())), to));
+                    return Some(converted(value, Coercion::By(Conversion::ObjectToInterface(two.clone())), to));
                 }
                 Some(cast(Cast::Interface(two.clone()), value))
             }
             (Type::Interface(_), Type::Interface(two)) => {
                 let root = Type::Object(self.checker.root_of(&self.class));
-                let object = converted(value, Way::By(Conversion::InterfaceToObject), &root);
+                let object = converted(value, Coercion::By(Conversion::InterfaceToObject), &root);
                 Some(cast(Cast::Interface(two.clone()), object))
             }
             (Type::Class(one), Type::Class(two)) => {
                 if self.checker.extends(one, two) {
-                    return Some(converted(value, Way::By(Conversion::Up), to));
+                    return Some(converted(value, Coercion::By(Conversion::Up), to));
                 }
                 self.checker.extends(two, one).then(|| cast(Cast::Class(two.clone()), value))
             }
@@ -295,12 +295,12 @@ impl Body<'_, '_> {
             }
             (Type::Class(_), Type::Object(two)) => {
                 let is_root = self.checker.class(two).is_some_and(|class| class.base.is_none());
-                is_root.then(|| converted(value, Way::By(Conversion::ClassToObject), to))
+                is_root.then(|| converted(value, Coercion::By(Conversion::ClassToObject), to))
             }
             (Type::Reference(kind, one), Type::Object(_)) if *kind != PropertyKind::SOFT_CLASS => {
                 let object = Type::Object(one.clone());
                 let kind = *kind;
-                self.object_cast(converted(value, Way::By(Conversion::FromReference(kind)), &object), to)
+                self.object_cast(converted(value, Coercion::By(Conversion::FromReference(kind)), &object), to)
             }
             _ => None,
         }
@@ -308,6 +308,6 @@ impl Body<'_, '_> {
 }
 
 /// Returns the name of the cast to a type.
-fn cast_word(ty: &Type) -> String {
+fn cast_name(ty: &Type) -> String {
     ty.to_string()
 }

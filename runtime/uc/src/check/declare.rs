@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_reflect::path::is_identifier;
 
-use super::symbols::{At, ClassSym, ConstSym, DEEPEST_EXTENSION, EnumSym, Named};
+use super::symbols::{At, ClassSym, ConstSym, EnumSym, MAX_EXTENSION_DEPTH, Named};
 use super::{Checker, TypeSym};
 use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind, VarName};
 use crate::diagnostic::Diagnostic;
@@ -136,8 +136,9 @@ impl<'a> Checker<'a> {
         let mut seen: HashMap<String, At> = HashMap::default();
         for (file, tree) in self.files.iter().enumerate() {
             let Some(head) = &tree.class else {
-                let told = self.messages.borrow().iter().any(|message| message.file == file && message.is_error());
-                if !told {
+                let has_errors =
+                    self.messages.borrow().iter().any(|message| message.file == file && message.is_error());
+                if !has_errors {
                     let at = (file, crate::source::Span::default());
                     let error = Diagnostic::error("uc-no-class-in-file", at, "this file declares no class");
                     self.report(error.hint("begin it with `class Name extends Base;`"));
@@ -286,24 +287,24 @@ impl<'a> Checker<'a> {
         }
         let own: HashMap<Path, Option<Path>> =
             works.iter().map(|work| (work.path.clone(), work.base.clone())).collect();
-        let mut in_circles: HashSet<Path> = HashSet::default();
+        let mut in_cycles: HashSet<Path> = HashSet::default();
         for work in works.iter_mut() {
-            let (mut circle, mut at) = (vec![work.path.clone()], work.base.clone());
+            let (mut cycle, mut at) = (vec![work.path.clone()], work.base.clone());
             let mut seen = HashSet::default();
             while let Some(path) = at {
                 if path == work.path {
                     // Reports each cycle once, and not at all if a path of it belongs to the host, which is already reported.
-                    if !in_circles.contains(&work.path) {
-                        let is_told = circle.iter().any(|path| own.contains_key(path) && self.is_of_host(path));
-                        if !is_told {
-                            let names: Vec<_> = circle.iter().map(|path| self.in_package(path)).collect();
+                    if !in_cycles.contains(&work.path) {
+                        let is_reported = cycle.iter().any(|path| own.contains_key(path) && self.is_of_host(path));
+                        if !is_reported {
+                            let names: Vec<_> = cycle.iter().map(|path| self.in_package(path)).collect();
                             let message =
                                 format!("these classes extend one another: {} → {}", names.join(" → "), names[0]);
                             let place = (work.file, work.head.name.span);
                             self.report(Diagnostic::error("uc-class-circle", place, message));
                         }
-                        in_circles.extend(seen.iter().cloned());
-                        in_circles.insert(work.path.clone());
+                        in_cycles.extend(seen.iter().cloned());
+                        in_cycles.insert(work.path.clone());
                     }
                     work.base = None;
                     work.broken = true;
@@ -312,9 +313,9 @@ impl<'a> Checker<'a> {
                 if !seen.insert(path.clone()) {
                     break;
                 }
-                if circle.len() > DEEPEST_EXTENSION && own.contains_key(&path) {
+                if cycle.len() > MAX_EXTENSION_DEPTH && own.contains_key(&path) {
                     let place = (work.file, work.head.name.span);
-                    self.too_much("classes that extend one another in a row", DEEPEST_EXTENSION, place);
+                    self.too_much("classes that extend one another in a row", MAX_EXTENSION_DEPTH, place);
                     work.base = None;
                     work.broken = true;
                     break;
@@ -324,23 +325,23 @@ impl<'a> Checker<'a> {
                     Some(base) => base.clone(),
                     None => self.class(&path).and_then(|class| class.base.clone()),
                 };
-                circle.push(path);
+                cycle.push(path);
             }
         }
     }
 
     /// Returns the name of a class, qualified by its package unless that is this package.
     pub(super) fn in_package<'p>(&self, path: &'p str) -> &'p str {
-        let shown = path.strip_prefix("/Script/").unwrap_or(path);
-        match shown.split_once('.') {
+        let short = path.strip_prefix("/Script/").unwrap_or(path);
+        match short.split_once('.') {
             Some((package, name)) if package == self.package => name,
-            _ => shown,
+            _ => short,
         }
     }
 
     /// Builds the symbol of a class without members.
     fn skeleton(&self, work: &Work<'a>) -> ClassSym {
-        let flag = |word: &str| work.head.modifiers.iter().any(|modifier| modifier.word.is(word));
+        let flag = |word: &str| work.head.modifiers.iter().any(|modifier| modifier.name.is(word));
         let broken = work.broken;
         if let (Some(base), Some(written)) = (&work.base, &work.head.base)
             && let Some(found) = self.class(base)
@@ -369,11 +370,11 @@ impl<'a> Checker<'a> {
                 Rc::new(ConstSym { value: Rc::new(found.value.clone()), file: work.file, at }),
             );
         }
-        let within = work.head.modifiers.iter().find(|modifier| modifier.word.is("within"));
+        let within = work.head.modifiers.iter().find(|modifier| modifier.name.is("within"));
         let within = within.and_then(|modifier| {
             let names = modifier.argument.as_deref()?.split('.');
             let names: Vec<_> =
-                names.map(|name| Ident { text: name.trim().to_owned(), span: modifier.word.span }).collect();
+                names.map(|name| Ident { text: name.trim().to_owned(), span: modifier.name.span }).collect();
             match self.type_named(&names, work.file) {
                 Some(Ok(TypeSym::Class(path))) => Some(path),
                 _ => None,

@@ -4,7 +4,7 @@ use super::body::{Body, as_const};
 use super::convert::is_text;
 use super::defaults::{Place, name_of};
 use super::symbols::At;
-use super::{Checker, Found, Told};
+use super::{Checker, Found, Reported};
 use crate::ast::{self, DefaultLine, DefaultValue, Ident, Item};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Const, Type};
@@ -34,7 +34,7 @@ impl Checker<'_> {
             }
             Type::Name if names.len() == 1 => return Ok(name_of(&last.text)),
             Type::Enum(path, _) => {
-                let Some(found) = self.enumeration(path) else { return Err(Told) };
+                let Some(found) = self.enumeration(path) else { return Err(Reported) };
                 return match found.entry(&last.text) {
                     Some((name, number)) => Ok(Const::Enum(path.clone(), name.clone(), *number)),
                     None => {
@@ -44,13 +44,13 @@ impl Checker<'_> {
                     }
                 };
             }
-            Type::Object(wanted) => {
+            Type::Object(expected) => {
                 let known = place.objects.iter().find(|(name, _)| last.is(name));
                 let found = known
                     .cloned()
                     .or_else(|| self.find_subobject(place.of, &last.text).map(|class| (last.text.clone(), class)));
                 return match found {
-                    Some((name, class)) if self.extends(&class, wanted) => Ok(Const::Subobject(name)),
+                    Some((name, class)) if self.extends(&class, expected) => Ok(Const::Subobject(name)),
                     Some((name, class)) => {
                         let class = class.rsplit('.').next().unwrap_or("").to_owned();
                         refuse(format!("expected `{ty}`, `{name}` is `{class}`"), String::new())
@@ -61,7 +61,7 @@ impl Checker<'_> {
                     ),
                 };
             }
-            Type::Delegate(_, _, wanted) => {
+            Type::Delegate(_, _, expected) => {
                 // Menus write `Page.OnClick` in the defaults of `Page` itself.
                 let own = match names {
                     [of, _] if *place.class == *place.of => {
@@ -71,7 +71,7 @@ impl Checker<'_> {
                 };
                 let [name] = (if own { &names[1..] } else { names }) else {
                     if self.is_broken(place.of) || self.is_broken(place.class) {
-                        return Err(Told);
+                        return Err(Reported);
                     }
                     return refuse(
                         "only functions of the object itself can be bound by defaults".to_owned(),
@@ -83,15 +83,15 @@ impl Checker<'_> {
                 let is_of_owner = own.is_none() && *place.class != *place.of;
                 let Some(found) = own.or_else(|| self.find_function(place.of, &name.text)) else {
                     if self.is_broken(place.class) || self.is_broken(place.of) {
-                        return Err(Told);
+                        return Err(Reported);
                     }
                     return refuse(format!("unknown function `{}`", name.text), String::new());
                 };
-                let Some(signature) = found.signature() else { return Err(Told) };
-                if signature != **wanted {
+                let Some(signature) = found.signature() else { return Err(Reported) };
+                if signature != **expected {
                     return refuse(
                         format!("`{}` has another signature than the delegate", found.name),
-                        format!("the delegate is ({wanted})"),
+                        format!("the delegate is ({expected})"),
                     );
                 }
                 let name = found.name.clone();
@@ -122,9 +122,9 @@ impl Checker<'_> {
                 }
             }
         }
-        let shown: Vec<_> = names.iter().map(|name| name.text.as_str()).collect();
+        let parts: Vec<_> = names.iter().map(|name| name.text.as_str()).collect();
         let hint = if is_text(ty) { "write strings between two `\"`".to_owned() } else { String::new() };
-        refuse(format!("`{}` is not a value of `{ty}`", shown.join(".")), hint)
+        refuse(format!("`{}` is not a value of `{ty}`", parts.join(".")), hint)
     }
 
     pub(super) fn default_object(
@@ -137,9 +137,9 @@ impl Checker<'_> {
     ) -> Found<Const> {
         let last = name.rsplit('.').next().unwrap_or(name).trim();
         // Exported files write subobjects as `Component'Default__Class.Name'`.
-        if let Type::Object(wanted) = ty
+        if let Type::Object(expected) = ty
             && let Some((name, class)) = place.objects.iter().find(|(known, _)| known.eq_ignore_ascii_case(last))
-            && self.extends(class, wanted)
+            && self.extends(class, expected)
         {
             return Ok(Const::Subobject(name.clone()));
         }
@@ -150,9 +150,9 @@ impl Checker<'_> {
             hir::ExprKind::Const(value) => Ok(value),
             hir::ExprKind::Convert(_, inner) => match inner.kind {
                 hir::ExprKind::Const(value) => Ok(value),
-                _ => Err(Told),
+                _ => Err(Reported),
             },
-            _ => Err(Told),
+            _ => Err(Reported),
         }
     }
 
@@ -160,7 +160,7 @@ impl Checker<'_> {
         for item in &found.items {
             let Item::Defaults(block) = item else { continue };
             for line in &block.lines {
-                let (DefaultLine::Set(name, index, value, _), false) = (line, block.word.is("defaultproperties"))
+                let (DefaultLine::Set(name, index, value, _), false) = (line, block.keyword.is("defaultproperties"))
                 else {
                     let span = block.span;
                     let error =

@@ -4,7 +4,7 @@ use super::body::as_const;
 use super::convert::is_text;
 use super::declare::Work;
 use super::symbols::{At, PropSym};
-use super::{Checker, Found, Told};
+use super::{Checker, Found, Reported};
 use crate::ast::{self, DefaultIndex, DefaultLine, DefaultValue, DefaultValueKind, Ident, Item};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
@@ -12,7 +12,7 @@ use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
 
 /// Maximum number of implicit array elements (not written in the source) in the defaults of a package.
-pub(super) const MOST_UNWRITTEN: u64 = 1 << 22;
+pub(super) const MAX_UNWRITTEN: u64 = 1 << 22;
 
 /// Context of defaults: the class and its known subobjects.
 pub(super) struct Place<'p> {
@@ -36,7 +36,7 @@ impl<'a> Checker<'a> {
         if let Some(second) = blocks.next() {
             self.report(Diagnostic::error("uc-declared-twice", (work.file, second.span), "a second block of defaults"));
         }
-        if found.word.is("structdefaultproperties") {
+        if found.keyword.is("structdefaultproperties") {
             let error = Diagnostic::error("uc-syntax", (work.file, found.span), "these defaults are of no struct");
             self.report(error.hint("write `defaultproperties`"));
             return (subobjects, defaults);
@@ -53,7 +53,7 @@ impl<'a> Checker<'a> {
             let place = Place { file: work.file, class: &work.path, of: &work.path, objects: &objects };
             match line {
                 DefaultLine::Object(object) => subobjects.extend(self.subobject(object, &place)),
-                line if self.says_nothing(line, &work.path) => {}
+                line if self.is_export_only(line, &work.path) => {}
                 line => defaults.extend(self.default_line(line, &place)),
             }
         }
@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns true for lines that exported files contain for every object: its name and its archetype.
-    pub(super) fn says_nothing(&self, line: &DefaultLine, class: &str) -> bool {
+    pub(super) fn is_export_only(&self, line: &DefaultLine, class: &str) -> bool {
         matches!(line, DefaultLine::Set(name, None, _, _)
             if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
     }
@@ -204,7 +204,7 @@ impl<'a> Checker<'a> {
             Err(self.report(error.hint(hint)))
         };
         match (&value.kind, ty) {
-            (DefaultValueKind::Broken, _) => Err(Told),
+            (DefaultValueKind::Broken, _) => Err(Reported),
             (DefaultValueKind::Empty, ty) => self.empty_of(ty, at),
             (DefaultValueKind::Struct(fields), Type::Array(_)) if fields.is_empty() => Ok(Const::Array(Vec::new())),
             (DefaultValueKind::Array(values), Type::Array(of)) => {
@@ -335,11 +335,11 @@ impl<'a> Checker<'a> {
         }
         if left > 0 {
             let message = format!(
-                "with this, the defaults of the package have more than {MOST_UNWRITTEN} elements that are not written"
+                "with this, the defaults of the package have more than {MAX_UNWRITTEN} elements that are not written"
             );
             self.report(Diagnostic::error("uc-array-length", at, message));
         }
-        Err(Told)
+        Err(Reported)
     }
 
     /// Counts the growth of dynamic arrays by assignments past their ends.
@@ -373,30 +373,30 @@ impl<'a> Checker<'a> {
         path: &Path,
         place: &Place<'_>,
     ) -> Found<Const> {
-        let Some(structure) = self.structure(path) else { return Err(Told) };
-        let mut told = None;
+        let Some(structure) = self.structure(path) else { return Err(Reported) };
+        let mut reported = None;
         let mut made: Vec<(String, Const)> = Vec::new();
         for (name, index, value) in fields {
             let Some(field) = structure.by_name.get(&name.text) else {
                 if structure.broken {
-                    told = Some(Told);
+                    reported = Some(Reported);
                     continue;
                 }
-                let shown = path.rsplit('.').next().unwrap_or(path);
-                let message = format!("`{shown}` has no field `{}`", name.text);
-                told = Some(self.report(Diagnostic::error("uc-unknown-member", (place.file, name.span), message)));
+                let struct_name = path.rsplit('.').next().unwrap_or(path);
+                let message = format!("`{struct_name}` has no field `{}`", name.text);
+                reported = Some(self.report(Diagnostic::error("uc-unknown-member", (place.file, name.span), message)));
                 continue;
             };
             let Some(ty) = &field.ty else {
-                told = Some(Told);
+                reported = Some(Reported);
                 continue;
             };
             let one = match (index, ty) {
                 (None, ty) => self.default_value(value, ty, place),
                 (Some(index), Type::Array(of) | Type::Fixed(of, _)) => {
-                    let said = made.iter().position(|(known, _)| *known == field.name);
-                    let before = match said.map(|at| made.swap_remove(at).1) {
-                        Some(said) => Ok(Some(said)),
+                    let earlier = made.iter().position(|(known, _)| *known == field.name);
+                    let before = match earlier.map(|at| made.swap_remove(at).1) {
+                        Some(earlier) => Ok(Some(earlier)),
                         None => self.row_of(structure.defaults.get(&field.name), of, (place.file, index.span)),
                     };
                     before.and_then(|before| self.row_with(index, value, of, ty, before, place))
@@ -411,10 +411,10 @@ impl<'a> Checker<'a> {
                     made.retain(|(known, _)| *known != field.name);
                     made.push((field.name.clone(), one));
                 }
-                Err(Told) => told = Some(Told),
+                Err(Reported) => reported = Some(Reported),
             }
         }
-        told.map_or(Ok(Const::Struct(made)), Err)
+        reported.map_or(Ok(Const::Struct(made)), Err)
     }
 
     /// Returns a copy of an array's default; its elements count as implicit.

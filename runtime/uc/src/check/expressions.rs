@@ -5,17 +5,17 @@ use std::rc::Rc;
 
 use super::body::Body;
 use super::symbols::{FuncSym, get_caseless};
-use super::{Found, Told, TypeSym};
+use super::{Found, Reported, TypeSym};
 use crate::ast::{self, Ident};
 use crate::hir::{Const, Conversion, Expr, ExprKind, New, Path, Type};
 use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// Checks an expression that must have a value. The expected type `want` only affects the type of number literals and the
+    /// Checks an expression that must have a value. The expected type only affects the type of number literals and the
     /// enum of entry names.
-    pub(super) fn value(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
-        let found = self.expr(value, want)?;
+    pub(super) fn value(&self, value: &ast::Expr, expected: Option<&Type>) -> Found<Expr> {
+        let found = self.expr(value, expected)?;
         if found.ty == Type::Nothing {
             let error = self.error("uc-no-value", value.span, "this has no value");
             return Err(self.report(error.hint("the function has no result")));
@@ -23,28 +23,28 @@ impl Body<'_, '_> {
         Ok(found)
     }
 
-    pub(super) fn expr(&self, value: &ast::Expr, want: Option<&Type>) -> Found<Expr> {
+    pub(super) fn expr(&self, value: &ast::Expr, expected: Option<&Type>) -> Found<Expr> {
         let span = value.span;
         // For an expected optional, the content type is expected.
-        let want = match want {
+        let expected = match expected {
             Some(Type::Optional(of)) => Some(&**of),
-            want => want,
+            expected => expected,
         };
         if self.only_constants && !may_be_constant(value) {
             let error = self.error("uc-not-constant", span, "this is not known before the script runs");
             return Err(self.report(error.hint("numbers, strings, names, classes and other constants are")));
         }
         match &value.kind {
-            ast::ExprKind::Int(text, number) => self.whole(text, *number, false, want, span),
-            ast::ExprKind::Float(_, number) => self.fraction(*number, want, span),
-            ast::ExprKind::Text(text) => Ok(self.known(Const::Text(text.clone()), Type::Text, span)),
+            ast::ExprKind::Int(text, number) => self.whole(text, *number, false, expected, span),
+            ast::ExprKind::Float(_, number) => self.fraction(*number, expected, span),
+            ast::ExprKind::Text(text) => Ok(self.const_expr(Const::Text(text.clone()), Type::Text, span)),
             ast::ExprKind::Name(name) => {
                 let name = if name.eq_ignore_ascii_case("none") { String::new() } else { name.clone() };
-                Ok(self.known(Const::Name(name), Type::Name, span))
+                Ok(self.const_expr(Const::Name(name), Type::Name, span))
             }
             ast::ExprKind::Object(word, name) => self.object_literal(word, name, span),
-            ast::ExprKind::Bool(value) => Ok(self.known(Const::Bool(*value), Type::Bool, span)),
-            ast::ExprKind::None => Ok(self.known(Const::None, Type::None, span)),
+            ast::ExprKind::Bool(value) => Ok(self.const_expr(Const::Bool(*value), Type::Bool, span)),
+            ast::ExprKind::None => Ok(self.const_expr(Const::None, Type::None, span)),
             ast::ExprKind::SelfObject => {
                 self.needs_object(span, "`self`")?;
                 Ok(self.self_object(span))
@@ -52,40 +52,42 @@ impl Body<'_, '_> {
             ast::ExprKind::Super(_) | ast::ExprKind::Global | ast::ExprKind::Default | ast::ExprKind::Static => {
                 Err(self.report(self.error("uc-syntax", span, "a member has to stand behind this")))
             }
-            ast::ExprKind::Triple(word, values) => self.triple_literal(word, values, want, span),
-            ast::ExprKind::Ident(name) => self.name(name, want),
-            ast::ExprKind::Member(of, name) => self.member(of, name, want, span),
+            ast::ExprKind::Triple(word, values) => self.triple_literal(word, values, expected, span),
+            ast::ExprKind::Ident(name) => self.name(name, expected),
+            ast::ExprKind::Member(of, name) => self.member(of, name, expected, span),
             ast::ExprKind::Index(of, index) => self.index(of, index, span),
             ast::ExprKind::Call(callee, args) => self.call(callee, args, span),
             ast::ExprKind::ClassCast(class, of) => self.class_cast(class, of, span),
             ast::ExprKind::New(args, class, template) => self.new_object(args, class, template.as_deref(), span),
-            ast::ExprKind::Prefix(sign, of) => self.prefix(*sign, of, want, span),
+            ast::ExprKind::Prefix(sign, of) => self.prefix(*sign, of, expected, span),
             ast::ExprKind::Postfix(up, of) => self.step(of, *up, true, span),
-            ast::ExprKind::Infix(op, at, one, other) => self.infix(*op, *at, one, other, want, span),
+            ast::ExprKind::Infix(op, at, one, other) => self.infix(*op, *at, one, other, expected, span),
             ast::ExprKind::Operator(name, operands) => {
-                operands.iter().for_each(|operand| self.alone(operand));
+                operands.iter().for_each(|operand| self.check_untyped(operand));
                 let is_declared =
                     self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(&name.text));
                 if is_declared {
-                    return Err(Told);
+                    return Err(Reported);
                 }
                 let message = format!("`{}` is not an operator of the language: user operators are outside", name.text);
                 Err(self
                     .report(self.error("uc-operator", name.span, message).hint("write a function, or `;` before it")))
             }
-            ast::ExprKind::Conditional(condition, one, other) => self.conditional(condition, one, other, want, span),
+            ast::ExprKind::Conditional(condition, one, other) => {
+                self.conditional(condition, one, other, expected, span)
+            }
             ast::ExprKind::Assign(..) => {
                 let error = self.error("uc-assign-in-condition", span, "an assignment has no value");
                 Err(self.report(error.hint("write `==` to compare")))
             }
-            ast::ExprKind::Paren(of) => self.expr(of, want),
+            ast::ExprKind::Paren(of) => self.expr(of, expected),
             ast::ExprKind::Macro(name, _) => {
                 let braced = self.checker.sources[self.file].slice(span).starts_with("`{");
                 let len = name.len() as u32 + if braced { 3 } else { 1 };
                 let name_span = Span { end: span.start + len, ..span };
                 Err(self.report(crate::parse::macro_outside(name, self.at(name_span))))
             }
-            ast::ExprKind::Broken => Err(Told),
+            ast::ExprKind::Broken => Err(Reported),
         }
     }
 
@@ -99,14 +101,14 @@ impl Body<'_, '_> {
     }
 
     /// Resolves an unqualified name.
-    fn name(&self, name: &Ident, want: Option<&Type>) -> Found<Expr> {
+    fn name(&self, name: &Ident, expected: Option<&Type>) -> Found<Expr> {
         let (span, line) = (name.span, self.line(name.span));
         if let Some(local) = get_caseless(&self.locals, &name.text) {
-            let ty = local.ty.clone().ok_or(Told)?;
+            let ty = local.ty.clone().ok_or(Reported)?;
             return Ok(Expr { kind: ExprKind::Local(local.id), ty, line });
         }
         if let Some(value) = get_caseless(&self.consts, &name.text) {
-            return value.clone().map(|value| Expr { line, ..value }).ok_or(Told);
+            return value.clone().map(|value| Expr { line, ..value }).ok_or(Reported);
         }
         let class = &self.class;
         if !self.only_constants {
@@ -121,9 +123,9 @@ impl Body<'_, '_> {
             }
         }
         if self.checker.find_const(class, &name.text).is_some() {
-            return self.checker.const_named(class, name, self.file, want);
+            return self.checker.const_named(class, name, self.file, expected);
         }
-        if let Some(found) = self.entry(name, want, span) {
+        if let Some(found) = self.entry(name, expected, span) {
             return found;
         }
         if name.is("class") && !self.only_constants {
@@ -138,11 +140,11 @@ impl Body<'_, '_> {
             return found;
         }
         if let Some(found) = self.checker.find_function(class, &name.text).filter(|_| !self.only_constants) {
-            if matches!(want, Some(Type::Delegate(..))) {
+            if matches!(expected, Some(Type::Delegate(..))) {
                 if !found.is_static {
                     self.needs_object(span, format_args!("`{}`", found.name))?;
                 }
-                return self.function_value(None, &found, want, span);
+                return self.function_value(None, &found, expected, span);
             }
             let message = format!("`{}` is a function: `(` is missing behind it", found.name);
             return Err(self.report(self.error("uc-no-value", span, message)));
@@ -154,18 +156,18 @@ impl Body<'_, '_> {
         }
         if let Some(value) = built_in(&name.text) {
             let ty = if matches!(value, Const::Int(_)) { Type::INT } else { Type::FLOAT };
-            return Ok(self.known(value, ty, span));
+            return Ok(self.const_expr(value, ty, span));
         }
         if self.checker.is_broken(class) {
-            return Err(Told);
+            return Err(Reported);
         }
         if !self
             .checker
-            .told
+            .reported
             .borrow_mut()
             .insert((self.file, format!("{}:{}", self.class, name.text.to_ascii_lowercase())))
         {
-            return Err(Told);
+            return Err(Reported);
         }
         if let Some(Ok(found)) = self.checker.type_named(std::slice::from_ref(name), self.file) {
             let error = self.error("uc-no-value", span, format!("`{}` is a type and no value", name.text));
@@ -201,8 +203,8 @@ impl Body<'_, '_> {
     }
 
     /// Resolves an entry of the expected enum, or of the only enum with an entry of this name.
-    fn entry(&self, name: &Ident, want: Option<&Type>, span: Span) -> Option<Found<Expr>> {
-        if let Some(Type::Enum(path, _)) = want
+    fn entry(&self, name: &Ident, expected: Option<&Type>, span: Span) -> Option<Found<Expr>> {
+        if let Some(Type::Enum(path, _)) = expected
             && let Some(found) = self.checker.enumeration(path)
             && found.entry(&name.text).is_some()
         {
@@ -224,17 +226,17 @@ impl Body<'_, '_> {
             }
         }
         let count = counts.first()?;
-        Some(Ok(self.known(Const::Int(count.entries.len() as i128), Type::INT, span)))
+        Some(Ok(self.const_expr(Const::Int(count.entries.len() as i128), Type::INT, span)))
     }
 
     pub(super) fn entry_of(&self, path: &Path, name: &Ident, span: Span) -> Found<Expr> {
-        let Some(found) = self.checker.enumeration(path) else { return Err(Told) };
+        let Some(found) = self.checker.enumeration(path) else { return Err(Reported) };
         if let Some((entry, number)) = found.entry(&name.text) {
             let value = Const::Enum(path.clone(), entry.clone(), *number);
-            return Ok(self.known(value, Type::Enum(path.clone(), found.num), span));
+            return Ok(self.const_expr(value, Type::Enum(path.clone(), found.num), span));
         }
         if found.is_count(&name.text) || name.is("enumcount") {
-            return Ok(self.known(Const::Int(found.entries.len() as i128), Type::INT, span));
+            return Ok(self.const_expr(Const::Int(found.entries.len() as i128), Type::INT, span));
         }
         let mut error =
             self.error("uc-unknown-member", name.span, format!("`{}` has no entry `{}`", found.name, name.text));
@@ -250,10 +252,10 @@ impl Body<'_, '_> {
         &self,
         object: Option<Expr>,
         found: &Rc<FuncSym>,
-        want: Option<&Type>,
+        expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
-        let Some(ty @ Type::Delegate(_, _, wanted)) = want else {
+        let Some(ty @ Type::Delegate(_, _, expected_signature)) = expected else {
             let message = format!("`{}` is a function and no value here", found.name);
             return Err(self.report(self.error("uc-no-value", span, message)));
         };
@@ -263,11 +265,11 @@ impl Body<'_, '_> {
             return Err(self.report(error.hint(format!("name the object: `Object.{}`", found.name))));
         }
         let object = if found.is_static { Some(self.default_object(object, span)) } else { object };
-        let Some(signature) = found.signature() else { return Err(Told) };
-        if signature != **wanted {
+        let Some(signature) = found.signature() else { return Err(Reported) };
+        if signature != **expected_signature {
             let message = format!("`{}` has another signature than the delegate", found.name);
             let error = self.error("uc-delegate", span, message).label(format!("this is ({signature})"));
-            return Err(self.report(error.hint(format!("the delegate is ({wanted})"))));
+            return Err(self.report(error.hint(format!("the delegate is ({expected_signature})"))));
         }
         let kind =
             ExprKind::FunctionOf { object: object.map(Box::new), owner: found.owner.clone(), name: found.name.clone() };
@@ -290,12 +292,12 @@ impl Body<'_, '_> {
         let path = self.checker.class_named(class, self.file);
         let value = self.value(of, None);
         let (to, value) = (Type::Class(path?), value?);
-        let shown = value.ty.clone();
+        let from = value.ty.clone();
         match self.object_cast(value, &to) {
             Some(cast) => Ok(cast),
-            None if self.checker.is_unsure(&shown) || self.checker.is_unsure(&to) => Err(Told),
+            None if self.checker.is_unsure(&from) || self.checker.is_unsure(&to) => Err(Reported),
             None => {
-                let message = format!("`{shown}` can never be `{to}`");
+                let message = format!("`{from}` can never be `{to}`");
                 Err(self.report(self.error("uc-cast", span, message)))
             }
         }
@@ -362,23 +364,23 @@ impl Body<'_, '_> {
         condition: &ast::Expr,
         one: &ast::Expr,
         other: &ast::Expr,
-        want: Option<&Type>,
+        expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
         let condition = self.condition(condition);
-        let first = self.value(one, want);
+        let first = self.value(one, expected);
         let hint = first.as_ref().ok().map(|first| first.ty.clone());
-        let second = self.value(other, want.or(hint.as_ref()));
+        let second = self.value(other, expected.or(hint.as_ref()));
         let (condition, first, second) = (condition?, first?, second?);
         // Chooses the expected type if both convert to it, otherwise the type that the other converts to.
-        let to = match want {
+        let to = match expected {
             // For numbers the wider kind wins regardless of the expected type.
-            Some(want)
-                if !matches!(want, Type::Num(_))
-                    && self.checker.implicit(&first.ty, want).is_some()
-                    && self.checker.implicit(&second.ty, want).is_some() =>
+            Some(expected)
+                if !matches!(expected, Type::Num(_))
+                    && self.checker.implicit(&first.ty, expected).is_some()
+                    && self.checker.implicit(&second.ty, expected).is_some() =>
             {
-                want.clone()
+                expected.clone()
             }
             _ => match (&first.ty, &second.ty) {
                 (Type::Num(a), Type::Num(b)) => super::operators::promoted(*a, *b).map_or(first.ty.clone(), Type::Num),
@@ -389,7 +391,7 @@ impl Body<'_, '_> {
             },
         };
         if to == Type::None {
-            return Ok(self.known(Const::None, Type::None, span));
+            return Ok(self.const_expr(Const::None, Type::None, span));
         }
         let first = self.coerced(first, &to, self.at(one.span))?;
         let second = self.coerced(second, &to, self.at(other.span))?;

@@ -7,12 +7,12 @@ use alcedo_abi::kinds::PropertyKind;
 use super::declare::Work;
 use super::symbols::{At, FuncSym, ParamSym};
 use super::types::taken;
-use super::{Checker, Told};
+use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
 use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
-use crate::parse::PARAM_WORDS;
+use crate::parse::PARAM_SPECIFIERS;
 
 /// A function of the package with an unchecked body.
 pub(super) struct FuncWork<'a> {
@@ -38,12 +38,12 @@ impl<'a> Checker<'a> {
             }
             let ty = self.type_of_ref(&param.ty, work.file, &work.path);
             let ty = ty.and_then(|ty| self.with_dim(ty, param.name.dim.as_ref(), work.file, &work.path)).ok();
-            let has = |word: &str| param.modifiers.iter().any(|modifier| modifier.word.is(word));
-            for Modifier { word, .. } in &param.modifiers {
+            let has = |word: &str| param.modifiers.iter().any(|modifier| modifier.name.is(word));
+            for Modifier { name: word, .. } in &param.modifiers {
                 if word.is("skip") {
                     let message = "`skip`, for operators that do not evaluate an operand, is outside of the language";
                     self.report(Diagnostic::error("uc-skip", (work.file, word.span), message));
-                } else if !PARAM_WORDS.iter().any(|known| word.is(known)) {
+                } else if !PARAM_SPECIFIERS.iter().any(|known| word.is(known)) {
                     let message = format!("`{}` cannot stand before a parameter", word.text);
                     self.report(Diagnostic::error("uc-unknown-word", (work.file, word.span), message));
                 }
@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Resolves the type of a result. `Err` means unknown and already reported.
-    pub(super) fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Told> {
+    pub(super) fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Reported> {
         match result {
             None => Ok(None),
             // Old files write `function void F()`.
@@ -102,7 +102,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn declare_functions(&self, work: &Work<'a>) -> Vec<FuncWork<'a>> {
         let mut works: Vec<FuncWork<'a>> = Vec::new();
-        let has_dll = work.head.modifiers.iter().any(|modifier| modifier.word.is("dllbind"));
+        let has_dll = work.head.modifiers.iter().any(|modifier| modifier.name.is("dllbind"));
         for item in work.items {
             let Item::Function(found) = item else { continue };
             let at = (work.file, found.name.span);
@@ -147,8 +147,8 @@ impl<'a> Checker<'a> {
         let at = (work.file, found.name.span);
         let is_delegate = found.kind == FunctionKind::Delegate;
         if is_delegate && found.body.borrow().is_none() {
-            let above = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
-            if above.is_some() {
+            let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
+            if overridden.is_some() {
                 let message = format!("a class above declares the delegate `{}` already", found.name.text);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
             }
@@ -160,8 +160,8 @@ impl<'a> Checker<'a> {
             ..FunctionFlags::default()
         };
         let mut access = Access::Public;
-        self.one_access(found.modifiers.iter().chain(&found.behind), work.file, "uc-function-word");
-        for Modifier { word, .. } in found.modifiers.iter().chain(&found.behind) {
+        self.one_access(found.modifiers.iter().chain(&found.trailing), work.file, "uc-function-word");
+        for Modifier { name: word, .. } in found.modifiers.iter().chain(&found.trailing) {
             let place = (work.file, word.span);
             let outside = |what: &str, hint: &str| {
                 let message = format!("`{}` {what}", word.text);
@@ -230,8 +230,8 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
         }
         // Takes the spelling of the interface function, since reflection compares case-sensitively.
-        let asked = if is_delegate { None } else { self.asked_for(&work.path, &name) };
-        let name = asked.unwrap_or(name);
+        let spelling = if is_delegate { None } else { self.interface_spelling(&work.path, &name) };
+        let name = spelling.unwrap_or(name);
         let path: Path = format!("{}:{name}", work.path).into();
         let mut symbol =
             FuncSym { name, path: path.clone(), first: path, access, at: Some(at), ..FuncSym::bare(&work.path) };
@@ -240,7 +240,7 @@ impl<'a> Checker<'a> {
         symbol.result_unknown = result.is_err();
         symbol.result = result.unwrap_or_default();
         // A `coerce` function returns an object of the class passed as first argument.
-        let is_coerced = found.modifiers.iter().any(|modifier| modifier.word.is("coerce"));
+        let is_coerced = found.modifiers.iter().any(|modifier| modifier.name.is("coerce"));
         let by_class = matches!(symbol.params.first(), Some(ParamSym { ty: Some(Type::Class(_)), .. }));
         symbol.result_by = (is_coerced && by_class && matches!(symbol.result, Some(Type::Object(_)))).then_some(0);
         symbol.is_static = flags.is_static;
@@ -250,9 +250,9 @@ impl<'a> Checker<'a> {
     }
 
     fn override_delegate(&self, work: &Work<'a>, made: &mut FuncWork<'a>, at: At) {
-        let above = work.base.as_ref().and_then(|base| self.find_delegate(base, &made.ast.name.text));
-        let Some(above) = above else { return };
-        self.same_signature(made, &above.func, at);
+        let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &made.ast.name.text));
+        let Some(overridden) = overridden else { return };
+        self.same_signature(made, &overridden.func, at);
         let mut symbol = (*made.symbol).clone();
         if let Some(body) = work.base.as_ref().and_then(|base| self.find_function(base, &symbol.name)) {
             made.overrides = Some(body.first.clone());
@@ -265,7 +265,7 @@ impl<'a> Checker<'a> {
 
     fn override_function(&self, work: &Work<'a>, made: &mut FuncWork<'a>, at: At) {
         let Some(base) = &work.base else { return };
-        let Some(above) = self.find_function(base, &made.symbol.name) else {
+        let Some(overridden) = self.find_function(base, &made.symbol.name) else {
             if let Some(delegate) = self.find_delegate(base, &made.symbol.name) {
                 let message = format!(
                     "`{}` is a delegate of a class above: write `delegate` to give it another body",
@@ -278,53 +278,53 @@ impl<'a> Checker<'a> {
             }
             return;
         };
-        let owner = above.owner.rsplit('.').next().unwrap_or("").to_owned();
+        let owner = overridden.owner.rsplit('.').next().unwrap_or("").to_owned();
         let refuse = |why: String, hint: &str| {
             let message = format!("`{}` cannot override the function of `{owner}`: {why}", made.symbol.name);
             let mut error = Diagnostic::error("uc-override", at, message).hint(hint);
-            if let Some(other) = above.at {
+            if let Some(other) = overridden.at {
                 error = error.other(other, "what it would override");
             }
             self.report(error);
         };
         // Reflection allows only one function per name in a class chain.
-        if above.access == Access::Private {
+        if overridden.access == Access::Private {
             refuse("that function is private".to_owned(), "use another name");
             return;
         }
-        if above.is_final {
+        if overridden.is_final {
             refuse("that function is final".to_owned(), "use another name");
             return;
         }
-        if above.is_static != made.symbol.is_static {
-            refuse(format!("that function is {}static", if above.is_static { "" } else { "not " }), "");
+        if overridden.is_static != made.symbol.is_static {
+            refuse(format!("that function is {}static", if overridden.is_static { "" } else { "not " }), "");
             return;
         }
-        if above.is_static && !self.is_of_script(&above.owner) {
+        if overridden.is_static && !self.is_of_script(&overridden.owner) {
             refuse(
                 "static functions of native classes and of plugins are not overridden".to_owned(),
                 "use another name",
             );
             return;
         }
-        if !above.is_virtual && !above.is_static {
+        if !overridden.is_virtual && !overridden.is_static {
             refuse("that function is not an event".to_owned(), "use another name");
             return;
         }
-        if !self.same_signature(made, &above, at) {
+        if !self.same_signature(made, &overridden, at) {
             return;
         }
         let mut symbol = (*made.symbol).clone();
-        symbol.name = above.name.clone();
-        symbol.path = format!("{}:{}", work.path, above.name).into();
-        symbol.first = above.first.clone();
+        symbol.name = overridden.name.clone();
+        symbol.path = format!("{}:{}", work.path, overridden.name).into();
+        symbol.first = overridden.first.clone();
         // Parameters that are optional in the overridden function are optional here too.
-        for (param, above) in symbol.params.iter_mut().zip(&above.params) {
-            param.optional |= above.optional;
-            param.coerce |= above.coerce;
+        for (param, overridden) in symbol.params.iter_mut().zip(&overridden.params) {
+            param.optional |= overridden.optional;
+            param.coerce |= overridden.coerce;
         }
-        made.overrides = Some(above.first.clone());
-        made.super_function = Some(above.path.clone());
+        made.overrides = Some(overridden.first.clone());
+        made.super_function = Some(overridden.path.clone());
         made.symbol = Rc::new(symbol);
     }
 
@@ -338,27 +338,27 @@ impl<'a> Checker<'a> {
     }
 
     /// Compares the signatures and reports a mismatch.
-    fn same_signature(&self, made: &FuncWork<'a>, above: &FuncSym, at: At) -> bool {
-        let (Some(found), Some(wanted)) = (made.symbol.signature(), above.signature()) else {
+    fn same_signature(&self, made: &FuncWork<'a>, overridden: &FuncSym, at: At) -> bool {
+        let (Some(found), Some(expected)) = (made.symbol.signature(), overridden.signature()) else {
             // A type is unknown and already reported.
             return false;
         };
-        if found == wanted {
+        if found == expected {
             return true;
         }
         let message = format!("`{}` has another signature than the overridden function", made.ast.name.text);
-        let shown: Vec<_> = above
+        let params: Vec<_> = overridden
             .params
             .iter()
             .map(|param| {
-                let ty = param.ty.as_ref().map_or(String::new(), shown_param);
+                let ty = param.ty.as_ref().map_or(String::new(), format_param);
                 format!("{}{ty} {}", if param.out { "out " } else { "" }, param.name)
             })
             .collect();
-        let result = above.result.as_ref().map_or(String::new(), |result| format!("{result} "));
+        let result = overridden.result.as_ref().map_or(String::new(), |result| format!("{result} "));
         let mut error = Diagnostic::error("uc-override", at, message);
-        error = error.hint(format!("write `{result}{}({})`", made.ast.name.text, shown.join(", ")));
-        if let Some(other) = above.at {
+        error = error.hint(format!("write `{result}{}({})`", made.ast.name.text, params.join(", ")));
+        if let Some(other) = overridden.at {
             error = error.other(other, "what it overrides");
         }
         self.report(error);
@@ -366,7 +366,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn shown_param(ty: &Type) -> String {
+fn format_param(ty: &Type) -> String {
     match ty {
         Type::Delegate(PropertyKind::DELEGATE, None, signature) => format!("delegate({signature})"),
         ty => ty.to_string(),

@@ -17,7 +17,7 @@ const ONCE: &[&str] = &[
 ];
 
 /// Maximum number of lines listed in a message.
-const MOST_LINES: usize = 12;
+const MAX_LINES: usize = 12;
 
 /// Merges repeated messages; the input is sorted by file and offset.
 pub(super) fn gathered(messages: Vec<Diagnostic>) -> Vec<Diagnostic> {
@@ -53,8 +53,8 @@ fn with_lines(message: Diagnostic, lines: &[u32]) -> Diagnostic {
     if different.len() < 2 {
         return message;
     }
-    let shown: Vec<_> = different.iter().take(MOST_LINES).map(u32::to_string).collect();
-    let more = if different.len() > MOST_LINES { ", …" } else { "" };
-    let text = format!("{} ({} times in this file: lines {}{more})", message.message, lines.len(), shown.join(", "));
+    let numbers: Vec<_> = different.iter().take(MAX_LINES).map(u32::to_string).collect();
+    let more = if different.len() > MAX_LINES { ", …" } else { "" };
+    let text = format!("{} ({} times in this file: lines {}{more})", message.message, lines.len(), numbers.join(", "));
     Diagnostic { message: text, ..message }
 }

@@ -29,15 +29,15 @@ impl<'a> Checker<'a> {
             let names: Vec<Path> = open.iter().map(|(work, _)| work.path.clone()).collect();
             let (waiting, ready): (Vec<_>, Vec<_>) =
                 open.into_iter().partition(|(_, bases)| bases.iter().any(|base| names.contains(base)));
-            let stuck = ready.is_empty();
-            let (ready, waiting) = if stuck { (waiting, Vec::new()) } else { (ready, waiting) };
+            let is_cyclic = ready.is_empty();
+            let (ready, waiting) = if is_cyclic { (waiting, Vec::new()) } else { (ready, waiting) };
             for (work, bases) in ready {
-                if stuck {
+                if is_cyclic {
                     let message = format!("`{}` extends itself, directly or indirectly", work.head.name.text);
                     let at = (work.file, work.head.name.span);
                     self.report(Diagnostic::error("uc-class-circle", at, message));
                 }
-                made.push(self.interface(work, if stuck { Vec::new() } else { bases }));
+                made.push(self.interface(work, if is_cyclic { Vec::new() } else { bases }));
             }
             open = waiting;
         }
@@ -66,16 +66,16 @@ impl<'a> Checker<'a> {
     }
 
     fn interface(&self, work: &Work<'a>, direct: Vec<Path>) -> hir::Interface {
-        self.class_words(work.head, work.file);
+        self.check_class_specifiers(work.head, work.file);
         let mut symbol = InterfaceSym::default();
         let mut functions = Vec::new();
         for base in &direct {
-            let above = self.interface_of(base);
-            symbol
-                .bases
-                .extend(above.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>());
+            let inherited = self.interface_of(base);
+            symbol.bases.extend(
+                inherited.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>(),
+            );
             symbol.bases.push(base.clone());
-            for function in above.functions {
+            for function in inherited.functions {
                 functions.push(self.inherited(&function, work));
                 symbol.functions.push(function);
             }
@@ -153,7 +153,7 @@ impl<'a> Checker<'a> {
         let at = (work.file, found.name.span);
         let name = found.name.text.clone();
         self.check_name(&found.name, work.file);
-        for Modifier { word, .. } in found.modifiers.iter().chain(&found.behind) {
+        for Modifier { name: word, .. } in found.modifiers.iter().chain(&found.trailing) {
             let place = (work.file, word.span);
             match word.text.to_ascii_lowercase().as_str() {
                 "public" | "simulated" | "noexport" | "noexportheader" | "const" | "virtual" | "coerce" => {}
@@ -217,14 +217,14 @@ impl<'a> Checker<'a> {
     /// Resolves the interfaces that a class implements; bases come before each interface.
     pub(super) fn interfaces_of(&self, work: &Work<'a>) -> Vec<Path> {
         let mut found: Vec<Path> = Vec::new();
-        for modifier in work.head.modifiers.iter().filter(|modifier| modifier.word.is("implements")) {
+        for modifier in work.head.modifiers.iter().filter(|modifier| modifier.name.is("implements")) {
             let names = modifier.argument.as_deref().unwrap_or("");
             for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
                 let dotted: Vec<Ident> = name
                     .split('.')
-                    .map(|part| Ident { text: part.trim().to_owned(), span: modifier.word.span })
+                    .map(|part| Ident { text: part.trim().to_owned(), span: modifier.name.span })
                     .collect();
-                let at: At = (work.file, modifier.word.span);
+                let at: At = (work.file, modifier.name.span);
                 if !dotted.iter().all(|part| is_identifier(&part.text)) {
                     self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
                     continue;
@@ -252,7 +252,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the name of the required interface function, as spelled in the interface.
-    pub(super) fn asked_for(&self, class: &str, name: &str) -> Option<String> {
+    pub(super) fn interface_spelling(&self, class: &str, name: &str) -> Option<String> {
         let class = self.class(class)?;
         let interfaces = self.interfaces.borrow();
         class.interfaces.iter().find_map(|path| Some(interfaces.get(path)?.get(name)?.name.clone()))
@@ -266,13 +266,13 @@ impl<'a> Checker<'a> {
         let mut seen: Vec<String> = Vec::new();
         for path in interfaces {
             let name = path.rsplit('.').next().unwrap_or(path);
-            for wanted in self.interface_of(path).functions {
-                if seen.contains(&wanted.name) {
+            for required in self.interface_of(path).functions {
+                if seen.contains(&required.name) {
                     continue;
                 }
-                seen.push(wanted.name.clone());
-                let (function, class) = (&wanted.name, &work.head.name.text);
-                let Some(signature) = wanted.signature() else { continue };
+                seen.push(required.name.clone());
+                let (function, class) = (&required.name, &work.head.name.text);
+                let Some(signature) = required.signature() else { continue };
                 let message = match self.find_function(&work.path, function) {
                     Some(found) if found.is_static => {
                         format!("`{function}` of `{class}` is static, and `{name}` wants one of objects")

@@ -25,7 +25,7 @@ pub(super) fn is_fraction(value: &ast::Expr) -> bool {
 }
 
 impl Body<'_, '_> {
-    pub(super) fn known(&self, value: Const, ty: Type, span: Span) -> Expr {
+    pub(super) fn const_expr(&self, value: Const, ty: Type, span: Span) -> Expr {
         Expr { kind: ExprKind::Const(value), ty, line: self.line(span) }
     }
 
@@ -35,7 +35,7 @@ impl Body<'_, '_> {
         text: &str,
         value: Option<u64>,
         negative: bool,
-        want: Option<&Type>,
+        expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
         let too_large = || {
@@ -45,43 +45,43 @@ impl Body<'_, '_> {
         let Some(value) = value else { return Err(too_large()) };
         let is_hex = text.starts_with("0x") || text.starts_with("0X");
         let value = if negative { -i128::from(value) } else { i128::from(value) };
-        if let Some(Type::Num(num)) = want {
+        if let Some(Type::Num(num)) = expected {
             match num.range() {
                 Some((low, high)) if (low..=high).contains(&value) => {
-                    return Ok(self.known(Const::Int(value), Type::Num(*num), span));
+                    return Ok(self.const_expr(Const::Int(value), Type::Num(*num), span));
                 }
                 None => {
                     let float = if *num == Num::F32 { f64::from(value as f32) } else { value as f64 };
-                    return Ok(self.known(Const::Float(float), Type::Num(*num), span));
+                    return Ok(self.const_expr(Const::Float(float), Type::Num(*num), span));
                 }
                 Some(_) => {}
             }
         }
         if i32::try_from(value).is_ok() {
-            return Ok(self.known(Const::Int(value), Type::INT, span));
+            return Ok(self.const_expr(Const::Int(value), Type::INT, span));
         }
         // Hexadecimal literals specify the bit pattern of an `int`.
         if is_hex && !negative && u32::try_from(value).is_ok() {
-            return Ok(self.known(Const::Int(i128::from(value as u32 as i32)), Type::INT, span));
+            return Ok(self.const_expr(Const::Int(i128::from(value as u32 as i32)), Type::INT, span));
         }
         for num in [Num::I64, Num::U64] {
             if num.range().is_some_and(|(low, high)| (low..=high).contains(&value)) {
-                return Ok(self.known(Const::Int(value), Type::Num(num), span));
+                return Ok(self.const_expr(Const::Int(value), Type::Num(num), span));
             }
         }
         Err(too_large())
     }
 
     /// Types a floating-point literal: `f64` if expected, else `float`.
-    pub(super) fn fraction(&self, value: f64, want: Option<&Type>, span: Span) -> Found<Expr> {
-        if let Some(Type::Num(Num::F64)) = want {
-            return Ok(self.known(Const::Float(value), Type::Num(Num::F64), span));
+    pub(super) fn fraction(&self, value: f64, expected: Option<&Type>, span: Span) -> Found<Expr> {
+        if let Some(Type::Num(Num::F64)) = expected {
+            return Ok(self.const_expr(Const::Float(value), Type::Num(Num::F64), span));
         }
         let single = value as f32;
         if single.is_infinite() {
             return Err(self.report(self.error("uc-number-range", span, "this number does not fit in a `float`")));
         }
-        Ok(self.known(Const::Float(f64::from(single)), Type::FLOAT, span))
+        Ok(self.const_expr(Const::Float(f64::from(single)), Type::FLOAT, span))
     }
 
     /// `Texture'Pkg.Name'`, `class'Pawn'`.
@@ -100,7 +100,7 @@ impl Body<'_, '_> {
                 )));
             }
             let path = self.checker.class_named(&dotted, self.file)?;
-            return Ok(self.known(Const::Class(path.clone()), Type::Class(path), span));
+            return Ok(self.const_expr(Const::Class(path.clone()), Type::Class(path), span));
         }
         if word.is("enum") {
             let message = "an enum is a value only in `GetEnum(enum'X', n)`";
@@ -110,13 +110,13 @@ impl Body<'_, '_> {
             Some(Ok(TypeSym::Class(path))) => {
                 let empty = name.is_empty() || name.eq_ignore_ascii_case("none");
                 let value = if empty { Const::None } else { Const::Object(path.clone(), name.to_owned()) };
-                Ok(self.known(value, Type::Object(path), span))
+                Ok(self.const_expr(value, Type::Object(path), span))
             }
             Some(Ok(_)) => {
                 let message = format!("`{}` is not a class: only objects are named like this", word.text);
                 Err(self.report(self.error("uc-no-class", word.span, message)))
             }
-            Some(Err(told)) => Err(told),
+            Some(Err(reported)) => Err(reported),
             None => Err(self.checker.unknown_type("class", std::slice::from_ref(word), self.file)),
         }
     }
@@ -126,7 +126,7 @@ impl Body<'_, '_> {
         &self,
         word: &Ident,
         values: &[ast::Expr],
-        want: Option<&Type>,
+        expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
         let is_vector = word.is("vect");
@@ -134,15 +134,16 @@ impl Body<'_, '_> {
             let message = "`rng(…)`, a range, is outside of the language";
             return Err(self.report(self.error("uc-range", span, message).hint("set `Min` and `Max` of the struct")));
         }
-        let (name, wanted) = if is_vector { ("vector", "vect") } else { ("rotator", "rot") };
-        let by_want = want.and_then(|want| self.checker.triple(want)).filter(|(_, kind)| *kind == is_vector);
-        let found = by_want.or_else(|| self.checker.triple_named(name, self.at(span)));
+        let (name, keyword) = if is_vector { ("vector", "vect") } else { ("rotator", "rot") };
+        let from_expected =
+            expected.and_then(|expected| self.checker.triple(expected)).filter(|(_, kind)| *kind == is_vector);
+        let found = from_expected.or_else(|| self.checker.triple_named(name, self.at(span)));
         let Some((triple, _)) = found else {
             let message = format!("reflection has no struct `{name}` of three numbers");
             return Err(self.report(self.error("uc-unknown-type", word.span, message)));
         };
         let [one, two, three] = values else {
-            let message = format!("`{wanted}` takes three numbers, not {}", values.len());
+            let message = format!("`{keyword}` takes three numbers, not {}", values.len());
             return Err(self.report(self.error("uc-arguments", span, message)));
         };
         let mut numbers = [0.0; 3];
@@ -154,7 +155,7 @@ impl Body<'_, '_> {
                 Some(Const::Float(number)) => *number,
                 Some(Const::Int(number)) => *number as f64,
                 _ => {
-                    let message = format!("`{wanted}` takes number literals");
+                    let message = format!("`{keyword}` takes number literals");
                     return Err(self.report(self.error("uc-not-constant", value.span, message)));
                 }
             };

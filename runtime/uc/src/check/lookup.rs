@@ -104,23 +104,23 @@ impl Checker<'_> {
                 let message = format!("`{}` is not a class", in_dots(names));
                 Err(self.report(Diagnostic::error("uc-no-class", (file, last.span), message)))
             }
-            Some(Err(told)) => Err(told),
+            Some(Err(reported)) => Err(reported),
             None => Err(self.unknown_type("class", names, file)),
         }
     }
 
     /// Reports an unknown type name, once per file.
-    pub(super) fn unknown_type(&self, what: &str, names: &[Ident], file: usize) -> super::Told {
-        let Some(last) = names.last() else { return super::Told };
-        if !self.told.borrow_mut().insert((file, last.text.to_ascii_lowercase())) {
-            return super::Told;
+    pub(super) fn unknown_type(&self, what: &str, names: &[Ident], file: usize) -> super::Reported {
+        let Some(last) = names.last() else { return super::Reported };
+        if !self.reported.borrow_mut().insert((file, last.text.to_ascii_lowercase())) {
+            return super::Reported;
         }
         // Skips files whose class declaration could not be parsed; their error is already reported.
-        let is_lost = |(file, source): (&crate::ast::File, &crate::source::Source)| {
+        let is_unparsed = |(file, source): (&crate::ast::File, &crate::source::Source)| {
             file.class.is_none() && source.stem().eq_ignore_ascii_case(&last.text)
         };
-        if self.files.iter().zip(self.sources).any(is_lost) {
-            return super::Told;
+        if self.files.iter().zip(self.sources).any(is_unparsed) {
+            return super::Reported;
         }
         if let Some(of) = self.refused(&in_dots(names)) {
             let message = format!("the {what} `{}` is declared by {of}, which has errors", in_dots(names));
@@ -142,8 +142,8 @@ impl Checker<'_> {
         };
         let of_kind = table.iter().filter(|(_, found)| found.iter().any(|found| fits(&found)));
         if let Some(near) = self.near(&last.text, of_kind.map(|(name, _)| name.as_str())) {
-            let shown = table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), shown_type);
-            error = error.hint(format!("a similar name exists: `{shown}`"));
+            let name = table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), type_name);
+            error = error.hint(format!("a similar name exists: `{name}`"));
         }
         self.report(error)
     }
@@ -336,7 +336,7 @@ impl Checker<'_> {
     }
 }
 
-fn shown_type(symbol: &TypeSym) -> String {
+fn type_name(symbol: &TypeSym) -> String {
     match symbol {
         TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => {
             path.rsplit('.').next().unwrap_or(path).to_owned()

@@ -23,7 +23,7 @@ pub(super) struct Members<'a> {
 
 /// Evaluated specifiers of a variable.
 #[derive(Default)]
-struct Words {
+struct VarSpecifiers {
     flags: u64,
     meta: Vec<(String, String)>,
     read: Access,
@@ -47,8 +47,8 @@ impl<'a> Checker<'a> {
         open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
         for (work, found) in open {
             // A delegate of a base class is not declared again; the new body overrides it.
-            let above = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
-            if above.is_some() {
+            let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
+            if overridden.is_some() {
                 continue;
             }
             if let Some(delegate) = self.delegate(work, found) {
@@ -83,9 +83,9 @@ impl<'a> Checker<'a> {
         }
         let signature: Option<SignatureText> = func.signature().filter(|signature| {
             // The description of a delegate type contains the descriptions of its delegate parameters.
-            let fits = words_in(signature) <= MOST_WORDS;
+            let fits = count_nodes(signature) <= MAX_TYPE_NODES;
             if !fits {
-                let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MOST_WORDS} words");
+                let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MAX_TYPE_NODES} words");
                 self.report(Diagnostic::error("uc-too-deep", at, message));
             }
             fits
@@ -155,14 +155,14 @@ impl<'a> Checker<'a> {
                 _ => {}
             }
         }
-        let above = work.base.as_deref();
-        let mut values = above.and_then(|above| self.class(above)).map_or(0, |class| class.values);
+        let base = work.base.as_deref();
+        let mut values = base.and_then(|base| self.class(base)).map_or(0, |class| class.values);
         for (symbol, at) in symbols {
             if let Some(ty) = &symbol.ty {
                 let _ = self.add_values(&mut values, ty, &work.head.name.text, at);
             }
-            let inherited = above.and_then(|above| {
-                let chain = self.chain(above);
+            let inherited = base.and_then(|base| {
+                let chain = self.chain(base);
                 let has = |class: &&Rc<ClassSym>| {
                     taken(&class.props, &symbol.name)
                         || taken(&class.delegates, &symbol.name)
@@ -194,7 +194,7 @@ impl<'a> Checker<'a> {
         properties: &mut Vec<hir::Property>,
         symbols: &mut Vec<(PropSym, At)>,
     ) {
-        let words = self.var_words(found, work.file, &work.head.name.text);
+        let specifiers = self.var_specifiers(found, work.file, &work.head.name.text);
         let ty = self.type_of_ref(&found.ty, work.file, &work.path);
         for name in &found.names {
             self.check_name(&name.name, work.file);
@@ -208,22 +208,22 @@ impl<'a> Checker<'a> {
                     name: name.name.text.clone(),
                     ty: ty.clone(),
                     owner: work.path.clone(),
-                    read: words.read,
-                    write: if words.write == Access::Public { words.read } else { words.write },
+                    read: specifiers.read,
+                    write: if specifiers.write == Access::Public { specifiers.read } else { specifiers.write },
                     readable: true,
-                    writable: if words.is_const { Err("it is `const`") } else { Ok(()) },
+                    writable: if specifiers.is_const { Err("it is `const`") } else { Ok(()) },
                     at: Some(at),
                 },
                 at,
             ));
             if let Some(ty) = ty {
-                properties.push(self.property(name, ty, &words, &found.doc, at));
+                properties.push(self.property(name, ty, &specifiers, &found.doc, at));
             }
         }
     }
 
-    fn property(&self, name: &VarName, ty: Type, words: &Words, doc: &str, at: At) -> hir::Property {
-        let mut meta = words.meta.clone();
+    fn property(&self, name: &VarName, ty: Type, specifiers: &VarSpecifiers, doc: &str, at: At) -> hir::Property {
+        let mut meta = specifiers.meta.clone();
         meta.extend(ast::meta_in(name.meta.as_deref()));
         if let Type::Fixed(_, len) = &ty {
             meta.push((ARRAY_DIM.to_owned(), len.to_string()));
@@ -231,34 +231,36 @@ impl<'a> Checker<'a> {
         hir::Property {
             name: name.name.text.clone(),
             ty,
-            flags: words.flags,
+            flags: specifiers.flags,
             meta,
             default: None,
-            access: words.read,
-            is_const: words.is_const,
+            access: specifiers.read,
+            is_const: specifiers.is_const,
             doc: doc.to_owned(),
             line: self.line(at),
         }
     }
 
-    fn var_words(&self, found: &ast::Var, file: usize, class: &str) -> Words {
-        let mut words =
-            Words { flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE, ..Words::default() };
+    fn var_specifiers(&self, found: &ast::Var, file: usize, class: &str) -> VarSpecifiers {
+        let mut specifiers = VarSpecifiers {
+            flags: property_flags::BLUEPRINT_READ | property_flags::BLUEPRINT_WRITE,
+            ..VarSpecifiers::default()
+        };
         let mut edit = property_flags::EDIT_ANYWHERE;
         self.one_access(found.modifiers.iter(), file, "uc-unknown-word");
-        for Modifier { word, .. } in &found.modifiers {
+        for Modifier { name: word, .. } in &found.modifiers {
             match word.text.to_ascii_lowercase().as_str() {
-                "const" => words.is_const = true,
-                "transient" | "duplicatetransient" => words.flags |= property_flags::TRANSIENT,
-                "savegame" => words.flags |= property_flags::SAVE_GAME,
+                "const" => specifiers.is_const = true,
+                "transient" | "duplicatetransient" => specifiers.flags |= property_flags::TRANSIENT,
+                "savegame" => specifiers.flags |= property_flags::SAVE_GAME,
                 "editconst" => edit = property_flags::VISIBLE_ANYWHERE,
-                "private" => words.read = Access::Private,
-                "protected" => words.read = Access::Protected,
-                "public" => words.read = Access::Public,
-                "privatewrite" => words.write = Access::Private,
-                "protectedwrite" => words.write = Access::Protected,
+                "private" => specifiers.read = Access::Private,
+                "protected" => specifiers.read = Access::Protected,
+                "public" => specifiers.read = Access::Public,
+                "privatewrite" => specifiers.write = Access::Private,
+                "protectedwrite" => specifiers.write = Access::Protected,
                 text @ ("config" | "globalconfig" | "localized") => {
-                    words.meta.push((text.to_owned(), "true".to_owned()));
+                    specifiers.meta.push((text.to_owned(), "true".to_owned()));
                     self.warn_once(file, word, "uc-config", "values of `config`, `globalconfig` and `localized` variables are not read from ini files: `defaultproperties` sets them");
                 }
                 "native" => {
@@ -269,7 +271,7 @@ impl<'a> Checker<'a> {
                         "no native code shares a `native` variable of a script class: it is one as any other",
                     );
                 }
-                text if super::outside::is_var_word(text) => {}
+                text if super::outside::is_var_specifier(text) => {}
                 _ => {
                     let message = format!("`{}` is not a variable specifier", word.text);
                     self.report(Diagnostic::error("uc-unknown-word", (file, word.span), message));
@@ -277,11 +279,11 @@ impl<'a> Checker<'a> {
             }
         }
         if let Some(category) = &found.category {
-            words.flags |= edit;
+            specifiers.flags |= edit;
             let category = if category.is_empty() { class.to_owned() } else { category.clone() };
-            words.meta.push(("category".to_owned(), category));
+            specifiers.meta.push(("category".to_owned(), category));
         }
-        words
+        specifiers
     }
 
     pub(super) fn fields_of(&self, found: &ast::Struct, file: usize, class: &str, path: &Path) -> Vec<hir::Property> {
@@ -290,7 +292,7 @@ impl<'a> Checker<'a> {
         for item in &found.items {
             match item {
                 Item::Var(var) => {
-                    let words = self.var_words(var, file, &found.name.text);
+                    let specifiers = self.var_specifiers(var, file, &found.name.text);
                     let ty = self.type_of_ref(&var.ty, file, class);
                     for name in &var.names {
                         self.check_name(&name.name, file);
@@ -305,7 +307,7 @@ impl<'a> Checker<'a> {
                             continue;
                         }
                         // `Nothing` replaces an unknown type, which is already reported.
-                        fields.push(self.property(name, ty.unwrap_or(Type::Nothing), &words, &var.doc, at));
+                        fields.push(self.property(name, ty.unwrap_or(Type::Nothing), &specifiers, &var.doc, at));
                     }
                 }
                 Item::Struct(_) | Item::Enum(_) | Item::Defaults(_) => {}
@@ -318,9 +320,9 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a second access specifier that differs from the first.
-    pub(super) fn one_access<'m>(&self, words: impl Iterator<Item = &'m Modifier>, file: usize, id: &'static str) {
+    pub(super) fn one_access<'m>(&self, specifiers: impl Iterator<Item = &'m Modifier>, file: usize, id: &'static str) {
         let is_access = |word: &ast::Ident| ["private", "protected", "public"].iter().any(|known| word.is(known));
-        let mut found = words.map(|modifier| &modifier.word).filter(|word| is_access(word));
+        let mut found = specifiers.map(|modifier| &modifier.name).filter(|word| is_access(word));
         let Some(first) = found.next() else { return };
         if let Some(second) = found.find(|second| !second.is(&first.text)) {
             let message = format!("`{}` conflicts with `{}`: remove one of them", second.text, first.text);
@@ -335,19 +337,19 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn warn_once(&self, file: usize, word: &ast::Ident, id: &'static str, message: &str) {
-        if self.told.borrow_mut().insert((file, id.to_owned())) {
+        if self.reported.borrow_mut().insert((file, id.to_owned())) {
             self.report(Diagnostic::error(id, (file, word.span), message).warning());
         }
     }
 }
 
 /// Maximum number of nodes in the description of a delegate type.
-const MOST_WORDS: usize = 1_000;
+const MAX_TYPE_NODES: usize = 1_000;
 
-fn words_in(signature: &SignatureText) -> usize {
+fn count_nodes(signature: &SignatureText) -> usize {
     fn of(ty: &TypeText) -> usize {
         match ty {
-            TypeText::Delegate(_, _, signature) => 1 + words_in(signature),
+            TypeText::Delegate(_, _, signature) => 1 + count_nodes(signature),
             TypeText::Container(_, inner) => 1 + inner.iter().map(of).sum::<usize>(),
             _ => 1,
         }

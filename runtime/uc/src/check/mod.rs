@@ -47,7 +47,7 @@ pub(crate) use complete::complete_in;
 use symbols::{At, ClassSym, Enums, FuncSym, Named, StructSym};
 
 /// Maximum number of stored messages of a package.
-const MOST_MESSAGES: usize = 10_000;
+const MAX_MESSAGES: usize = 10_000;
 
 /// Options of a check.
 #[derive(Clone, Debug, Default)]
@@ -133,8 +133,8 @@ pub fn outside(package: &str, sources: &[Source], parsed: Parsed) -> Vec<Diagnos
     let options = Options::default();
     let checker = Checker::new(package, sources, &files, &world.types, &options, Vec::new());
     checker.package();
-    let told = checker.messages.into_inner();
-    messages.extend(told.into_iter().filter(|message| OUTSIDE.contains(&message.id)));
+    let reported = checker.messages.into_inner();
+    messages.extend(reported.into_iter().filter(|message| OUTSIDE.contains(&message.id)));
     in_order(messages, sources)
 }
 
@@ -148,9 +148,9 @@ fn in_order(messages: Vec<Diagnostic>, sources: &[Source]) -> Vec<Diagnostic> {
 
 /// Marker: the failure is already reported.
 #[derive(Debug)]
-pub(crate) struct Told;
+pub(crate) struct Reported;
 
-pub(crate) type Found<T> = Result<T, Told>;
+pub(crate) type Found<T> = Result<T, Reported>;
 
 #[derive(Clone, Debug)]
 pub(crate) enum TypeSym {
@@ -169,9 +169,9 @@ pub(crate) struct Checker<'a> {
     options: &'a Options,
     messages: RefCell<Vec<Diagnostic>>,
     /// Offsets of syntax errors by file.
-    misread: HashMap<usize, Vec<u32>>,
+    syntax_errors: HashMap<usize, Vec<u32>>,
     /// Reported unknown names by file.
-    told: RefCell<HashSet<(usize, String)>>,
+    reported: RefCell<HashSet<(usize, String)>>,
     /// Types by name in lower case; types of the package come first.
     type_names: RefCell<HashMap<String, Vec<TypeSym>>>,
     classes: RefCell<HashMap<hir::Path, Option<Rc<ClassSym>>>>,
@@ -185,11 +185,11 @@ pub(crate) struct Checker<'a> {
     /// Constants under evaluation, to detect cycles.
     open_consts: RefCell<Vec<At>>,
     /// Constants without a value whose error is already reported.
-    wrong_consts: RefCell<HashSet<At>>,
+    invalid_consts: RefCell<HashSet<At>>,
     /// Values of constants by location and class of the use, for each expected type.
-    known_consts: RefCell<HashMap<(At, String), consts::Known>>,
+    const_values: RefCell<HashMap<(At, String), consts::ConstValues>>,
     /// True once the nesting limit of constants was reported.
-    deep_consts: Cell<bool>,
+    depth_reported: Cell<bool>,
     /// Remaining number of similar-name searches.
     hints: Cell<u32>,
     /// Number of fields of all structs so far, with inherited ones.
@@ -198,7 +198,7 @@ pub(crate) struct Checker<'a> {
     starts: Cell<u64>,
     /// Index of the first error in `messages`; beyond the end without errors.
     first_error: Cell<usize>,
-    /// Number of messages beyond [`MOST_MESSAGES`].
+    /// Number of messages beyond [`MAX_MESSAGES`].
     unlisted: Cell<u64>,
     /// Exceeded totals; each is reported once.
     passed: RefCell<HashSet<&'static str>>,
@@ -215,9 +215,9 @@ impl<'a> Checker<'a> {
         options: &'a Options,
         messages: Vec<Diagnostic>,
     ) -> Self {
-        let mut misread: HashMap<usize, Vec<u32>> = HashMap::default();
+        let mut syntax_errors: HashMap<usize, Vec<u32>> = HashMap::default();
         for message in messages.iter().filter(|message| message.is_error()) {
-            misread.entry(message.file).or_default().push(message.span.start);
+            syntax_errors.entry(message.file).or_default().push(message.span.start);
         }
         let first_error = messages.iter().position(Diagnostic::is_error).unwrap_or(usize::MAX);
         let checker = Self {
@@ -227,8 +227,8 @@ impl<'a> Checker<'a> {
             types,
             options,
             messages: RefCell::new(messages),
-            misread,
-            told: RefCell::default(),
+            syntax_errors,
+            reported: RefCell::default(),
             type_names: RefCell::default(),
             classes: RefCell::default(),
             structs: RefCell::default(),
@@ -237,33 +237,33 @@ impl<'a> Checker<'a> {
             interfaces: RefCell::default(),
             own_interfaces: RefCell::default(),
             open_consts: RefCell::default(),
-            wrong_consts: RefCell::default(),
-            known_consts: RefCell::default(),
-            deep_consts: Cell::new(false),
+            invalid_consts: RefCell::default(),
+            const_values: RefCell::default(),
+            depth_reported: Cell::new(false),
             hints: Cell::new(200),
             fields: Cell::default(),
             starts: Cell::default(),
             passed: RefCell::default(),
             first_error: Cell::new(first_error),
             unlisted: Cell::default(),
-            unwritten: Cell::new(defaults::MOST_UNWRITTEN),
+            unwritten: Cell::new(defaults::MAX_UNWRITTEN),
         };
         checker.read_reflection();
         checker
     }
 
-    pub(crate) fn report(&self, diagnostic: Diagnostic) -> Told {
+    pub(crate) fn report(&self, diagnostic: Diagnostic) -> Reported {
         let mut messages = self.messages.borrow_mut();
         let has_error = self.first_error.get() < messages.len();
-        if messages.len() >= MOST_MESSAGES && (has_error || !diagnostic.is_error()) {
+        if messages.len() >= MAX_MESSAGES && (has_error || !diagnostic.is_error()) {
             self.unlisted.set(self.unlisted.get() + 1);
-            return Told;
+            return Reported;
         }
         if diagnostic.is_error() && !has_error {
             self.first_error.set(messages.len());
         }
         messages.push(diagnostic);
-        Told
+        Reported
     }
 
     /// Truncates the messages to the given number.

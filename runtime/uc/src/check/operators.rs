@@ -1,9 +1,9 @@
 //! Operators: operand types and result types.
 
 use super::body::Body;
-use super::convert::{Way, converted, is_text};
+use super::convert::{Coercion, converted, is_text};
 use super::literals::{is_fraction, is_number};
-use super::{Found, Told};
+use super::{Found, Reported};
 use crate::ast::{self, Infix, Prefix};
 use crate::hir::{Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Type, Unary};
 use crate::source::Span;
@@ -243,7 +243,7 @@ impl Body<'_, '_> {
         at: Span,
         one: &ast::Expr,
         other: &ast::Expr,
-        want: Option<&Type>,
+        expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
         if op.assigns() {
@@ -262,7 +262,7 @@ impl Body<'_, '_> {
             let kind = ExprKind::Binary(binary, Box::new(left?), Box::new(right?));
             return Ok(Expr { kind, ty: Type::Text, line: self.line(span) });
         }
-        let (left, right) = self.operands(op, one, other, want)?;
+        let (left, right) = self.operands(op, one, other, expected)?;
         let line = self.line(span);
         // Comparison of a delegate with `none`.
         if matches!(op, Infix::Eq | Infix::Ne) {
@@ -303,18 +303,18 @@ impl Body<'_, '_> {
     }
 
     /// Checks both operands. Number literals take the kind of the other operand, names resolve in its enum.
-    fn operands(&self, op: Infix, one: &ast::Expr, other: &ast::Expr, want: Option<&Type>) -> Found<(Expr, Expr)> {
+    fn operands(&self, op: Infix, one: &ast::Expr, other: &ast::Expr, expected: Option<&Type>) -> Found<(Expr, Expr)> {
         let shifts = matches!(op, Infix::Shl | Infix::Shr | Infix::Ushr);
         let numeric = |found: &Found<Expr>| match found {
             Ok(Expr { ty: ty @ Type::Num(_), .. }) => Some(ty.clone()),
             Ok(Expr { ty: ty @ (Type::Enum(..) | Type::Delegate(..)), .. }) => Some(ty.clone()),
             Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
-            Err(Told) => None,
+            Err(Reported) => None,
         };
         // The expected type does not affect operands: `7 / 2` is 3 even for a `float`. Exception: float literals are `f64` if a
         // `double` is expected.
-        let want = want.filter(|want| **want == Type::Num(Num::F64));
-        let want_of = |value: &ast::Expr| if is_fraction(value) { want } else { None };
+        let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
+        let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
         if is_number(one) && !is_number(other) && !shifts {
             let right = self.value(other, None);
@@ -327,9 +327,9 @@ impl Body<'_, '_> {
             let left = self.value(one, numeric(&right).as_ref());
             return Ok((left?, right?));
         }
-        let left = self.value(one, want_of(one));
+        let left = self.value(one, expected_of(one));
         let hint = if shifts || (is_number(one) && is_number(other)) { None } else { numeric(&left) };
-        let right = self.value(other, hint.as_ref().or(want_of(other)));
+        let right = self.value(other, hint.as_ref().or(expected_of(other)));
         Ok((left?, right?))
     }
 
@@ -337,19 +337,19 @@ impl Body<'_, '_> {
     pub(super) fn text_operand(&self, value: &ast::Expr) -> Found<Expr> {
         let found = self.value(value, None)?;
         if found.ty == Type::None {
-            return Ok(self.known(Const::Text("None".to_owned()), Type::Text, value.span));
+            return Ok(self.const_expr(Const::Text("None".to_owned()), Type::Text, value.span));
         }
         match self.checker.explicit(&found.ty, &Type::Text) {
-            Some(way) => Ok(converted(found, way, &Type::Text)),
+            Some(coercion) => Ok(converted(found, coercion, &Type::Text)),
             None => Err(self.mismatch(&found.ty, &Type::Text, self.at(value.span))),
         }
     }
 
-    fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Told {
+    fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Reported {
         // Operators declared by classes are unsupported, which is already reported.
         let is_declared = self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(op.sign()));
         if is_declared || self.checker.is_unsure(&left.ty) || self.checker.is_unsure(&right.ty) {
-            return Told;
+            return Reported;
         }
         let message = format!("`{}` is not defined for `{}` and `{}`", op.sign(), left.ty, right.ty);
         let mut error = self.error("uc-operator-types", at, message);
@@ -399,15 +399,15 @@ impl Body<'_, '_> {
 
     fn compound_of(&self, place: Expr, op: Binary, left: &Type, value: Expr, result: &Type, span: Span) -> Found<Expr> {
         let ty = place.ty.clone();
-        let way = |from: &Type, to: &Type| match self.checker.implicit(from, to) {
-            Some(Way::By(conversion)) => Ok(Some(conversion)),
-            Some(Way::Same) => Ok(None),
+        let coercion = |from: &Type, to: &Type| match self.checker.implicit(from, to) {
+            Some(Coercion::By(conversion)) => Ok(Some(conversion)),
+            Some(Coercion::Same) => Ok(None),
             None => match (from, to) {
                 (Type::Num(from), Type::Enum(path, to)) => Ok(Some(Conversion::NumToEnum(*from, path.clone(), *to))),
                 _ => Err(self.mismatch(from, to, self.at(span))),
             },
         };
-        let (widen, narrow) = (way(&ty, left)?, way(result, &ty)?);
+        let (widen, narrow) = (coercion(&ty, left)?, coercion(result, &ty)?);
         let kind = ExprKind::Compound(Box::new(Compound { place, widen, op, value, narrow }));
         Ok(Expr { kind, ty, line: self.line(span) })
     }
@@ -424,7 +424,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind: ExprKind::Step { place: Box::new(place), up, post }, ty, line: self.line(span) })
     }
 
-    pub(super) fn prefix(&self, sign: Prefix, of: &ast::Expr, want: Option<&Type>, span: Span) -> Found<Expr> {
+    pub(super) fn prefix(&self, sign: Prefix, of: &ast::Expr, expected: Option<&Type>, span: Span) -> Found<Expr> {
         let line = self.line(span);
         let make = |unary, of: Expr, ty| Ok(Expr { kind: ExprKind::Unary(unary, Box::new(of)), ty, line });
         match sign {
@@ -440,18 +440,20 @@ impl Body<'_, '_> {
             inner = of;
         }
         match (&inner.kind, sign) {
-            (ast::ExprKind::Int(text, number), Prefix::Minus) => return self.whole(text, *number, true, want, span),
-            (ast::ExprKind::Float(_, number), Prefix::Minus) => return self.fraction(-number, want, span),
+            (ast::ExprKind::Int(text, number), Prefix::Minus) => {
+                return self.whole(text, *number, true, expected, span);
+            }
+            (ast::ExprKind::Float(_, number), Prefix::Minus) => return self.fraction(-number, expected, span),
             _ => {}
         }
         let found = self.value(of, None)?;
         let refused = |body: &Self| {
-            let shown = match sign {
+            let operator = match sign {
                 Prefix::Minus => "-",
                 Prefix::Plus => "+",
                 _ => "~",
             };
-            let message = format!("`{shown}` is not defined for `{}`", found.ty);
+            let message = format!("`{operator}` is not defined for `{}`", found.ty);
             body.report(body.error("uc-operator-types", span, message))
         };
         let triple = self.checker.triple(&found.ty).map(|(triple, _)| triple);
@@ -488,9 +490,9 @@ impl Body<'_, '_> {
                 let found = self.coerced(found, &ty, self.at(span))?;
                 match &found.kind {
                     ExprKind::Const(Const::Int(value)) if num.range().is_some_and(|(low, _)| *value > low) => {
-                        Ok(self.known(Const::Int(-value), ty, span))
+                        Ok(self.const_expr(Const::Int(-value), ty, span))
                     }
-                    ExprKind::Const(Const::Float(value)) => Ok(self.known(Const::Float(-value), ty, span)),
+                    ExprKind::Const(Const::Float(value)) => Ok(self.const_expr(Const::Float(-value), ty, span)),
                     _ => make(Unary::Neg(num), found, ty),
                 }
             }

@@ -3,15 +3,15 @@
 use super::Checker;
 use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
-use crate::parse::{VAR_WORDS, directive_outside, macro_outside};
+use crate::parse::{VAR_SPECIFIERS, directive_outside, macro_outside};
 
 /// Returns true for variable specifiers that have no effect or are handled elsewhere.
-pub(super) fn is_var_word(word: &str) -> bool {
-    VAR_WORDS.contains(&word)
+pub(super) fn is_var_specifier(word: &str) -> bool {
+    VAR_SPECIFIERS.contains(&word)
 }
 
 /// Class specifiers for editors, native code and serialization.
-const CLASS_WORDS: &[&str] = &[
+const CLASS_SPECIFIERS: &[&str] = &[
     "abstract",
     "final",
     "transient",
@@ -62,7 +62,7 @@ impl Checker<'_> {
         let at = (file, found.span);
         let error = |id, message: String| Diagnostic::error(id, at, message);
         let name = || found.name.as_ref().map_or(String::new(), |name| format!(" `{}`", name.text));
-        let told = match found.what {
+        let diagnostic = match found.what {
             OutsideKind::State => error("uc-state", format!("the state{} is outside of the language", name()))
                 .hint("keep the state in a variable, and check it in the functions"),
             OutsideKind::Replication => {
@@ -78,11 +78,11 @@ impl Checker<'_> {
             OutsideKind::Directive => directive_outside(&found.raw, at),
             OutsideKind::Macro => macro_outside(found.name.as_ref().map_or("", |name| name.text.as_str()), at),
         };
-        self.report(told);
+        self.report(diagnostic);
     }
 
-    pub(super) fn class_words(&self, head: &ClassHead, file: usize) {
-        for Modifier { word, argument } in &head.modifiers {
+    pub(super) fn check_class_specifiers(&self, head: &ClassHead, file: usize) {
+        for Modifier { name: word, argument } in &head.modifiers {
             let at = (file, word.span);
             match word.text.to_ascii_lowercase().as_str() {
                 "native" => self.warn_once(
@@ -99,7 +99,7 @@ impl Checker<'_> {
                     );
                     self.warn_once(file, word, "uc-within", &message);
                 }
-                text if CLASS_WORDS.contains(&text) => {}
+                text if CLASS_SPECIFIERS.contains(&text) => {}
                 _ => {
                     let message = format!("`{}` is not a class specifier", word.text);
                     self.report(Diagnostic::error("uc-unknown-word", at, message));
@@ -108,8 +108,8 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn struct_word(&self, word: &Modifier, file: usize) {
-        const WORDS: &[&str] = &[
+    pub(super) fn check_struct_specifier(&self, word: &Modifier, file: usize) {
+        const SPECIFIERS: &[&str] = &[
             "native",
             "export",
             "immutable",
@@ -122,9 +122,9 @@ impl Checker<'_> {
             "noexport",
             "long",
         ];
-        if !WORDS.contains(&word.word.text.to_ascii_lowercase().as_str()) {
-            let message = format!("`{}` is not a struct specifier", word.word.text);
-            self.report(Diagnostic::error("uc-unknown-word", (file, word.word.span), message));
+        if !SPECIFIERS.contains(&word.name.text.to_ascii_lowercase().as_str()) {
+            let message = format!("`{}` is not a struct specifier", word.name.text);
+            self.report(Diagnostic::error("uc-unknown-word", (file, word.name.span), message));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::symbols::{At, PropSym, get_caseless};
-use super::{Found, Told, TypeSym};
+use super::{Found, Reported, TypeSym};
 use crate::ast::{self, Ident};
 use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Expr, ExprKind, Intrinsic, Path, Type};
 use crate::source::Span;
@@ -11,17 +11,17 @@ use crate::token::lower;
 impl Body<'_, '_> {
     /// Checks an expression without reporting messages, to find its type before its use is known.
     pub(super) fn value_quietly(&self, value: &ast::Expr) -> Found<Expr> {
-        let (messages, told) = (self.checker.messages.borrow().len(), self.checker.told.borrow().clone());
+        let (messages, reported) = (self.checker.messages.borrow().len(), self.checker.reported.borrow().clone());
         let found = self.value(value, None);
         if found.is_err() {
             self.checker.take_back(messages);
-            *self.checker.told.borrow_mut() = told;
+            *self.checker.reported.borrow_mut() = reported;
         }
         found
     }
 
     /// `a.b`.
-    pub(super) fn member(&self, of: &ast::Expr, name: &Ident, want: Option<&Type>, span: Span) -> Found<Expr> {
+    pub(super) fn member(&self, of: &ast::Expr, name: &Ident, expected: Option<&Type>, span: Span) -> Found<Expr> {
         match &of.kind {
             ast::ExprKind::Default => {
                 return self.default_property(self.self_class(of.span), &self.class.clone(), name, span);
@@ -41,8 +41,8 @@ impl Body<'_, '_> {
                 let Some(found) = self.checker.find_function(&path, &name.text) else {
                     return Err(self.no_such_function(&path, name));
                 };
-                return match want {
-                    Some(Type::Delegate(..)) => self.function_value(Some(class), &found, want, span),
+                return match expected {
+                    Some(Type::Delegate(..)) => self.function_value(Some(class), &found, expected, span),
                     _ => {
                         let message = format!("`{}` is a function: `(` is missing behind it", found.name);
                         Err(self.report(self.error("uc-no-value", name.span, message)))
@@ -59,7 +59,7 @@ impl Body<'_, '_> {
             _ => {}
         }
         let base = self.value(of, None)?;
-        self.member_of(base, name, want, span)
+        self.member_of(base, name, expected, span)
     }
 
     /// Returns true if the name denotes a local, property or constant, and so not a type.
@@ -78,21 +78,21 @@ impl Body<'_, '_> {
         matches!(ty, Some(Some(Type::Enum(..))))
     }
 
-    pub(super) fn member_of(&self, base: Expr, name: &Ident, want: Option<&Type>, span: Span) -> Found<Expr> {
+    pub(super) fn member_of(&self, base: Expr, name: &Ident, expected: Option<&Type>, span: Span) -> Found<Expr> {
         let line = self.line(name.span);
         match base.ty.clone() {
-            Type::Object(class) => self.property_of(Some(base), &class, name, want, span),
+            Type::Object(class) => self.property_of(Some(base), &class, name, expected, span),
             Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
                 let object = Type::Object(class.clone());
-                let way = super::convert::Way::By(crate::hir::Conversion::FromReference(kind));
-                let base = super::convert::converted(base, way, &object);
-                self.property_of(Some(base), &class, name, want, span)
+                let coercion = super::convert::Coercion::By(crate::hir::Conversion::FromReference(kind));
+                let base = super::convert::converted(base, coercion, &object);
+                self.property_of(Some(base), &class, name, expected, span)
             }
             Type::Struct(path) => {
-                let Some(structure) = self.checker.structure(&path) else { return Err(Told) };
+                let Some(structure) = self.checker.structure(&path) else { return Err(Reported) };
                 let Some(field) = structure.by_name.get(&name.text) else {
                     if structure.broken {
-                        return Err(Told);
+                        return Err(Reported);
                     }
                     let message = format!("`{}` has no field `{}`", base.ty, name.text);
                     let mut error = self.error("uc-unknown-member", name.span, message);
@@ -102,11 +102,11 @@ impl Body<'_, '_> {
                     }
                     return Err(self.report(error));
                 };
-                let ty = field.ty.clone().ok_or(Told)?;
+                let ty = field.ty.clone().ok_or(Reported)?;
                 let kind = ExprKind::Field { base: Box::new(base), structure: path, field: field.name.clone() };
                 Ok(Expr { kind, ty, line })
             }
-            Type::Fixed(_, len) if name.is("length") => Ok(self.known(Const::Int(len.into()), Type::INT, span)),
+            Type::Fixed(_, len) if name.is("length") => Ok(self.const_expr(Const::Int(len.into()), Type::INT, span)),
             Type::Array(_) | Type::Set(_) | Type::Map(..) if name.is("length") => {
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::Length, vec![base]), ty: Type::INT, line })
             }
@@ -131,7 +131,7 @@ impl Body<'_, '_> {
         object: Option<Expr>,
         class: &Path,
         name: &Ident,
-        want: Option<&Type>,
+        expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
         let line = self.line(name.span);
@@ -149,21 +149,21 @@ impl Body<'_, '_> {
             return found;
         }
         // Function used as the value of a delegate.
-        if matches!(want, Some(Type::Delegate(..)))
+        if matches!(expected, Some(Type::Delegate(..)))
             && let Some(found) = self.checker.find_function(class, &name.text)
         {
-            return self.function_value(object, &found, want, span);
+            return self.function_value(object, &found, expected, span);
         }
         if let Some(found) = self.checker.find_function(class, &name.text) {
             let message = format!("`{}` is a function: `(` is missing behind it", found.name);
             return Err(self.report(self.error("uc-no-value", name.span, message)));
         }
         if self.checker.is_broken(class) {
-            return Err(Told);
+            return Err(Reported);
         }
         let chain = self.checker.chain(class);
-        let shown = chain.first().map_or_else(|| class.to_string(), |class| class.name.clone());
-        let message = format!("`{shown}` has no variable `{}`", name.text);
+        let class_name = chain.first().map_or_else(|| class.to_string(), |class| class.name.clone());
+        let message = format!("`{class_name}` has no variable `{}`", name.text);
         let mut error = self.error("uc-unknown-member", name.span, message);
         if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
             error = error.hint(format!("a similar name exists: `{near}`"));
@@ -180,11 +180,11 @@ impl Body<'_, '_> {
         };
         let found = self.checker.find_library_function(function)?;
         let [param] = found.params.as_slice() else { return None };
-        let (wanted, ty) = (param.ty.clone()?, found.result.clone()?);
+        let (param_ty, ty) = (param.ty.clone()?, found.result.clone()?);
         let line = self.line(name.span);
-        let args = match self.coerced(object, &wanted, self.at(name.span)) {
+        let args = match self.coerced(object, &param_ty, self.at(name.span)) {
             Ok(object) => vec![Arg::Value(object)],
-            Err(Told) => return Some(Err(Told)),
+            Err(Reported) => return Some(Err(Reported)),
         };
         let callee = Callee::Static { class: None, path: found.path.clone() };
         let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards: Vec::new() })), ty, line };
@@ -207,7 +207,7 @@ impl Body<'_, '_> {
             let message = format!("scripts cannot read `{}`: its declaration lacks `blueprint_read`", found.name);
             return Err(self.report(crate::diagnostic::Diagnostic::error("uc-access", at, message)));
         }
-        let ty = found.ty.clone().ok_or(Told)?;
+        let ty = found.ty.clone().ok_or(Reported)?;
         let kind =
             ExprKind::Property { object: object.map(Box::new), owner: found.owner.clone(), name: found.name.clone() };
         Ok(Expr { kind, ty, line: self.checker.line(at) })
@@ -222,7 +222,7 @@ impl Body<'_, '_> {
         }
     }
 
-    fn refused(&self, found: &PropSym, access: Access, at: At) -> Told {
+    fn refused(&self, found: &PropSym, access: Access, at: At) -> Reported {
         let word = if access == Access::Private { "private" } else { "protected" };
         let owner = found.owner.rsplit('.').next().unwrap_or("");
         let message = format!("`{}` is {word} in `{owner}`", found.name);
@@ -260,12 +260,12 @@ impl Body<'_, '_> {
     fn default_property(&self, class: Expr, path: &Path, name: &Ident, span: Span) -> Found<Expr> {
         let Some(found) = self.checker.find_property(path, &name.text) else {
             if self.checker.is_broken(path) {
-                return Err(Told);
+                return Err(Reported);
             }
             let chain = self.checker.chain(path);
-            let shown = chain.first().map_or_else(|| path.to_string(), |class| class.name.clone());
+            let class_name = chain.first().map_or_else(|| path.to_string(), |class| class.name.clone());
             let mut error =
-                self.error("uc-unknown-member", name.span, format!("`{shown}` has no variable `{}`", name.text));
+                self.error("uc-unknown-member", name.span, format!("`{class_name}` has no variable `{}`", name.text));
             if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
                 error = error.hint(format!("a similar name exists: `{near}`"));
             }
@@ -281,7 +281,7 @@ impl Body<'_, '_> {
         if !self.may(found.read, &found.owner) {
             return Err(self.refused(&found, found.read, self.at(name.span)));
         }
-        let ty = found.ty.clone().ok_or(Told)?;
+        let ty = found.ty.clone().ok_or(Reported)?;
         let kind =
             ExprKind::DefaultProperty { class: Box::new(class), owner: found.owner.clone(), name: found.name.clone() };
         Ok(Expr { kind, ty, line: self.line(name.span) })

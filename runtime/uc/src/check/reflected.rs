@@ -50,9 +50,9 @@ pub(crate) fn type_of(ty: &PropertyType) -> Type {
 }
 
 /// Returns the type of a parsed delegate parameter. `num_of` looks up enums.
-pub(crate) fn type_of_words(words: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
-    let of = |inner: &TypeText| Box::new(type_of_words(inner, num_of));
-    match words {
+pub(crate) fn type_of_text(text: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
+    let of = |inner: &TypeText| Box::new(type_of_text(inner, num_of));
+    match text {
         TypeText::Plain(kind) => match *kind {
             PropertyKind::BOOL => Type::Bool,
             PropertyKind::STRING => Type::Text,
@@ -177,9 +177,9 @@ fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym>
     let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
     // Enums of scripts all have this kind of number.
     let num_of = |_: &str| Num::U8;
-    let param = |(at, words): (usize, &TypeText)| ParamSym {
+    let param = |(at, text): (usize, &TypeText)| ParamSym {
         name: format!("{}", at + 1),
-        ty: Some(type_of_words(words, &num_of)),
+        ty: Some(type_of_text(text, &num_of)),
         out: signature.outs.contains(&at),
         optional: false,
         coerce: false,
@@ -189,7 +189,7 @@ fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym>
         name: name.clone(),
         path: path.clone(),
         params: signature.arguments.iter().enumerate().map(param).collect(),
-        result: signature.result.as_deref().map(|words| type_of_words(words, &num_of)),
+        result: signature.result.as_deref().map(|text| type_of_text(text, &num_of)),
         is_virtual: false,
         is_final: true,
         first: path,

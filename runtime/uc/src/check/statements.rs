@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::body::Body;
-use super::{Found, Told};
+use super::{Found, Reported};
 use crate::ast::{self, DoEnd, Infix};
 use crate::hash::HashMap;
 use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Unary};
@@ -16,7 +16,7 @@ impl Body<'_, '_> {
         for statement in statements {
             match self.statement(statement) {
                 Ok(kind) => found.extend(kind.map(|kind| Stmt { kind, line: self.line(statement.span) })),
-                Err(Told) => self.lost = true,
+                Err(Reported) => self.is_incomplete = true,
             }
         }
         found
@@ -31,7 +31,7 @@ impl Body<'_, '_> {
         body
     }
 
-    fn outside(&self, id: &'static str, span: Span, message: &str, hint: &str) -> Told {
+    fn outside(&self, id: &'static str, span: Span, message: &str, hint: &str) -> Reported {
         self.report(self.error(id, span, message).hint(hint))
     }
 
@@ -132,14 +132,14 @@ impl Body<'_, '_> {
 
     fn simple(&mut self, of: &[ast::Expr]) -> Found<Vec<Stmt>> {
         let mut found = Vec::with_capacity(of.len());
-        let mut told = None;
+        let mut reported = None;
         for value in of {
             match self.expression_statement(value) {
                 Ok(kind) => found.push(Stmt { kind, line: self.line(value.span) }),
-                Err(Told) => told = Some(Told),
+                Err(Reported) => reported = Some(Reported),
             }
         }
-        told.map_or(Ok(found), Err)
+        reported.map_or(Ok(found), Err)
     }
 
     pub(super) fn condition(&self, value: &ast::Expr) -> Found<Expr> {
@@ -155,7 +155,7 @@ impl Body<'_, '_> {
             checked.push((found, body, self.line(condition.span)));
         }
         let mut other = other.map_or_else(Vec::new, |other| self.block(other));
-        let mut found = Err(Told);
+        let mut found = Err(Reported);
         for (condition, body, line) in checked.into_iter().rev() {
             if let Ok(kind) = found {
                 other = vec![Stmt { kind, line }];
@@ -163,7 +163,7 @@ impl Body<'_, '_> {
             let before = std::mem::take(&mut other);
             found = condition.map(|condition| StmtKind::If(condition, body, before));
             if found.is_err() {
-                return Err(Told);
+                return Err(Reported);
             }
         }
         found
@@ -174,7 +174,7 @@ impl Body<'_, '_> {
         let value = self.value(value, None);
         self.breakable += 1;
         let mut made = Vec::with_capacity(arms.len());
-        let mut told = None;
+        let mut reported = None;
         let mut seen: HashMap<String, Span> = HashMap::default();
         let mut has_default = false;
         for arm in arms {
@@ -187,7 +187,7 @@ impl Body<'_, '_> {
                     has_default = true;
                     None
                 }
-                (Some(_), Err(Told)) => None,
+                (Some(_), Err(Reported)) => None,
                 (Some(case), Ok(value)) => {
                     let found = self
                         .value(case, Some(&value.ty))
@@ -208,8 +208,8 @@ impl Body<'_, '_> {
                             }
                             Some(found)
                         }
-                        Err(Told) => {
-                            told = Some(Told);
+                        Err(Reported) => {
+                            reported = Some(Reported);
                             None
                         }
                     }
@@ -219,8 +219,8 @@ impl Body<'_, '_> {
         }
         self.breakable -= 1;
         let value = value?;
-        if let Some(told) = told {
-            return Err(told);
+        if let Some(reported) = reported {
+            return Err(reported);
         }
         let Some(operation) = self.operation(Infix::Eq, &value.ty, &value.ty) else {
             let message = format!("a `switch` cannot compare values of `{}`", value.ty);
@@ -229,7 +229,7 @@ impl Body<'_, '_> {
         // The value and the arms are converted to the operand type.
         let to = operation.left.clone();
         let widen = |expr: Expr| match self.checker.implicit(&expr.ty, &to) {
-            Some(way) => super::convert::converted(expr, way, &to),
+            Some(coercion) => super::convert::converted(expr, coercion, &to),
             None => expr,
         };
         let arms = made.into_iter().map(|arm| Arm { value: arm.value.map(widen), ..arm }).collect();
@@ -242,11 +242,11 @@ impl Body<'_, '_> {
                 if let Some(value) = value {
                     self.value(value, None)?;
                 }
-                Err(Told)
+                Err(Reported)
             }
             (None, None) => Ok(StmtKind::Return(None)),
-            (None, Some(wanted)) => {
-                let message = format!("a result of `{wanted}` is missing behind `return`");
+            (None, Some(expected)) => {
+                let message = format!("a result of `{expected}` is missing behind `return`");
                 Err(self.report(self.error("uc-return", span, message)))
             }
             (Some(value), None) => {
@@ -261,9 +261,9 @@ impl Body<'_, '_> {
                 let error = self.error("uc-return", value.span, "this function has no result");
                 Err(self.report(error.hint("write the type of the result before the name of the function")))
             }
-            (Some(value), Some(wanted)) => {
-                let found = self.value(value, Some(wanted))?;
-                Ok(StmtKind::Return(Some(self.coerced(found, wanted, self.at(value.span))?)))
+            (Some(value), Some(expected)) => {
+                let found = self.value(value, Some(expected))?;
+                Ok(StmtKind::Return(Some(self.coerced(found, expected, self.at(value.span))?)))
             }
         }
     }
@@ -327,8 +327,8 @@ impl Body<'_, '_> {
         }
         let place = self.expr(target, None).and_then(|place| self.check_place(&place, target.span).map(|()| place));
         let Ok(place) = place else {
-            self.alone(value);
-            return Err(Told);
+            self.check_untyped(value);
+            return Err(Reported);
         };
         let found = self.value(value, Some(&place.ty))?;
         let found = self.coerced(found, &place.ty, self.at(value.span))?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::symbols::{At, DEEPEST_EXTENSION, Named, PropSym, StructSym};
+use super::symbols::{At, MAX_EXTENSION_DEPTH, Named, PropSym, StructSym};
 use super::{Checker, TypeSym};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
@@ -31,7 +31,7 @@ impl Checker<'_> {
                 }
             });
             for word in &found.modifiers {
-                self.struct_word(word, *file);
+                self.check_struct_specifier(word, *file);
             }
             let fields = self.fields_of(found, *file, class, &path);
             let (name, doc, line) = (found.name.text.clone(), found.doc.clone(), self.line(at));
@@ -50,11 +50,11 @@ impl Checker<'_> {
             if let Some((file, class, found)) = written {
                 self.struct_defaults(&mut structure, found, *file, class);
                 if let Some(Some(known)) = self.structs.borrow_mut().get_mut(&structure.path) {
-                    let said = structure
+                    let field_defaults = structure
                         .fields
                         .iter()
                         .filter_map(|field| Some((field.name.clone(), Rc::new(field.default.clone()?))));
-                    Rc::make_mut(known).defaults.extend(said);
+                    Rc::make_mut(known).defaults.extend(field_defaults);
                 }
             }
             done.push(structure);
@@ -90,16 +90,16 @@ impl Checker<'_> {
         }
         let mut open: Vec<_> = open.into_iter().map(Some).collect();
         let mut done: Vec<_> = order.into_iter().filter_map(|number| open[number].take()).collect();
-        let circle: Vec<_> = open.into_iter().flatten().collect();
-        if let Some((_, at)) = circle.first() {
-            let mut shown: Vec<_> = circle.iter().map(|(structure, _)| format!("`{}`", structure.name)).collect();
-            shown.sort();
-            let message = format!("these structs hold one another or themselves: {}", shown.join(", "));
+        let cycle: Vec<_> = open.into_iter().flatten().collect();
+        if let Some((_, at)) = cycle.first() {
+            let mut names: Vec<_> = cycle.iter().map(|(structure, _)| format!("`{}`", structure.name)).collect();
+            names.sort();
+            let message = format!("these structs hold one another or themselves: {}", names.join(", "));
             self.report(Diagnostic::error("uc-struct-circle", *at, message));
         }
         let open: HashMap<Path, usize> =
-            circle.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
-        for (structure, at) in circle {
+            cycle.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
+        for (structure, at) in cycle {
             let holds = |ty: &Type| {
                 let mut held = BTreeSet::new();
                 add_held(ty, &open, &mut held);
@@ -115,27 +115,29 @@ impl Checker<'_> {
     /// Returns the nearest base that is in `numbers`. A reflected struct may extend an earlier version of a struct of the
     /// package.
     fn nearest_base(&self, structure: &hir::Struct, numbers: &HashMap<Path, usize>) -> Option<usize> {
-        let above = |path: &Path| self.structure(path)?.base.clone();
-        std::iter::successors(structure.base.clone(), above).find_map(|path| numbers.get(&path).copied())
+        let next_base = |path: &Path| self.structure(path)?.base.clone();
+        std::iter::successors(structure.base.clone(), next_base).find_map(|path| numbers.get(&path).copied())
     }
 
-    /// Reports and removes the base of structs with more than [`DEEPEST_EXTENSION`] bases.
+    /// Reports and removes the base of structs with more than [`MAX_EXTENSION_DEPTH`] bases.
     fn cut_deep_bases(&self, made: &mut [(hir::Struct, At)]) {
         let bases: HashMap<Path, Path> =
             made.iter().filter_map(|(found, _)| Some((found.path.clone(), found.base.clone()?))).collect();
         for (structure, at) in made {
-            let above = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
-            if above.take(DEEPEST_EXTENSION + 1).count() > DEEPEST_EXTENSION && !self.is_circular(structure, &bases) {
+            let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
+            if base_chain.take(MAX_EXTENSION_DEPTH + 1).count() > MAX_EXTENSION_DEPTH
+                && !self.is_circular(structure, &bases)
+            {
                 structure.base = None;
-                self.too_much("structs that extend one another in a row", DEEPEST_EXTENSION, *at);
+                self.too_much("structs that extend one another in a row", MAX_EXTENSION_DEPTH, *at);
             }
         }
     }
 
     /// Returns true if a struct is among its own bases; cycles are reported separately.
     fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
-        let above = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
-        above.take(DEEPEST_EXTENSION).any(|path| *path == structure.path)
+        let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
+        base_chain.take(MAX_EXTENSION_DEPTH).any(|path| *path == structure.path)
     }
 
     fn keep_struct(&self, structure: &hir::Struct, is_partial: bool, at: At) {

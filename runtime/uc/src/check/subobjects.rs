@@ -11,12 +11,12 @@ use crate::hash::HashMap;
 use crate::hir::{self, Path};
 
 /// A class whose objects the class contains: its base, or the class of a subobject declared at the location.
-type Brings = (Path, Option<At>);
+type Contained = (Path, Option<At>);
 
 /// A class under examination: contained classes, and the index of the next one.
 struct Open {
     class: Path,
-    brings: Vec<Brings>,
+    contained: Vec<Contained>,
     next: usize,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
                 self.report(error.hint("declare it next to the other one"));
                 continue;
             }
-            if self.says_nothing(line, &class) {
+            if self.is_export_only(line, &class) {
                 continue;
             }
             defaults.extend(self.default_line(line, &inner));
@@ -108,9 +108,10 @@ impl<'a> Checker<'a> {
                 continue;
             }
             seen.insert(work.path.clone(), false);
-            let mut open = vec![Open { class: work.path.clone(), brings: self.brings(&work.path, &own), next: 0 }];
+            let mut open =
+                vec![Open { class: work.path.clone(), contained: self.contained_classes(&work.path, &own), next: 0 }];
             while let Some(top) = open.last_mut() {
-                let Some((class, _)) = top.brings.get(top.next).cloned() else {
+                let Some((class, _)) = top.contained.get(top.next).cloned() else {
                     seen.insert(top.class.clone(), true);
                     open.pop();
                     continue;
@@ -121,8 +122,8 @@ impl<'a> Checker<'a> {
                     Some(false) => self.endless(&open, &class),
                     None => {
                         seen.insert(class.clone(), false);
-                        let brings = self.brings(&class, &own);
-                        open.push(Open { class, brings, next: 0 });
+                        let contained = self.contained_classes(&class, &own);
+                        open.push(Open { class, contained, next: 0 });
                     }
                 }
             }
@@ -132,24 +133,24 @@ impl<'a> Checker<'a> {
     /// Reports the cycle if the last open class contains an object of an open class.
     fn endless(&self, open: &[Open], class: &Path) {
         let Some(from) = open.iter().position(|open| open.class == *class) else { return };
-        let circle = &open[from..];
-        let place = circle.iter().rev().find_map(|open| open.brings.get(open.next - 1)?.1);
+        let cycle = &open[from..];
+        let place = cycle.iter().rev().find_map(|open| open.contained.get(open.next - 1)?.1);
         let Some(place) = place else { return };
         let names: Vec<_> =
-            circle.iter().map(|open| self.in_package(&open.class)).chain([self.in_package(class)]).collect();
+            cycle.iter().map(|open| self.in_package(&open.class)).chain([self.in_package(class)]).collect();
         let message = format!("this object would have no end, each brings the next: {}", names.join(" → "));
         let error = Diagnostic::error("uc-subobject", place, message);
         self.report(error.hint("make the object in a function, by `new`"));
     }
 
     /// Returns the classes whose objects an object of the class contains.
-    fn brings(&self, path: &str, own: &HashMap<&str, &Work<'a>>) -> Vec<Brings> {
+    fn contained_classes(&self, path: &str, own: &HashMap<&str, &Work<'a>>) -> Vec<Contained> {
         let Some(class) = self.class(path) else { return Vec::new() };
-        let mut brings: Vec<Brings> = class.base.iter().map(|base| (base.clone(), None)).collect();
+        let mut contained: Vec<Contained> = class.base.iter().map(|base| (base.clone(), None)).collect();
         let Some(work) = own.get(path) else {
             let names = class.subobjects.names();
-            brings.extend(names.filter_map(|name| Some((class.subobjects.get(name)?.clone(), None))));
-            return brings;
+            contained.extend(names.filter_map(|name| Some((class.subobjects.get(name)?.clone(), None))));
+            return contained;
         };
         let blocks = work.items.iter().filter_map(|item| match item {
             Item::Defaults(block) => Some(&block.lines),
@@ -161,9 +162,9 @@ impl<'a> Checker<'a> {
                 && let Some(name) = &object.name
                 && let Some(class) = class.subobjects.exact(&name.text)
             {
-                brings.push((class.clone(), Some((work.file, object.span))));
+                contained.push((class.clone(), Some((work.file, object.span))));
             }
         }
-        brings
+        contained
     }
 }

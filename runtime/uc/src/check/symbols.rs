@@ -12,7 +12,7 @@ use crate::source::Span;
 use crate::token::lower;
 
 /// Maximum depth of inheritance of classes and structs.
-pub(super) const DEEPEST_EXTENSION: usize = 256;
+pub(super) const MAX_EXTENSION_DEPTH: usize = 256;
 
 /// Metadata key for the element count of a fixed array property.
 pub(crate) const ARRAY_DIM: &str = "array_dim";
@@ -206,8 +206,8 @@ pub(crate) struct EnumSym {
 impl EnumSym {
     pub(crate) fn entry(&self, name: &str) -> Option<&(String, i128)> {
         self.entries.iter().find(|(entry, _)| entry.eq_ignore_ascii_case(name)).or_else(|| {
-            let wanted = squash(name);
-            let mut found = self.entries.iter().filter(|(entry, _)| self.at.is_none() && squash(entry) == wanted);
+            let key = squash(name);
+            let mut found = self.entries.iter().filter(|(entry, _)| self.at.is_none() && squash(entry) == key);
             found.next().filter(|_| found.next().is_none())
         })
     }
@@ -285,14 +285,14 @@ impl FuncSym {
 
     /// Returns the signature in the format of delegate types.
     pub(crate) fn signature(&self) -> Option<SignatureText> {
-        let words = |ty: &Option<Type>| ty.as_ref()?.words();
-        let arguments = self.params.iter().map(|param| words(&param.ty)).collect::<Option<Vec<_>>>()?;
+        let to_text = |ty: &Option<Type>| ty.as_ref()?.type_text();
+        let arguments = self.params.iter().map(|param| to_text(&param.ty)).collect::<Option<Vec<_>>>()?;
         let outs = self.params.iter().enumerate().filter(|(_, param)| param.out).map(|(at, _)| at).collect();
         if self.result_unknown {
             return None;
         }
         let result = match &self.result {
-            Some(result) => Some(Box::new(result.words()?)),
+            Some(result) => Some(Box::new(result.type_text()?)),
             None => None,
         };
         Some(SignatureText { arguments, outs, result })

@@ -8,16 +8,16 @@ use crate::ast::{self, Item};
 use crate::diagnostic::Diagnostic;
 
 /// Maximum number of types in a package: classes, interfaces, structs and enums.
-const MOST_TYPES: usize = 16_384;
+const MAX_TYPES: usize = 16_384;
 
 /// Maximum number of members of the types of a package: items of classes and interfaces, fields, and enum entries.
-const MOST_MEMBERS: usize = 262_144;
+const MAX_MEMBERS: usize = 262_144;
 
 /// Maximum number of fields of all structs of a package, with inherited fields counted per struct.
-const MOST_FIELDS: usize = 262_144;
+const MAX_FIELDS: usize = 262_144;
 
 /// Maximum number of initial values of all classes and structs of a package, with inherited values counted per type.
-const MOST_STARTS: usize = 1 << 23;
+const MAX_STARTS: usize = 1 << 23;
 
 impl Checker<'_> {
     /// Checks the number of declarations. Reports the first type beyond a limit.
@@ -34,11 +34,11 @@ impl Checker<'_> {
         let mut members: usize = 0;
         for (number, (at, own)) in classes.chain(structs).chain(enums).enumerate() {
             members = members.saturating_add(own);
-            if number >= MOST_TYPES {
-                return self.too_much("types of a package", MOST_TYPES, at);
+            if number >= MAX_TYPES {
+                return self.too_much("types of a package", MAX_TYPES, at);
             }
-            if members > MOST_MEMBERS {
-                return self.too_much("members of the types of a package", MOST_MEMBERS, at);
+            if members > MAX_MEMBERS {
+                return self.too_much("members of the types of a package", MAX_MEMBERS, at);
             }
         }
         true
@@ -48,16 +48,16 @@ impl Checker<'_> {
     pub(super) fn add_fields(&self, fields: usize, at: At) -> bool {
         let total = self.fields.get().saturating_add(fields);
         self.fields.set(total);
-        total <= MOST_FIELDS
-            || self.too_much("fields of the structs of a package, with those of their bases", MOST_FIELDS, at)
+        total <= MAX_FIELDS
+            || self.too_much("fields of the structs of a package, with those of their bases", MAX_FIELDS, at)
     }
 
     /// Adds the initial values of a class or struct; reports the first excess.
     pub(super) fn add_starts(&self, values: u64, at: At) {
         let total = self.starts.get().saturating_add(values);
         self.starts.set(total);
-        if total > MOST_STARTS as u64 {
-            self.too_much("values that the classes and structs of a package start with", MOST_STARTS, at);
+        if total > MAX_STARTS as u64 {
+            self.too_much("values that the classes and structs of a package start with", MAX_STARTS, at);
         }
     }
 

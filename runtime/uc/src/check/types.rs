@@ -12,14 +12,14 @@ use crate::hir::{Const, ExprKind, Num, Path, Type};
 use crate::token::lower;
 
 /// Maximum length of a fixed array.
-pub(super) const LONGEST_FIXED: u32 = 65_536;
+pub(super) const MAX_FIXED_LEN: u32 = 65_536;
 
 /// Maximum number of values in the variables of a class, struct or function, counting each element of fixed arrays and each field of
 /// structs.
-pub(super) const MOST_VALUES: u64 = 1 << 20;
+pub(super) const MAX_VALUES: u64 = 1 << 20;
 
 /// Maximum nesting depth of types; reflection has a limit too.
-const DEEPEST_TYPE: usize = 12;
+const MAX_TYPE_DEPTH: usize = 12;
 
 /// Returns the type of a keyword, and true if declarations cannot shadow it.
 pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
@@ -52,8 +52,8 @@ impl Checker<'_> {
     /// Resolves a type expression in a file, in the class with the path `class`.
     pub(super) fn type_of_ref(&self, ty: &TypeRef, file: usize, class: &str) -> Found<Type> {
         let found = self.type_of_ref_here(ty, file, class)?;
-        if depth_of(&found) > DEEPEST_TYPE {
-            let message = format!("this type is nested more than {DEEPEST_TYPE} deep");
+        if depth_of(&found) > MAX_TYPE_DEPTH {
+            let message = format!("this type is nested more than {MAX_TYPE_DEPTH} deep");
             return Err(self.report(Diagnostic::error("uc-too-deep", (file, ty.span), message)));
         }
         Ok(found)
@@ -80,7 +80,7 @@ impl Checker<'_> {
             Some(Ok(TypeSym::Struct(path))) => return Ok(Type::Struct(path)),
             Some(Ok(TypeSym::Enum(path, num))) => return Ok(Type::Enum(path, num)),
             Some(Ok(TypeSym::Interface(path))) => return Ok(Type::Interface(path)),
-            Some(Err(told)) => return Err(told),
+            Some(Err(reported)) => return Err(reported),
             None => {}
         }
         if let Some((ty, _)) = plain {
@@ -112,22 +112,26 @@ impl Checker<'_> {
     fn generic_type(&self, name: &Ident, of: &[TypeRef], file: usize, class: &str) -> Found<Type> {
         let word = name.text.to_ascii_lowercase();
         let reference = PropertyKind::ALL.iter().find(|kind| kind.script_words().contains(&word.as_str()));
-        let wanted = match word.as_str() {
+        let expected = match word.as_str() {
             "array" | "set" | "optional" | "class" => 1,
             _ if reference.is_some() => 1,
             "map" => 2,
             _ => {
                 let message = format!("`{}` takes no types between `<` and `>`", name.text);
-                let mut words: Vec<_> =
+                let mut names: Vec<_> =
                     PropertyKind::ALL.iter().filter_map(|kind| kind.script_words().first().copied()).collect();
-                words.sort_unstable();
-                let hint = format!("`array class delegate map optional set {}` do", words.join(" "));
+                names.sort_unstable();
+                let hint = format!("`array class delegate map optional set {}` do", names.join(" "));
                 return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message).hint(hint)));
             }
         };
-        if of.len() != wanted {
-            let message =
-                format!("`{}` takes {wanted} type{}, not {}", name.text, if wanted == 1 { "" } else { "s" }, of.len());
+        if of.len() != expected {
+            let message = format!(
+                "`{}` takes {expected} type{}, not {}",
+                name.text,
+                if expected == 1 { "" } else { "s" },
+                of.len()
+            );
             return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message)));
         }
         let mut inner = Vec::new();
@@ -158,7 +162,7 @@ impl Checker<'_> {
             Err(self.report(Diagnostic::error("uc-key", (file, of[0].span), message)))
         };
         let mut inner = inner.into_iter();
-        let one = inner.next().ok_or(super::Told)?;
+        let one = inner.next().ok_or(super::Reported)?;
         Ok(match (word.as_str(), inner.next()) {
             ("map", Some(value)) => Type::Map(key(one)?, Box::new(value)),
             ("array", _) => Type::Array(Box::new(one)),
@@ -175,12 +179,12 @@ impl Checker<'_> {
         let last = &names[names.len() - 1];
         let owner = if names.len() > 1 { self.class_named(&names[..names.len() - 1], file)? } else { class.into() };
         if let Some(found) = self.find_delegate(&owner, &last.text) {
-            return found.prop.ty.clone().ok_or(super::Told);
+            return found.prop.ty.clone().ok_or(super::Reported);
         }
         // A delegate of another class of the package, or a named delegate in reflection.
         let own = self.own_delegate(&last.text);
         if let Some(found) = own {
-            return found.ok_or(super::Told);
+            return found.ok_or(super::Reported);
         }
         let reflected = self.types.delegates();
         let replaced = |found: &alcedo_reflect::delegates::DelegateType| {
@@ -189,12 +193,12 @@ impl Checker<'_> {
         if let Some(found) =
             reflected.iter().find(|found| found.name.eq_ignore_ascii_case(&last.text) && !replaced(found))
         {
-            let words: Result<alcedo_reflect::type_text::SignatureText, _> = found.signature().parse();
-            let signature = Rc::new(words.unwrap_or_default());
+            let parsed: Result<alcedo_reflect::type_text::SignatureText, _> = found.signature().parse();
+            let signature = Rc::new(parsed.unwrap_or_default());
             return Ok(Type::Delegate(found.kind, Some(found.path.clone()), signature));
         }
         if self.is_broken(&owner) {
-            return Err(super::Told);
+            return Err(super::Reported);
         }
         Err(self.unknown_type("delegate", names, file))
     }
@@ -219,9 +223,9 @@ impl Checker<'_> {
         }
         let value = self.constant(dim, file, class, Some(&Type::INT))?;
         match value.kind {
-            ExprKind::Const(Const::Int(len)) if (1..=i128::from(LONGEST_FIXED)).contains(&len) => Ok(len as u32),
+            ExprKind::Const(Const::Int(len)) if (1..=i128::from(MAX_FIXED_LEN)).contains(&len) => Ok(len as u32),
             ExprKind::Const(Const::Int(len)) => {
-                let message = format!("an array has 1 to {LONGEST_FIXED} elements, not {len}");
+                let message = format!("an array has 1 to {MAX_FIXED_LEN} elements, not {len}");
                 Err(self.report(Diagnostic::error("uc-array-length", at, message)))
             }
             _ => Err(self.report(Diagnostic::error("uc-array-length", at, "the number of elements is not an integer"))),
@@ -249,10 +253,10 @@ impl Checker<'_> {
     pub(super) fn add_values(&self, so_far: &mut u64, ty: &Type, of: &str, at: At) -> Found<()> {
         let before = *so_far;
         *so_far = before.saturating_add(self.values_in(ty));
-        if *so_far <= MOST_VALUES || before > MOST_VALUES {
+        if *so_far <= MAX_VALUES || before > MAX_VALUES {
             return Ok(());
         }
-        let message = format!("with this, the variables of `{of}` have {so_far} values: {MOST_VALUES} are the most");
+        let message = format!("with this, the variables of `{of}` have {so_far} values: {MAX_VALUES} are the most");
         let error = Diagnostic::error("uc-array-length", at, message);
         Err(self.report(error.hint("use `array<…>`, which grows on demand")))
     }

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::symbols::{FuncSym, Wild};
-use super::{Found, Told};
+use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hash::HashMap;
 use crate::hir::{Arg, Expr, Type, Wildcard};
@@ -11,7 +11,7 @@ use crate::source::Span;
 type Args = [Option<ast::Expr>];
 
 /// Arguments that are already checked, by index.
-type Seen = HashMap<usize, Found<Expr>>;
+type CheckedArgs = HashMap<usize, Found<Expr>>;
 
 impl Body<'_, '_> {
     /// Checks the arguments; returns them with the types of the wildcards and the result type that they determine.
@@ -22,16 +22,19 @@ impl Body<'_, '_> {
         name: &Ident,
         span: Span,
     ) -> Found<(Vec<Arg>, Vec<Wildcard>, Option<Type>)> {
-        let mut told = None;
+        let mut reported = None;
         if args.len() > found.params.len() {
             let extra = args[found.params.len()..].iter().flatten().next();
             let place = extra.map_or(span, |extra| extra.span);
             let message = format!("`{}` takes {}, not {}", found.name, counted(found.params.len()), args.len());
-            told = Some(self.report(self.error("uc-arguments", place, message)));
+            reported = Some(self.report(self.error("uc-arguments", place, message)));
         }
-        let mut seen = Seen::default();
-        let element =
-            if found.wild.iter().any(Option::is_some) { self.element_of(found, args, &mut seen) } else { Ok(None) };
+        let mut checked_args = CheckedArgs::default();
+        let element = if found.wild.iter().any(Option::is_some) {
+            self.element_of(found, args, &mut checked_args)
+        } else {
+            Ok(None)
+        };
         let mut made = Vec::with_capacity(found.params.len());
         let mut wildcards = Vec::new();
         for (at, param) in found.params.iter().enumerate() {
@@ -41,7 +44,7 @@ impl Body<'_, '_> {
                 (None, _) if param.optional => Ok(Arg::Skipped),
                 (None, _) => {
                     // Reports all missing arguments in one message.
-                    if told.is_none() {
+                    if reported.is_none() {
                         let message = format!(
                             "`{}` takes {}: `{}` is missing",
                             found.name,
@@ -50,31 +53,33 @@ impl Body<'_, '_> {
                         );
                         self.report(self.error("uc-arguments", name.span, message));
                     }
-                    Err(Told)
+                    Err(Reported)
                 }
                 (Some(arg), None) => self.argument(param, arg),
-                (Some(arg), Some(Wild::Any)) => self.any_argument(found, at, arg, &mut seen).map(|value| {
+                (Some(arg), Some(Wild::Any)) => self.any_argument(found, at, arg, &mut checked_args).map(|value| {
                     wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone(), out: param.out });
                     Arg::Wildcard(value)
                 }),
                 (Some(arg), Some(wild)) => match &element {
-                    Ok(element) => self.wild_argument(found, at, wild, element.as_ref(), arg, &mut seen).map(|value| {
-                        wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone(), out: param.out });
-                        Arg::Wildcard(value)
-                    }),
-                    Err(Told) => {
+                    Ok(element) => {
+                        self.wild_argument(found, at, wild, element.as_ref(), arg, &mut checked_args).map(|value| {
+                            wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone(), out: param.out });
+                            Arg::Wildcard(value)
+                        })
+                    }
+                    Err(Reported) => {
                         let _ = self.expr(arg, None);
-                        Err(Told)
+                        Err(Reported)
                     }
                 },
             };
             match one {
                 Ok(arg) => made.push(arg),
-                Err(Told) => told = Some(Told),
+                Err(Reported) => reported = Some(Reported),
             }
         }
-        if let Some(told) = told {
-            return Err(told);
+        if let Some(reported) = reported {
+            return Err(reported);
         }
         let element = element?;
         let result = match (found.wild_result, element) {
@@ -92,7 +97,7 @@ impl Body<'_, '_> {
 
     /// Returns the element type of the first array argument with a known type. Checks array, set and map arguments here, once,
     /// since their types determine those of the rest.
-    fn element_of(&self, found: &FuncSym, args: &Args, seen: &mut Seen) -> Found<Option<Type>> {
+    fn element_of(&self, found: &FuncSym, args: &Args, checked_args: &mut CheckedArgs) -> Found<Option<Type>> {
         let mut element = None;
         for (at, wild) in found.wild.iter().enumerate() {
             let Some(wild) = wild else { continue };
@@ -105,27 +110,27 @@ impl Body<'_, '_> {
             {
                 element = Some((**of).clone());
             }
-            seen.insert(at, value);
+            checked_args.insert(at, value);
         }
         Ok(element)
     }
 
     /// Checks a wildcard argument of any type. Converts it implicitly to the element, key or value type of the set or map
     /// argument, if there is one.
-    fn any_argument(&self, found: &FuncSym, at: usize, arg: &ast::Expr, seen: &mut Seen) -> Found<Expr> {
+    fn any_argument(&self, found: &FuncSym, at: usize, arg: &ast::Expr, checked_args: &mut CheckedArgs) -> Found<Expr> {
         let param = &found.params[at];
         let name = param.name.to_ascii_lowercase();
-        let beside = found.wild.iter().enumerate().find_map(|(other, wild)| match wild {
-            Some(Wild::Set | Wild::Map) => seen.get(&other)?.as_ref().ok(),
+        let container = found.wild.iter().enumerate().find_map(|(other, wild)| match wild {
+            Some(Wild::Set | Wild::Map) => checked_args.get(&other)?.as_ref().ok(),
             _ => None,
         });
-        let want = match beside.map(|beside| beside.ty.clone()) {
+        let expected = match container.map(|container| container.ty.clone()) {
             Some(Type::Set(of)) => Some(*of),
             Some(Type::Map(key, _)) if name.contains("key") => Some(*key),
             Some(Type::Map(_, value)) if name.contains("value") || name.contains("item") => Some(*value),
             _ => None,
         };
-        let value = self.value(arg, want.as_ref())?;
+        let value = self.value(arg, expected.as_ref())?;
         if value.ty == Type::None {
             return Err(self.report(self.error("uc-wildcard", arg.span, "`none` has no type here")));
         }
@@ -133,8 +138,10 @@ impl Body<'_, '_> {
             self.check_wild_place(found, at, &value, arg.span)?;
             return Ok(value);
         }
-        match want {
-            Some(want) if self.checker.becomes(&value.ty, &want) => self.coerced(value, &want, self.at(arg.span)),
+        match expected {
+            Some(expected) if self.checker.becomes(&value.ty, &expected) => {
+                self.coerced(value, &expected, self.at(arg.span))
+            }
             _ => Ok(value),
         }
     }
@@ -146,18 +153,18 @@ impl Body<'_, '_> {
         wild: Wild,
         element: Option<&Type>,
         arg: &ast::Expr,
-        seen: &mut Seen,
+        checked_args: &mut CheckedArgs,
     ) -> Found<Expr> {
         let param = &found.params[at];
-        let wanted_array = element.map(|element| Type::Array(Box::new(element.clone())));
-        let want = match wild {
+        let array_type = element.map(|element| Type::Array(Box::new(element.clone())));
+        let expected = match wild {
             Wild::Element => element,
-            Wild::Array | Wild::SameArray => wanted_array.as_ref(),
+            Wild::Array | Wild::SameArray => array_type.as_ref(),
             _ => None,
         };
-        let value = match seen.remove(&at) {
+        let value = match checked_args.remove(&at) {
             Some(value) => value?,
-            None => self.value(arg, want)?,
+            None => self.value(arg, expected)?,
         };
         let refuse = |what: &str, found_type: &Type| {
             let message = format!("`{}` of `{}` takes {what}, this is `{found_type}`", param.name, found.name);
@@ -177,7 +184,7 @@ impl Body<'_, '_> {
             },
             (Wild::Array | Wild::SameArray, ty) => return refuse("any array", ty),
             (Wild::Element, ty) => match element {
-                None => return Err(Told),
+                None => return Err(Reported),
                 Some(element) => {
                     if !self.checker.becomes(ty, element) {
                         return refuse(&format!("`{element}`, as the array holds"), ty);

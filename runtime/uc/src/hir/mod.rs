@@ -5,7 +5,7 @@
 //!
 //! - Member names have the spelling of reflection (or of the declaration in this package), so that `find_property(name)` and
 //!   `find_function(name)` find them.
-//! - Types of this package and of reflection are both named by path. [`Type::words`] returns the description that
+//! - Types of this package and of reflection are both named by path. [`Type::type_text`] returns the description that
 //!   [`PropertyType::resolve`](alcedo_reflect::property::PropertyType::resolve) reads, once the package is declared.
 //! - Types of expressions are exact: an [`ExprKind::Convert`] or [`ExprKind::Cast`] wraps a value of another type. Both operands
 //!   of a [`Binary`] have the type of the operation.

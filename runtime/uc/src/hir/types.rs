@@ -170,10 +170,10 @@ impl Type {
     pub const FLOAT: Self = Self::Num(Num::F32);
 
     /// Returns the type as reflection parses it. `None` for [`Type::None`] and [`Type::Nothing`].
-    pub fn words(&self) -> Option<TypeText> {
+    pub fn type_text(&self) -> Option<TypeText> {
         let reference = |kind, path: &Path| Some(TypeText::Reference(kind, path.to_string()));
         let container = |kind, of: &[&Self]| {
-            let of = of.iter().map(|inner| inner.words()).collect::<Option<Vec<_>>>()?;
+            let of = of.iter().map(|inner| inner.type_text()).collect::<Option<Vec<_>>>()?;
             Some(TypeText::Container(kind, of))
         };
         match self {

@@ -11,7 +11,7 @@ impl Parser<'_> {
         let word = self.ident("`defaultproperties`")?;
         let open = self.expect(Kind::BraceOpen, "`{`", "behind `defaultproperties`")?;
         let lines = self.default_lines(open, false)?;
-        Ok(Defaults { span: word.span, word, lines })
+        Ok(Defaults { span: word.span, keyword: word, lines })
     }
 
     /// Parses lines up to the closing brace or `End Object`.
@@ -61,7 +61,7 @@ impl Parser<'_> {
     /// brace. If a parenthesis is never closed, skips to the end of the line that the parser reached.
     fn skip_line(&mut self, start: Token) {
         let reached = self.tokens.peek(0).span.start.max(self.last_end);
-        self.tokens.go_to(start.span.start as usize);
+        self.tokens.seek(start.span.start as usize);
         let (mut parens, mut braces) = (0_u32, 0_u32);
         while !self.never_closed {
             let token = self.peek();
@@ -82,7 +82,7 @@ impl Parser<'_> {
         }
         self.never_closed |= parens > 0 || braces > 0;
         if self.never_closed {
-            self.tokens.go_to(reached as usize);
+            self.tokens.seek(reached as usize);
             while !self.peek().on_new_line && !matches!(self.peek().kind, Kind::End | Kind::BraceClose) {
                 self.next();
             }
@@ -134,12 +134,15 @@ impl Parser<'_> {
         self.expect(Kind::Assign, "`=`", "behind the name of the property")?;
         let value = self.default_value()?;
         let span = Span { start: name.span.start, end: self.last_end };
-        let behind = self.peek();
-        if !behind.on_new_line
-            && !matches!(behind.kind, Kind::Semicolon | Kind::Comma | Kind::BraceClose | Kind::End | Kind::ParenClose)
+        let following = self.peek();
+        if !following.on_new_line
+            && !matches!(
+                following.kind,
+                Kind::Semicolon | Kind::Comma | Kind::BraceClose | Kind::End | Kind::ParenClose
+            )
         {
-            let shown = self.shown(behind);
-            let error = self.error("uc-syntax", behind.span, format!("unexpected {shown} after the value"));
+            let description = self.describe(following);
+            let error = self.error("uc-syntax", following.span, format!("unexpected {description} after the value"));
             return self.fail(error.hint("write one property a line"));
         }
         Ok(DefaultLine::Set(name, index, value, span))
@@ -156,8 +159,8 @@ impl Parser<'_> {
         self.next();
         let token = self.next();
         if !matches!(token.kind, Kind::Int | Kind::Word) {
-            let shown = self.shown(token);
-            let error = self.error("uc-syntax", token.span, format!("an index is missing: found {shown}"));
+            let description = self.describe(token);
+            let error = self.error("uc-syntax", token.span, format!("an index is missing: found {description}"));
             return self.fail(error);
         }
         // `[EEnum.ENTRY]`.
@@ -245,8 +248,9 @@ impl Parser<'_> {
                         V::Float(format!("{sign}{digits}"), if sign == "-" { -value } else { value })
                     }
                     _ => {
-                        let shown = self.shown(number);
-                        let error = self.error("uc-syntax", number.span, format!("a number is missing: found {shown}"));
+                        let description = self.describe(number);
+                        let error =
+                            self.error("uc-syntax", number.span, format!("a number is missing: found {description}"));
                         return self.fail(error);
                     }
                 }
@@ -306,8 +310,8 @@ impl Parser<'_> {
                 return self.fail(error);
             }
             _ => {
-                let shown = self.shown(token);
-                let error = self.error("uc-syntax", token.span, format!("{shown} is not a property value"));
+                let description = self.describe(token);
+                let error = self.error("uc-syntax", token.span, format!("{description} is not a property value"));
                 return self.fail(error);
             }
         };
@@ -317,10 +321,10 @@ impl Parser<'_> {
     /// `(A=1, B=2)` or `(1, 2)`.
     fn default_group(&mut self) -> Read<DefaultValueKind> {
         let open = self.next();
-        let behind_word = self.peek_kind(1);
+        let after_word = self.peek_kind(1);
         let is_struct = self.peek().kind == Kind::ParenClose
             || (self.peek().kind == Kind::Word
-                && (behind_word == Kind::Assign || matches!(behind_word, Kind::ParenOpen | Kind::BracketOpen)));
+                && (after_word == Kind::Assign || matches!(after_word, Kind::ParenOpen | Kind::BracketOpen)));
         let (mut fields, mut values) = (Vec::new(), Vec::new());
         loop {
             if self.take(Kind::ParenClose).is_some() {
@@ -352,7 +356,7 @@ impl Parser<'_> {
         if self.peek().on_new_line && !matches!(self.peek().kind, Kind::Comma | Kind::ParenClose | Kind::BraceClose) {
             // Ignores the line break.
             let token = self.peek();
-            self.tokens.go_to(token.span.start as usize);
+            self.tokens.seek(token.span.start as usize);
         }
         self.default_value()
     }

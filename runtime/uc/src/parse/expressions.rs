@@ -1,7 +1,7 @@
 //! Expressions. Precedence follows the language's own declarations and differs from C: `$` binds more weakly than `==`.
 
 use super::statements::STATEMENTS;
-use super::{DEEPEST_EXPRESSION, Parser, Read};
+use super::{MAX_EXPRESSION_DEPTH, Parser, Read};
 use crate::ast::{Expr, ExprKind, Ident, Infix, Prefix};
 use crate::source::Span;
 use crate::token::{Kind, Token, lower};
@@ -57,8 +57,8 @@ impl Parser<'_> {
 
     /// Builds a node above children of the depth; reports excessive depth.
     fn node(&mut self, kind: ExprKind, span: Span, depth: u32) -> Read<Expr> {
-        if depth >= DEEPEST_EXPRESSION {
-            let message = format!("this expression is more than {DEEPEST_EXPRESSION} operators deep");
+        if depth >= MAX_EXPRESSION_DEPTH {
+            let message = format!("this expression is more than {MAX_EXPRESSION_DEPTH} operators deep");
             let error = self.error("uc-too-deep", span, message).hint("compute a part of it in a statement before");
             return self.fail(error);
         }
@@ -66,7 +66,7 @@ impl Parser<'_> {
     }
 
     /// Parses an expression of operators with at most this precedence number.
-    fn infix(&mut self, weakest: u8) -> Read<Expr> {
+    fn infix(&mut self, max_binding: u8) -> Read<Expr> {
         let mut left = self.prefix()?;
         loop {
             let token = self.peek();
@@ -91,7 +91,7 @@ impl Parser<'_> {
                 left = self.node(ExprKind::Operator(name, vec![left, right]), span, depth)?;
                 continue;
             }
-            let Some(op) = self.infix_sign(token).filter(|op| op.binding() <= weakest) else { return Ok(left) };
+            let Some(op) = self.infix_sign(token).filter(|op| op.binding() <= max_binding) else { return Ok(left) };
             self.next();
             if let ExprKind::Infix(before, at, ..) = &left.kind
                 && before.assigns()
@@ -109,14 +109,17 @@ impl Parser<'_> {
 
     /// Returns whether a word between two values on one line is an operator that a class may declare.
     fn is_declared_operator(&mut self, token: Token) -> bool {
-        let behind = self.tokens.peek(1);
+        let following = self.tokens.peek(1);
         (token.kind == Kind::Word || self.is_hash(token))
             && !token.on_new_line
-            && !behind.on_new_line
+            && !following.on_new_line
             && self.infix_sign(token).is_none()
             && !self.is_one_of(0, STATEMENTS)
             && !self.is_word(0, "else")
-            && matches!(behind.kind, Kind::Word | Kind::Int | Kind::Float | Kind::Text | Kind::Quoted | Kind::ParenOpen)
+            && matches!(
+                following.kind,
+                Kind::Word | Kind::Int | Kind::Float | Kind::Text | Kind::Quoted | Kind::ParenOpen
+            )
     }
 
     /// Returns the number of tokens of a sign that the language lacks, such as `<+>`: signs without a space between, of which the last
@@ -343,31 +346,31 @@ impl Parser<'_> {
                 self.fail(error)
             }
             _ => {
-                let shown = self.shown(token);
-                let error = self.error("uc-syntax", token.span, format!("a value is missing: found {shown}"));
+                let description = self.describe(token);
+                let error = self.error("uc-syntax", token.span, format!("a value is missing: found {description}"));
                 self.fail(error)
             }
         }
     }
 
     fn word_expression(&mut self, token: Token, text: &str) -> Read<Expr> {
-        let behind = self.tokens.peek(1);
-        if behind.kind == Kind::Quoted {
+        let following = self.tokens.peek(1);
+        if following.kind == Kind::Quoted {
             self.next();
             self.next();
-            let quoted = self.text(behind);
+            let quoted = self.text(following);
             let name = quoted[1..quoted.len() - 1].trim().to_owned();
             let word = Ident { text: text.to_owned(), span: token.span };
-            return Ok(Expr { kind: ExprKind::Object(word, name), span: token.span.to(behind.span), depth: 1 });
+            return Ok(Expr { kind: ExprKind::Object(word, name), span: token.span.to(following.span), depth: 1 });
         }
         match &*lower(text, &mut [0; 64]) {
             "true" => self.leaf(ExprKind::Bool(true)),
             "false" => self.leaf(ExprKind::Bool(false)),
             "none" => self.leaf(ExprKind::None),
             "self" => self.leaf(ExprKind::SelfObject),
-            "global" if behind.kind == Kind::Dot => self.leaf(ExprKind::Global),
-            "default" if behind.kind == Kind::Dot => self.leaf(ExprKind::Default),
-            "static" if behind.kind == Kind::Dot => self.leaf(ExprKind::Static),
+            "global" if following.kind == Kind::Dot => self.leaf(ExprKind::Global),
+            "default" if following.kind == Kind::Dot => self.leaf(ExprKind::Default),
+            "static" if following.kind == Kind::Dot => self.leaf(ExprKind::Static),
             "super" => {
                 self.next();
                 let of = if self.take(Kind::ParenOpen).is_some() {
@@ -380,7 +383,7 @@ impl Parser<'_> {
                 let span = Span { start: token.span.start, end: self.last_end };
                 Ok(Expr { kind: ExprKind::Super(of), span, depth: 1 })
             }
-            "vect" | "rot" | "rng" if behind.kind == Kind::ParenOpen => {
+            "vect" | "rot" | "rng" if following.kind == Kind::ParenOpen => {
                 let word = self.ident("a word")?;
                 let args = self.arguments()?;
                 let span = Span { start: token.span.start, end: self.last_end };
@@ -388,7 +391,7 @@ impl Parser<'_> {
                 let depth = values.iter().map(|value| value.depth).max().unwrap_or(0);
                 self.node(ExprKind::Triple(word, values), span, depth)
             }
-            "class" if behind.kind == Kind::Lt => {
+            "class" if following.kind == Kind::Lt => {
                 self.next();
                 self.next();
                 let class = self.dotted("the name of a class")?;

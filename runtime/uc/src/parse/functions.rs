@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::items::{FUNCTION_WORDS, OPERATOR_WORDS, PARAM_WORDS};
+use super::items::{FUNCTION_SPECIFIERS, OPERATOR_KEYWORDS, PARAM_SPECIFIERS};
 use super::{Parser, Read};
 use crate::ast::{Function, FunctionKind, Ident, Item, OutsideKind, Param, TypeKind, TypeRef};
 use crate::source::Span;
@@ -14,7 +14,7 @@ impl Parser<'_> {
         let doc = self.doc(start);
         let mut modifiers = Vec::new();
         loop {
-            if self.is_one_of(0, &["function", "event"]) || self.is_one_of(0, OPERATOR_WORDS) {
+            if self.is_one_of(0, &["function", "event"]) || self.is_one_of(0, OPERATOR_KEYWORDS) {
                 break;
             }
             if self.is_word(0, "delegate") && self.peek_kind(1) != Kind::Lt {
@@ -23,7 +23,7 @@ impl Parser<'_> {
             if self.is_word(0, "state") {
                 return self.state(start);
             }
-            if self.is_one_of(0, FUNCTION_WORDS) {
+            if self.is_one_of(0, FUNCTION_SPECIFIERS) {
                 let word = self.modifier()?;
                 // Exported headers write `private{private}`.
                 if self.peek().kind == Kind::BraceOpen {
@@ -38,20 +38,20 @@ impl Parser<'_> {
             }
             return self.no_declaration(found);
         }
-        let kind_word = self.modifier()?;
-        let kind = match kind_word.word.text.to_ascii_lowercase().as_str() {
+        let kind_keyword = self.modifier()?;
+        let kind = match kind_keyword.name.text.to_ascii_lowercase().as_str() {
             "function" => FunctionKind::Function,
             "event" => FunctionKind::Event,
             "delegate" => FunctionKind::Delegate,
             _ => FunctionKind::Operator,
         };
         // Specifiers may follow the keyword: `function static …`, `event simulated …`.
-        while self.is_one_of(0, FUNCTION_WORDS) && self.peek_kind(1) == Kind::Word {
+        while self.is_one_of(0, FUNCTION_SPECIFIERS) && self.peek_kind(1) == Kind::Word {
             modifiers.push(self.modifier()?);
         }
-        let names_now = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
+        let has_no_result = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
         let result = match kind {
-            _ if names_now => None,
+            _ if has_no_result => None,
             // The sign of an operator may begin with `<`.
             FunctionKind::Operator if !self.generic_ahead() => {
                 let name = self.ident("a type")?;
@@ -67,9 +67,9 @@ impl Parser<'_> {
         self.expect(Kind::ParenOpen, "`(`", "behind the name of the function")?;
         let params = self.params()?;
         let close = self.expect(Kind::ParenClose, "`)`", "behind the parameters")?;
-        let mut behind = Vec::new();
-        while self.is_one_of(0, FUNCTION_WORDS) && !self.peek().on_new_line {
-            behind.push(self.modifier()?);
+        let mut trailing = Vec::new();
+        while self.is_one_of(0, FUNCTION_SPECIFIERS) && !self.peek().on_new_line {
+            trailing.push(self.modifier()?);
         }
         let span = start.span.to(close.span);
         let (body, end) = if self.peek().kind == Kind::BraceOpen {
@@ -80,7 +80,19 @@ impl Parser<'_> {
             (None, self.expect(Kind::Semicolon, "`;` or `{`", "behind the parameters")?.span)
         };
         let body = RefCell::new(body);
-        Ok(Item::Function(Function { modifiers, kind, kind_word, result, name, params, behind, body, doc, span, end }))
+        Ok(Item::Function(Function {
+            modifiers,
+            kind,
+            kind_keyword,
+            result,
+            name,
+            params,
+            trailing,
+            body,
+            doc,
+            span,
+            end,
+        }))
     }
 
     pub(super) fn operator_sign(&mut self) -> Read<Ident> {
@@ -99,8 +111,8 @@ impl Parser<'_> {
         }
         loop {
             let mut modifiers = Vec::new();
-            while self.is_one_of(0, PARAM_WORDS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1)
-                || self.is_odd_word()
+            while self.is_one_of(0, PARAM_SPECIFIERS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1)
+                || self.is_unknown_specifier()
             {
                 modifiers.push(self.modifier()?);
             }

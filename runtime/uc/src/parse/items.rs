@@ -6,11 +6,11 @@ use crate::source::Span;
 use crate::token::{Kind, Token};
 
 /// Specifiers before a parameter's type.
-pub(crate) const PARAM_WORDS: &[&str] =
+pub(crate) const PARAM_SPECIFIERS: &[&str] =
     &["out", "ref", "optional", "coerce", "const", "skip", "init", "editconst", "export"];
 
 /// Specifiers before the type of a variable.
-pub(crate) const VAR_WORDS: &[&str] = &[
+pub(crate) const VAR_SPECIFIERS: &[&str] = &[
     "config",
     "globalconfig",
     "localized",
@@ -65,7 +65,7 @@ pub(crate) const VAR_WORDS: &[&str] = &[
 ];
 
 /// Specifiers before `function`, `event`, `delegate`, `state` and the operators.
-pub(crate) const FUNCTION_WORDS: &[&str] = &[
+pub(crate) const FUNCTION_SPECIFIERS: &[&str] = &[
     "native",
     "intrinsic",
     "final",
@@ -99,7 +99,7 @@ pub(crate) const FUNCTION_WORDS: &[&str] = &[
     "throws",
 ];
 
-pub(super) const OPERATOR_WORDS: &[&str] = &["operator", "preoperator", "postoperator"];
+pub(super) const OPERATOR_KEYWORDS: &[&str] = &["operator", "preoperator", "postoperator"];
 
 impl Parser<'_> {
     pub(super) fn file(&mut self) -> File {
@@ -116,7 +116,7 @@ impl Parser<'_> {
             } else {
                 file.is_partial |= self.items_into(&mut file.items);
             }
-            self.go_on_from(before);
+            self.ensure_progress(before);
         }
         file
     }
@@ -137,7 +137,7 @@ impl Parser<'_> {
     }
 
     /// Consumes a token if none was consumed since `before`, which guarantees termination of loops.
-    pub(super) fn go_on_from(&mut self, before: u32) {
+    pub(super) fn ensure_progress(&mut self, before: u32) {
         if self.peek().span.start == before && self.peek().kind != Kind::End {
             self.next();
         }
@@ -162,7 +162,7 @@ impl Parser<'_> {
             } else if self.is_word(0, "within") {
                 let word = self.ident("`within`")?;
                 let outer = self.dotted("the name of the outer class")?;
-                modifiers.push(Modifier { word, argument: Some(in_dots(&outer)) });
+                modifiers.push(Modifier { name: word, argument: Some(in_dots(&outer)) });
             } else if self.peek().kind == Kind::Word {
                 modifiers.push(self.modifier()?);
             } else {
@@ -179,7 +179,7 @@ impl Parser<'_> {
             Kind::ParenOpen => Some(self.raw_parens()?),
             _ => None,
         };
-        Ok(Modifier { word, argument })
+        Ok(Modifier { name: word, argument })
     }
 
     pub(super) fn dotted(&mut self, what: &str) -> Read<Vec<Ident>> {
@@ -217,7 +217,7 @@ impl Parser<'_> {
                         self.skip_declaration();
                         is_partial = true;
                     }
-                    self.go_on_from(token.span.start);
+                    self.ensure_progress(token.span.start);
                 }
             }
         }
@@ -257,14 +257,14 @@ impl Parser<'_> {
 
     /// Returns true if the next tokens begin a declaration and cannot begin a statement.
     pub(super) fn begins_declaration(&mut self) -> bool {
-        let behind = self.peek_kind(1);
+        let following = self.peek_kind(1);
         // A variable may be named `Event`, so the declaration keyword must precede another identifier.
         (self.is_one_of(0, &["function", "event", "struct", "enum", "const", "state", "delegate"])
-            && behind == Kind::Word)
-            || (self.is_word(0, "var") && matches!(behind, Kind::Word | Kind::ParenOpen))
-            || (self.is_one_of(0, &["defaultproperties", "replication", "cpptext"]) && behind == Kind::BraceOpen)
-            || (self.is_one_of(0, FUNCTION_WORDS)
-                && (self.is_one_of(1, FUNCTION_WORDS)
+            && following == Kind::Word)
+            || (self.is_word(0, "var") && matches!(following, Kind::Word | Kind::ParenOpen))
+            || (self.is_one_of(0, &["defaultproperties", "replication", "cpptext"]) && following == Kind::BraceOpen)
+            || (self.is_one_of(0, FUNCTION_SPECIFIERS)
+                && (self.is_one_of(1, FUNCTION_SPECIFIERS)
                     || self.is_one_of(1, &["function", "event", "delegate", "state"])))
     }
 
@@ -313,14 +313,13 @@ impl Parser<'_> {
 
     /// Reports a token that begins no declaration; suppresses further reports until an identifier starts a line.
     pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
-        let behind_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
-        if behind_macro
-            || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word)
+        let after_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
+        if after_macro || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word)
         {
             return Err(Failed);
         }
-        let shown = self.shown(token);
-        let error = self.error("uc-syntax", token.span, format!("{shown} begins no declaration"));
+        let description = self.describe(token);
+        let error = self.error("uc-syntax", token.span, format!("{description} begins no declaration"));
         self.fail(
             error.hint("`var`, `const`, `enum`, `struct`, `function`, `event`, `delegate` and `defaultproperties` do"),
         )
@@ -385,13 +384,13 @@ impl Parser<'_> {
 
     /// Returns true if a type and a name may follow after `n` tokens; then the token before them is a specifier.
     pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
-        let behind = self.peek_kind(n + 1);
-        matches!(behind, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
-            || (behind == Kind::BracketOpen && self.is_word(n, "string"))
+        let following = self.peek_kind(n + 1);
+        matches!(following, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
+            || (following == Kind::BracketOpen && self.is_word(n, "string"))
     }
 
     /// Returns true if the next identifier cannot be a type, since a type and a name follow on the line.
-    pub(super) fn is_odd_word(&mut self) -> bool {
+    pub(super) fn is_unknown_specifier(&mut self) -> bool {
         const TYPES: &[&str] = &[
             "struct", "enum", "int", "float", "bool", "byte", "string", "name", "array", "class", "map", "set",
             "delegate",
@@ -409,16 +408,16 @@ impl Parser<'_> {
     fn var_modifiers(&mut self) -> Read<Vec<Modifier>> {
         let mut modifiers = Vec::new();
         loop {
-            let known = self.is_one_of(0, VAR_WORDS);
-            let behind = self.peek_kind(1);
-            let goes_on = match behind {
+            let known = self.is_one_of(0, VAR_SPECIFIERS);
+            let following = self.peek_kind(1);
+            let is_continued = match following {
                 Kind::Word => self.type_and_name_ahead(1),
                 Kind::ParenOpen | Kind::BraceOpen => true,
                 _ => false,
             };
             // Unknown specifier, followed by what can only be a type and a name.
-            let odd = !known && self.is_odd_word();
-            if !(known && goes_on || odd) {
+            let odd = !known && self.is_unknown_specifier();
+            if !(known && is_continued || odd) {
                 return Ok(modifiers);
             }
             let word = self.ident("a word")?;
@@ -430,7 +429,7 @@ impl Parser<'_> {
                 }
                 _ => None,
             };
-            modifiers.push(Modifier { word, argument });
+            modifiers.push(Modifier { name: word, argument });
         }
     }
 

@@ -14,19 +14,19 @@ use std::panic::resume_unwind;
 use std::thread;
 
 pub(crate) use expressions::whole;
-pub(crate) use items::{PARAM_WORDS, VAR_WORDS, in_dots};
+pub(crate) use items::{PARAM_SPECIFIERS, VAR_SPECIFIERS, in_dots};
 
 use crate::ast::{Expr, File, Ident, Stmt};
 use crate::diagnostic::Diagnostic;
-use crate::source::{LARGEST_FILE, Source, Span};
+use crate::source::{MAX_FILE_SIZE, Source, Span};
 use crate::token::{Kind, Token, Tokens};
 
 /// Maximum nesting depth of statements, expressions, types and defaults.
-pub const DEEPEST: u32 = 64;
+pub const MAX_DEPTH: u32 = 64;
 /// Maximum depth of the tree of one expression: a sequence of operators makes it deep too.
-pub const DEEPEST_EXPRESSION: u32 = 160;
+pub const MAX_EXPRESSION_DEPTH: u32 = 160;
 /// Maximum number of reported errors per file; parsing stops after them.
-pub const MOST_ERRORS: usize = 60;
+pub const MAX_ERRORS: usize = 60;
 
 /// Size of a package in bytes from which on its files are parsed by several threads: about four milliseconds of one thread.
 const WORTH_A_THREAD: usize = 100_000;
@@ -115,7 +115,7 @@ fn parse_share(files: &[Source], first: usize) -> Vec<(File, Vec<Diagnostic>)> {
 fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     let mut parser = Parser::new(source, file);
     if let Some(bytes) = source.too_large {
-        let message = format!("the file has {bytes} bytes: {LARGEST_FILE} are the most that are read");
+        let message = format!("the file has {bytes} bytes: {MAX_FILE_SIZE} are the most that are read");
         parser.report(Diagnostic::error("uc-file-too-large", (file, Span::default()), message));
         return (File::default(), parser.finish());
     }
@@ -211,17 +211,17 @@ impl<'s> Parser<'s> {
                 .iter()
                 .rev()
                 .take(4)
-                .any(|told| told.is_error() && told.span.start == diagnostic.span.start)
+                .any(|earlier| earlier.is_error() && earlier.span.start == diagnostic.span.start)
         {
             return;
         }
         let at = (self.file, diagnostic.span);
         self.diagnostics.push(diagnostic);
-        if self.diagnostics.iter().filter(|told| told.is_error()).count() >= MOST_ERRORS {
-            let message = format!("these were {MOST_ERRORS} errors: the rest of the file is not read");
+        if self.diagnostics.iter().filter(|earlier| earlier.is_error()).count() >= MAX_ERRORS {
+            let message = format!("these were {MAX_ERRORS} errors: the rest of the file is not read");
             self.diagnostics.push(Diagnostic::error("uc-too-many-errors", at, message));
             self.stopped = true;
-            self.tokens.go_to(self.source.text.len());
+            self.tokens.seek(self.source.text.len());
         }
     }
 
@@ -262,10 +262,10 @@ impl<'s> Parser<'s> {
         token.kind == Kind::Word && self.text(token).eq_ignore_ascii_case(word)
     }
 
-    /// Returns true if the token after `n` others is one of `words`.
-    fn is_one_of(&mut self, n: usize, words: &[&str]) -> bool {
+    /// Returns true if the token after `n` others is one of `keywords`.
+    fn is_one_of(&mut self, n: usize, keywords: &[&str]) -> bool {
         let token = self.tokens.peek(n);
-        token.kind == Kind::Word && words.iter().any(|word| self.text(token).eq_ignore_ascii_case(word))
+        token.kind == Kind::Word && keywords.iter().any(|word| self.text(token).eq_ignore_ascii_case(word))
     }
 
     /// Consumes the next token if it is of a kind.
@@ -285,8 +285,8 @@ impl<'s> Parser<'s> {
         }
         let found = self.peek();
         self.macro_ahead()?;
-        let shown = self.shown(found);
-        let message = format!("{what} is missing {place}: found {shown}");
+        let description = self.describe(found);
+        let message = format!("{what} is missing {place}: found {description}");
         // The expected position is behind the last token, if a line break is in between.
         let span = if found.on_new_line || found.kind == Kind::End {
             let end = self.last_end;
@@ -320,8 +320,8 @@ impl<'s> Parser<'s> {
             None => {
                 self.macro_ahead()?;
                 let found = self.peek();
-                let shown = self.shown(found);
-                let error = self.error("uc-syntax", found.span, format!("{what} is missing: found {shown}"));
+                let description = self.describe(found);
+                let error = self.error("uc-syntax", found.span, format!("{what} is missing: found {description}"));
                 self.fail(error)
             }
         }
@@ -331,7 +331,7 @@ impl<'s> Parser<'s> {
     fn close_angle(&mut self, place: &str) -> Read<Token> {
         let found = self.peek();
         if matches!(found.kind, Kind::Shr | Kind::Ushr | Kind::Ge) {
-            self.tokens.go_to(found.span.start as usize + 1);
+            self.tokens.seek(found.span.start as usize + 1);
             self.last_end = found.span.start + 1;
             return Ok(Token { kind: Kind::Gt, ..found });
         }
@@ -339,7 +339,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Formats a token for messages.
-    fn shown(&self, token: Token) -> String {
+    fn describe(&self, token: Token) -> String {
         match token.kind {
             Kind::End => "the end of the file".to_owned(),
             Kind::OpenText => "a text without an end".to_owned(),
@@ -355,15 +355,15 @@ impl<'s> Parser<'s> {
 
     /// Calls `read` one nesting level deeper; fails if that is too deep.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
-        if self.depth >= DEEPEST {
+        if self.depth >= MAX_DEPTH {
             let found = self.peek();
-            let message = format!("here more than {DEEPEST} levels lie in one another");
+            let message = format!("here more than {MAX_DEPTH} levels lie in one another");
             let error =
                 self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
             self.report(error);
             // The rest of the file cannot be separated from the nested construct.
             self.stopped = true;
-            self.tokens.go_to(self.source.text.len());
+            self.tokens.seek(self.source.text.len());
             return Err(Failed);
         }
         self.depth += 1;
@@ -387,8 +387,9 @@ impl<'s> Parser<'s> {
                     }
                 }
                 Kind::OpenText | Kind::OpenQuoted | Kind::Directive => {
-                    let shown = self.shown(token);
-                    let error = self.error("uc-syntax", token.span, format!("{shown} is not allowed in parentheses"));
+                    let description = self.describe(token);
+                    let error =
+                        self.error("uc-syntax", token.span, format!("{description} is not allowed in parentheses"));
                     return self.fail(error);
                 }
                 Kind::End => {
@@ -422,7 +423,7 @@ impl<'s> Parser<'s> {
                 break;
             }
         }
-        self.tokens.go_to(end);
+        self.tokens.seek(end);
         self.last_end = end as u32;
     }
 
@@ -461,7 +462,7 @@ impl<'s> Parser<'s> {
                 b'}' => {
                     depth -= 1;
                     if depth == 0 {
-                        self.tokens.go_to(at + 1);
+                        self.tokens.seek(at + 1);
                         self.last_end = at as u32 + 1;
                         return Ok(Span::new(at, at + 1));
                     }

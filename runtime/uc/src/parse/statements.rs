@@ -39,11 +39,11 @@ impl Parser<'_> {
                     return self.fail(error);
                 }
                 _ if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") => {
-                    let shown = self.shown(token);
+                    let description = self.describe(token);
                     let error = self.error(
                         "uc-syntax",
                         token.span,
-                        format!("{shown} begins a declaration inside of a function"),
+                        format!("{description} begins a declaration inside of a function"),
                     );
                     return self.fail(
                         error
@@ -117,7 +117,7 @@ impl Parser<'_> {
         }
         let mut buffer = [0; 64];
         let word = lower(self.text(start), &mut buffer);
-        let behind = self.peek_kind(1);
+        let following = self.peek_kind(1);
         match &*word {
             "if" => self.if_statement(),
             "while" => {
@@ -134,9 +134,9 @@ impl Parser<'_> {
             }
             "switch" => self.switch_statement(),
             "local" => self.local_statement(),
-            "const" if behind == Kind::Word => head(StmtKind::Const(Box::new(self.constant()?)), start.span),
+            "const" if following == Kind::Word => head(StmtKind::Const(Box::new(self.constant()?)), start.span),
             // Functions and variables may be named `Stop`.
-            "break" | "continue" | "stop" if word != "stop" || behind == Kind::Semicolon => {
+            "break" | "continue" | "stop" if word != "stop" || following == Kind::Semicolon => {
                 self.next();
                 self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
                 let kind = match &*word {
@@ -152,13 +152,13 @@ impl Parser<'_> {
                 self.expect(Kind::Semicolon, "`;`", "behind the result")?;
                 head(StmtKind::Return(value), Span { start: start.span.start, end: self.last_end })
             }
-            "assert" if behind == Kind::ParenOpen => {
+            "assert" if following == Kind::ParenOpen => {
                 self.next();
                 let condition = self.condition()?;
                 self.expect(Kind::Semicolon, "`;`", "behind `assert`")?;
                 head(StmtKind::Assert(condition), Span { start: start.span.start, end: self.last_end })
             }
-            "goto" if matches!(behind, Kind::Word | Kind::Quoted | Kind::ParenOpen) => {
+            "goto" if matches!(following, Kind::Word | Kind::Quoted | Kind::ParenOpen) => {
                 self.next();
                 self.take(Kind::ParenOpen);
                 let label = match self.take(Kind::Quoted) {
@@ -181,7 +181,7 @@ impl Parser<'_> {
                 self.next();
                 self.fail(error)
             }
-            _ if behind == Kind::Colon => {
+            _ if following == Kind::Colon => {
                 let label = self.ident("a label")?;
                 self.next();
                 head(StmtKind::Label(label), start.span)
@@ -230,7 +230,7 @@ impl Parser<'_> {
             self.next();
             let condition = self.condition()?;
             arms.push((condition, self.inner_body()?));
-            if arms.len() > super::DEEPEST_EXPRESSION as usize {
+            if arms.len() > super::MAX_EXPRESSION_DEPTH as usize {
                 let error = self.error("uc-too-deep", start.span, "this `if` has too many `else if`");
                 return self.fail(error.hint("use a `switch`"));
             }
@@ -310,9 +310,12 @@ impl Parser<'_> {
                 self.next();
                 arms.push(Arm { span: token.span, value: None, body: Vec::new() });
             } else if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") {
-                let shown = self.shown(token);
-                let error =
-                    self.error("uc-syntax", token.span, format!("{shown} begins a declaration inside of a `switch`"));
+                let description = self.describe(token);
+                let error = self.error(
+                    "uc-syntax",
+                    token.span,
+                    format!("{description} begins a declaration inside of a `switch`"),
+                );
                 return self.fail(error.hint("a `}` may be missing above"));
             } else {
                 match (self.statement(), arms.last_mut()) {
@@ -337,7 +340,7 @@ impl Parser<'_> {
     fn local_statement(&mut self) -> Read<Stmt> {
         let start = self.next();
         // Class variable specifiers have no effect on locals.
-        while self.is_one_of(0, super::items::VAR_WORDS)
+        while self.is_one_of(0, super::items::VAR_SPECIFIERS)
             && self.peek_kind(1) == Kind::Word
             && self.type_and_name_ahead(1)
         {

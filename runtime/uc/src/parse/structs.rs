@@ -8,11 +8,11 @@ impl Parser<'_> {
     pub(super) fn structure(&mut self) -> Read<Struct> {
         let start = self.next();
         let doc = self.doc(start);
-        let mut words = Vec::new();
+        let mut modifiers = Vec::new();
         while self.peek().kind == Kind::Word && !self.is_one_of(0, &["extends", "expands"]) {
-            words.push(self.modifier()?);
+            modifiers.push(self.modifier()?);
         }
-        let Some(Modifier { word: name, .. }) = words.pop() else {
+        let Some(Modifier { name, .. }) = modifiers.pop() else {
             return self.ident("the name of the struct").and(Err(Failed));
         };
         let meta = self.meta()?;
@@ -40,8 +40,9 @@ impl Parser<'_> {
                 }
                 _ => {
                     if self.is_one_of(0, &["function", "event", "class", "state"]) {
-                        let shown = self.shown(token);
-                        let error = self.error("uc-syntax", token.span, format!("{shown} is not allowed in a struct"));
+                        let description = self.describe(token);
+                        let error =
+                            self.error("uc-syntax", token.span, format!("{description} is not allowed in a struct"));
                         return self.fail(error.hint("a `}` may be missing above"));
                     }
                     match self.item() {
@@ -51,12 +52,12 @@ impl Parser<'_> {
                             is_partial = true;
                         }
                     }
-                    self.go_on_from(token.span.start);
+                    self.ensure_progress(token.span.start);
                 }
             }
         }
         let span = start.span.to(name.span);
-        Ok(Struct { modifiers: words, name, meta, base, items, is_partial, doc, span })
+        Ok(Struct { modifiers, name, meta, base, items, is_partial, doc, span })
     }
 
     /// Skips past the next semicolon, or to the closing brace.

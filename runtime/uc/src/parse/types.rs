@@ -1,6 +1,6 @@
 //! Types, and metadata between `<` and `>` after names.
 
-use super::items::VAR_WORDS;
+use super::items::VAR_SPECIFIERS;
 use super::{Parser, Read};
 use crate::ast::{TypeKind, TypeRef};
 use crate::source::Span;
@@ -18,10 +18,10 @@ impl Parser<'_> {
             let error = self.error("uc-syntax", open.span, "this `<` is not closed");
             return self.fail(error);
         };
-        self.tokens.go_to(start + len + 1);
+        self.tokens.seek(start + len + 1);
         self.last_end = (start + len + 1) as u32;
-        let words: Vec<_> = self.source.text[start..start + len].split_whitespace().collect();
-        Ok(Some(words.join(" ")))
+        let parts: Vec<_> = self.source.text[start..start + len].split_whitespace().collect();
+        Ok(Some(parts.join(" ")))
     }
 
     /// Returns true if the next tokens begin a type with type arguments.
@@ -92,7 +92,7 @@ impl Parser<'_> {
 
     /// Parses a type argument; skips editor specifiers before it.
     pub(super) fn inner_type(&mut self) -> Read<TypeRef> {
-        while self.is_one_of(0, VAR_WORDS) && self.peek_kind(1) == Kind::Word {
+        while self.is_one_of(0, VAR_SPECIFIERS) && self.peek_kind(1) == Kind::Word {
             self.next();
         }
         self.type_ref()

@@ -63,8 +63,8 @@ pub(super) fn expression(of: &Expr) -> String {
                 Prefix::Down => "--",
             };
             // The space keeps `- -a` from being read as `--a` and `! ~a` as one operator.
-            let apart = inner.starts_with(['-', '+', '~', '=', '!']);
-            if apart { format!("{sign} {inner}") } else { format!("{sign}{inner}") }
+            let needs_space = inner.starts_with(['-', '+', '~', '=', '!']);
+            if needs_space { format!("{sign} {inner}") } else { format!("{sign}{inner}") }
         }
         ExprKind::Postfix(up, of) => format!("{}{}", expression(of), if *up { "++" } else { "--" }),
         ExprKind::Infix(op, _, one, other) => format!("{} {} {}", expression(one), op.sign(), expression(other)),

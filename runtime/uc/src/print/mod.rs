@@ -60,7 +60,7 @@ impl Printer {
         }
         for word in &class.modifiers {
             match &word.argument {
-                Some(outer) if word.word.is("within") => head.push_str(&format!(" {} {outer}", word.word.text)),
+                Some(outer) if word.name.is("within") => head.push_str(&format!(" {} {outer}", word.name.text)),
                 _ => head.push_str(&format!(" {}", modifier(word))),
             }
         }
@@ -130,11 +130,11 @@ impl Printer {
         self.doc(&found.doc);
         let result = found.result.as_ref().map_or(String::new(), |result| format!("{} ", type_ref(result)));
         let params: Vec<_> = found.params.iter().map(param).collect();
-        let behind: String = found.behind.iter().map(|word| format!(" {}", modifier(word))).collect();
+        let trailing: String = found.trailing.iter().map(|word| format!(" {}", modifier(word))).collect();
         let head = format!(
-            "{}{} {result}{}({}){behind}",
+            "{}{} {result}{}({}){trailing}",
             modifiers(&found.modifiers),
-            modifier(&found.kind_word),
+            modifier(&found.kind_keyword),
             found.name.text,
             params.join(", ")
         );
@@ -149,7 +149,7 @@ impl Printer {
     }
 
     fn defaults(&mut self, found: &Defaults) {
-        self.line(&format!("{} {{", found.word.text));
+        self.line(&format!("{} {{", found.keyword.text));
         self.default_lines(&found.lines);
         self.line("}");
     }
@@ -196,13 +196,13 @@ fn plain_or_quoted(name: &Ident) -> String {
 
 fn modifier(word: &Modifier) -> String {
     match &word.argument {
-        Some(argument) => format!("{}({argument})", word.word.text),
-        None => word.word.text.clone(),
+        Some(argument) => format!("{}({argument})", word.name.text),
+        None => word.name.text.clone(),
     }
 }
 
-fn modifiers(words: &[Modifier]) -> String {
-    words.iter().map(|word| format!("{} ", modifier(word))).collect()
+fn modifiers(list: &[Modifier]) -> String {
+    list.iter().map(|word| format!("{} ", modifier(word))).collect()
 }
 
 fn var_name(name: &VarName) -> String {

@@ -40,13 +40,13 @@ fn survives(sources: &[Source]) {
 }
 
 /// Returns the sources of all test programs.
-fn texts() -> Vec<String> {
+fn program_texts() -> Vec<String> {
     let folders = ["programs", "errors", "files"];
     let paths = folders.iter().flat_map(|folder| files(folder));
     paths.flat_map(|path| sources(&path)).map(|source| source.text).collect()
 }
 
-const WORDS: &[&str] = &[
+const TOKENS: &[&str] = &[
     "class",
     "interface",
     "implements(Deep)",
@@ -167,9 +167,9 @@ const WORDS: &[&str] = &[
 
 /// Returns a configuration with `PROPTEST_CASES` cases, or few by default.
 fn config() -> ProptestConfig {
-    let told = std::env::var_os("PROPTEST_CASES").is_some();
+    let has_cases = std::env::var_os("PROPTEST_CASES").is_some();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    if told { config } else { ProptestConfig { cases: 300, ..config } }
+    if has_cases { config } else { ProptestConfig { cases: 300, ..config } }
 }
 
 proptest! {
@@ -181,20 +181,20 @@ proptest! {
     }
 
     #[test]
-    fn random_tokens_are_handled(words in prop::collection::vec(prop::sample::select(WORDS), 0..150)) {
-        let text = format!("class Chance extends Actor;\n{}", words.join(" "));
+    fn random_tokens_are_handled(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..150)) {
+        let text = format!("class Chance extends Actor;\n{}", tokens.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn random_statements_are_handled(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
-        let text = format!("class Chance extends Actor;\nfunction Test() {{ {} }}", words.join(" "));
+    fn random_statements_are_handled(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..100)) {
+        let text = format!("class Chance extends Actor;\nfunction Test() {{ {} }}", tokens.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
     #[test]
-    fn random_defaults_are_handled(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
-        let text = format!("class Chance extends Actor;\ndefaultproperties\n{{ {} }}", words.join(" "));
+    fn random_defaults_are_handled(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..100)) {
+        let text = format!("class Chance extends Actor;\ndefaultproperties\n{{ {} }}", tokens.join(" "));
         survives(&[Source::new("Chance.uc", text)]);
     }
 
@@ -203,8 +203,8 @@ proptest! {
         which in any::<prop::sample::Index>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..6),
     ) {
-        let texts = texts();
-        let mut bytes = texts[which.index(texts.len())].clone().into_bytes();
+        let program_texts = program_texts();
+        let mut bytes = program_texts[which.index(program_texts.len())].clone().into_bytes();
         for (at, change) in changes {
             let at = at.index(bytes.len() + 1);
             match change {
@@ -241,7 +241,7 @@ enum Change {
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         (1_usize..40).prop_map(Change::Remove),
-        prop::sample::select(WORDS).prop_map(Change::Insert),
+        prop::sample::select(TOKENS).prop_map(Change::Insert),
         any::<u8>().prop_map(Change::Flip),
         (1_usize..200).prop_map(Change::Twice),
     ]
@@ -316,7 +316,7 @@ fn nested_constructs_do_not_take_exponential_time() {
     let chosen: String = (0..60).map(|at| format!("const C{at} = C{0} ? C{0} : C{0}; ", at + 1)).collect();
     let delegates: String =
         (0..60).map(|at| format!("delegate D{}(delegate<D{at}> a, delegate<D{at}> b); ", at + 1)).collect();
-    let texts = [
+    let programs = [
         wild,
         quiet,
         unknown,
@@ -330,7 +330,7 @@ fn nested_constructs_do_not_take_exponential_time() {
         format!("class Deep extends Actor; {chosen} function F() {{ Health = C0; }}"),
         format!("class Deep extends Actor; delegate D0(int i); {delegates}"),
     ];
-    for text in texts {
+    for text in programs {
         survives(&[Source::new("Deep.uc", text)]);
     }
     let chain: Vec<_> = (0..200)

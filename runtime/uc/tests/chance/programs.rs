@@ -31,7 +31,7 @@ pub(crate) enum Plain {
 
 impl Plain {
     /// Formats the value in the syntax of the language.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Int(number) => number.to_string(),
             Self::Float(number) => format!("{number:.4}"),
@@ -115,7 +115,7 @@ fn floats(dice: &mut Dice, depth: usize) -> (String, f32, String, f32) {
     }
 }
 
-fn texts(dice: &mut Dice, depth: usize) -> (String, String, String, String) {
+fn operand_texts(dice: &mut Dice, depth: usize) -> (String, String, String, String) {
     let (a, one) = expression(dice, Kind::Text, depth);
     let (b, other) = expression(dice, Kind::Text, depth);
     match (one, other) {
@@ -223,15 +223,15 @@ fn boolean(dice: &mut Dice, depth: usize) -> (String, Plain) {
             (format!("({a} != {b})"), one != other)
         }
         5 => {
-            let (a, one, b, other) = texts(dice, depth);
+            let (a, one, b, other) = operand_texts(dice, depth);
             (format!("({a} == {b})"), one == other)
         }
         6 => {
-            let (a, one, b, other) = texts(dice, depth);
+            let (a, one, b, other) = operand_texts(dice, depth);
             (format!("({a} < {b})"), one < other)
         }
         7 => {
-            let (a, one, b, other) = texts(dice, depth);
+            let (a, one, b, other) = operand_texts(dice, depth);
             (format!("({a} ~= {b})"), one.to_lowercase() == other.to_lowercase())
         }
         8 => {
@@ -262,22 +262,22 @@ fn boolean(dice: &mut Dice, depth: usize) -> (String, Plain) {
 fn text(dice: &mut Dice, depth: usize) -> (String, Plain) {
     let (text, value) = match dice.roll(5) {
         0 => {
-            let (a, one, b, other) = texts(dice, depth);
+            let (a, one, b, other) = operand_texts(dice, depth);
             (format!("({a} $ {b})"), format!("{one}{other}"))
         }
         1 => {
-            let (a, one, b, other) = texts(dice, depth);
+            let (a, one, b, other) = operand_texts(dice, depth);
             (format!("({a} @ {b})"), format!("{one} {other}"))
         }
         2 => {
             let kind = [Kind::Int, Kind::Float, Kind::Bool][dice.roll(3)];
             let (of, value) = expression(dice, kind, depth);
-            (format!("string({of})"), value.shown())
+            (format!("string({of})"), value.to_text())
         }
         3 => {
             let kind = [Kind::Int, Kind::Bool, Kind::Float][dice.roll(3)];
             let (of, value) = expression(dice, kind, depth);
-            (format!("(\"v\" $ {of})"), format!("v{}", value.shown()))
+            (format!("(\"v\" $ {of})"), format!("v{}", value.to_text()))
         }
         _ => return chosen(dice, Kind::Text, depth),
     };
@@ -293,7 +293,7 @@ pub(crate) fn class(dice: &mut Dice, functions: usize) -> (String, Vec<String>) 
         let depth = 1 + dice.roll(5);
         let (expression, value) = expression(dice, kind, depth);
         text.push_str(&format!("function {} Test{at}() {{ return {expression}; }}\n", kind.word()));
-        expected.push(value.shown());
+        expected.push(value.to_text());
     }
     (text, expected)
 }
@@ -311,9 +311,9 @@ fn random_expressions_evaluate_as_in_rust() {
         let interpreter = Interpreter::new(&package);
         let object = interpreter.create("/Script/Test.Chance");
         for (at, expected) in expected.iter().enumerate() {
-            let given = interpreter.test(object, &format!("Test{at}"));
+            let actual = interpreter.test(object, &format!("Test{at}"));
             let line = sources[0].text.lines().nth(at + 1).unwrap_or("");
-            assert_eq!(given, *expected, "{line}");
+            assert_eq!(actual, *expected, "{line}");
         }
     }
 }

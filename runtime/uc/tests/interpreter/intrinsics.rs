@@ -51,8 +51,8 @@ impl<'p> Interpreter<'p> {
             (I::ArrayRemoveItem, Value::Array(mut row)) => {
                 let before = row.len();
                 row.retain(|value| *value != rest[0]);
-                let gone = before - row.len();
-                (Value::Array(row), Value::Int(gone as i128))
+                let removed = before - row.len();
+                (Value::Array(row), Value::Int(removed as i128))
             }
             (I::ArrayFind, Value::Array(row)) => {
                 return Value::Int(row.iter().position(|value| *value == rest[0]).map_or(-1, |at| at as i128));
@@ -101,14 +101,14 @@ impl<'p> Interpreter<'p> {
             (I::Remove, Value::Map(mut rows)) => {
                 let before = rows.len();
                 rows.retain(|(key, _)| *key != rest[0]);
-                let gone = rows.len() < before;
-                (Value::Map(rows), Value::Bool(gone))
+                let removed = rows.len() < before;
+                (Value::Map(rows), Value::Bool(removed))
             }
             (I::Remove, Value::Array(mut row)) => {
                 let before = row.len();
                 row.retain(|value| *value != rest[0]);
-                let gone = row.len() < before;
-                (Value::Array(row), Value::Bool(gone))
+                let removed = row.len() < before;
+                (Value::Array(row), Value::Bool(removed))
             }
             (I::SetAdd, Value::Array(mut row)) => {
                 let is_new = !row.contains(&rest[0]);

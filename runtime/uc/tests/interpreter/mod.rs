@@ -118,7 +118,7 @@ impl<'p> Interpreter<'p> {
         let (_, function) = self.find(&class, name).unwrap_or_else(|| panic!("missing {name}"));
         let (value, _) = self.run(function, Some(object), &class, Vec::new());
         let ty = function.result.as_ref().expect("a result");
-        operators::shown(&value, ty, &|path, number| self.entry(path, number))
+        operators::format_value(&value, ty, &|path, number| self.entry(path, number))
     }
 
     /// Runs a function; returns its result and the final values of its parameters.

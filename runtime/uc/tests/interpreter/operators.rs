@@ -148,7 +148,7 @@ pub(crate) fn unary(unary: &Unary, of: &Value) -> Value {
 }
 
 /// Formats a value as text.
-pub(crate) fn shown(value: &Value, ty: &Type, entry: &dyn Fn(&str, i128) -> String) -> String {
+pub(crate) fn format_value(value: &Value, ty: &Type, entry: &dyn Fn(&str, i128) -> String) -> String {
     match (value, ty) {
         (Value::Int(number), Type::Enum(path, _)) => entry(path, *number),
         (Value::Int(number), _) => number.to_string(),
@@ -214,7 +214,7 @@ pub(crate) fn converted(conversion: &Conversion, value: Value, entry: &dyn Fn(&s
         Conversion::NumToBool(_) => Value::Bool(value.int() != 0),
         Conversion::BoolToNum(num) if num.is_float() => Value::Float(f64::from(u8::from(value.bool()))),
         Conversion::BoolToNum(_) => Value::Int(i128::from(value.bool())),
-        Conversion::ToText(ty) => Value::Text(shown(&value, ty, entry)),
+        Conversion::ToText(ty) => Value::Text(format_value(&value, ty, entry)),
         Conversion::FromText(Type::Num(num)) => {
             let Value::Text(text) = &value else { panic!("{value:?} is not a text") };
             number_in(text, *num)

@@ -65,9 +65,9 @@ impl Interpreter<'_> {
                 }
                 Value::Array(made)
             }
-            (Const::Struct(said), Type::Struct(path)) => {
+            (Const::Struct(values), Type::Struct(path)) => {
                 let mut fields = self.fields(path);
-                for (name, value) in said {
+                for (name, value) in values {
                     let ty = self.field_type(path, name);
                     let field = fields.iter_mut().find(|(known, _)| known == name).expect("a field");
                     field.1 = self.constant(value, &ty);

@@ -51,7 +51,7 @@ fn a_later_name_resolves_to_the_only_earlier_one_that_is_declared() {
     assert_eq!(property("/Script/Game.New:speed").as_deref(), Some("pace"));
     assert_eq!(property("/Script/Game.Old:speed").as_deref(), Some("pace"));
     let text = "Map(/Script/Game.New, Array(/Script/Game.Middle))";
-    assert_eq!(world.types.in_paths_of_today(text), "Map(/Script/Game.Old, Array(/Script/Game.Old))");
+    assert_eq!(world.types.to_current_paths(text), "Map(/Script/Game.Old, Array(/Script/Game.Old))");
     world.types.redirect("/Script/Game.Other", "/Script/Game.New");
     assert_eq!(class("/Script/Game.New").as_deref(), Some("/Script/Game.Old"), "nothing has the other name");
     declare(&world, [dynamic("Other", ACTOR, &[])]);
@@ -84,15 +84,15 @@ fn a_search_takes_each_redirect_once() {
 fn a_cycle_of_redirects_resolves_to_none() {
     let world = engine();
     declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);
-    let ring = ["Left", "Right", "Behind"].map(|name| format!("/Script/Game.{name}"));
-    for (at, path) in ring.iter().enumerate() {
-        let next = &ring[(at + 1) % ring.len()];
+    let cycle = ["Left", "Right", "Behind"].map(|name| format!("/Script/Game.{name}"));
+    for (at, path) in cycle.iter().enumerate() {
+        let next = &cycle[(at + 1) % cycle.len()];
         world.types.redirect(path, next);
         world.types.redirect(&format!("{path}:a"), &format!("{next}:a"));
     }
-    world.types.redirect("/Script/Game.Into", &ring[0]);
+    world.types.redirect("/Script/Game.Into", &cycle[0]);
     world.types.redirect("/Script/Game.New:a", "/Script/Game.New:a");
-    for path in ring.iter().map(String::as_str).chain(["/Script/Game.Into"]) {
+    for path in cycle.iter().map(String::as_str).chain(["/Script/Game.Into"]) {
         assert_eq!(&*world.types.redirected(path), path);
         assert!(world.types.class_by_path(path).is_none());
         assert!(world.types.property_by_path(&format!("{path}:a")).is_none());

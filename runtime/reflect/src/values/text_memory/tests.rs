@@ -10,9 +10,9 @@ use crate::value::Value;
 #[test]
 fn strings_grow_shrink_and_may_be_assigned_from_themselves() {
     let mut own = OwnedValue::zero(PropertyType::Text);
-    for words in ["", "short", "a good deal longer than that", "x", "", "hello world"] {
-        own.write(&Value::Text(words.to_owned())).unwrap();
-        assert_eq!(text_read(own.as_ptr().to::<Text>().unwrap()), words);
+    for string in ["", "short", "a good deal longer than that", "x", "", "hello world"] {
+        own.write(&Value::Text(string.to_owned())).unwrap();
+        assert_eq!(text_read(own.as_ptr().to::<Text>().unwrap()), string);
     }
     let text = own.as_mut().to::<Text>().unwrap();
     let data = text.raw().data.cast_const();
@@ -23,12 +23,12 @@ fn strings_grow_shrink_and_may_be_assigned_from_themselves() {
 
 #[test]
 fn ansi_strings_have_one_byte_per_character() {
-    let words = "grüße ÿ";
+    let string = "grüße ÿ";
     let (mut one, mut two) = (OwnedValue::zero(PropertyType::AnsiText), OwnedValue::zero(PropertyType::Text));
-    one.write(&Value::Ansi(words.to_owned())).unwrap();
-    two.write(&Value::Text(words.to_owned())).unwrap();
+    one.write(&Value::Ansi(string.to_owned())).unwrap();
+    two.write(&Value::Text(string.to_owned())).unwrap();
     let lens = [one.as_ptr().to::<super::super::ansi_text::AnsiText>().unwrap().raw().len, {
         two.as_ptr().to::<Text>().unwrap().raw().len
     }];
-    assert_eq!((one.read(), lens), (Value::Ansi(words.to_owned()), [7, 10]));
+    assert_eq!((one.read(), lens), (Value::Ansi(string.to_owned()), [7, 10]));
 }

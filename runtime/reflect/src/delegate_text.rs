@@ -1,18 +1,18 @@
 //! Text inside the parentheses of a delegate type: a signature, or a path with the signature in parentheses.
 
 /// Returns the text of a named delegate.
-pub(super) fn in_words(path: &str, signature: &str) -> String {
+pub(super) fn format_named(path: &str, signature: &str) -> String {
     format!("{path}({signature})")
 }
 
 /// Splits the text of a delegate type into the path of a named delegate, if any, and its signature.
-pub(super) fn split(words: &str) -> (Option<&str>, &str) {
-    let end = words.find([',', '(', ')', ' ']).unwrap_or(words.len());
-    let (path, rest) = words.split_at(end);
+pub(super) fn split(text: &str) -> (Option<&str>, &str) {
+    let end = text.find([',', '(', ')', ' ']).unwrap_or(text.len());
+    let (path, rest) = text.split_at(end);
     match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         // Other kinds with a path in parentheses do not begin with a slash.
         Some(signature) if path.starts_with('/') => (Some(path), signature),
-        _ => (None, words),
+        _ => (None, text),
     }
 }
 
@@ -22,7 +22,7 @@ mod tests {
 
     #[test]
     fn delegate_text_is_a_signature_with_an_optional_name() {
-        for (words, path, signature) in [
+        for (text, path, signature) in [
             ("", None, ""),
             ("-> u8", None, "-> u8"),
             ("/Script/A.S", None, "/Script/A.S"),
@@ -33,7 +33,7 @@ mod tests {
             ("/Script/A.D(/Script/A.S)", Some("/Script/A.D"), "/Script/A.S"),
             ("/Script/A.C:D(u8 -> Array(u8))", Some("/Script/A.C:D"), "u8 -> Array(u8)"),
         ] {
-            assert_eq!(split(words), (path, signature), "{words}");
+            assert_eq!(split(text), (path, signature), "{text}");
         }
     }
 }
