@@ -108,10 +108,10 @@ fn user_of(path: &Path) -> String {
     }
     let facts = plain_file::read(path, elf::LARGEST).ok().and_then(|bytes| elf::survey(&bytes).ok());
     let Some(facts) = facts else { return "whose is unknown, since its file cannot be read any more".to_owned() };
-    if let Some(symbol) = facts.stays.unique.first() {
+    if let Some(symbol) = facts.pinning.unique.first() {
         return format!("it defines `{symbol}`, of which a process has one");
     }
-    if facts.stays.is_marked {
+    if facts.pinning.is_marked {
         return "it was linked with `-z nodelete`".to_owned();
     }
     let registers = ["__cxa_thread_atexit_impl", "__cxa_thread_atexit"];
