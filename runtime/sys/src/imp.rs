@@ -39,7 +39,7 @@ pub(crate) enum Writers {
 }
 
 /// Formats a thread by name and id, as in all reports.
-pub(crate) fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
+pub(crate) fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
     let told = if name.is_none() { number.and_then(chosen::told_name) } else { None };
     match (name.or(told.as_deref()), number) {
         (Some(name), Some(number)) => format!("{name:?} ({number})"),

@@ -32,7 +32,8 @@ pub(super) const REPAIR: Repair = Repair {
 /// Number of locks: concurrent threads rarely use the same one.
 const SHARDS: usize = 64;
 
-static BOOK: [Mutex<Shard>; SHARDS] = [const { Mutex::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
+static RECORDS: [Mutex<Shard>; SHARDS] =
+    [const { Mutex::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
 
 type Shard = HashMap<usize, Block, BuildHasherDefault<AddressHasher>>;
 
@@ -99,7 +100,7 @@ pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
 /// Returns the requested bytes and the number of an image's blocks.
 fn held(owner: usize) -> (u64, u64) {
     let mut sum = (0, 0);
-    for shard in &BOOK {
+    for shard in &RECORDS {
         for block in lock(shard).values().filter(|block| block.owner == owner) {
             sum = (sum.0 + block.size as u64, sum.1 + 1);
         }
@@ -109,7 +110,7 @@ fn held(owner: usize) -> (u64, u64) {
 
 pub(super) fn all(owner: usize) -> Vec<Range<usize>> {
     let mut all = Vec::new();
-    for shard in &BOOK {
+    for shard in &RECORDS {
         let shard = lock(shard);
         let own = shard.iter().filter(|(_, block)| block.owner == owner);
         all.extend(own.map(|(address, block)| *address..address.saturating_add(block.size.max(1))));
@@ -128,7 +129,7 @@ struct Left {
 /// Removes the records of an image's blocks; passes those that are not kept to `free`.
 fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut c_void)) -> Left {
     let mut left = Left::default();
-    for shard in &BOOK {
+    for shard in &RECORDS {
         let mut blocks = Vec::new();
         lock(shard).retain(|address, block| {
             let keep = block.owner != owner;
@@ -165,5 +166,5 @@ fn strike_out(address: *mut c_void) -> Option<Block> {
 fn shard_of(address: *mut c_void) -> &'static Mutex<Shard> {
     // Blocks are at least 16 bytes apart.
     let mixed = (address.addr() >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 56;
-    &BOOK[mixed % SHARDS]
+    &RECORDS[mixed % SHARDS]
 }

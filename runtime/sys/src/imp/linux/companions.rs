@@ -22,7 +22,7 @@ use super::c::loader::{self, Share};
 use super::c::signals;
 use super::loaded::{self, Loaded};
 use super::lookups::{self, Lookups};
-use super::names::thread_in_words;
+use super::names::describe_thread;
 use super::stacks::{self, Stands, Thread, Ticks};
 use super::{lock, started};
 use crate::imp::linux::Mapping;
@@ -36,7 +36,7 @@ pub(super) const REPAIR: Repair = Repair {
     holders: |image, all| {
         let holder = |guest: Guest| {
             let name = format!("thread {}", guest.name);
-            Holder::new(HolderKind::Thread, name, image.records.born()).on(thread_in_words(guest.tid))
+            Holder::new(HolderKind::Thread, name, image.records.born()).on(describe_thread(guest.tid))
         };
         all.extend(image.records.companions.guests().into_iter().map(holder));
     },
@@ -47,7 +47,7 @@ pub(super) const REPAIR: Repair = Repair {
         let name = format!("the handler of signal {signal}, which was set past the hooks");
         Some(Holder::new(HolderKind::Handler, name, image.records.born()))
     },
-    leaves: |image| image.records.companions.leave(image.owner()),
+    before_close: |image| image.records.companions.leave(image.owner()),
     free: |_, _| {
         review();
         note_gone();

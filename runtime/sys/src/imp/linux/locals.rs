@@ -18,7 +18,7 @@ use std::time::Instant;
 use super::c::callbacks::{self, Destructor, OfValues, Promised};
 use super::c::keys::OwnKey;
 use super::c::{kernel, keys};
-use super::names::thread_in_words;
+use super::names::describe_thread;
 use super::started::Started;
 use super::{altstack, evict, lock};
 use crate::ledger::plan::Step;
@@ -95,7 +95,7 @@ struct Value {
 struct Running {
     ledger: Arc<Ledger>,
     since: Instant,
-    place: usize,
+    address: usize,
 }
 
 /// Calls `see` with the label of the image whose thread-local the calling thread is dropping, if any. Neither allocates nor blocks.
@@ -283,18 +283,18 @@ impl Record {
         let locals = owed.locals.iter().filter(|local| local.ledger.is(ledger));
         let values = owed.values.iter().filter(|value| value.ledger.is(ledger));
         let waiting = locals
-            .map(|local| (local.since, local.destructor.place()))
-            .chain(values.map(|value| (value.since, value.destructor.place())));
+            .map(|local| (local.since, local.destructor.address()))
+            .chain(values.map(|value| (value.since, value.destructor.address())));
         let waiting: Vec<_> = waiting.collect();
-        let (name, (since, place)) = match (running, waiting.first()) {
-            (Some(running), _) => ("a running thread-local destructor".to_owned(), (running.since, running.place)),
+        let (name, (since, address)) = match (running, waiting.first()) {
+            (Some(running), _) => ("a running thread-local destructor".to_owned(), (running.since, running.address)),
             (None, Some(first)) if waiting.len() == 1 => ("a thread-local destructor".to_owned(), *first),
             (None, Some(first)) => (format!("{} thread-local destructors", waiting.len()), *first),
             (None, None) => return None,
         };
         drop(owed);
-        let holder = Holder::new(HolderKind::ThreadLocal, name, since).on(thread_in_words(self.tid));
-        Some(Holder { place: Some(place), ..holder })
+        let holder = Holder::new(HolderKind::ThreadLocal, name, since).on(describe_thread(self.tid));
+        Some(Holder { place: Some(address), ..holder })
     }
 
     fn forget(&self, ledger: &Ledger) -> u64 {
@@ -347,8 +347,8 @@ impl Record {
         let mut owed = lock(&self.owed);
         let at = owed.locals.iter().rposition(|local| chosen(&local.ledger))?;
         let local = owed.locals.remove(at);
-        let (ledger, place) = (Arc::clone(&local.ledger), local.destructor.place());
-        owed.running.push(Running { ledger, since: Instant::now(), place });
+        let (ledger, address) = (Arc::clone(&local.ledger), local.destructor.address());
+        owed.running.push(Running { ledger, since: Instant::now(), address });
         Some(local)
     }
 
@@ -362,8 +362,8 @@ impl Record {
         let mut owed = lock(&self.owed);
         let at = owed.values.iter().position(|value| value.key == key)?;
         let value = owed.values.remove(at);
-        let (ledger, place) = (Arc::clone(&value.ledger), value.destructor.place());
-        owed.running.push(Running { ledger, since: Instant::now(), place });
+        let (ledger, address) = (Arc::clone(&value.ledger), value.destructor.address());
+        owed.running.push(Running { ledger, since: Instant::now(), address });
         Some(value)
     }
 
@@ -383,17 +383,17 @@ impl Owed {
 }
 
 fn settle_here(ledger: &Ledger) -> u64 {
-    altstack::put_back(|other| other.is(ledger));
+    altstack::restore(|other| other.is(ledger));
     if !Record::is_any_here() { 0 } else { Record::here().settle(|other| other.is(ledger)) }
 }
 
 pub(super) fn settle_ending() -> u64 {
-    altstack::put_back(Ledger::is_ending);
+    altstack::restore(Ledger::is_ending);
     if !Record::is_any_here() { 0 } else { Record::here().settle(Ledger::is_ending) }
 }
 
 pub(super) fn settle_all() -> u64 {
-    altstack::put_back(|_| true);
+    altstack::restore(|_| true);
     if !Record::is_any_here() { 0 } else { Record::here().settle(|_| true) }
 }
 

@@ -140,7 +140,7 @@ impl Pages {
         if result == 0 {
             lock(&self.segments).retain(|segment| segment.start < all.start || all.end < segment.end);
         } else {
-            self.put_back(removed);
+            self.reinsert(removed);
         }
         result
     }
@@ -165,7 +165,7 @@ impl Pages {
         let start = remap();
         let (moved, is_known) = (start != libc::MAP_FAILED, !removed.is_empty());
         if !moved || keeps_old {
-            self.put_back(removed);
+            self.reinsert(removed);
         }
         if moved && is_known {
             lock(&self.maps).insert(pages(start, new_len));
@@ -173,7 +173,7 @@ impl Pages {
         start
     }
 
-    fn put_back(&self, parts: Vec<Range<usize>>) {
+    fn reinsert(&self, parts: Vec<Range<usize>>) {
         let mut maps = lock(&self.maps);
         parts.into_iter().for_each(|part| maps.insert(part));
     }

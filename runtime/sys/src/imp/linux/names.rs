@@ -57,10 +57,10 @@ pub(super) fn is_nameless(started: &Started) -> bool {
     now.is_some() && now == started.inherited && lock(&started.names).is_empty()
 }
 
-pub(super) fn thread_in_words(tid: i32) -> String {
+pub(super) fn describe_thread(tid: i32) -> String {
     let is_nameless = started::of_number(tid).is_some_and(|started| is_nameless(&started));
     let name = if is_nameless { None } else { thread_name(tid) };
-    crate::imp::thread_in_words(name.as_deref(), Some(tid))
+    crate::imp::describe_thread(name.as_deref(), Some(tid))
 }
 
 /// Returns the full name of an image's thread that starts with the system's name.

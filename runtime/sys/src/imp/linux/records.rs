@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::before::Before;
 use super::companions::Companions;
-use super::environment::Texts;
+use super::environment::Strings;
 use super::locals::Locals;
 use super::lookups::Lookups;
 use super::memory::Pages;
@@ -37,7 +37,7 @@ pub(crate) struct Records {
     is_closed: AtomicBool,
     pub(super) before: Arc<Before>,
     /// Environment just before the image was closed.
-    pub(super) environment: Mutex<Option<Texts>>,
+    pub(super) environment: Mutex<Option<Strings>>,
 }
 
 impl Records {

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use super::c::{kernel, peek};
-use super::names::thread_in_words;
+use super::names::describe_thread;
 use super::proc;
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind};
@@ -17,7 +17,7 @@ pub(super) const REPAIR: Repair = Repair {
     outside: |image| {
         let tid = holder(image.records.memory(image))?;
         let name = "a robust mutex in the module's memory, which a thread holds";
-        Some(Holder::new(HolderKind::Reference, name, Instant::now()).on(thread_in_words(tid)))
+        Some(Holder::new(HolderKind::Reference, name, Instant::now()).on(describe_thread(tid)))
     },
     ..Repair::NONE
 };

@@ -27,7 +27,7 @@ pub(super) const REPAIR: Repair = Repair {
         living.retain(|ledger| ledger.strong_count() > 0);
         living.push(Arc::downgrade(image));
     },
-    leaves: |image| {
+    before_close: |image| {
         let own = [image.records.pages.all(), c_heap::all(image.owner())].concat();
         image.records.strays.look(image.records.code(), &own);
     },

@@ -157,7 +157,7 @@ fn holder(started: &Started) -> Holder {
                 Some(name) => format!("thread {name:?}"),
             };
             let out_of_reach = if evict::is_out_of_reach(tid) { ", which blocks all signals: no eviction" } else { "" };
-            (format!("{name}{out_of_reach}"), names::thread_in_words(tid))
+            (format!("{name}{out_of_reach}"), names::describe_thread(tid))
         }
     };
     let place = Some(started.start.address());

@@ -170,7 +170,7 @@ pub(in crate::imp::linux) fn bit(signal: c_int) -> u64 {
     if (1..COUNT as c_int).contains(&signal) { 1 << (signal - 1) } else { 0 }
 }
 
-pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
+pub(in crate::imp::linux) fn signal_name(signal: c_int) -> String {
     const NAMES: [&str; 31] = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
         "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",
