@@ -191,8 +191,8 @@ impl ImageFile {
         let has_facets = imports().any(|name| name.starts_with(CPP_FACET));
         let has_streams = imports().any(|name| CPP_STREAMS.contains(&name));
         let leaves_facet = |name| has_facets && (name == CPP_GLOBAL_LOCALE || has_streams && CPP_IMBUE.contains(&name));
-        let leaves = |name| leaves_code_behind(name) || leaves_facet(name) || is_unrepaired(name, imp::REPAIRS);
-        imports().filter(|name| leaves(name)).collect()
+        let keeps_code = |name| leaves_code_behind(name) || leaves_facet(name) || is_unrepaired(name, imp::REPAIRS);
+        imports().filter(|name| keeps_code(name)).collect()
     }
 
     /// Returns `true` if the file was linked with `-z nodelete`, so that the loader never unmaps it.

@@ -69,7 +69,7 @@ pub(super) fn taken(owner: usize, size: usize, block: *mut c_void) -> *mut c_voi
 }
 
 /// Removes the record of a block that a function of the C library is about to move or free. Returns `false` if there was none.
-pub(super) fn lent(block: *mut c_void) -> bool {
+pub(super) fn forget(block: *mut c_void) -> bool {
     strike_out(block).is_some()
 }
 

@@ -18,8 +18,8 @@ pub(super) const REPAIR: Repair = Repair {
     free: |gone, report| {
         let fds = take(gone.image.owner());
         fds.iter().for_each(|left| close(gone, left));
-        let told = if gone.policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
-        *told = fds.into_iter().map(|left| (left.fd, left.to)).collect();
+        let list = if gone.policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
+        *list = fds.into_iter().map(|left| (left.fd, left.to)).collect();
         report.fds_unknown = unknown(&gone.image.records.fds_before);
         let named = &report.fds_left;
         report.fds_unknown.retain(|(fd, _)| !named.iter().any(|(left, _)| left == fd));

@@ -42,7 +42,7 @@ pub(super) const REPAIR: Repair = Repair {
     },
     act: |image, step, report| {
         if step == Step::RunThreadLocals {
-            report.thread_locals_run += settle_here(image);
+            report.thread_locals_run += run_here(image);
         }
     },
     free: |gone, report| report.keys = gone.image.records.locals.forget(gone.image),
@@ -307,7 +307,7 @@ impl Record {
 
     /// Runs the pending destructors of the chosen images on the calling thread, which owns this record: thread-locals first, then
     /// values of keys, repeated while there are more.
-    fn settle(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
+    fn run_pending(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
         let mut ran = 0;
         let mut touched: Vec<Arc<Ledger>> = Vec::new();
         for _ in 0..ROUNDS {
@@ -382,19 +382,19 @@ impl Owed {
     }
 }
 
-fn settle_here(ledger: &Ledger) -> u64 {
+fn run_here(ledger: &Ledger) -> u64 {
     altstack::restore(|other| other.is(ledger));
-    if !Record::is_any_here() { 0 } else { Record::here().settle(|other| other.is(ledger)) }
+    if !Record::is_any_here() { 0 } else { Record::here().run_pending(|other| other.is(ledger)) }
 }
 
-pub(super) fn settle_ending() -> u64 {
+pub(super) fn run_ending() -> u64 {
     altstack::restore(Ledger::is_ending);
-    if !Record::is_any_here() { 0 } else { Record::here().settle(Ledger::is_ending) }
+    if !Record::is_any_here() { 0 } else { Record::here().run_pending(Ledger::is_ending) }
 }
 
-pub(super) fn settle_all() -> u64 {
+pub(super) fn run_all() -> u64 {
     altstack::restore(|_| true);
-    if !Record::is_any_here() { 0 } else { Record::here().settle(|_| true) }
+    if !Record::is_any_here() { 0 } else { Record::here().run_pending(|_| true) }
 }
 
 /// Drops the calling thread's pending destructors of an image without running them: a skipped frame may have borrowed a thread-local,
@@ -447,7 +447,7 @@ extern "C" fn at_last(_value: *mut c_void) {
 fn end_here() {
     // A start routine that exited by `pthread_exit` has not called this.
     evict::leave();
-    settle_all();
+    run_all();
     if let Some(started) = take_started() {
         started.ends();
     }

@@ -37,7 +37,7 @@ use super::c::loader;
 use super::c::peek::{self, words};
 use super::c::registers;
 use super::ranges::Ranges;
-use super::{c_heap, environment, lock, requests, strays, streams};
+use super::{c_heap, environment, lock, requests, streams, untracked};
 use crate::end_report::ReferenceSearch;
 use crate::ledger::repair::Repair;
 use crate::reference::{Reference, SearchResult, Target};
@@ -175,12 +175,12 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
         objects: &objects,
         targets: Targets::new(going, &objects),
         blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
-        mapped: strays::of_libraries(&going.memory),
+        mapped: untracked::of_libraries(&going.memory),
         begun,
         free_lists: objects.iter().find_map(leaves::free_lists),
         streams,
         sizes: going.blocks.iter().map(|block| (block.start, block.len())).collect(),
-        buffers: buffers.into_iter().chain(environment::strings()).chain(streams::notes()).collect(),
+        buffers: buffers.into_iter().chain(environment::strings()).chain(streams::forwarding_records()).collect(),
         requests: requests::all_submitted(),
         seen: HashSet::new(),
         next: VecDeque::new(),
