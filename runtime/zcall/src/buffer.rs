@@ -280,11 +280,11 @@ pub(super) fn sink_into(text: &mut String) -> TextSink {
     TextSink { context: ptr::from_mut(text).cast(), put: put_text }
 }
 
-/// Calls `give` with a sink. Returns its result and the string written to the sink, empty if none was written.
-pub fn collect_text<R>(give: impl FnOnce(&TextSink) -> R) -> (R, String) {
+/// Calls `write` with a sink. Returns its result and the string written to the sink, empty if none was written.
+pub fn collect_text<R>(write: impl FnOnce(&TextSink) -> R) -> (R, String) {
     let mut text = String::new();
-    let given = give(&sink_into(&mut text));
-    (given, text)
+    let result = write(&sink_into(&mut text));
+    (result, text)
 }
 
 /// # Safety
