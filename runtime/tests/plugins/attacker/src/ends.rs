@@ -22,7 +22,7 @@ static KEPT: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
 
 static FORGOTTEN: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
 
-fn tell(line: &str) {
+fn log_line(line: &str) {
     tracing::info!(target: "ends", "{line}");
 }
 
@@ -129,7 +129,7 @@ impl Looker {
             ("post", quietly(&|| post(|| ()).map_or_else(kind, |()| "taken".to_owned()))),
         ];
         let answers: Vec<_> = answers.into_iter().map(|(what, answer)| format!("{what} {answer}")).collect();
-        tell(&format!("{} · {}", self.place, answers.join(" · ")));
+        log_line(&format!("{} · {}", self.place, answers.join(" · ")));
     }
 }
 
@@ -163,7 +163,7 @@ impl Drop for Again {
             let _held = &held;
         });
         if begun.is_ok() {
-            tell("a timer was started during destruction");
+            log_line("a timer was started during destruction");
         }
     }
 }

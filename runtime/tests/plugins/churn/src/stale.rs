@@ -56,7 +56,7 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
         (thing.rows().get(0).expect("just pushed"), thing.title(), thing.sheet(), thing.ages());
     let titles = sheet.titles();
     let weak = WeakObject::of(obj).expect("alive");
-    let told = thing.on_told();
+    let delegate = thing.on_told();
     thing.destroy().expect("not destroyed before");
     own.bury(obj);
     let refused = [
@@ -66,7 +66,7 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
         kind(sheet.try_clone()),
         kind(titles.try_get(0)),
         kind(ages.try_insert("never", 1)),
-        kind(told.try_broadcast((1,))),
+        kind(delegate.try_broadcast((1,))),
     ];
     let leads_on = !this.open(&weak).is_none() || this.open(&weak).get(&this).is_some();
     tally(this, FailureKind::EXPIRED, refused) + u64::from(leads_on)
@@ -77,16 +77,16 @@ pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     let mut wrong = 0;
     for _time in 0..3.min(own.graves.len()) {
         let dead = own.graves[dice.below(own.graves.len() as u64) as usize];
-        let (weak, told) = (WeakObject::<Thing>::default(), MulticastDelegate::<fn(u32)>::default());
+        let (weak, delegate) = (WeakObject::<Thing>::default(), MulticastDelegate::<fn(u32)>::default());
         let heard = FieldPath::of("/Script/Game.Thing:heard").expect("the property exists");
         let refused = [
             kind(this.get(dead)),
             kind(this.open(&weak).try_set(dead)),
-            kind(this.open(&told).try_bind(dead, "hear")),
+            kind(this.open(&delegate).try_bind(dead, "hear")),
             kind(this.open(&heard).read::<u64, _>(dead)),
         ];
         wrong += tally(this, FailureKind::STALE, refused);
-        wrong += u64::from(!this.open(&weak).is_none()) + u64::from(this.open(&told).is_bound());
+        wrong += u64::from(!this.open(&weak).is_none()) + u64::from(this.open(&delegate).is_bound());
     }
     wrong
 }

@@ -60,7 +60,7 @@ fn instance() -> u64 {
     *INSTANCE.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64))
 }
 
-fn tell(line: &str) {
+fn log_line(line: &str) {
     tracing::info!(target: "lifetimes", "{line}");
 }
 
@@ -138,7 +138,7 @@ impl Looker {
         let list: UArray<UString> = Self::words(serial).parse().unwrap_or_else(|error| panic!("{error}"));
         let map = [("numbers", vec![serial; 20])].into_iter().collect();
         let bound = Delegate::new().unwrap_or_else(|error| panic!("{error}"));
-        tell(&format!("made {} {serial} {place}", instance()));
+        log_line(&format!("made {} {serial} {place}", instance()));
         Self { serial, place, twin: UArray::clone(&list), list, map, bound }
     }
 
@@ -178,7 +178,7 @@ impl Looker {
     }
 
     fn look(&self) {
-        tell(&format!("seen {} {} {} {}", instance(), self.serial, self.place, self.answers()));
+        log_line(&format!("seen {} {} {} {}", instance(), self.serial, self.place, self.answers()));
     }
 }
 
@@ -191,7 +191,7 @@ impl Drop for Looker {
             _ if GAME.get() == Some(&thread.id()) => "game",
             _ => "finalizer",
         };
-        tell(&format!("gone {} {} {} {thread} {}", instance(), self.serial, self.place, self.answers()));
+        log_line(&format!("gone {} {} {} {thread} {}", instance(), self.serial, self.place, self.answers()));
     }
 }
 
