@@ -251,18 +251,18 @@ impl Holder {
     #[ufunction(blueprint_callable)]
     fn count_to_the_end(&self, this: This<Self>) -> String {
         let texts = this.texts();
-        let mut said = Vec::new();
+        let mut lines = Vec::new();
         for _change in 0..4 {
             let view = texts.get(0).expect("present");
             let fresh = format_result(view.try_text());
             texts.remove(1);
             texts.push("two");
-            said.push(format!("{fresh} / {}", format_result(view.try_text())));
+            lines.push(format!("{fresh} / {}", format_result(view.try_text())));
         }
-        said.push(format!("{} {}", texts.len(), this.numbers().iter().sum::<u64>()));
+        lines.push(format!("{} {}", texts.len(), this.numbers().iter().sum::<u64>()));
         let kept = texts.to_vec().len();
-        said.push(format!("{kept} copied"));
-        said.join("\n")
+        lines.push(format!("{kept} copied"));
+        lines.join("\n")
     }
 
     /// Borrows its numbers as a slice and logs during the borrow; returns the numbers before and after.
