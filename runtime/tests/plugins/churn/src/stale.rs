@@ -8,7 +8,7 @@ use crate::ops::{Dice, LONG};
 use crate::thing::Thing;
 
 /// Adds the correctly refused accesses to the counter and returns the number of the others.
-fn tally<const N: usize>(this: This<Yard>, expected: FailureKind, kinds: [Option<FailureKind>; N]) -> u64 {
+fn count_accepted<const N: usize>(this: This<Yard>, expected: FailureKind, kinds: [Option<FailureKind>; N]) -> u64 {
     let right = kinds.iter().filter(|kind| **kind == Some(expected)).count();
     this.set_refused(this.refused() + right as u64);
     if right < N {
@@ -42,9 +42,9 @@ pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
     let titles = group.get(0).expect("just pushed").titles();
     drop(groups.remove(low));
     let gone = [kind(group.try_get(0)), kind(titles.try_push("never"))];
-    tally(this, FailureKind::EXPIRED, grown)
-        + tally(this, FailureKind::EXPIRED, shrunk)
-        + tally(this, FailureKind::EXPIRED, gone)
+    count_accepted(this, FailureKind::EXPIRED, grown)
+        + count_accepted(this, FailureKind::EXPIRED, shrunk)
+        + count_accepted(this, FailureKind::EXPIRED, gone)
 }
 
 /// Uses views of properties of a destroyed object, and references to the object.
@@ -69,7 +69,7 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
         kind(delegate.try_broadcast((1,))),
     ];
     let leads_on = !this.open(&weak).is_none() || this.open(&weak).get(&this).is_some();
-    tally(this, FailureKind::EXPIRED, refused) + u64::from(leads_on)
+    count_accepted(this, FailureKind::EXPIRED, refused) + u64::from(leads_on)
 }
 
 /// Uses handles of destroyed things, whose slots may be reused.
@@ -85,7 +85,7 @@ pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
             kind(this.open(&delegate).try_bind(dead, "hear")),
             kind(this.open(&heard).read::<u64, _>(dead)),
         ];
-        wrong += tally(this, FailureKind::STALE, refused);
+        wrong += count_accepted(this, FailureKind::STALE, refused);
         wrong += u64::from(!this.open(&weak).is_none()) + u64::from(this.open(&delegate).is_bound());
     }
     wrong
@@ -100,5 +100,6 @@ pub(crate) fn black(this: This<Yard>) -> u64 {
     let overwritten = [kind(row.try_get(0)), kind(row.try_push("never"))];
     let row = view.get(0).expect("one row");
     view.clear();
-    tally(this, FailureKind::EXPIRED, overwritten) + tally(this, FailureKind::EXPIRED, [kind(row.try_clone())])
+    count_accepted(this, FailureKind::EXPIRED, overwritten)
+        + count_accepted(this, FailureKind::EXPIRED, [kind(row.try_clone())])
 }
