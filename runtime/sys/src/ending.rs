@@ -79,7 +79,7 @@ impl LedgerShare {
     }
 
     /// Releases the reference. The image is unmapped or was never mapped.
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release(&mut self) {
         drop(self.0.take().map(ManuallyDrop::into_inner));
     }
 }
@@ -232,7 +232,7 @@ impl Ending {
                     ledger.free(&gone, &mut self.report);
                     finish(ledger, &mut self.report);
                 }
-                self.share.give_back();
+                self.share.release();
                 self.report.took = self.begun.elapsed();
                 self.over = Some(EndState::Gone(self.report.clone()));
                 // A symbol reader may still use the mapped bytes of the file, which must then stay unchanged.

@@ -164,7 +164,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Checks that all of the tags exist or none, as the loader assumes.
-    fn together(&self, tags: &[DynamicTag]) -> Result<bool, ElfError> {
+    fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, ElfError> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
             let missing = tags.iter().find(|tag| !self.has(**tag)).map_or(0, |tag| tag.0);
@@ -270,7 +270,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let arrays =
             [(DT_INIT_ARRAY, DT_INIT_ARRAYSZ, SHT_INIT_ARRAY), (DT_FINI_ARRAY, DT_FINI_ARRAYSZ, SHT_FINI_ARRAY)];
         for (tag, size, kind) in arrays {
-            self.together(&[tag, size])?;
+            self.all_or_none(&[tag, size])?;
             // An array without slots has no section.
             let section = if self.get(size) == Some(0) { None } else { self.agree(tag, kind)? };
             let size = self.get(size).unwrap_or(0);
@@ -296,9 +296,9 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         ensure(self.get(DT_RELRENT).is_none_or(|size| size == 8), || {
             "packed relocations have a wrong size".to_owned()
         })?;
-        let has_data = self.together(&[DT_RELA, DT_RELASZ, DT_RELAENT])?;
-        let has_calls = self.together(&[DT_JMPREL, DT_PLTRELSZ, DT_PLTREL])?;
-        self.together(&[DT_RELR, DT_RELRSZ, DT_RELRENT])?;
+        let has_data = self.all_or_none(&[DT_RELA, DT_RELASZ, DT_RELAENT])?;
+        let has_calls = self.all_or_none(&[DT_JMPREL, DT_PLTRELSZ, DT_PLTREL])?;
+        self.all_or_none(&[DT_RELR, DT_RELRSZ, DT_RELRENT])?;
         let data = if has_data { self.relocation_table(DT_RELA, DT_RELASZ)? } else { 0..0 };
         let calls = if has_calls { self.relocation_table(DT_JMPREL, DT_PLTRELSZ)? } else { 0..0 };
         let covered =

@@ -19,13 +19,13 @@ pub(super) const REPAIR: Repair = Repair {
     name: "an alternate signal stack",
     holders: |image, all| all.extend(holders(image)),
     facts: |image, facts| {
-        let (is_here, is_elsewhere) = whereabouts(image);
+        let (is_here, is_elsewhere) = locations(image);
         facts.locals_here |= is_here;
         facts.locals_elsewhere |= is_elsewhere;
     },
-    redirect_references: |_, is_ours, report| report.put_back.extend(take_away_here(is_ours)),
+    redirect_references: |_, is_ours, report| report.put_back.extend(remove_here(is_ours)),
     free: |gone, report| {
-        report.put_back.extend(take_away_here(gone.image.records.memory(gone.image)));
+        report.put_back.extend(remove_here(gone.image.records.memory(gone.image)));
         forget(gone.image);
     },
     ..Repair::NONE
@@ -113,14 +113,14 @@ pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
 
 /// Removes an alternate stack of the calling thread that was set without the hooks and is in memory to be freed. The previous stack
 /// is unknown. Returns a description if there was one.
-fn take_away_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
+fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
     let is_there = Stack::here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start()));
     (is_there && Stack::NONE.put().is_ok())
         .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
 }
 
 /// Returns if the calling thread, and if other threads, still use a stack of the image.
-fn whereabouts(ledger: &Ledger) -> (bool, bool) {
+fn locations(ledger: &Ledger) -> (bool, bool) {
     let tid = tid();
     let of_image = of_image(ledger);
     (of_image.iter().any(|known| known.0 == tid), of_image.iter().any(|known| known.0 != tid))

@@ -34,7 +34,7 @@ pub(super) fn record_change(ledger: &Ledger, fd: c_int) {
     let Some(identity) = identity(fd) else { return };
     let owner = ledger.owner();
     if ledger.records.is_closed() {
-        calm(fd);
+        disable_signals(fd);
         return;
     }
     let mut records = lock(&RECORDS);
@@ -62,7 +62,7 @@ pub(super) fn notify_of_message(
     let address = host_event.as_ref().map_or(ptr::null(), ptr::from_ref);
     let result = notify(address.cast());
     if result != 0 {
-        notification.into_iter().for_each(notifications::strike);
+        notification.into_iter().for_each(notifications::remove);
         return result;
     }
     let Some(identity) = identity(queue) else { return result };
@@ -94,13 +94,13 @@ pub(super) fn disarm(owner: usize) -> u64 {
             // The file may be open under other numbers, and the settings belong to the file.
             How::Signals => {
                 let same = fds::open_now().into_iter().filter(|fd| identity(*fd) == Some(identified));
-                same.for_each(|fd| raised |= calm(fd));
+                same.for_each(|fd| raised |= disable_signals(fd));
                 raised |= bit(libc::SIGIO) | bit(libc::SIGURG);
             }
             How::Message { notification, signal } => {
                 raised |= signal.map_or(0, bit);
                 let is_open = notification.is_none_or(notifications::is_open);
-                notification.into_iter().for_each(notifications::strike);
+                notification.into_iter().for_each(notifications::remove);
                 if is_open && identity(fd) == Some(identified) {
                     descriptors::forget_requester(fd);
                 }
@@ -111,7 +111,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
 }
 
 /// Disables the signals of a descriptor; returns the previous ones, one bit each.
-fn calm(fd: c_int) -> u64 {
+fn disable_signals(fd: c_int) -> u64 {
     let control = |command, argument: c_int| descriptors::control(fd, command, argument);
     let raised = match control(Command::Signal, 0) {
         signal @ 1..=64 => bit(signal),

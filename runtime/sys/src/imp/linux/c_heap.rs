@@ -64,25 +64,25 @@ impl Hasher for AddressHasher {
 /// Records a block of an image, or null; returns it.
 #[inline]
 pub(super) fn taken(owner: usize, size: usize, block: *mut c_void) -> *mut c_void {
-    write_down(block, Block { owner, size });
+    add_record(block, Block { owner, size });
     block
 }
 
 /// Removes the record of a block that a function of the C library is about to move or free. Returns `false` if there was none.
 pub(super) fn forget(block: *mut c_void) -> bool {
-    strike_out(block).is_some()
+    remove_record(block).is_some()
 }
 
 /// `realloc`, executed by the closure `realloc`.
 pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl FnOnce() -> *mut c_void) -> *mut c_void {
-    let known = strike_out(old);
+    let known = remove_record(old);
     let block = realloc();
     match known {
         // A size of zero frees the block and returns null; any other null leaves the block unchanged.
-        Some(known) if block.is_null() && size != 0 => write_down(old, known),
-        Some(known) => write_down(block, Block { owner: known.owner, size }),
+        Some(known) if block.is_null() && size != 0 => add_record(old, known),
+        Some(known) => add_record(block, Block { owner: known.owner, size }),
         // A block of other code belongs to no image, even after it moves.
-        None if old.is_null() => write_down(block, Block { owner, size }),
+        None if old.is_null() => add_record(block, Block { owner, size }),
         None => {}
     }
     block
@@ -92,7 +92,7 @@ pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl F
 #[inline]
 pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     if !block.is_null() {
-        strike_out(block);
+        remove_record(block);
         free();
     }
 }
@@ -150,13 +150,13 @@ fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut
     left
 }
 
-fn write_down(address: *mut c_void, block: Block) {
+fn add_record(address: *mut c_void, block: Block) {
     if !address.is_null() {
         lock(shard_of(address)).insert(address.expose_provenance(), block);
     }
 }
 
-fn strike_out(address: *mut c_void) -> Option<Block> {
+fn remove_record(address: *mut c_void) -> Option<Block> {
     if address.is_null() {
         return None;
     }

@@ -34,14 +34,14 @@ pub(super) const REPAIR: Repair = Repair {
     name: "a library that came with it",
     is_mapped: |image, mapping| image.records.companions.is_mapped(image.owner(), mapping),
     holders: |image, all| {
-        let holder = |guest: Guest| {
-            let name = format!("thread {}", guest.name);
-            Holder::new(HolderKind::Thread, name, image.records.created()).on(describe_thread(guest.tid))
+        let holder = |thread: HoldingThread| {
+            let name = format!("thread {}", thread.name);
+            Holder::new(HolderKind::Thread, name, image.records.created()).on(describe_thread(thread.tid))
         };
-        all.extend(image.records.companions.guests().into_iter().map(holder));
+        all.extend(image.records.companions.holding_threads().into_iter().map(holder));
     },
     ends: |image| image.records.companions.ends(&image.records.lookups),
-    facts: |image, facts| facts.threads = facts.threads || !image.records.companions.guests().is_empty(),
+    facts: |image, facts| facts.threads = facts.threads || !image.records.companions.holding_threads().is_empty(),
     outside: |image| {
         let signal = handled_in(&image.records.companions.own.get()?.image.ranges)?;
         let name = format!("the handler of signal {signal}, which was set past the hooks");
@@ -50,7 +50,7 @@ pub(super) const REPAIR: Repair = Repair {
     before_close: |image| image.records.companions.leave(image.owner()),
     free: |_, _| {
         review();
-        note_gone();
+        record_unmapped();
     },
     ..Repair::NONE
 };
@@ -90,15 +90,15 @@ const RUNTIME: [&str; 11] = [
 
 /// Number of and interval between retries for a thread that is running.
 const RETRIES: u32 = 5;
-const A_MOMENT: Duration = Duration::from_micros(100);
+const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 
 /// State of all companions. Locked during a decision, so that of two images that share a library and end concurrently, one is the
 /// last user.
-static SHELF: Mutex<Shelf> = Mutex::new(Shelf { brought: Vec::new(), users: Vec::new(), held: Vec::new() });
+static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::new(), held: Vec::new() });
 
-struct Shelf {
+struct State {
     /// Libraries mapped for images, with the time.
-    brought: Vec<(Loaded, Ticks)>,
+    mapped: Vec<(Loaded, Ticks)>,
     /// Mapped images by the addresses of their ledgers, with the companions that they use.
     users: Vec<(usize, Vec<Loaded>)>,
     held: Vec<Held>,
@@ -128,7 +128,7 @@ struct Own {
 }
 
 #[derive(Clone, Debug)]
-struct Guest {
+struct HoldingThread {
     name: String,
     tid: i32,
 }
@@ -145,20 +145,20 @@ impl Companions {
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
         let needed = loaded::needs(image, &all);
         self.has_others.store(!needed.iter().all(is_runtime), SeqCst);
-        let mut shelf = lock(&SHELF);
-        shelf.drop_gone(&all);
+        let mut state = lock(&STATE);
+        state.drop_unmapped(&all);
         for library in &needed {
             let is_new = !self.before.iter().any(|known| known.is(library));
-            if is_new && shelf.brought_at(library).is_none() {
+            if is_new && state.mapped_since(library).is_none() {
                 notes::mapped(&library.path(), &library.ranges);
-                shelf.brought.push((library.clone(), self.created));
+                state.mapped.push((library.clone(), self.created));
             }
         }
-        let libraries: Vec<_> = needed.into_iter().filter(|library| shelf.brought_at(library).is_some()).collect();
+        let libraries: Vec<_> = needed.into_iter().filter(|library| state.mapped_since(library).is_some()).collect();
         if !libraries.is_empty() {
-            shelf.users.push((owner, libraries.clone()));
+            state.users.push((owner, libraries.clone()));
         }
-        drop(shelf);
+        drop(state);
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
@@ -208,13 +208,13 @@ impl Companions {
         Some(within.into_iter().map(|library| library.base).collect())
     }
 
-    fn guests(&self) -> Vec<Guest> {
+    fn holding_threads(&self) -> Vec<HoldingThread> {
         let Some(Own { image, libraries }) = self.own.get().filter(|_| self.has_others()) else {
             return Vec::new();
         };
         let mut codes: Vec<&[Range<usize>]> = libraries.iter().map(|library| library.code.as_slice()).collect();
         codes.push(&image.code);
-        let guests = foreign_threads(self.created).into_iter().filter_map(|thread| {
+        let holding_threads = foreign_threads(self.created).into_iter().filter_map(|thread| {
             let mut positions = inspect(&thread, &codes)?;
             let in_image = positions.pop().unwrap_or(Position::Unknown);
             let held_by = held_by(&positions, in_image, |at| is_pool(&libraries[at]))?;
@@ -224,42 +224,42 @@ impl Companions {
                 HeldBy::Perhaps => format!("\"{name}\", which may be in a library that came with the plugin"),
                 HeldBy::Image => format!("\"{name}\", which a library has started and which runs code of the plugin"),
             };
-            Some(Guest { name, tid: thread.tid })
+            Some(HoldingThread { name, tid: thread.tid })
         });
-        guests.collect()
+        holding_threads.collect()
     }
 
     /// Keeps companions open that are in use and needed by no other image, just before the image is closed.
     fn leave(&self, owner: usize) {
-        let mut shelf = lock(&SHELF);
-        let Some(at) = shelf.users.iter().position(|(user, _)| *user == owner) else { return };
-        let (_, libraries) = shelf.users.swap_remove(at);
+        let mut state = lock(&STATE);
+        let Some(at) = state.users.iter().position(|(user, _)| *user == owner) else { return };
+        let (_, libraries) = state.users.swap_remove(at);
         for library in libraries {
-            let is_kept = shelf.held.iter().any(|held| held.library.is(&library));
-            if is_kept || shelf.is_used(&library) {
+            let is_kept = state.held.iter().any(|held| held.library.is(&library));
+            if is_kept || state.is_used(&library) {
                 continue;
             }
             let for_good = leaves_something(&library);
-            let since = shelf.brought_at(&library).unwrap_or(self.created);
+            let since = state.mapped_since(&library).unwrap_or(self.created);
             if (for_good || is_in_use(&library, since))
                 && let Some(share) = Share::of(&library.name)
             {
                 let name = library.file();
                 tracing::info!(library = name, for_good, "a library that came with an image stays: it is in use");
-                shelf.held.push(Held { library, since, share, for_good });
+                state.held.push(Held { library, since, share, for_good });
             }
         }
     }
 }
 
 fn review() {
-    let mut shelf = lock(&SHELF);
-    let held = mem::take(&mut shelf.held);
+    let mut state = lock(&STATE);
+    let held = mem::take(&mut state.held);
     let (done, held): (Vec<_>, Vec<_>) = held
         .into_iter()
-        .partition(|held| !held.for_good && (shelf.is_used(&held.library) || !is_in_use(&held.library, held.since)));
-    shelf.held = held;
-    drop(shelf);
+        .partition(|held| !held.for_good && (state.is_used(&held.library) || !is_in_use(&held.library, held.since)));
+    state.held = held;
+    drop(state);
     if done.is_empty() {
         return;
     }
@@ -267,19 +267,19 @@ fn review() {
         // No remaining reference to the library was found.
         drop(held.share);
     }
-    note_gone();
+    record_unmapped();
 }
 
-fn note_gone() {
-    let mut shelf = lock(&SHELF);
-    if !shelf.brought.is_empty() {
-        shelf.drop_gone(&loaded::all());
+fn record_unmapped() {
+    let mut state = lock(&STATE);
+    if !state.mapped.is_empty() {
+        state.drop_unmapped(&loaded::all());
     }
 }
 
-impl Shelf {
-    fn drop_gone(&mut self, all: &[Loaded]) {
-        self.brought.retain(|(known, _)| {
+impl State {
+    fn drop_unmapped(&mut self, all: &[Loaded]) {
+        self.mapped.retain(|(known, _)| {
             let is_there = all.iter().any(|library| library.is(known));
             if !is_there {
                 notes::gone(&known.path(), clock);
@@ -288,8 +288,8 @@ impl Shelf {
         });
     }
 
-    fn brought_at(&self, library: &Loaded) -> Option<Ticks> {
-        self.brought.iter().find(|(known, _)| known.is(library)).map(|(_, since)| *since)
+    fn mapped_since(&self, library: &Loaded) -> Option<Ticks> {
+        self.mapped.iter().find(|(known, _)| known.is(library)).map(|(_, since)| *since)
     }
 
     fn is_used(&self, library: &Loaded) -> bool {
@@ -364,7 +364,7 @@ fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> 
             break;
         }
         // Most running threads wait soon.
-        std::thread::sleep(A_MOMENT);
+        std::thread::sleep(RETRY_INTERVAL);
         inspection = stacks::inspect(thread, codes);
     }
     let starts_in =

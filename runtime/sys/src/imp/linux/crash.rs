@@ -38,7 +38,7 @@ pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
     if FILES.set(files).is_err() {
         return Err(io::Error::other("crashes of this process are reported already"));
     }
-    give_stack()?;
+    set_stack()?;
     let mut before = [signals::nothing(); FATAL.len()];
     for (before, signal) in before.iter_mut().zip(FATAL) {
         *before = signals::action(signal).map_err(io::Error::from_raw_os_error)?;
@@ -58,7 +58,7 @@ fn action() -> libc::sigaction {
 }
 
 /// Sets an alternate stack on this thread. Leaked, because a handler may run until the end of the process.
-fn give_stack() -> io::Result<()> {
+fn set_stack() -> io::Result<()> {
     Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice())).put().map_err(io::Error::from_raw_os_error)
 }
 
@@ -87,7 +87,7 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
             rustix::event::pause();
         },
     }
-    take_course(signal, moment.code, thread);
+    pass_on(signal, moment.code, thread);
 }
 
 fn moment(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Moment {
@@ -185,7 +185,7 @@ pub(super) fn write_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
     begin
 }
 
-fn take_course(signal: c_int, code: c_int, thread: libc::pid_t) {
+fn pass_on(signal: c_int, code: c_int, thread: libc::pid_t) {
     let before = FATAL.into_iter().zip(BEFORE.get().into_iter().flatten()).find(|(fatal, _)| *fatal == signal);
     if let Some((_, before)) = before {
         // SAFETY: the system has returned this action, so the code that set it has promised that it is valid. Errors cannot be

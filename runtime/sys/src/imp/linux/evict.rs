@@ -213,7 +213,7 @@ mod possible {
                 // Only once: the skipped frames must not be skipped again.
                 leave();
                 started.is_evicted.store(true, Ordering::SeqCst);
-                go_back(started, &mut context.uc_mcontext.gregs);
+                return_to_host(started, &mut context.uc_mcontext.gregs);
             } else {
                 started.is_signaled.store(false, Ordering::SeqCst);
             }
@@ -221,7 +221,7 @@ mod possible {
         set_errno(error);
     }
 
-    fn go_back(started: &Started, registers: &mut [libc::greg_t]) {
+    fn return_to_host(started: &Started, registers: &mut [libc::greg_t]) {
         registers[libc::REG_RIP as usize] = started.return_point.code.load(Ordering::SeqCst) as i64;
         registers[libc::REG_RSP as usize] = started.return_point.stack.load(Ordering::SeqCst) as i64;
         registers[libc::REG_RAX as usize] = 0;
@@ -283,14 +283,14 @@ mod possible {
     ///
     /// `frame` is the unwinder's frame for this call, `walk` the `Walk` of [`walk`], not used elsewhere.
     unsafe extern "C" fn step(frame: *mut c_void, walk: *mut c_void) -> c_int {
-        const GO_ON: c_int = 0;
+        const CONTINUE: c_int = 0;
         const STOP: c_int = 4;
         // SAFETY: promised by our caller.
         let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
         // SAFETY: the unwinder's frame is live during this call.
         let (address, function) = unsafe { (_Unwind_GetIP(frame), _Unwind_GetRegionStart(frame)) };
         walk.left = walk.left.saturating_sub(1);
-        if (walk.see)(address, function) && walk.left > 0 { GO_ON } else { STOP }
+        if (walk.see)(address, function) && walk.left > 0 { CONTINUE } else { STOP }
     }
 
     unsafe extern "C" {

@@ -87,15 +87,15 @@ struct Left {
 }
 
 pub(super) fn opened(owner: usize, fd: c_int) {
-    write_down(owner, fd, None);
+    add_record(owner, fd, None);
 }
 
 /// Records that the descriptor belongs to a stream, which closes it.
 pub(super) fn stream_opened(owner: usize, fd: c_int, stream: *mut c_void, maker: Maker) {
-    write_down(owner, fd, Some(Stream { address: stream.expose_provenance(), maker }));
+    add_record(owner, fd, Some(Stream { address: stream.expose_provenance(), maker }));
 }
 
-fn write_down(owner: usize, fd: c_int, stream: Option<Stream>) {
+fn add_record(owner: usize, fd: c_int, stream: Option<Stream>) {
     if let Some(identity) = identity(fd) {
         lock(&RECORDS).insert(fd, Opened { owner, identity, stream });
     }

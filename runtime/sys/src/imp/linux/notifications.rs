@@ -99,11 +99,11 @@ impl Event {
     }
 }
 
-pub(super) fn strike(serial: usize) {
+pub(super) fn remove(serial: usize) {
     lock(&RECORDS).notifications.remove(&serial);
 }
 
-pub(super) fn strike_all(owner: usize) {
+pub(super) fn remove_all(owner: usize) {
     lock(&RECORDS).notifications.retain(|_, notification| notification.owner != owner);
 }
 

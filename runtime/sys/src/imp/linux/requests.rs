@@ -111,7 +111,7 @@ pub(super) fn begin_io(
     let result = submit();
     if result != 0 {
         records.requests.retain(|request| request.block != block);
-        serial.into_iter().for_each(notifications::strike);
+        serial.into_iter().for_each(notifications::remove);
         write_event(own);
     }
     result

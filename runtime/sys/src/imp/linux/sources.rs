@@ -57,7 +57,7 @@ fn release(ledger: &Ledger, report: &mut EndReport) {
     let owner = ledger.owner();
     ledger.records.close();
     let raised = timers::disarm(owner) | async_fds::disarm(owner);
-    notifications::strike_all(owner);
+    notifications::remove_all(owner);
     let undone = ledger.records.before.restore(signals::handled(owner));
     report.signals += signals::release(owner, raised | undone.raised, requests::take(owner) | undone.late);
     report.put_back.extend(undone.messages);

@@ -93,7 +93,7 @@ impl Started {
         let done = life.hold == Hold::Detached && !self.own_stack;
         drop(life);
         if done {
-            strike(self);
+            unregister(self);
         }
     }
 
@@ -141,6 +141,6 @@ pub(super) fn find(handle: usize) -> Option<Arc<Started>> {
     lock(&STARTED).iter().find(is_it).cloned()
 }
 
-pub(super) fn strike(started: &Started) {
+pub(super) fn unregister(started: &Started) {
     lock(&STARTED).retain(|known| !ptr::eq(Arc::as_ptr(known), started));
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
 use super::locals::{become_started, forget_here, run_all, started_here, take_started};
-use super::started::{Complement, Hold, ReturnPoint, STARTED, Started, ThreadEnd, find, holding, strike};
+use super::started::{Complement, Hold, ReturnPoint, STARTED, Started, ThreadEnd, find, holding, unregister};
 use super::{evict, lock, names};
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
@@ -89,7 +89,7 @@ pub(super) unsafe fn create(
             life.handle = Some(handle);
         }
     } else {
-        strike(&started);
+        unregister(&started);
         ledger.records.threads.started.fetch_sub(1, Ordering::SeqCst);
         // SAFETY: no thread was created, so this function still owns the box.
         drop(unsafe { Box::from_raw(new_thread) });
@@ -124,7 +124,7 @@ pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     }
     let joined = join();
     match (&known, joined) {
-        (Some(known), 0) => strike(known),
+        (Some(known), 0) => unregister(known),
         (Some(known), _) => lock(&known.life).hold = Hold::Joinable,
         (None, _) => {}
     }
@@ -141,7 +141,7 @@ pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
         let done = life.ended && !known.own_stack;
         drop(life);
         if done {
-            strike(known);
+            unregister(known);
         }
     }
     detached

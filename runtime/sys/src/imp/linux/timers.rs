@@ -92,7 +92,7 @@ pub(super) fn create(
             0
         }
         Err(result) => {
-            notification.into_iter().for_each(notifications::strike);
+            notification.into_iter().for_each(notifications::remove);
             result
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn create(
 pub(super) fn delete(timer: usize, delete: impl FnOnce() -> c_int) -> c_int {
     let mut created = lock(&CREATED);
     if let Some(at) = created.iter().position(|known| known.timer.number() == timer) {
-        created.swap_remove(at).notification.into_iter().for_each(notifications::strike);
+        created.swap_remove(at).notification.into_iter().for_each(notifications::remove);
     }
     delete()
 }
@@ -119,7 +119,7 @@ pub(super) fn held(owner: usize) -> u64 {
 pub(super) fn disarm(owner: usize) -> u64 {
     let mut raised = 0;
     for created in lock(&CREATED).extract_if(.., |created| created.owner == owner) {
-        created.notification.into_iter().for_each(notifications::strike);
+        created.notification.into_iter().for_each(notifications::remove);
         raised |= created.signal.map_or(0, bit);
         created.timer.delete();
     }

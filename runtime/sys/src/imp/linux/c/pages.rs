@@ -45,18 +45,18 @@ impl Drop for Reserved {
 
 /// Whole readable and writable pages between inaccessible pages.
 #[derive(Debug)]
-pub(in crate::imp::linux) struct Walled {
+pub(in crate::imp::linux) struct GuardedPages {
     all: *mut c_void,
     wall: usize,
     len: usize,
 }
 
 // SAFETY: the pages belong to this value only, independent of threads.
-unsafe impl Send for Walled {}
+unsafe impl Send for GuardedPages {}
 // SAFETY: a shared reference provides addresses only.
-unsafe impl Sync for Walled {}
+unsafe impl Sync for GuardedPages {}
 
-impl Walled {
+impl GuardedPages {
     /// Maps pages for `size` bytes, with at least `wall` inaccessible bytes on each side.
     pub(in crate::imp::linux) fn new(size: usize, wall: usize) -> io::Result<Self> {
         let page = rustix::param::page_size();
@@ -89,7 +89,7 @@ impl Walled {
     }
 }
 
-impl Drop for Walled {
+impl Drop for GuardedPages {
     fn drop(&mut self) {
         // SAFETY: the pages were mapped for this value, whose borrows have ended.
         unsafe { libc::munmap(self.all, self.len + 2 * self.wall) };
