@@ -70,11 +70,11 @@ impl Histogram {
     #[must_use]
     pub fn percentile(&self, of_hundred: u64) -> Duration {
         let all: u64 = self.0.iter().sum();
-        let wanted = all.saturating_mul(of_hundred).div_ceil(100).max(1);
+        let rank = all.saturating_mul(of_hundred).div_ceil(100).max(1);
         let mut seen = 0;
         let found = self.buckets().find(|(_, calls)| {
             seen += calls;
-            seen >= wanted
+            seen >= rank
         });
         found.map_or(Duration::ZERO, |(time, _)| time)
     }

@@ -177,11 +177,11 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     fn pinning(&self, symbols: &Symbols<'_>, strings: &[u8]) -> Pinning {
         let table = |tag: DynamicTag, kind: SectionType| self.table(tag, kind).ok().flatten();
         let numbers = table(DT_VERSYM, SHT_GNU_VERSYM);
-        let needs = table(DT_VERNEED, SHT_GNU_VERNEED);
+        let verneed = table(DT_VERNEED, SHT_GNU_VERNEED);
         Pinning {
             is_marked: self.get(DT_FLAGS_1).is_some_and(|flags| flags & DF_1_NODELETE.0 != 0),
             unique: symbols.unique(strings),
-            libraries: origins::of_imports(symbols.import_indices(), numbers, needs, strings),
+            libraries: origins::of_imports(symbols.import_indices(), numbers, verneed, strings),
         }
     }
 
@@ -248,15 +248,15 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             ensure(count == u64::from(section.info), || format!("section {} is miscounted", section.name))?;
             Ok(self.table(tag, kind)?.map(|raw| (raw, count)))
         };
-        let needs = counted(DT_VERNEED, DT_VERNEEDNUM, SHT_GNU_VERNEED)?;
-        let gives = counted(DT_VERDEF, DT_VERDEFNUM, SHT_GNU_VERDEF)?;
+        let verneed = counted(DT_VERNEED, DT_VERNEEDNUM, SHT_GNU_VERNEED)?;
+        let verdef = counted(DT_VERDEF, DT_VERDEFNUM, SHT_GNU_VERDEF)?;
         let numbers = self.table(DT_VERSYM, SHT_GNU_VERSYM)?;
-        let is_versioned = needs.is_some() || gives.is_some();
+        let is_versioned = verneed.is_some() || verdef.is_some();
         ensure(numbers.is_some() || !is_versioned, || "there are versions, but no symbol has one".to_owned())?;
         let needed: BTreeSet<&str> = needed.iter().copied().collect();
-        let needed = needs.map(|(raw, count)| versions::check_needed(raw, strings, count, &needed)).transpose()?;
-        let given = gives.map(|(raw, count)| versions::check_defined(raw, strings, count)).transpose()?;
-        let highest = needed.max(given).unwrap_or(0);
+        let needed = verneed.map(|(raw, count)| versions::check_needed(raw, strings, count, &needed)).transpose()?;
+        let defined = verdef.map(|(raw, count)| versions::check_defined(raw, strings, count)).transpose()?;
+        let highest = needed.max(defined).unwrap_or(0);
         numbers.map_or(Ok(()), |raw| versions::check_numbers(raw, symbols, highest))
     }
 

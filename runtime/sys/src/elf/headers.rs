@@ -155,8 +155,8 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
     ensure(*align == 0 || addr % align == 0, || format!("section {name} is not aligned"))?;
     ensure(addr.checked_add(section.size).is_some(), || format!("section {name} wraps around memory"))?;
     // Build notes keep the address that they describe.
-    let at_home = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
-    ensure(at_home, || format!("section {name} has an address but is not loaded"))?;
+    let is_valid = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
+    ensure(is_valid, || format!("section {name} has an address but is not loaded"))?;
     ensure(section.link < count, || format!("section {name} links to a section that does not exist"))
 }
 
@@ -171,13 +171,13 @@ fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), ElfError> {
 }
 
 fn check_section_order(elf: &Elf<'_>) -> Result<(), ElfError> {
-    let mut row: Vec<_> = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0).collect();
-    row.sort_by_key(|section| section.offset);
+    let mut sections: Vec<_> = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0).collect();
+    sections.sort_by_key(|section| section.offset);
     let overlap = |pair: &[&Section<'_>]| format!("{} and {} overlap", pair[0].name, pair[1].name);
-    row.windows(2).try_for_each(|pair| ensure(pair[0].file_end() <= pair[1].offset, || overlap(pair)))?;
-    let mut row: Vec<_> = elf.sections.iter().filter(|s| s.is_loaded() && !s.is_thread_zeroes()).collect();
-    row.sort_by_key(|section| section.addr);
-    row.windows(2).try_for_each(|pair| ensure(pair[0].end() <= pair[1].addr, || overlap(pair)))
+    sections.windows(2).try_for_each(|pair| ensure(pair[0].file_end() <= pair[1].offset, || overlap(pair)))?;
+    let mut sections: Vec<_> = elf.sections.iter().filter(|s| s.is_loaded() && !s.is_thread_zeroes()).collect();
+    sections.sort_by_key(|section| section.addr);
+    sections.windows(2).try_for_each(|pair| ensure(pair[0].end() <= pair[1].addr, || overlap(pair)))
 }
 
 fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), ElfError> {

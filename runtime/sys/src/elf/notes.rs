@@ -65,14 +65,14 @@ mod tests {
 
     #[test]
     fn notes_end_with_their_segment() {
-        let row = [note(b"GNU\0", 3, &[7; 20]), note(b"GNU\0", 1, &[0; 16])].concat();
-        assert!(walk(&row, 4).is_some());
+        let records = [note(b"GNU\0", 3, &[7; 20]), note(b"GNU\0", 1, &[0; 16])].concat();
+        assert!(walk(&records, 4).is_some());
         assert!(walk(&[], 4).is_some());
-        for cut in (1..row.len()).filter(|cut| *cut != 36) {
-            assert!(walk(&row[..cut], 4).is_none(), "cut to {cut}");
+        for cut in (1..records.len()).filter(|cut| *cut != 36) {
+            assert!(walk(&records[..cut], 4).is_none(), "cut to {cut}");
         }
         for (at, what) in [(0, "name"), (4, "content"), (3, "name by gigabytes"), (7, "content by gigabytes")] {
-            let mut damaged = row.clone();
+            let mut damaged = records.clone();
             damaged[36 + at] = 0xff;
             assert!(walk(&damaged, 4).is_none(), "{what} reaches outside");
         }

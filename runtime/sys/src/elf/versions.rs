@@ -216,12 +216,12 @@ mod tests {
 
     #[test]
     fn defined_versions_are_walked_to_their_end() {
-        let row = [definition(1, 20, 28), name(LIBC, 0), definition(2, 20, 0), name(LIB, 0)].concat();
-        assert_eq!(outcome(check_defined(&row, STRINGS, 2)), "whole: 2");
+        let records = [definition(1, 20, 28), name(LIBC, 0), definition(2, 20, 0), name(LIB, 0)].concat();
+        assert_eq!(outcome(check_defined(&records, STRINGS, 2)), "whole: 2");
         let torn = "the defined versions are not a whole chain";
-        assert_eq!(outcome(check_defined(&row, STRINGS, 1)), torn);
-        assert_eq!(outcome(check_defined(&row, STRINGS, 3)), torn);
-        assert_eq!(outcome(check_defined(&row[..50], STRINGS, 2)), torn);
+        assert_eq!(outcome(check_defined(&records, STRINGS, 1)), torn);
+        assert_eq!(outcome(check_defined(&records, STRINGS, 3)), torn);
+        assert_eq!(outcome(check_defined(&records[..50], STRINGS, 2)), torn);
         let outside = [definition(1, 21, 0), name(LIBC, 0)].concat();
         assert_eq!(outcome(check_defined(&outside, STRINGS, 1)), torn);
         let nameless = [definition(1, 20, 0), name(999, 0)].concat();
