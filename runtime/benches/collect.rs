@@ -38,10 +38,10 @@ fn collect(criterion: &mut Criterion) {
         bencher.iter(|| {
             stores.begin_mark();
             // A slice ends at the hundredth call of the closure, after some hundred thousand objects.
-            let mut asked = 0;
+            let mut polls = 0;
             while !stores.go_on_mark(&mut || {
-                asked += 1;
-                asked % 100 != 0
+                polls += 1;
+                polls % 100 != 0
             }) {}
         });
     });

@@ -46,7 +46,7 @@ fn swap(criterion: &mut Criterion) {
             begun.elapsed()
         });
     });
-    tell_phases((0..ROUNDS).map(|_| support::reload(&runtime, next.next().expect("they take turns"))).collect());
+    print_phases((0..ROUNDS).map(|_| support::reload(&runtime, next.next().expect("they take turns"))).collect());
     drop(runtime.shutdown());
 
     group.bench_function("dlopen_dlsym_dlclose", |bencher| {
@@ -69,7 +69,7 @@ fn swap(criterion: &mut Criterion) {
 }
 
 /// Prints the median of each phase.
-fn tell_phases(reports: Vec<Reload>) {
+fn print_phases(reports: Vec<Reload>) {
     for phase in Phase::ALL {
         let mut times: Vec<_> = reports.iter().map(|report| report.phases.get(phase)).collect();
         times.sort_by(f64::total_cmp);

@@ -314,7 +314,7 @@ fn work_canceled_by_an_unload_is_counted_by_kind_module_and_location() {
     call(&host, other, "line_up", &[]);
     let ticket = host.unload_master().expect("there is one").ticket;
     let report = ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"));
-    let first = support::line_of("chores", "post(|| tell(\"posted first\"))");
+    let first = support::line_of("chores", "post(|| log_line(\"posted first\"))");
     let (file, line) = first.rsplit_once(':').expect("a place");
     let line: u32 = line.parse().expect("a line");
     let expected = [(2, "posted closures", 0), (2, "posted closures", 9), (2, "tasks", 1), (6, "timers", 7)];

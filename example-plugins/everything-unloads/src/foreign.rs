@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::complaints;
+use crate::errors;
 use crate::tally::{Counted, Kind};
 
 static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
@@ -34,7 +34,7 @@ pub(crate) fn touch_key() {
     // SAFETY: as above; the value is a box that the destructor takes back.
     let result = unsafe { libc::pthread_setspecific(key, value.cast::<c_void>()) };
     if result != 0 {
-        complaints::say(format!("pthread_setspecific: {result}"));
+        errors::add(format!("pthread_setspecific: {result}"));
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn at_exit() {
     // SAFETY: the handler takes nothing and never unwinds.
     let result = unsafe { libc::atexit(exit_handler) };
     if result != 0 {
-        complaints::say(format!("atexit: {result}"));
+        errors::add(format!("atexit: {result}"));
     }
 }
 
@@ -72,9 +72,9 @@ pub(crate) fn handle_signals() {
     // SAFETY: both are complete `sigaction`s, and the handler only adds to an atomic.
     let result = unsafe { libc::sigaction(libc::SIGUSR1, &action, &mut old) };
     if result != 0 {
-        complaints::say("SIGUSR1 cannot be handled");
+        errors::add("SIGUSR1 cannot be handled");
     } else if old.sa_sigaction != libc::SIG_DFL {
-        complaints::say("this module sees another handler of SIGUSR1");
+        errors::add("this module sees another handler of SIGUSR1");
     }
     // SAFETY: the closure only adds to an atomic.
     let hooked = unsafe {
@@ -83,12 +83,12 @@ pub(crate) fn handle_signals() {
         })
     };
     if let Err(error) = hooked {
-        complaints::say(format!("SIGUSR2: {error}"));
+        errors::add(format!("SIGUSR2: {error}"));
     }
     // SAFETY: a null new action only reads the current one.
     let result = unsafe { libc::sigaction(libc::SIGUSR1, null_mut(), &mut old) };
     if result != 0 || old.sa_sigaction != handler as usize {
-        complaints::say("this module does not see its own handler of SIGUSR1");
+        errors::add("this module does not see its own handler of SIGUSR1");
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn raise_signals() {
         let result = unsafe { libc::raise(signal) };
         let seen = counter.load(Ordering::Relaxed) - before;
         if (result, seen) != (0, 1) {
-            complaints::say(format!("{name} was raised once and seen {seen} times"));
+            errors::add(format!("{name} was raised once and seen {seen} times"));
         }
     }
 }

@@ -7,7 +7,7 @@
 
 #![deny(unsafe_code)]
 
-mod complaints;
+mod errors;
 mod foreign;
 mod locals;
 mod memory;
@@ -26,7 +26,7 @@ use engine_glue::Actor;
 module! { name: "everything_unloads", main: started, exit: ended }
 
 /// End of the output of each generation, without a line end.
-const LAST_WORDS: &str = "everything-unloads: last words";
+const LAST_OUTPUT: &str = "everything-unloads: last words";
 
 fn started(args: &[&str]) {
     for arg in args {
@@ -57,7 +57,7 @@ fn ended() {
     threads::end();
     #[expect(clippy::print_stdout, reason = "the host must flush output that is still in the buffer")]
     {
-        print!("{LAST_WORDS}");
+        print!("{LAST_OUTPUT}");
     }
 }
 
@@ -118,7 +118,7 @@ impl Sink {
     #[zmethod]
     fn complaints() -> String {
         foreign::raise_signals();
-        complaints::take()
+        errors::take()
     }
 
     /// Panics, with a backtrace.
@@ -127,9 +127,9 @@ impl Sink {
         let caught = catch_unwind(|| {
             let trace = Backtrace::capture();
             if trace.status() != BacktraceStatus::Captured {
-                complaints::say("no backtrace: set RUST_BACKTRACE=1");
+                errors::add("no backtrace: set RUST_BACKTRACE=1");
             } else if !trace.to_string().contains("everything_unloads") {
-                complaints::say("the backtrace does not name this module");
+                errors::add("the backtrace does not name this module");
             }
             panic!("the first panic stays inside");
         });

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::complaints;
+use crate::errors;
 
 const MEGABYTE: usize = 1 << 20;
 const PAGE: usize = 4096;
@@ -19,7 +19,7 @@ static ON_THE_HEAP: OnceLock<Vec<u8>> = OnceLock::new();
 pub(crate) fn fill() {
     for byte in IN_THE_IMAGE.iter().step_by(PAGE) {
         if byte.swap(1, Ordering::Relaxed) != 0 {
-            complaints::say("a static of a new generation is not zero");
+            errors::add("a static of a new generation is not zero");
             break;
         }
     }
@@ -33,7 +33,7 @@ fn leak_c_memory() {
     // SAFETY: `malloc` accepts any size.
     let block = unsafe { libc::malloc(PAGE) };
     if block.is_null() {
-        return complaints::say("malloc failed");
+        return errors::add("malloc failed");
     }
     // SAFETY: `malloc` returned `PAGE` bytes that only this code uses.
     unsafe { std::ptr::write_bytes(block.cast::<u8>(), 1, PAGE) };
@@ -44,7 +44,7 @@ fn leak_pages() {
     // SAFETY: new pages at any address affect no other mapping.
     let pages = unsafe { libc::mmap(null_mut(), 16 * PAGE, protection, flags, -1, 0) };
     if pages == libc::MAP_FAILED {
-        return complaints::say("mmap failed");
+        return errors::add("mmap failed");
     }
     // SAFETY: `mmap` returned this many writable bytes that only this code uses.
     unsafe { std::ptr::write_bytes(pages.cast::<u8>(), 1, 16 * PAGE) };
@@ -54,6 +54,6 @@ fn leak_pages() {
 pub(crate) fn leak_file() {
     match File::open("/dev/null") {
         Ok(file) => drop(file.into_raw_fd()),
-        Err(error) => complaints::say(format!("/dev/null: {error}")),
+        Err(error) => errors::add(format!("/dev/null: {error}")),
     }
 }

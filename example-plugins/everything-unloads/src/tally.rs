@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd as _;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::complaints;
+use crate::errors;
 
 const ROWS: usize = 16;
 /// Slots per row.
@@ -47,13 +47,13 @@ pub(crate) enum Kind {
 pub(crate) fn open(path: &str) {
     let file = match File::options().read(true).write(true).open(path) {
         Ok(file) => file,
-        Err(error) => return complaints::say(format!("{path}: {error}")),
+        Err(error) => return errors::add(format!("{path}: {error}")),
     };
     let (protection, fd) = (libc::PROT_READ | libc::PROT_WRITE, file.as_raw_fd());
     // SAFETY: new pages at any address affect no other mapping; the file is open, and the host made it long enough.
     let pages = unsafe { libc::mmap(null_mut(), WORDS * size_of::<u64>(), protection, libc::MAP_SHARED, fd, 0) };
     if pages == libc::MAP_FAILED {
-        return complaints::say(format!("{path} cannot be mapped"));
+        return errors::add(format!("{path} cannot be mapped"));
     }
     let words = pages.cast::<AtomicU64>();
     // SAFETY: the file begins with the counter.

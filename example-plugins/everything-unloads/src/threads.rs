@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::{complaints, foreign, locals};
+use crate::{errors, foreign, locals};
 
 /// Thread that works until the module ends, and the sender that ends it.
 static WORKER: Mutex<Option<(Sender<()>, JoinHandle<u64>)>> = Mutex::new(None);
@@ -51,7 +51,7 @@ pub(crate) fn end() {
     let Some((sender, worker)) = lock(&WORKER).take() else { return };
     drop(sender);
     if !matches!(worker.join(), Ok(3)) {
-        complaints::say("the worker lost an order");
+        errors::add("the worker lost an order");
     }
 }
 
@@ -59,7 +59,7 @@ fn order() {
     if let Some((sender, _)) = &*lock(&WORKER)
         && sender.send(()).is_err()
     {
-        complaints::say("the worker has ended");
+        errors::add("the worker has ended");
     }
 }
 
@@ -71,7 +71,7 @@ fn use_everything() {
 
 fn named<T: Send + 'static>(name: &str, body: impl FnOnce() -> T + Send + 'static) -> Option<JoinHandle<T>> {
     let thread = thread::Builder::new().name(format!("sink {name}")).spawn(body);
-    thread.inspect_err(|error| complaints::say(format!("thread {name}: {error}"))).ok()
+    thread.inspect_err(|error| errors::add(format!("thread {name}: {error}"))).ok()
 }
 
 fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {

@@ -143,8 +143,8 @@ impl Meter {
     #[ufunction]
     fn take_twice(&self, this: This<Self>, mut units: u32) -> String {
         let mut line = "line".to_owned();
-        let told = [this.take(&mut units, &mut line).is_ok(), this.take(&mut units, &mut line).is_ok()];
-        format!("{told:?} {units} {line}")
+        let results = [this.take(&mut units, &mut line).is_ok(), this.take(&mut units, &mut line).is_ok()];
+        format!("{results:?} {units} {line}")
     }
 
     /// Calls the other functions.

@@ -222,7 +222,7 @@ fn stack_lines(stack: &[ScriptPlace]) -> String {
     }
 }
 
-fn place_of(failure: &Failure) -> Option<SourcePlace> {
+fn location_of(failure: &Failure) -> Option<SourcePlace> {
     let Failure { file, line, column, .. } = failure;
     (!file.is_empty()).then(|| SourcePlace { file: file.as_str().to_owned(), line: *line, column: *column })
 }
@@ -257,7 +257,7 @@ impl CallError {
     pub fn returned(error: impl std::fmt::Display) -> Self {
         let place = std::panic::Location::caller();
         let place = SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
-        match trap::words_of(error) {
+        match trap::formatted(error) {
             Ok(message) => Self::Returned { message, place: Some(place) },
             Err(message) => Self::Panicked { message, place: None },
         }
@@ -345,15 +345,15 @@ impl CallError {
 
     /// Converts ABI data to an error. Copies all strings, because the module that created them may be unloaded.
     pub fn from_failure(failure: &Failure) -> Self {
-        let text = |text: &abi_stable::std_types::RString| text.as_str().to_owned();
-        let message = text(&failure.message);
+        let owned = |string: &abi_stable::std_types::RString| string.as_str().to_owned();
+        let message = owned(&failure.message);
         match failure.kind {
-            FailureKind::PANIC => Self::Panicked { message, place: place_of(failure) },
-            FailureKind::RETURNED => Self::Returned { message, place: place_of(failure) },
+            FailureKind::PANIC => Self::Panicked { message, place: location_of(failure) },
+            FailureKind::RETURNED => Self::Returned { message, place: location_of(failure) },
             FailureKind::REENTRANT_BORROW => Self::ReentrantBorrow {
                 object: failure.object,
-                held: text(&failure.held),
-                wanted: text(&failure.wanted),
+                held: owned(&failure.held),
+                wanted: owned(&failure.wanted),
             },
             FailureKind::STALE => Self::Stale { handle: failure.object },
             FailureKind::WRONG_THREAD => Self::WrongThread { action: message },
@@ -363,25 +363,25 @@ impl CallError {
             FailureKind::DEAD_HANDLE => Self::DeadHandle { message },
             FailureKind::NO_MASTER => Self::NoMaster { message },
             FailureKind::SIGNATURE => {
-                Self::Signature { name: message, found: text(&failure.held), wanted: text(&failure.wanted) }
+                Self::Signature { name: message, found: owned(&failure.held), wanted: owned(&failure.wanted) }
             }
             FailureKind::WRONG_CLASS => Self::WrongClass {
                 place: message,
                 handle: failure.object,
-                found: text(&failure.held),
-                wanted: text(&failure.wanted),
+                found: owned(&failure.held),
+                wanted: owned(&failure.wanted),
             },
             FailureKind::BUFFER => Self::Buffer { message },
             FailureKind::LENT => Self::Lent { message },
             FailureKind::UNAVAILABLE => Self::Unavailable { what: message },
-            FailureKind::TOO_DEEP => Self::TooDeep { what: text(&failure.held), limit: failure.line },
+            FailureKind::TOO_DEEP => Self::TooDeep { what: owned(&failure.held), limit: failure.line },
             FailureKind::TOO_LARGE => {
                 let (bytes, limit) = failure.file.as_str().split_once(' ').unwrap_or_default();
-                let number = |text: &str| text.parse().unwrap_or_default();
+                let number = |digits: &str| digits.parse().unwrap_or_default();
                 let (bytes, limit) = (number(bytes), number(limit));
-                Self::TooLarge { what: text(&failure.held), bytes, limit, setting: text(&failure.wanted) }
+                Self::TooLarge { what: owned(&failure.held), bytes, limit, setting: owned(&failure.wanted) }
             }
-            FailureKind::EXPIRED => Self::Expired { what: text(&failure.held), age: text(&failure.wanted) },
+            FailureKind::EXPIRED => Self::Expired { what: owned(&failure.held), age: owned(&failure.wanted) },
             _ => Self::Other { message },
         }
     }
@@ -435,28 +435,28 @@ mod tests {
     #[test]
     fn every_error_is_the_same_error_on_the_other_side() {
         let handle = ObjectHandle::new(3, 9);
-        let text = || "x".to_owned();
+        let string = || "x".to_owned();
         for error in [
-            CallError::Panicked { message: text(), place: Some(SourcePlace { file: text(), line: 1, column: 2 }) },
-            CallError::Panicked { message: text(), place: None },
+            CallError::Panicked { message: string(), place: Some(SourcePlace { file: string(), line: 1, column: 2 }) },
+            CallError::Panicked { message: string(), place: None },
             CallError::returned("x"),
-            CallError::Returned { message: text(), place: None },
-            CallError::ReentrantBorrow { object: handle, held: text(), wanted: "y".to_owned() },
+            CallError::Returned { message: string(), place: None },
+            CallError::ReentrantBorrow { object: handle, held: string(), wanted: "y".to_owned() },
             CallError::Stale { handle },
-            CallError::WrongThread { action: text() },
-            CallError::WrongStack { action: text() },
-            CallError::DuringRebuild { action: text() },
-            CallError::NotFound { message: text() },
-            CallError::DeadHandle { message: text() },
-            CallError::NoMaster { message: text() },
-            CallError::Signature { name: text(), found: "y".to_owned(), wanted: "z".to_owned() },
-            CallError::WrongClass { place: "z".to_owned(), handle, found: text(), wanted: "y".to_owned() },
-            CallError::Buffer { message: text() },
-            CallError::Unavailable { what: text() },
-            CallError::Expired { what: text(), age: "y".to_owned() },
-            CallError::TooDeep { what: text(), limit: 7 },
-            CallError::TooLarge { what: text(), bytes: u64::MAX, limit: 1 << 40, setting: "y".to_owned() },
-            CallError::Lent { message: text() },
+            CallError::WrongThread { action: string() },
+            CallError::WrongStack { action: string() },
+            CallError::DuringRebuild { action: string() },
+            CallError::NotFound { message: string() },
+            CallError::DeadHandle { message: string() },
+            CallError::NoMaster { message: string() },
+            CallError::Signature { name: string(), found: "y".to_owned(), wanted: "z".to_owned() },
+            CallError::WrongClass { place: "z".to_owned(), handle, found: string(), wanted: "y".to_owned() },
+            CallError::Buffer { message: string() },
+            CallError::Unavailable { what: string() },
+            CallError::Expired { what: string(), age: "y".to_owned() },
+            CallError::TooDeep { what: string(), limit: 7 },
+            CallError::TooLarge { what: string(), bytes: u64::MAX, limit: 1 << 40, setting: "y".to_owned() },
+            CallError::Lent { message: string() },
             CallError::other("x"),
         ] {
             assert_eq!(CallError::from_failure(&error.to_failure()), error);
@@ -465,9 +465,9 @@ mod tests {
 
     #[test]
     fn the_error_of_a_null_reference_differs_from_a_destroyed_object() {
-        let text = |handle| CallError::Stale { handle }.to_string();
-        assert_eq!(text(ObjectHandle::NONE), "the reference is to no object: check `is_none` before using it");
-        assert!(text(ObjectHandle::new(3, 9)).starts_with("object #3.9 is gone"));
+        let string = |handle| CallError::Stale { handle }.to_string();
+        assert_eq!(string(ObjectHandle::NONE), "the reference is to no object: check `is_none` before using it");
+        assert!(string(ObjectHandle::new(3, 9)).starts_with("object #3.9 is gone"));
     }
 
     #[test]
@@ -478,9 +478,9 @@ mod tests {
             stack: lines.map(place).collect(),
         };
         let error = in_script(CallError::other("no luck"), 3..5);
-        let told = "no luck\n    in /Script/A.B:c at B.uc:3\n    in /Script/A.B:c at B.uc:4";
-        assert_eq!(error.to_string(), told);
-        assert_eq!(CallError::from_failure(&error.to_failure()), CallError::other(told));
+        let expected = "no luck\n    in /Script/A.B:c at B.uc:3\n    in /Script/A.B:c at B.uc:4";
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(CallError::from_failure(&error.to_failure()), CallError::other(expected));
         let handle = ObjectHandle::new(3, 9);
         let stale = in_script(CallError::Stale { handle }, 3..4);
         assert_eq!(CallError::from_failure(&stale.to_failure()), CallError::Stale { handle });
@@ -491,7 +491,7 @@ mod tests {
     #[test]
     fn a_script_stack_of_thirty_three_omits_one_call() {
         let place = |line| ScriptPlace { function: "/Script/A.B:c".to_owned(), file: "B.uc".to_owned(), line };
-        let of = |places: u32| super::stack_lines(&(0..places).map(place).collect::<Vec<_>>());
+        let of = |count: u32| super::stack_lines(&(0..count).map(place).collect::<Vec<_>>());
         assert!(!of(32).contains("more") && of(32).contains("B.uc:16"), "{}", of(32));
         assert!(of(33).contains("… 1 more") && !of(33).contains("B.uc:16"), "{}", of(33));
     }

@@ -14,9 +14,9 @@ pub struct Numbered<T> {
     /// Runs of slots in order, with gaps between them.
     pieces: Vec<Piece<T>>,
     /// Number of slots in all pieces.
-    places: usize,
+    slot_count: usize,
     /// Number of slots that triggers the next compaction.
-    most_places: usize,
+    slot_limit: usize,
     /// Number after the last one that ever had a value.
     next: u64,
 }
@@ -24,18 +24,18 @@ pub struct Numbered<T> {
 #[derive(Debug)]
 struct Piece<T> {
     first: u64,
-    row: Vec<Option<T>>,
+    slots: Vec<Option<T>>,
 }
 
 impl<T> Piece<T> {
     fn end(&self) -> u64 {
-        self.first + self.row.len() as u64
+        self.first + self.slots.len() as u64
     }
 }
 
 impl<T> Default for Numbered<T> {
     fn default() -> Self {
-        Self { pieces: Vec::new(), places: 0, most_places: SHORTEST, next: 0 }
+        Self { pieces: Vec::new(), slot_count: 0, slot_limit: SHORTEST, next: 0 }
     }
 }
 
@@ -46,7 +46,7 @@ impl<T> Numbered<T> {
         let last = self.pieces.last()?;
         // The newest values are looked up most often.
         let piece = if number >= last.first { last } else { self.before_last(number)? };
-        piece.row.get(usize::try_from(number - piece.first).ok()?)?.as_ref()
+        piece.slots.get(usize::try_from(number - piece.first).ok()?)?.as_ref()
     }
 
     fn before_last(&self, number: u64) -> Option<&Piece<T>> {
@@ -67,21 +67,21 @@ impl<T> Numbered<T> {
         let before = behind.checked_sub(1).map(|at| &mut self.pieces[at]);
         if let Some(piece) = before {
             if number < piece.end() {
-                return piece.row[(number - piece.first) as usize].replace(value);
+                return piece.slots[(number - piece.first) as usize].replace(value);
             }
             let gap = number - piece.end();
             let is_last = behind == self.pieces.len();
             if is_last && gap <= LONGEST_GAP {
                 let piece = &mut self.pieces[behind - 1];
-                piece.row.extend((0..gap).map(|_| None));
-                piece.row.push(Some(value));
-                self.places += gap as usize + 1;
+                piece.slots.extend((0..gap).map(|_| None));
+                piece.slots.push(Some(value));
+                self.slot_count += gap as usize + 1;
                 self.cut_if_long();
                 return None;
             }
         }
-        self.pieces.insert(behind, Piece { first: number, row: vec![Some(value)] });
-        self.places += 1;
+        self.pieces.insert(behind, Piece { first: number, slots: vec![Some(value)] });
+        self.slot_count += 1;
         self.cut_if_long();
         None
     }
@@ -91,22 +91,22 @@ impl<T> Numbered<T> {
     pub fn remove(&mut self, number: u64) -> Option<T> {
         let behind = self.pieces.partition_point(|piece| piece.first <= number);
         let piece = self.pieces.get_mut(behind.checked_sub(1)?)?;
-        piece.row.get_mut(usize::try_from(number - piece.first).ok()?)?.take()
+        piece.slots.get_mut(usize::try_from(number - piece.first).ok()?)?.take()
     }
 
     /// Removes and returns the matching values, in the order of their numbers.
     #[inline]
     pub fn take_if(&mut self, mut is_meant: impl FnMut(&mut T) -> bool) -> Vec<T> {
-        let places = self.pieces.iter_mut().flat_map(|piece| &mut piece.row);
-        places.filter_map(|place| place.take_if(&mut is_meant)).collect()
+        let slots = self.pieces.iter_mut().flat_map(|piece| &mut piece.slots);
+        slots.filter_map(|slot| slot.take_if(&mut is_meant)).collect()
     }
 
     /// Iterates over numbers and values in order, starting at `number`.
     #[inline]
     pub fn iter_from(&self, number: u64) -> impl Iterator<Item = (u64, &T)> {
         let pieces = self.pieces.iter().filter(move |piece| piece.end() > number);
-        let all = pieces.flat_map(|piece| (piece.first..).zip(&piece.row));
-        all.filter(move |(at, _)| *at >= number).filter_map(|(at, place)| Some((at, place.as_ref()?)))
+        let all = pieces.flat_map(|piece| (piece.first..).zip(&piece.slots));
+        all.filter(move |(at, _)| *at >= number).filter_map(|(at, slot)| Some((at, slot.as_ref()?)))
     }
 
     /// Iterates over numbers and values in order.
@@ -117,35 +117,35 @@ impl<T> Numbered<T> {
 
     /// Compacts the table once its size has doubled since the last compaction, because compaction takes linear time.
     fn cut_if_long(&mut self) {
-        if self.places <= self.most_places {
+        if self.slot_count <= self.slot_limit {
             return;
         }
         let old = std::mem::take(&mut self.pieces);
-        self.places = 0;
-        for (first, row) in old.into_iter().map(|piece| (piece.first, piece.row)) {
-            for (number, value) in (first..).zip(row).filter_map(|(number, place)| Some((number, place?))) {
+        self.slot_count = 0;
+        for (first, slots) in old.into_iter().map(|piece| (piece.first, piece.slots)) {
+            for (number, value) in (first..).zip(slots).filter_map(|(number, slot)| Some((number, slot?))) {
                 match self.pieces.last_mut().filter(|piece| number - piece.end() <= LONGEST_GAP) {
                     Some(piece) => {
                         let gap = number - piece.end();
-                        piece.row.extend((0..gap).map(|_| None));
-                        piece.row.push(Some(value));
-                        self.places += gap as usize + 1;
+                        piece.slots.extend((0..gap).map(|_| None));
+                        piece.slots.push(Some(value));
+                        self.slot_count += gap as usize + 1;
                     }
                     None => {
-                        self.pieces.push(Piece { first: number, row: vec![Some(value)] });
-                        self.places += 1;
+                        self.pieces.push(Piece { first: number, slots: vec![Some(value)] });
+                        self.slot_count += 1;
                     }
                 }
             }
         }
-        self.pieces.iter_mut().for_each(|piece| piece.row.shrink_to_fit());
-        self.most_places = (2 * self.places).max(SHORTEST);
+        self.pieces.iter_mut().for_each(|piece| piece.slots.shrink_to_fit());
+        self.slot_limit = (2 * self.slot_count).max(SHORTEST);
     }
 
     #[cfg(test)]
-    fn places(&self) -> usize {
-        assert_eq!(self.places, self.pieces.iter().map(|piece| piece.row.len()).sum::<usize>());
-        self.places
+    fn slot_count(&self) -> usize {
+        assert_eq!(self.slot_count, self.pieces.iter().map(|piece| piece.slots.len()).sum::<usize>());
+        self.slot_count
     }
 }
 
@@ -157,36 +157,39 @@ mod tests {
 
     #[test]
     fn table_size_follows_the_number_of_values() {
-        let mut row = Numbered::default();
-        (0..10).for_each(|number| assert_eq!(row.insert(number, number), None));
+        let mut table = Numbered::default();
+        (0..10).for_each(|number| assert_eq!(table.insert(number, number), None));
         for number in 10..100_000 {
-            row.insert(number, number);
+            table.insert(number, number);
             if number >= 20 {
-                assert_eq!(row.remove(number - 10), Some(number - 10));
+                assert_eq!(table.remove(number - 10), Some(number - 10));
             }
-            assert!(row.places() <= 2 * (20 + SHORTEST), "{} at {number}", row.places());
+            assert!(table.slot_count() <= 2 * (20 + SHORTEST), "{} at {number}", table.slot_count());
         }
-        assert_eq!((row.get(5), row.get(50), row.get(99_999), row.next()), (Some(&5), None, Some(&99_999), 100_000));
-        assert_eq!(row.iter().count(), 20);
+        assert_eq!(
+            (table.get(5), table.get(50), table.get(99_999), table.next()),
+            (Some(&5), None, Some(&99_999), 100_000)
+        );
+        assert_eq!(table.iter().count(), 20);
     }
 
     #[test]
     fn sparse_values_cost_at_most_the_remaining_gaps() {
-        let mut row = Numbered::default();
+        let mut table = Numbered::default();
         for number in 0..100_000u64 {
-            row.insert(number, ());
+            table.insert(number, ());
             if number % 1000 != 0 {
-                row.remove(number);
+                table.remove(number);
             }
         }
-        assert_eq!(row.iter().count(), 100);
-        assert!(row.places() <= 2 * 100 * LONGEST_GAP as usize, "{}", row.places());
-        assert_eq!((row.get(3000), row.get(3001)), (Some(&()), None));
+        assert_eq!(table.iter().count(), 100);
+        assert!(table.slot_count() <= 2 * 100 * LONGEST_GAP as usize, "{}", table.slot_count());
+        assert_eq!((table.get(3000), table.get(3001)), (Some(&()), None));
     }
 
     #[test]
     fn an_id_table_matches_a_map() {
-        let (mut row, mut map, mut seed) = (Numbered::default(), BTreeMap::new(), 7u64);
+        let (mut table, mut map, mut seed) = (Numbered::default(), BTreeMap::new(), 7u64);
         for step in 0..50_000u64 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             // Mostly near the end, sometimes at random, sometimes far ahead.
@@ -196,37 +199,37 @@ mod tests {
                 _ => step.saturating_sub((seed >> 20) % 30),
             };
             if seed >> 40 & 1 == 0 {
-                assert_eq!(row.insert(number, step), map.insert(number, step), "{step}");
+                assert_eq!(table.insert(number, step), map.insert(number, step), "{step}");
             } else {
-                assert_eq!(row.remove(number), map.remove(&number), "{step}");
+                assert_eq!(table.remove(number), map.remove(&number), "{step}");
             }
-            assert_eq!(row.get(number), map.get(&number), "{step}");
+            assert_eq!(table.get(number), map.get(&number), "{step}");
             if step % 5000 == 0 {
-                assert!(row.iter().eq(map.iter().map(|(number, value)| (*number, value))), "{step}");
-                assert!(row.iter_from(number).eq(map.range(number..).map(|(number, value)| (*number, value))));
-                let odd = row.take_if(|value| *value % 3 == 0);
+                assert!(table.iter().eq(map.iter().map(|(number, value)| (*number, value))), "{step}");
+                assert!(table.iter_from(number).eq(map.range(number..).map(|(number, value)| (*number, value))));
+                let odd = table.take_if(|value| *value % 3 == 0);
                 assert_eq!(
                     odd,
                     map.extract_if(.., |_, value| *value % 3 == 0).map(|(_, value)| value).collect::<Vec<_>>()
                 );
             }
         }
-        row.places();
+        table.slot_count();
     }
 
     #[test]
     fn ids_around_a_cut_are_found_and_set_again() {
-        let mut row = Numbered::default();
+        let mut table = Numbered::default();
         for number in [3, 1000, 2000] {
-            row.insert(number, number);
+            table.insert(number, number);
         }
         assert_eq!(
-            [2, 3, 4, 999, 1000, 1001, 2000, 2001].map(|at| row.get(at).is_some()),
+            [2, 3, 4, 999, 1000, 1001, 2000, 2001].map(|at| table.get(at).is_some()),
             [false, true, false, false, true, false, true, false]
         );
-        assert_eq!((row.insert(999, 0), row.insert(1001, 1), row.insert(0, 2)), (None, None, None));
-        let numbers: Vec<_> = row.iter().map(|(number, value)| (number, *value)).collect();
+        assert_eq!((table.insert(999, 0), table.insert(1001, 1), table.insert(0, 2)), (None, None, None));
+        let numbers: Vec<_> = table.iter().map(|(number, value)| (number, *value)).collect();
         assert_eq!(numbers, [(0, 2), (3, 3), (999, 0), (1000, 1000), (1001, 1), (2000, 2000)]);
-        assert_eq!((row.remove(1000), row.remove(1000), row.remove(5)), (Some(1000), None, None));
+        assert_eq!((table.remove(1000), table.remove(1000), table.remove(5)), (Some(1000), None, None));
     }
 }

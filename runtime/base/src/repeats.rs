@@ -39,7 +39,7 @@ impl Repeats {
         }
         let count = counts.of.entry(hasher.finish()).or_default();
         *count += 1;
-        is_told(*count).then_some(*count)
+        should_report(*count).then_some(*count)
     }
 
     /// Resets all counts.
@@ -54,7 +54,7 @@ pub fn times(count: u64) -> String {
     if count == 1 { String::new() } else { format!(" ({count} times by now)") }
 }
 
-fn is_told(count: u64) -> bool {
+fn should_report(count: u64) -> bool {
     count != 0 && count == 10_u64.pow(count.ilog10())
 }
 
@@ -65,8 +65,8 @@ mod tests {
     #[test]
     fn the_first_and_each_power_of_ten_are_reported() {
         let repeats = Repeats::new();
-        let told: Vec<_> = (0..2000).filter_map(|_| repeats.note(1, &("Hero:Tick", 12))).collect();
-        assert_eq!(told, [1, 10, 100, 1000]);
+        let reported: Vec<_> = (0..2000).filter_map(|_| repeats.note(1, &("Hero:Tick", 12))).collect();
+        assert_eq!(reported, [1, 10, 100, 1000]);
         assert_eq!(repeats.note(1, &("Hero:Tick", 13)), Some(1), "another place");
         repeats.forget();
         assert_eq!(repeats.note(1, &("Hero:Tick", 12)), Some(1), "as if it were new");
@@ -79,7 +79,7 @@ mod tests {
     fn more_than_any_program_has_are_not_kept() {
         let repeats = Repeats::new();
         for at in 0..MOST + 10 {
-            let _told = repeats.note(1, &at);
+            let _count = repeats.note(1, &at);
         }
         assert_eq!(repeats.0.borrow().of.len(), 10);
     }

@@ -9,36 +9,36 @@ use alcedo_abi::names::shows_itself;
 const MOST: usize = 160;
 
 /// Escapes a string to one line and truncates it, for names and other short strings in messages.
-pub fn line(text: &str) -> String {
-    let end = text.floor_char_boundary(MOST);
-    let mut shown = String::with_capacity(end);
-    for letter in text[..end].chars() {
+pub fn line(string: &str) -> String {
+    let end = string.floor_char_boundary(MOST);
+    let mut escaped = String::with_capacity(end);
+    for letter in string[..end].chars() {
         match shows_itself(letter) {
-            true => shown.push(letter),
-            false => shown.extend(letter.escape_debug()),
+            true => escaped.push(letter),
+            false => escaped.extend(letter.escape_debug()),
         }
     }
-    if end < text.len() {
-        shown.push_str(&format!("… ({} bytes)", text.len()));
+    if end < string.len() {
+        escaped.push_str(&format!("… ({} bytes)", string.len()));
     }
-    shown
+    escaped
 }
 
 /// Escapes a multi-line string, such as a panic message, for output to a terminal: all invisible characters except line breaks and
 /// tabs. Use it for every plugin string that is printed to a terminal.
-pub fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(string: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| matches!(letter, '\n' | '\t') || shows_itself(letter);
-    if text.chars().all(is_plain) {
-        return text.into();
+    if string.chars().all(is_plain) {
+        return string.into();
     }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for letter in text.chars() {
+    let mut escaped = String::with_capacity(string.len() + 16);
+    for letter in string.chars() {
         match is_plain(letter) {
-            true => shown.push(letter),
-            false => shown.extend(letter.escape_debug()),
+            true => escaped.push(letter),
+            false => escaped.extend(letter.escape_debug()),
         }
     }
-    shown.into()
+    escaped.into()
 }
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn terminal_control_characters_are_escaped() {
-        for (text, shown) in [
+        for (string, escaped) in [
             ("plain, größer, 日本, it's \"so\" \\", "plain, größer, 日本, it's \"so\" \\"),
             ("two\n\tlines", "two\n\tlines"),
             ("e\u{301}", "e\u{301}"),
@@ -55,7 +55,7 @@ mod tests {
             ("a\rb\0c", "a\\rb\\0c"),
             ("\u{9b}2J \u{202e}abc \u{200b}", "\\u{9b}2J \\u{202e}abc \\u{200b}"),
         ] {
-            assert_eq!(printable(text), shown);
+            assert_eq!(printable(string), escaped);
         }
     }
 

@@ -11,7 +11,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// Epoch of cached lookups. Game thread only.
 pub struct Stamp {
     /// Value that callers compare.
-    word: Cell<u64>,
+    compared: Cell<u64>,
     /// Current epoch.
     count: Cell<u64>,
     /// Number of reasons that disable the fast paths.
@@ -25,16 +25,16 @@ pub struct Stamp {
 impl Default for Stamp {
     fn default() -> Self {
         let count = NEXT.fetch_add(1, Ordering::Relaxed);
-        let (word, count) = (Cell::new(count), Cell::new(count));
-        Self { word, count, shut: Cell::new(0), observed: Cell::new(false), listener: OnceCell::new() }
+        let (compared, count) = (Cell::new(count), Cell::new(count));
+        Self { compared, count, shut: Cell::new(0), observed: Cell::new(false), listener: OnceCell::new() }
     }
 }
 
 impl fmt::Debug for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { count, shut, observed, .. } = self;
-        let mut shown = f.debug_struct("Stamp");
-        shown.field("count", count).field("shut", shut).field("observed", observed).finish_non_exhaustive()
+        let mut debug = f.debug_struct("Stamp");
+        debug.field("count", count).field("shut", shut).field("observed", observed).finish_non_exhaustive()
     }
 }
 
@@ -47,7 +47,7 @@ impl Stamp {
     /// Returns the value to compare a cached epoch with. No cached epoch matches while the fast paths are disabled.
     #[inline]
     pub fn get(&self) -> u64 {
-        self.word.get()
+        self.compared.get()
     }
 
     /// Returns the epoch to store with a new lookup.
@@ -59,25 +59,25 @@ impl Stamp {
     /// Invalidates all cached lookups.
     pub fn change(&self) {
         self.count.set(NEXT.fetch_add(1, Ordering::Relaxed));
-        self.show();
+        self.update();
     }
 
     /// Disables the fast paths until the matching [`Stamp::open`].
     pub fn shut(&self) {
         self.shut.set(self.shut.get() + 1);
-        self.show();
+        self.update();
     }
 
     /// Reverts one [`Stamp::shut`].
     pub fn open(&self) {
         self.shut.set(self.shut.get().saturating_sub(1));
-        self.show();
+        self.update();
     }
 
     /// Sets if calls are observed. Observation disables the fast paths; the slow path records the calls.
     pub fn observe(&self, is_observed: bool) {
         if self.observed.replace(is_observed) != is_observed {
-            self.show();
+            self.update();
         }
     }
 
@@ -87,9 +87,9 @@ impl Stamp {
         let _later = self.listener.set(Box::new(listener));
     }
 
-    fn show(&self) {
+    fn update(&self) {
         let is_open = self.shut.get() == 0 && !self.observed.get();
-        self.word.set(if is_open { self.count.get() } else { Self::SHUT });
+        self.compared.set(if is_open { self.count.get() } else { Self::SHUT });
         if let Some(listener) = self.listener.get() {
             listener(self.observed.get());
         }
@@ -106,37 +106,37 @@ mod tests {
     #[test]
     fn a_cached_epoch_is_stale_after_a_change_and_while_watched() {
         let stamp = Stamp::default();
-        let kept = stamp.count();
-        assert_eq!(stamp.get(), kept);
+        let cached = stamp.count();
+        assert_eq!(stamp.get(), cached);
         assert_ne!(stamp.get(), Stamp::NEVER);
         stamp.shut();
         stamp.shut();
         stamp.open();
-        assert_eq!((stamp.get(), stamp.count()), (Stamp::SHUT, kept));
+        assert_eq!((stamp.get(), stamp.count()), (Stamp::SHUT, cached));
         stamp.open();
-        assert_eq!(stamp.get(), kept, "nothing has changed");
+        assert_eq!(stamp.get(), cached, "nothing has changed");
         stamp.shut();
         stamp.change();
         assert_eq!(stamp.get(), Stamp::SHUT);
         stamp.open();
-        assert_ne!(stamp.get(), kept);
+        assert_ne!(stamp.get(), cached);
     }
 
     #[test]
     fn an_epoch_of_one_host_is_stale_for_another() {
         let (one, other) = (Stamp::default(), Stamp::default());
         assert_ne!(one.count(), other.count());
-        let kept = one.count();
+        let cached = one.count();
         other.change();
         other.change();
-        assert_ne!(other.get(), kept);
-        assert_eq!(one.get(), kept);
+        assert_ne!(other.get(), cached);
+        assert_eq!(one.get(), cached);
     }
 
     #[test]
     fn watching_closes_fast_paths_and_notifies_the_listener_at_start_and_end() {
-        let (stamp, heard) = (Stamp::default(), Rc::new(RefCell::new(Vec::new())));
-        let (kept, lines) = (stamp.count(), Rc::clone(&heard));
+        let (stamp, changes) = (Stamp::default(), Rc::new(RefCell::new(Vec::new())));
+        let (cached, lines) = (stamp.count(), Rc::clone(&changes));
         stamp.on_change(move |is_observed| lines.borrow_mut().push(is_observed));
         stamp.observe(true);
         stamp.observe(true);
@@ -146,6 +146,6 @@ mod tests {
         stamp.observe(false);
         assert_eq!(stamp.get(), Stamp::SHUT, "something else keeps it shut");
         stamp.open();
-        assert_eq!((stamp.get(), &**heard.borrow()), (kept, &[true, true, false, false][..]));
+        assert_eq!((stamp.get(), &**changes.borrow()), (cached, &[true, true, false, false][..]));
     }
 }

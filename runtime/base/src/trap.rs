@@ -16,7 +16,7 @@ const MOST_PAYLOADS: u32 = 16;
 pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     // Unwinding releases the guards of the runtime's state, and each change of that state is complete before foreign code is called.
     // Foreign code is responsible for its own state.
-    catch_unwind(AssertUnwindSafe(code)).map_err(said)
+    catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
 
 /// Formats a value of foreign code and drops it.
@@ -24,17 +24,17 @@ pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
 /// # Errors
 ///
 /// Messages of the errors of [`words_into`].
-pub fn words_of(value: impl Display) -> Result<String, String> {
-    let mut words = String::new();
-    words_into(value, &mut words, |step| caught(step)).map(|()| words)
+pub fn formatted(value: impl Display) -> Result<String, String> {
+    let mut formatted = String::new();
+    words_into(value, &mut formatted, |step| caught(step)).map(|()| formatted)
 }
 
 /// Returns the message of a caught panic and drops the payload.
 #[cold]
-fn said(payload: Box<dyn Any + Send>) -> String {
+fn message_of(payload: Box<dyn Any + Send>) -> String {
     let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_owned(),
-        (_, Some(text)) => text.clone(),
+        (Some(message), _) => (*message).to_owned(),
+        (_, Some(message)) => message.clone(),
         _ => "a panic without a message".to_owned(),
     };
     discard(payload);
@@ -72,10 +72,10 @@ mod tests {
     }
 
     /// Returns how many payloads of a chain are dropped.
-    fn dropped(row: u32) -> u32 {
+    fn dropped(depth: u32) -> u32 {
         let count = Arc::new(AtomicU32::new(0));
-        let said = caught(|| panic_any(Bomb(row, Arc::clone(&count))));
-        assert_eq!(said, Err::<(), _>("a panic without a message".to_owned()));
+        let result = caught(|| panic_any(Bomb(depth, Arc::clone(&count))));
+        assert_eq!(result, Err::<(), _>("a panic without a message".to_owned()));
         count.load(Ordering::Relaxed)
     }
 

@@ -54,11 +54,11 @@ for line in sys.stdin:
 ";
 
 /// Measures calls from Python, or prints the reason for skipping them.
-fn from_python(group: &mut BenchmarkGroup<'_, WallTime>, way: &str, library: &Path) {
+fn from_python(group: &mut BenchmarkGroup<'_, WallTime>, route: &str, library: &Path) {
     let mut started = Command::new("python3");
-    started.args(["-c", PYTHON, way]).arg(library);
+    started.args(["-c", PYTHON, route]).arg(library);
     let started = started.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let skipped = |why: &str| eprintln!("dll_bind_call/{way} was left out: {why}");
+    let skipped = |why: &str| eprintln!("dll_bind_call/{route} was left out: {why}");
     let Ok(mut python) = started else { return skipped("python3 not found") };
     let (Some(mut rounds), Some(times)) = (python.stdin.take(), python.stdout.take()) else {
         return skipped("python3 takes no input");
@@ -67,7 +67,7 @@ fn from_python(group: &mut BenchmarkGroup<'_, WallTime>, way: &str, library: &Pa
     if !matches!(times.next(), Some(Ok(ready)) if ready == "ready") {
         return skipped("python3 has no such module");
     }
-    group.bench_function(way, |bench| {
+    group.bench_function(route, |bench| {
         bench.iter_custom(|count| {
             writeln!(rounds, "{count}").expect("it reads");
             let nanos = times.next().expect("it answers").expect("a line");

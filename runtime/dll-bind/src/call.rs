@@ -20,12 +20,12 @@ pub(crate) struct Stub {
     cif: Cif,
     params: Vec<Register>,
     result: Option<Register>,
-    shell: Option<Shell>,
+    trampoline: Option<Trampoline>,
 }
 
 /// Registers that a trampoline fills.
 #[derive(Clone, Copy, Debug)]
-struct Shell {
+struct Trampoline {
     floats: usize,
 }
 
@@ -77,18 +77,18 @@ impl Register {
 }
 
 impl Stub {
-    pub(crate) fn new(code: *const (), params: Vec<Register>, result: Option<Register>, with_shell: bool) -> Self {
+    pub(crate) fn new(code: *const (), params: Vec<Register>, result: Option<Register>, with_trampoline: bool) -> Self {
         let cif = Cif::new(params.iter().map(|param| param.ty()), result.map_or_else(Type::void, Register::ty));
-        let shell = if with_shell { Shell::of(&params) } else { None };
-        Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, shell }
+        let trampoline = if with_trampoline { Trampoline::of(&params) } else { None };
+        Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, trampoline }
     }
 
     pub(crate) fn code(&self) -> *const () {
         self.code.as_ptr().cast()
     }
 
-    pub(crate) fn has_shell(&self) -> bool {
-        self.shell.is_some()
+    pub(crate) fn has_trampoline(&self) -> bool {
+        self.trampoline.is_some()
     }
 
     /// Calls the function with numbers, widened to eight bytes, and addresses. The bits of the result above its own size are
@@ -99,9 +99,9 @@ impl Stub {
     /// dereference the passed addresses.
     pub(crate) unsafe fn call(&self, arguments: &[u64]) -> u64 {
         assert_eq!(arguments.len(), self.params.len(), "a call has the arguments that are declared");
-        match self.shell {
+        match self.trampoline {
             // SAFETY: our caller vouches for the function; the trampoline was chosen by its parameters.
-            Some(shell) => unsafe { self.call_by(shell, arguments) },
+            Some(trampoline) => unsafe { self.call_by(trampoline, arguments) },
             // SAFETY: our caller vouches for the function.
             None => unsafe { self.call_by_libffi(arguments) },
         }
@@ -112,22 +112,22 @@ impl Stub {
         if cfg!(target_endian = "big") {
             let words = words.iter().zip(&self.params).map(|(word, param)| first_bytes(*word, *param));
             // SAFETY: as our caller promises; the values are unchanged.
-            return unsafe { self.call_with_places(&words.collect::<Vec<_>>()) };
+            return unsafe { self.call_in_memory(&words.collect::<Vec<_>>()) };
         }
         // SAFETY: as our caller promises.
-        unsafe { self.call_with_places(words) }
+        unsafe { self.call_in_memory(words) }
     }
 
     #[inline]
-    unsafe fn call_with_places(&self, words: &[u64]) -> u64 {
+    unsafe fn call_in_memory(&self, words: &[u64]) -> u64 {
         const FEW: usize = 4;
         const MANY: usize = 16;
-        let place = |at: usize| Arg::new(words.get(at).unwrap_or(&0));
+        let argument = |at: usize| Arg::new(words.get(at).unwrap_or(&0));
         match words.len() {
             // SAFETY: as our caller promises.
-            count @ ..=FEW => unsafe { self.call_at(&std::array::from_fn::<_, FEW, _>(place)[..count]) },
+            count @ ..=FEW => unsafe { self.call_at(&std::array::from_fn::<_, FEW, _>(argument)[..count]) },
             // SAFETY: as our caller promises.
-            count @ ..=MANY => unsafe { self.call_at(&std::array::from_fn::<_, MANY, _>(place)[..count]) },
+            count @ ..=MANY => unsafe { self.call_at(&std::array::from_fn::<_, MANY, _>(argument)[..count]) },
             // SAFETY: as our caller promises.
             _ => unsafe { self.call_at(&words.iter().map(Arg::new).collect::<Vec<_>>()) },
         }
@@ -158,7 +158,7 @@ impl Stub {
 
     /// Calls through a trampoline. Integers and addresses use one sequence of registers and floats another, so one trampoline serves
     /// every order of both. The function ignores registers without a parameter.
-    unsafe fn call_by(&self, shell: Shell, arguments: &[u64]) -> u64 {
+    unsafe fn call_by(&self, trampoline: Trampoline, arguments: &[u64]) -> u64 {
         let (mut i, mut f) = ([0_u64; INTEGERS], [0_f64; FLOATS]);
         let (mut integers, mut floats) = (0, 0);
         for (word, param) in arguments.iter().zip(&self.params) {
@@ -172,9 +172,9 @@ impl Stub {
             }
         }
         let code: *const std::ffi::c_void = self.code.as_ptr();
-        macro_rules! shell {
+        macro_rules! trampoline {
             ($result:ty) => {
-                match shell.floats {
+                match trampoline.floats {
                     // SAFETY: `call` was promised a function with these registers; it ignores the rest.
                     0 => unsafe {
                         type Function<R> = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64) -> R;
@@ -205,17 +205,17 @@ impl Stub {
                 }
             };
         }
-        if self.result.is_some_and(Register::is_float) { shell!(f64).to_bits() } else { shell!(u64) }
+        if self.result.is_some_and(Register::is_float) { trampoline!(f64).to_bits() } else { trampoline!(u64) }
     }
 }
 
-impl Shell {
+impl Trampoline {
     fn of(params: &[Register]) -> Option<Self> {
         let floats = params.iter().filter(|param| param.is_float()).count();
         let fits = floats <= FLOATS && params.len() - floats <= INTEGERS;
         // On Windows both kinds share one sequence of registers; other processors are unsupported.
-        let is_known = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
-        (fits && is_known && cfg!(target_endian = "little")).then_some(Self { floats })
+        let is_supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
+        (fits && is_supported && cfg!(target_endian = "little")).then_some(Self { floats })
     }
 }
 

@@ -13,9 +13,9 @@ use alcedo_sys::{Fenced, process};
 use crate::breach::{Breach, Broken};
 use crate::call::{Register, Stub};
 use crate::library::Library;
-use crate::plan::{ALIGN, Found, Plan, Slot, narrowed, plain_value};
+use crate::plan::{ALIGN, Plan, Slot, Violation, narrowed, plain_value};
 use crate::shape::{BindError, Layouts, Number, Shape, Site};
-use crate::texts;
+use crate::utf16;
 use crate::zones::RED_ZONE;
 
 /// Maximum number of units scanned for the end of a returned string.
@@ -204,8 +204,8 @@ impl Import {
             Returned::Bool(width) => Register::Number(width.number()),
             Returned::Text | Returned::Struct(_) => Register::Pointer,
         });
-        let with_shell = library.0.folder.has_shells();
-        let stub = code.map(|code| Arc::new(Stub::new(code, registers.collect(), register, with_shell)));
+        let with_trampoline = library.0.folder.has_trampolines();
+        let stub = code.map(|code| Arc::new(Stub::new(code, registers.collect(), register, with_trampoline)));
         let (library, name, no_cwd) = (library.clone(), self.name, self.no_cwd);
         Ok(Imported { library, name, params, result, no_cwd, stub, spare: Cell::default() })
     }
@@ -251,7 +251,7 @@ impl Imported {
     pub fn route(&self) -> Route {
         match &self.stub {
             None => Route::Nothing,
-            Some(stub) if stub.has_shell() => Route::Shell,
+            Some(stub) if stub.has_trampoline() => Route::Shell,
             Some(_) => Route::Libffi,
         }
     }
@@ -279,7 +279,7 @@ impl Imported {
         slots.clear();
         for (index, (param, value)) in self.params.iter().zip(arguments).enumerate() {
             let slot = plan.argument(index, &param.shape, param.is_out, value);
-            slots.push(slot.map_err(|found| self.found(found))?);
+            slots.push(slot.map_err(|found| self.broken_by(found))?);
         }
         plan.finish();
         let Some(stub) = &self.stub else { return Ok(self.nothing(arguments)) };
@@ -289,7 +289,7 @@ impl Imported {
         }
         let start = memory.as_ptr().align_offset(ALIGN);
         let whole = start..start + plan.bytes().len();
-        plan.place_all(memory.as_ptr().addr() + start);
+        plan.set_base(memory.as_ptr().addr() + start);
         let mut fences = match self.library.0.folder.has_fences() {
             true => self.fences(plan)?,
             false => Vec::new(),
@@ -313,11 +313,11 @@ impl Imported {
             memory[start + at - RED_ZONE..start + end].copy_from_slice(fence.bytes());
         }
         let after = &memory[whole];
-        plan.check(after).map_err(|found| self.found(found))?;
+        plan.check(after).map_err(|found| self.broken_by(found))?;
         let mut outs = Vec::new();
         for (index, (param, slot)) in self.params.iter().zip(&*slots).enumerate() {
             if let (true, Slot::Block(block)) = (param.is_out, slot) {
-                outs.push(plan.value(after, index, *block, &param.shape).map_err(|found| self.found(found))?);
+                outs.push(plan.value(after, index, *block, &param.shape).map_err(|found| self.broken_by(found))?);
             }
         }
         let result = self.result.as_ref().map(|(_, what)| what.value(returned));
@@ -329,12 +329,12 @@ impl Imported {
     fn fences(&self, plan: &mut Plan) -> Result<Vec<Fenced>, Broken> {
         let sizes: Vec<_> = plan.ranges().map(|range| range.len()).collect();
         let fence = |(block, size): (usize, usize)| {
-            let (param, way) = plan.whose(block);
-            let place = format!("parameter `{}{way}`", self.params[param].name);
+            let (param, path) = plan.location_of(block);
+            let place = format!("parameter `{}{path}`", self.params[param].name);
             let label = format!("{place} of `{}` of `{}`, {size} bytes long", self.name, self.library.name());
             let mut fence = Fenced::new(RED_ZONE + size, &label)
                 .map_err(|error| self.broken(place, Breach::NoFence { message: error.to_string() }))?;
-            plan.place(block, fence.bytes().as_ptr().addr() + RED_ZONE);
+            plan.set_address(block, fence.bytes().as_ptr().addr() + RED_ZONE);
             Ok(fence)
         };
         sizes.into_iter().enumerate().map(fence).collect()
@@ -370,7 +370,7 @@ impl Imported {
         }
     }
 
-    pub(crate) fn truth(&self, width: BoolWidth, word: u64) -> Result<bool, Broken> {
+    pub(crate) fn read_bool(&self, width: BoolWidth, word: u64) -> Result<bool, Broken> {
         width.read(word).map_err(|breach| self.broken("the result".to_owned(), breach))
     }
 
@@ -381,7 +381,7 @@ impl Imported {
 
     /// Returns the address of the function if it may be called directly.
     pub(crate) fn direct(&self) -> Option<*const ()> {
-        let is_direct = self.no_cwd && self.library.0.folder.has_shells();
+        let is_direct = self.no_cwd && self.library.0.folder.has_trampolines();
         self.stub.as_ref().filter(|_| is_direct).map(|stub| stub.code())
     }
 
@@ -406,8 +406,8 @@ impl Imported {
         Outcome { result, outs: outs.collect() }
     }
 
-    fn found(&self, Found { param, way, breach }: Found) -> Broken {
-        self.broken(format!("parameter `{}{way}`", self.params[param].name), breach)
+    fn broken_by(&self, Violation { param, path, breach }: Violation) -> Broken {
+        self.broken(format!("parameter `{}{path}`", self.params[param].name), breach)
     }
 
     pub(crate) fn broken(&self, place: String, breach: Breach) -> Broken {
@@ -462,13 +462,13 @@ fn text_at(address: usize) -> Result<String, Breach> {
         let at = address.wrapping_add(units.len() * 2);
         let mut piece = [0; 256];
         let read = process::read_memory(at, &mut piece);
-        let found = texts::units_of(&piece[..read]);
+        let found = utf16::units_of(&piece[..read]);
         if found.is_empty() {
             return Err(Breach::Nowhere { address: at });
         }
-        if let Ok(last) = texts::up_to_zero(&piece[..read]) {
+        if let Ok(last) = utf16::up_to_zero(&piece[..read]) {
             units.extend_from_slice(last);
-            return texts::text(&units);
+            return utf16::decode(&units);
         }
         units.extend_from_slice(found);
     }

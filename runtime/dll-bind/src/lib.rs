@@ -11,9 +11,9 @@ mod function;
 mod library;
 mod plan;
 mod shape;
-mod texts;
 mod thunk;
 mod typed;
+mod utf16;
 mod zones;
 
 pub use breach::{Breach, Broken};

@@ -20,7 +20,7 @@ pub struct UserCode(Rc<Folder>);
 
 struct Folder {
     path: PathBuf,
-    manner: Calls,
+    calls: Calls,
     layouts: Layouts,
     /// Started for the first function that needs it.
     thread: OnceCell<Result<OwnFolder, io::Error>>,
@@ -28,7 +28,7 @@ struct Folder {
 
 #[derive(Clone, Copy)]
 struct Calls {
-    has_shells: bool,
+    has_trampolines: bool,
     has_fences: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Opened {
     pub(crate) layouts: Layouts,
     /// `None` if the library is missing; calls have no effect then.
     pub(crate) library: Option<UserLibrary>,
-    kept: RefCell<Vec<Box<dyn Any>>>,
+    retained: RefCell<Vec<Box<dyn Any>>>,
 }
 
 impl UserCode {
@@ -54,13 +54,13 @@ impl UserCode {
     /// beyond its buffers are detected in each call where possible.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
-        Self::new(folder, Calls { has_shells: true, has_fences: false }, Layouts::default())
+        Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())
     }
 
     /// Returns the folder with `libffi` for all calls.
     #[must_use]
     pub fn by_libffi(&self) -> Self {
-        self.called(Calls { has_shells: false, ..self.0.manner })
+        self.called(Calls { has_trampolines: false, ..self.0.calls })
     }
 
     /// Returns the folder in debugging mode: each buffer ends at an inaccessible page, so an access beyond its end faults
@@ -68,21 +68,21 @@ impl UserCode {
     /// costs some additional system calls.
     #[must_use]
     pub fn with_fences(&self) -> Self {
-        self.called(Calls { has_fences: true, ..self.0.manner })
+        self.called(Calls { has_fences: true, ..self.0.calls })
     }
 
     /// Returns the folder with additional C layouts of structs for all of its libraries.
     #[must_use]
     pub fn layouts(&self, layouts: Layouts) -> Self {
-        Self::new(&self.0.path, self.0.manner, self.0.layouts.clone().and(layouts))
+        Self::new(&self.0.path, self.0.calls, self.0.layouts.clone().and(layouts))
     }
 
-    fn called(&self, manner: Calls) -> Self {
-        Self::new(&self.0.path, manner, self.0.layouts.clone())
+    fn called(&self, calls: Calls) -> Self {
+        Self::new(&self.0.path, calls, self.0.layouts.clone())
     }
 
-    fn new(path: &Path, manner: Calls, layouts: Layouts) -> Self {
-        Self(Rc::new(Folder { path: path.to_owned(), manner, layouts, thread: OnceCell::new() }))
+    fn new(path: &Path, calls: Calls, layouts: Layouts) -> Self {
+        Self(Rc::new(Folder { path: path.to_owned(), calls, layouts, thread: OnceCell::new() }))
     }
 
     /// Returns the layouts for all libraries of the folder.
@@ -120,16 +120,16 @@ impl UserCode {
             folder: self.clone(),
             layouts: self.0.layouts.clone().and(layouts),
             library,
-            kept: RefCell::default(),
+            retained: RefCell::default(),
         }))
     }
 
-    pub(crate) fn has_shells(&self) -> bool {
-        self.0.manner.has_shells
+    pub(crate) fn has_trampolines(&self) -> bool {
+        self.0.calls.has_trampolines
     }
 
     pub(crate) fn has_fences(&self) -> bool {
-        self.0.manner.has_fences
+        self.0.calls.has_fences
     }
 
     pub(crate) fn thread(&self) -> Result<&OwnFolder, String> {
@@ -152,7 +152,7 @@ impl Library {
 
     /// Stores a value until the library is closed; it is dropped right after the finalizers of the library.
     pub fn keep(&self, value: impl Any) {
-        self.0.kept.borrow_mut().push(Box::new(value));
+        self.0.retained.borrow_mut().push(Box::new(value));
     }
 
     /// Returns the path of the mapped file, a private copy.

@@ -8,7 +8,7 @@ use alcedo_reflect::value::Value;
 
 use crate::breach::Breach;
 use crate::shape::{Number, Shape};
-use crate::texts;
+use crate::utf16;
 use crate::zones::{self, RED_ZONE, ZONE};
 
 pub(crate) const ALIGN: usize = 16;
@@ -65,9 +65,9 @@ pub(crate) enum Slot {
 
 /// Violation with its location: the parameter and the path in it.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct Violation {
     pub(crate) param: usize,
-    pub(crate) way: String,
+    pub(crate) path: String,
     pub(crate) breach: Breach,
 }
 
@@ -80,9 +80,15 @@ impl Plan {
         self.steps.clear();
     }
 
-    pub(crate) fn argument(&mut self, param: usize, shape: &Shape, is_out: bool, value: &Value) -> Result<Slot, Found> {
+    pub(crate) fn argument(
+        &mut self,
+        param: usize,
+        shape: &Shape,
+        is_out: bool,
+        value: &Value,
+    ) -> Result<Slot, Violation> {
         if let (Shape::Number(number), false) = (shape, is_out) {
-            let breach = |breach| Found { param, way: String::new(), breach };
+            let breach = |breach| Violation { param, path: String::new(), breach };
             return widened(*number, value).map(Slot::Number).map_err(breach);
         }
         let step = self.step(None, Name::Param(param));
@@ -90,10 +96,10 @@ impl Plan {
             Shape::Text => self.text(step, value, true),
             _ => {
                 let block = self.block(step, shape.size());
-                self.put(step, block.1, shape, value).map(|()| block.0)
+                self.write(step, block.1, shape, value).map(|()| block.0)
             }
         };
-        block.map(Slot::Block).map_err(|(step, breach)| self.found(step, breach))
+        block.map(Slot::Block).map_err(|(step, breach)| self.violation(step, breach))
     }
 
     /// Completes the plan after the last argument.
@@ -111,16 +117,16 @@ impl Plan {
     }
 
     /// Returns the parameter of a buffer and the path in it.
-    pub(crate) fn whose(&self, block: usize) -> (usize, String) {
-        self.way(self.blocks[block].step)
+    pub(crate) fn location_of(&self, block: usize) -> (usize, String) {
+        self.path(self.blocks[block].step)
     }
 
-    pub(crate) fn place_all(&mut self, base: usize) {
+    pub(crate) fn set_base(&mut self, base: usize) {
         self.blocks.iter_mut().for_each(|block| block.address = base + block.start);
     }
 
     /// Sets the address of a buffer outside of the bytes.
-    pub(crate) fn place(&mut self, block: usize, address: usize) {
+    pub(crate) fn set_address(&mut self, block: usize, address: usize) {
         self.blocks[block].address = address;
     }
 
@@ -135,26 +141,26 @@ impl Plan {
     }
 
     /// Checks that guard zones and pointers are unchanged after the call.
-    pub(crate) fn check(&self, memory: &[u8]) -> Result<(), Found> {
+    pub(crate) fn check(&self, memory: &[u8]) -> Result<(), Violation> {
         for block in &self.blocks {
-            zones::check(memory, block.start, block.size).map_err(|breach| self.found(block.step, breach))?;
+            zones::check(memory, block.start, block.size).map_err(|breach| self.violation(block.step, breach))?;
         }
         for header in &self.headers {
-            check_header(self, header, memory).map_err(|breach| self.found(header.step, breach))?;
+            check_header(self, header, memory).map_err(|breach| self.violation(header.step, breach))?;
         }
         Ok(())
     }
 
-    pub(crate) fn value(&self, memory: &[u8], param: usize, block: usize, shape: &Shape) -> Result<Value, Found> {
+    pub(crate) fn value(&self, memory: &[u8], param: usize, block: usize, shape: &Shape) -> Result<Value, Violation> {
         let Block { start, size, step, .. } = self.blocks[block];
         let found = match shape {
-            Shape::Text => texts::up_to_zero(&memory[start..start + size])
-                .and_then(texts::text)
+            Shape::Text => utf16::up_to_zero(&memory[start..start + size])
+                .and_then(utf16::decode)
                 .map(Value::Text)
                 .map_err(|breach| (step, breach)),
             _ => self.get(memory, start, shape).map_err(|(at, breach)| (at.unwrap_or(step), breach)),
         };
-        found.map_err(|(step, breach)| Found { param, ..self.found(step, breach) })
+        found.map_err(|(step, breach)| Violation { param, ..self.violation(step, breach) })
     }
 
     fn get(&self, memory: &[u8], at: usize, shape: &Shape) -> Result<Value, (Option<usize>, Breach)> {
@@ -171,25 +177,31 @@ impl Plan {
                 }
                 Value::Struct(fields)
             }
-            Shape::Fixed(of, len) => Value::Array(self.row(memory, at, of, *len)?),
+            Shape::Fixed(of, len) => Value::Array(self.elements(memory, at, of, *len)?),
             Shape::Text => match self.content(memory, at) {
                 None => Value::Text(String::new()),
                 Some((start, num, step)) => {
                     let wrong = |breach| (Some(step), breach);
-                    match texts::units_of(&memory[start..start + num * 2]).split_last() {
-                        Some(([0, 0], text)) => Value::Text(texts::text(text).map_err(wrong)?),
+                    match utf16::units_of(&memory[start..start + num * 2]).split_last() {
+                        Some(([0, 0], text)) => Value::Text(utf16::decode(text).map_err(wrong)?),
                         _ => return Err(wrong(Breach::Unterminated { units: num })),
                     }
                 }
             },
             Shape::List(of) => match self.content(memory, at) {
                 None => Value::Array(Vec::new()),
-                Some((start, num, _)) => Value::Array(self.row(memory, start, of, num)?),
+                Some((start, num, _)) => Value::Array(self.elements(memory, start, of, num)?),
             },
         })
     }
 
-    fn row(&self, memory: &[u8], at: usize, of: &Shape, len: usize) -> Result<Vec<Value>, (Option<usize>, Breach)> {
+    fn elements(
+        &self,
+        memory: &[u8],
+        at: usize,
+        of: &Shape,
+        len: usize,
+    ) -> Result<Vec<Value>, (Option<usize>, Breach)> {
         (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
     }
 
@@ -205,26 +217,26 @@ impl Plan {
         self.steps.len() - 1
     }
 
-    fn found(&self, step: usize, breach: Breach) -> Found {
-        let (param, way) = self.way(step);
-        Found { param, way, breach }
+    fn violation(&self, step: usize, breach: Breach) -> Violation {
+        let (param, path) = self.path(step);
+        Violation { param, path, breach }
     }
 
-    fn way(&self, step: usize) -> (usize, String) {
-        let (mut at, mut way) = (step, Vec::new());
+    fn path(&self, step: usize) -> (usize, String) {
+        let (mut at, mut path) = (step, Vec::new());
         let param = loop {
             match &self.steps[at].name {
                 Name::Param(param) => break *param,
-                Name::Field(name) => way.push(format!(".{name}")),
-                Name::Element(index) => way.push(format!("[{index}]")),
+                Name::Field(name) => path.push(format!(".{name}")),
+                Name::Element(index) => path.push(format!("[{index}]")),
             }
             match self.steps[at].of {
                 Some(of) => at = of,
                 None => break 0,
             }
         };
-        way.reverse();
-        (param, way.concat())
+        path.reverse();
+        (param, path.concat())
     }
 
     /// Adds a zeroed buffer between zones. Returns its index and start.
@@ -245,30 +257,30 @@ impl Plan {
         }
         let (block, start) = self.block(step, 0);
         self.bytes.truncate(start);
-        texts::append(&mut self.bytes, text);
+        utf16::append(&mut self.bytes, text);
         self.bytes.extend([0; 2]);
         self.blocks[block].size = self.bytes.len() - start;
         self.bytes.extend_from_slice(&ZONE);
         Ok(block)
     }
 
-    fn put(&mut self, step: usize, at: usize, shape: &Shape, value: &Value) -> Result<(), (usize, Breach)> {
+    fn write(&mut self, step: usize, at: usize, shape: &Shape, value: &Value) -> Result<(), (usize, Breach)> {
         match (shape, value) {
             (Shape::Single, Value::F64(double)) => {
                 let single = *double as f32;
                 if single.is_infinite() && double.is_finite() {
                     return Err((step, Breach::NotAFloat { value: double.to_string() }));
                 }
-                self.put(step, at, &Shape::Number(Number::F32), &Value::F32(single))?;
+                self.write(step, at, &Shape::Number(Number::F32), &Value::F32(single))?;
             }
             (Shape::Single, _) => return Err((step, wrong_type(value, "f64"))),
             (Shape::Number(number), _) => {
                 let bytes = widened(*number, value).map_err(|breach| (step, breach))?.to_le_bytes();
                 let bytes = &bytes[..number.size()];
-                let place = &mut self.bytes[at..at + bytes.len()];
-                place.copy_from_slice(bytes);
+                let target = &mut self.bytes[at..at + bytes.len()];
+                target.copy_from_slice(bytes);
                 if cfg!(target_endian = "big") {
-                    place.reverse();
+                    target.reverse();
                 }
             }
             (Shape::Struct(of), Value::Struct(values)) => {
@@ -277,14 +289,14 @@ impl Plan {
                 }
                 for (field, (_, value)) in of.fields.iter().zip(values) {
                     let step = self.step(Some(step), Name::Field(Arc::clone(&field.name)));
-                    self.put(step, at + field.offset, &field.shape, value)?;
+                    self.write(step, at + field.offset, &field.shape, value)?;
                 }
             }
             (Shape::Fixed(of, len), Value::Array(values)) => {
                 if values.len() != *len {
                     return Err((step, Breach::Len { found: values.len(), wanted: *len }));
                 }
-                self.put_row(step, at, of, values)?;
+                self.write_elements(step, at, of, values)?;
             }
             (Shape::Text, _) => {
                 let is_empty = matches!(value, Value::Text(text) if text.is_empty());
@@ -298,7 +310,7 @@ impl Plan {
                     let bytes =
                         of.size().checked_mul(values.len()).ok_or((step, Breach::TooLong { len: values.len() }))?;
                     let (block, start) = self.block(step, bytes);
-                    self.put_row(step, start, of, values)?;
+                    self.write_elements(step, start, of, values)?;
                     found = Some(block);
                 }
                 self.header(step, at, found, values.len())?;
@@ -309,11 +321,11 @@ impl Plan {
         Ok(())
     }
 
-    fn put_row(&mut self, step: usize, at: usize, of: &Shape, values: &[Value]) -> Result<(), (usize, Breach)> {
+    fn write_elements(&mut self, step: usize, at: usize, of: &Shape, values: &[Value]) -> Result<(), (usize, Breach)> {
         for (index, value) in values.iter().enumerate() {
             let has_parts = !matches!(of, Shape::Number(_));
             let step = if has_parts { self.step(Some(step), Name::Element(index)) } else { step };
-            self.put(step, at + index * of.size(), of, value)?;
+            self.write(step, at + index * of.size(), of, value)?;
         }
         Ok(())
     }

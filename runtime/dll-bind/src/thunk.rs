@@ -66,7 +66,7 @@ impl Body {
             let unbound = || CallError::other(format!("{} is not bound yet", function.path));
             let imported = body.bound.get().ok_or_else(unbound)?;
             if imported.is_plain() {
-                return plain(imported, frame);
+                return call_plain(imported, frame);
             }
             let params = function.arguments();
             let arguments = params.iter().map(|_| frame.take_value()).collect::<Result<Vec<_>, _>>()?;
@@ -80,28 +80,28 @@ impl Body {
 }
 
 /// Makes a call with plain numbers, which needs no memory.
-fn plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
+fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut words = [0; MOST_WORDS];
     let mut count = 0;
     for number in imported.numbers() {
-        let word = take(frame, number)?;
-        let place = words.get_mut(count).ok_or_else(|| CallError::other("a C function has too many parameters"))?;
-        (*place, count) = (word, count + 1);
+        let word = take_number(frame, number)?;
+        let slot = words.get_mut(count).ok_or_else(|| CallError::other("a C function has too many parameters"))?;
+        (*slot, count) = (word, count + 1);
     }
     frame.finish()?;
-    let other = |broken: Broken| CallError::other(broken.to_string());
-    let word = imported.call_plain(&words[..count]).map_err(other)?;
+    let to_error = |broken: Broken| CallError::other(broken.to_string());
+    let word = imported.call_plain(&words[..count]).map_err(to_error)?;
     match (imported.number_of_result(), imported.bool_width()) {
         (None, _) => Ok(()),
-        (_, Some(width)) => frame.give_result(imported.truth(width, word).map_err(other)?),
-        (Some(number), None) => give(frame, number, word),
+        (_, Some(width)) => frame.give_result(imported.read_bool(width, word).map_err(to_error)?),
+        (Some(number), None) => give_number(frame, number, word),
     }
 }
 
 /// Upper bound of the parameters of a reflected function.
 const MOST_WORDS: usize = 32;
 
-fn take(frame: &mut Frame<'_>, number: Number) -> Result<u64, CallError> {
+fn take_number(frame: &mut Frame<'_>, number: Number) -> Result<u64, CallError> {
     Ok(match number {
         Number::U8 => frame.take::<u8>()?.word(),
         Number::I8 => frame.take::<i8>()?.word(),
@@ -116,7 +116,7 @@ fn take(frame: &mut Frame<'_>, number: Number) -> Result<u64, CallError> {
     })
 }
 
-fn give(frame: &mut Frame<'_>, number: Number, word: u64) -> Result<(), CallError> {
+fn give_number(frame: &mut Frame<'_>, number: Number, word: u64) -> Result<(), CallError> {
     match number {
         Number::U8 => frame.give_result(u8::of_word(word)),
         Number::I8 => frame.give_result(i8::of_word(word)),

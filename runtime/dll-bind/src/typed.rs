@@ -137,7 +137,7 @@ impl CResult for () {
     fn of_word(_word: u64) {}
 }
 
-macro_rules! rows {
+macro_rules! tuples {
     ($($($ty:ident $name:ident),*;)*) => {$(
         impl<$($ty: CNumber),*> sealed::Sealed for ($($ty,)*) {}
 
@@ -163,7 +163,7 @@ macro_rules! rows {
     )*};
 }
 
-rows! {
+tuples! {
     ;
     A a;
     A a, B b;
@@ -186,11 +186,11 @@ impl Imported {
         if !is_declared {
             let breach = Breach::Signature {
                 declared: if self.is_plain() {
-                    words(self.numbers(), self.number_of_result())
+                    format_signature(self.numbers(), self.number_of_result())
                 } else {
                     "buffers".to_owned()
                 },
-                called: words(A::NUMBERS.iter().copied(), R::NUMBER),
+                called: format_signature(A::NUMBERS.iter().copied(), R::NUMBER),
             };
             return Err(self.broken("the function".to_owned(), breach));
         }
@@ -198,10 +198,10 @@ impl Imported {
     }
 }
 
-fn words(params: impl Iterator<Item = Number>, result: Option<Number>) -> String {
-    let word = |number: Number| format!("{number:?}").to_lowercase();
-    let params: Vec<_> = params.map(word).collect();
-    let result = result.map(|number| format!(" -> {}", word(number))).unwrap_or_default();
+fn format_signature(params: impl Iterator<Item = Number>, result: Option<Number>) -> String {
+    let format_number = |number: Number| format!("{number:?}").to_lowercase();
+    let params: Vec<_> = params.map(format_number).collect();
+    let result = result.map(|number| format!(" -> {}", format_number(number))).unwrap_or_default();
     params.join(", ") + &result
 }
 

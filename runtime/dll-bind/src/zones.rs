@@ -20,11 +20,11 @@ pub(crate) const ZONE: [u8; RED_ZONE] = {
 pub(crate) fn check(memory: &[u8], start: usize, size: usize) -> Result<(), Breach> {
     let (before, behind) = (&memory[start - RED_ZONE..start], &memory[start + size..start + size + RED_ZONE]);
     if before != ZONE {
-        let first = before.iter().zip(ZONE).position(|(found, wanted)| *found != wanted).unwrap_or_default();
+        let first = before.iter().zip(ZONE).position(|(found, expected)| *found != expected).unwrap_or_default();
         return Err(Breach::Before { bytes: RED_ZONE - first, size });
     }
     if behind != ZONE {
-        let last = behind.iter().zip(ZONE).rposition(|(found, wanted)| *found != wanted).unwrap_or_default();
+        let last = behind.iter().zip(ZONE).rposition(|(found, expected)| *found != expected).unwrap_or_default();
         return Err(Breach::Behind { bytes: last + 1, size });
     }
     Ok(())

@@ -35,7 +35,7 @@ pub struct Actor {
 impl Actor {
     /// Assigns a seed to each actor, and makes the default subobject that is declared as the root its root component.
     #[post_init_properties]
-    fn settle(&self, this: This<Self>) {
+    fn init_actor(&self, this: This<Self>) {
         if !this.is_template() {
             this.set_seed(this.handle().index());
         }

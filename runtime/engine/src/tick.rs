@@ -12,11 +12,11 @@ use crate::actor::{Actor, ActorComponent};
 use crate::world::World;
 
 pub(crate) fn drive(natives: Natives) -> Natives {
-    let mut known = None;
-    let tick = move |runtime: &Runtime, seconds: f32| match &mut known {
+    let mut cached = None;
+    let tick = move |runtime: &Runtime, seconds: f32| match &mut cached {
         Some(frame) => Frame::tick(frame, runtime, seconds),
         None => match Frame::new(runtime) {
-            Ok(frame) => known.insert(frame).tick(runtime, seconds),
+            Ok(frame) => cached.insert(frame).tick(runtime, seconds),
             Err(error) => tracing::warn!(%error, "nothing ticks"),
         },
     };

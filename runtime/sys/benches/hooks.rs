@@ -50,7 +50,7 @@ mod linux {
         });
     }
 
-    unsafe extern "C" fn come_and_go(argument: *mut c_void) -> *mut c_void {
+    unsafe extern "C" fn return_at_once(argument: *mut c_void) -> *mut c_void {
         argument
     }
 
@@ -74,7 +74,7 @@ mod linux {
             bencher.iter(|| {
                 let mut thread = 0;
                 // SAFETY: the word is that of a living ledger, and the routine only returns its argument.
-                unsafe { hooks::thread_create(word, &raw mut thread, ptr::null(), come_and_go, ptr::null_mut()) };
+                unsafe { hooks::thread_create(word, &raw mut thread, ptr::null(), return_at_once, ptr::null_mut()) };
                 // SAFETY: the thread was started just now.
                 unsafe { hooks::thread_join(word, thread, ptr::null_mut()) }
             });

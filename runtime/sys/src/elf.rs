@@ -14,11 +14,11 @@ mod hashes;
 mod headers;
 mod notes;
 mod origins;
+mod pinning;
 mod program;
 mod relocations;
 mod segments;
 mod static_tls;
-mod stays;
 mod symbols;
 mod versions;
 
@@ -33,8 +33,8 @@ use object::pod::{Pod, slice_from_all_bytes};
 
 pub use constants::Constants;
 pub(crate) use headers::{HEAD, LONGEST_END, glance};
+pub(crate) use pinning::Pinning;
 pub use static_tls::StaticTls;
-pub(crate) use stays::Stays;
 
 /// Smallest page size of any supported host; every `PT_LOAD` must have at least this alignment.
 const PAGE: u64 = 4096;
@@ -51,7 +51,7 @@ const HOST: Machine = if cfg!(target_arch = "x86_64") {
 
 /// Reason why a file is not a complete library. The caller adds the path.
 #[derive(Debug)]
-pub(crate) enum Flaw {
+pub(crate) enum ElfError {
     /// The part `what` requires a file of `need` bytes.
     Truncated { what: String, need: u64 },
     /// Possibly valid, but for another platform.
@@ -69,7 +69,7 @@ pub(crate) struct Facts {
     pub(crate) needed: Vec<String>,
     pub(crate) imports: Vec<String>,
     /// Reasons for which the loader never unmaps the library.
-    pub(crate) stays: Stays,
+    pub(crate) pinning: Pinning,
 }
 
 #[derive(Debug)]
@@ -116,25 +116,25 @@ struct Elf<'a> {
 }
 
 /// Returns the facts about the file, or the first fault.
-pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, Flaw> {
+pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, ElfError> {
     let elf = headers::read(bytes)?;
     program::refuse(&elf)?;
     segments::check(&elf)?;
     notes::check(&elf)?;
-    let dynamic::Wants { needed, imports, relocated, stays } = dynamic::check(&elf)?;
+    let dynamic::Requirements { needed, imports, relocated, pinning } = dynamic::check(&elf)?;
     let sections = elf.sections.iter().enumerate().filter(|(_, s)| s.kind != SHT_NOBITS && s.kind != SHT_NULL);
     let sections = sections.map(|(index, section)| SectionFacts {
         name: section.name.to_owned(),
         range: section.file_range(),
         is_relocated: relocated.contains(&index),
     });
-    Ok(Facts { sections: sections.collect(), needed, imports, stays })
+    Ok(Facts { sections: sections.collect(), needed, imports, pinning })
 }
 
 /// Default size limit of libraries in bytes, ten times the size of a debug build of a large plugin.
 pub(crate) const LARGEST: u64 = 1 << 30;
 
-pub(crate) fn wanted() -> String {
+pub(crate) fn expected() -> String {
     format!("a 64-bit little-endian ELF library for {}", std::env::consts::ARCH)
 }
 
@@ -260,11 +260,11 @@ impl Code {
     }
 }
 
-fn malformed(what: impl Into<String>) -> Flaw {
-    Flaw::Malformed { what: what.into() }
+fn malformed(what: impl Into<String>) -> ElfError {
+    ElfError::Malformed { what: what.into() }
 }
 
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), Flaw> {
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), ElfError> {
     if holds { Ok(()) } else { Err(malformed(what())) }
 }
 
@@ -274,18 +274,18 @@ fn slice(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
 }
 
 /// Returns bytes of the file as a table of whole records.
-fn records<'a, T: Pod>(raw: &'a [u8], what: &str) -> Result<&'a [T], Flaw> {
+fn records<'a, T: Pod>(raw: &'a [u8], what: &str) -> Result<&'a [T], ElfError> {
     slice_from_all_bytes(raw).map_err(|()| malformed(format!("{what} do not end with a whole entry")))
 }
 
 /// Returns the string at offset `at` of a string table, if it ends inside the table and has at most `most` bytes.
-fn text(table: &[u8], at: u64, most: usize) -> Option<&str> {
+fn string_at(table: &[u8], at: u64, most: usize) -> Option<&str> {
     let rest = table.get(usize::try_from(at).ok()?..)?;
     let near = &rest[..rest.len().min(most.saturating_add(1))];
     CStr::from_bytes_until_nul(near).ok()?.to_str().ok()
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(four.try_into().ok()?))
 }

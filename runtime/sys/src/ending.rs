@@ -24,8 +24,8 @@ use crate::stage::StagedFile;
 const MOST_STEPS: u32 = 64;
 
 /// Minimum and maximum time between two memory searches.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
-const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
+const LONGEST_SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Ending of an image. Any thread may poll, one at a time.
 ///
@@ -41,7 +41,7 @@ pub struct Ending {
     /// References found by the last search.
     references: Vec<Holder>,
     /// Time of the next search; `None` for immediately.
-    next_look: Option<Instant>,
+    next_search: Option<Instant>,
     /// Blocks of the C heap that the last search found in use.
     blocks_in_use: HashSet<usize>,
     over: Option<EndState>,
@@ -79,7 +79,7 @@ impl LedgerShare {
     }
 
     /// Releases the reference. The image is unmapped or was never mapped.
-    pub(crate) fn give_back(&mut self) {
+    pub(crate) fn release(&mut self) {
         drop(self.0.take().map(ManuallyDrop::into_inner));
     }
 }
@@ -101,7 +101,7 @@ impl Ending {
             begun,
             report: EndReport::default(),
             references: Vec::new(),
-            next_look: None,
+            next_search: None,
             blocks_in_use: HashSet::new(),
             over: None,
         }
@@ -145,7 +145,7 @@ impl Ending {
                 let names: Vec<_> = holders.iter().map(ToString::to_string).collect();
                 format!("it is still in use: {}", names.join("; "))
             };
-            self.settle_parked(reason);
+            self.finish_parked(reason);
         }
         self.poll()
     }
@@ -168,7 +168,7 @@ impl Ending {
                 None => Step::Close,
             };
             match (step, &ledger) {
-                (Step::Close, Some(ledger)) if self.is_led_to(ledger) => break,
+                (Step::Close, Some(ledger)) if self.is_referenced(ledger) => break,
                 (Step::Close, _) => {
                     self.close();
                     return Ok(());
@@ -185,30 +185,30 @@ impl Ending {
 
     /// Checks for references to the image after removing what can be removed. If there are any, the next search follows after an
     /// interval that grows with the cost of the search.
-    fn is_led_to(&mut self, ledger: &Ledger) -> bool {
-        ledger.put_right(&mut self.report);
-        if self.next_look.is_some_and(|next| Instant::now() < next) {
+    fn is_referenced(&mut self, ledger: &Ledger) -> bool {
+        ledger.redirect_references(&mut self.report);
+        if self.next_search.is_some_and(|next| Instant::now() < next) {
             return true;
         }
-        let Some((look, blocks_in_use)) = ledger.look(self.policy.look, &self.path) else { return false };
-        tracing::debug!(image = ledger.label(), ?look, "memory was looked through");
+        let Some((result, blocks_in_use)) = ledger.search_memory(self.policy.look, &self.path) else { return false };
+        tracing::debug!(image = ledger.label(), look = ?result, "memory was looked through");
         self.report.looks += 1;
-        self.report.look_took += look.took;
+        self.report.look_took += result.took;
         self.blocks_in_use = blocks_in_use;
         let now = Instant::now();
         let since = self.references.first().map_or(now, |reference| reference.since);
         let holder = |name: String| Holder::new(HolderKind::Reference, name, since);
-        self.references = look.found.iter().map(|reference| holder(reference.to_string())).collect();
-        if look.is_cut_short && self.references.is_empty() {
-            let (blocks, mebibytes) = (look.blocks, look.block_bytes >> 20);
+        self.references = result.found.iter().map(|reference| holder(reference.to_string())).collect();
+        if result.is_cut_short && self.references.is_empty() {
+            let (blocks, mebibytes) = (result.blocks, result.block_bytes >> 20);
             self.references.push(holder(format!(
                 "memory of libraries, searched only in part ({blocks} blocks, {mebibytes} MiB, {:.1} s): a callback \
                  into the plugin may be in the rest; end what the library keeps in the exit hook, or let the host \
                  set `look_for_references` to `Never`",
-                look.took.as_secs_f64()
+                result.took.as_secs_f64()
             )));
         }
-        self.next_look = Some(now + (look.took * 20).clamp(BETWEEN_LOOKS, LONGEST_BETWEEN_LOOKS));
+        self.next_search = Some(now + (result.took * 20).clamp(SEARCH_INTERVAL, LONGEST_SEARCH_INTERVAL));
         !self.references.is_empty()
     }
 
@@ -219,7 +219,7 @@ impl Ending {
             self.report.leaked_heap_bytes = live_heap();
         }
         if let Some(ledger) = &ledger {
-            ledger.leaves();
+            ledger.before_close();
         }
         // SAFETY: the caller that began this ending promised that the host does not use the image, and the ledger has just reported
         // that nothing else enters the image or refers to its memory.
@@ -232,7 +232,7 @@ impl Ending {
                     ledger.free(&gone, &mut self.report);
                     finish(ledger, &mut self.report);
                 }
-                self.share.give_back();
+                self.share.release();
                 self.report.took = self.begun.elapsed();
                 self.over = Some(EndState::Gone(self.report.clone()));
                 // A symbol reader may still use the mapped bytes of the file, which must then stay unchanged.
@@ -242,14 +242,14 @@ impl Ending {
             }
             Err(reason) => {
                 if let Some(ledger) = &ledger {
-                    ledger.stays();
+                    ledger.close_failed();
                 }
-                self.settle_parked(reason);
+                self.finish_parked(reason);
             }
         }
     }
 
-    fn settle_parked(&mut self, reason: String) {
+    fn finish_parked(&mut self, reason: String) {
         tracing::warn!(path = %self.path.display(), reason, "an image stays mapped");
         if let Some(ledger) = self.share.ledger() {
             finish(ledger, &mut self.report);

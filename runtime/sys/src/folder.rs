@@ -129,11 +129,11 @@ mod imp {
                 }
                 _ => continue,
             };
-            let told = format!(
+            let message = format!(
                 "{} {reason}, so others could replace what is mapped from there: point TMPDIR to a folder of your own",
                 dir.display()
             );
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, told));
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         Ok(())
     }
@@ -250,9 +250,9 @@ mod imp {
         if !lock.metadata()?.is_file() || lock.try_lock().is_err() {
             return Ok(false);
         }
-        let mut text = Vec::new();
-        lock.read_to_end(&mut text)?;
-        if text.strip_prefix(SUPERVISOR.as_bytes()).is_some_and(is_held) {
+        let mut content = Vec::new();
+        lock.read_to_end(&mut content)?;
+        if content.strip_prefix(SUPERVISOR.as_bytes()).is_some_and(is_held) {
             return Ok(false);
         }
         // Removes the lock last, so that an interrupted sweep is repeated.

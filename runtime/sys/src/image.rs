@@ -93,7 +93,7 @@ impl ImageFile {
     pub fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<Self, ImageError> {
         let len = bytes.len() as u64;
         check_len(name, len, dir.demands().largest)?;
-        elf::glance(&bytes[..bytes.len().min(elf::HEAD)], len).map_err(|flaw| with_path(flaw, name, len))?;
+        elf::glance(&bytes[..bytes.len().min(elf::HEAD)], len).map_err(|error| with_path(error, name, len))?;
         let bytes = Bytes::copy_bytes(bytes, name, dir).map_err(not_copied(name, dir))?;
         Self::survey(name, bytes, dir.demands())
     }
@@ -134,7 +134,7 @@ impl ImageFile {
         };
         bytes.truncate(len);
         check_signature(name, &bytes, signed.as_ref(), demands)?;
-        let facts = elf::survey(&bytes).map_err(|flaw| with_path(flaw, name, len as u64))?;
+        let facts = elf::survey(&bytes).map_err(|error| with_path(error, name, len as u64))?;
         let digest = sealed.map_or_else(|| Digest::of(&bytes), Digest);
         Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some(), signed, name: name.to_owned() })
     }
@@ -191,25 +191,25 @@ impl ImageFile {
         let has_facets = imports().any(|name| name.starts_with(CPP_FACET));
         let has_streams = imports().any(|name| CPP_STREAMS.contains(&name));
         let leaves_facet = |name| has_facets && (name == CPP_GLOBAL_LOCALE || has_streams && CPP_IMBUE.contains(&name));
-        let leaves = |name| leaves_code_behind(name) || leaves_facet(name) || is_unrepaired(name, imp::REPAIRS);
-        imports().filter(|name| leaves(name)).collect()
+        let keeps_code = |name| leaves_code_behind(name) || leaves_facet(name) || is_unrepaired(name, imp::REPAIRS);
+        imports().filter(|name| keeps_code(name)).collect()
     }
 
     /// Returns `true` if the file was linked with `-z nodelete`, so that the loader never unmaps it.
     pub fn is_marked_to_stay(&self) -> bool {
-        self.facts.stays.is_marked
+        self.facts.pinning.is_marked
     }
 
     /// Returns the defined symbols that are unique per process (`STB_GNU_UNIQUE`; the GNU compiler emits them for C++ inline and
     /// template statics). The loader never unmaps a library that provided one of them. The linker hides them in a cdylib.
     pub fn unique_symbols(&self) -> &[String] {
-        &self.facts.stays.unique
+        &self.facts.pinning.unique
     }
 
     /// Returns the [needed](ImageFile::needed) library of an [import](ImageFile::imports), if its symbol version specifies one.
     pub fn library_of(&self, import: &str) -> Option<&str> {
         let at = self.imports().iter().position(|name| name == import)?;
-        self.facts.stays.libraries.get(at)?.as_deref()
+        self.facts.pinning.libraries.get(at)?.as_deref()
     }
 
     /// Returns the range of the first section called `name` in [`ImageFile::bytes`], if it has bytes in the file.

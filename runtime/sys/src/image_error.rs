@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::elf::{self, Flaw};
+use crate::elf::{self, ElfError};
 use crate::signature::SignatureFound;
 
 /// Error of a file that cannot be mapped. Raised before anything is mapped.
@@ -125,7 +125,7 @@ pub enum ImageError {
 
 impl ImageError {
     /// Converts the error for callers that report system errors only.
-    pub(crate) fn in_words(self) -> io::Error {
+    pub(crate) fn into_io_error(self) -> io::Error {
         match self {
             Self::Io { source, .. } => source,
             other => io::Error::other(other),
@@ -133,12 +133,12 @@ impl ImageError {
     }
 }
 
-pub(crate) fn with_path(flaw: Flaw, path: &Path, have: u64) -> ImageError {
+pub(crate) fn with_path(error: ElfError, path: &Path, have: u64) -> ImageError {
     let path = path.to_owned();
-    match flaw {
-        Flaw::Truncated { what, need } => ImageError::Truncated { path, what, need, have },
-        Flaw::Foreign { found } => ImageError::Foreign { path, found, wanted: elf::wanted() },
-        Flaw::WrongKind { found } => ImageError::WrongKind { path, found },
-        Flaw::Malformed { what } => ImageError::Malformed { path, what },
+    match error {
+        ElfError::Truncated { what, need } => ImageError::Truncated { path, what, need, have },
+        ElfError::Foreign { found } => ImageError::Foreign { path, found, wanted: elf::expected() },
+        ElfError::WrongKind { found } => ImageError::WrongKind { path, found },
+        ElfError::Malformed { what } => ImageError::Malformed { path, what },
     }
 }

@@ -20,9 +20,10 @@ pub(crate) use chosen::file_at;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) use chosen::hooks;
 pub(crate) use chosen::{
-    Fence, Lease, Mapping, REPAIRS, Records, at_exit, checkpoint, clock, coarse_clock, fds, forbids_code, keys_in_use,
-    mapped_files, note_for_all, open_fds, opened_libraries, own_ring, panics_are_told, read_memory, report_crashes,
-    report_panics, rss_kib, tell_panic, thread_names, thread_number, thread_stack, threads, unshare_folder, wake_all,
+    Fence, Lease, Mapping, REPAIRS, Records, are_panics_reported, at_exit, checkpoint, clock, coarse_clock, fds,
+    forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, opened_libraries, own_ring, read_memory,
+    report_crashes, report_panics, rss_kib, thread_names, thread_number, thread_stack, threads, unshare_folder,
+    wake_all, write_panic,
 };
 
 /// Size of the inaccessible memory after the end and before the first page, in bytes. An access that skips all of it is not detected.
@@ -39,9 +40,9 @@ pub(crate) enum Writers {
 }
 
 /// Formats a thread by name and id, as in all reports.
-pub(crate) fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
-    let told = if name.is_none() { number.and_then(chosen::told_name) } else { None };
-    match (name.or(told.as_deref()), number) {
+pub(crate) fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
+    let reported = if name.is_none() { number.and_then(chosen::reported_name) } else { None };
+    match (name.or(reported.as_deref()), number) {
         (Some(name), Some(number)) => format!("{name:?} ({number})"),
         (Some(name), None) => format!("{name:?}"),
         (None, Some(number)) => format!("({number})"),

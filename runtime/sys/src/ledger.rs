@@ -20,7 +20,7 @@ use std::time::Instant;
 use crate::end_report::{EndReport, ReferenceSearch};
 use crate::imp::{Mapping, REPAIRS, Records};
 use crate::lock;
-use crate::reference::Look;
+use crate::reference::SearchResult;
 use plan::{Facts, Step};
 use repair::{Gone, Repair};
 
@@ -235,36 +235,36 @@ impl Ledger {
     }
 
     /// Redirects or removes the remaining references of the process to the image where possible, just before it is closed.
-    pub(crate) fn put_right(&self, report: &mut EndReport) {
+    pub(crate) fn redirect_references(&self, report: &mut EndReport) {
         let is_ours = self.records.is_ours(self);
-        self.repairs.iter().for_each(|repair| (repair.put_right)(self, &is_ours, report));
+        self.repairs.iter().for_each(|repair| (repair.redirect_references)(self, &is_ours, report));
     }
 
     /// Searches memory for references to the image or its memory, if the policy requests it and the platform supports it.
-    pub(crate) fn look(&self, search: ReferenceSearch, path: &Path) -> Option<(Look, HashSet<usize>)> {
-        self.repairs.iter().find_map(|repair| (repair.look)(self, search, path))
+    pub(crate) fn search_memory(&self, search: ReferenceSearch, path: &Path) -> Option<(SearchResult, HashSet<usize>)> {
+        self.repairs.iter().find_map(|repair| (repair.search)(self, search, path))
     }
 
     /// Notifies the repairs that the image is closed next.
-    pub(crate) fn leaves(&self) {
-        self.repairs.iter().for_each(|repair| (repair.leaves)(self));
+    pub(crate) fn before_close(&self) {
+        self.repairs.iter().for_each(|repair| (repair.before_close)(self));
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
     /// Handles an image that is still mapped after closing: other code references it, so no finalizer has run.
-    pub(crate) fn stays(&self) {
+    pub(crate) fn close_failed(&self) {
         self.is_closing.store(false, Ordering::SeqCst);
-        self.tell_refused();
+        self.log_refused();
     }
 
     pub(crate) fn free(&self, gone: &Gone<'_>, report: &mut EndReport) {
         self.repairs.iter().for_each(|repair| (repair.free)(gone, report));
-        self.tell_refused();
+        self.log_refused();
     }
 
     /// Logs refused calls of finalizers. Runs after the closing: during it the loader is active, and a log listener may run arbitrary
     /// code.
-    fn tell_refused(&self) {
+    fn log_refused(&self) {
         for function in mem::take(&mut *lock(&self.refused)) {
             tracing::warn!(
                 target: "alcedo_sys::closing",

@@ -47,7 +47,7 @@ pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};
 pub use native::{NativeError, NativeFailure, NativeLibrary, NativePlace};
 pub use own_folder::OwnFolder;
-pub use reference::{Look, Reference, Target};
+pub use reference::{Reference, SearchResult, Target};
 pub use seal::{seal_file, sign_file};
 pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
 pub use stage::{StageDir, StageError, StagedFile};

@@ -105,7 +105,7 @@ impl Image {
         let changed =
             |path: &Path, error: io::Error| MapError::Changed { path: path.to_owned(), reason: error.to_string() };
         if let Err(error) = staged.prepare() {
-            share.give_back();
+            share.release();
             crash::gone(staged.path());
             return Err(changed(staged.path(), error));
         }
@@ -133,7 +133,7 @@ impl Image {
             }
             Err(reason) => {
                 // The loader binds all symbols before it runs code, so no code has read the ledger's address.
-                share.give_back();
+                share.release();
                 crash::gone(staged.path());
                 Err(MapError::Open { path: staged.path().to_owned(), reason })
             }

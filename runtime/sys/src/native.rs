@@ -43,7 +43,7 @@ impl NativeLibrary {
     /// The loader rejected the library.
     pub unsafe fn open(path: &Path) -> Result<Self, NativeError> {
         // SAFETY: our caller vouches for the initializers.
-        let library = unsafe { Library::new(path) }.map_err(|error| in_words(&error))?;
+        let library = unsafe { Library::new(path) }.map_err(|error| native_error(&error))?;
         let (path, library) = (path.to_owned(), ManuallyDrop::new(library));
         Ok(Self { path, library, is_unloadable: AtomicBool::new(false) })
     }
@@ -59,7 +59,7 @@ impl NativeLibrary {
     pub unsafe fn find(place: NativePlace<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
         match place {
             NativePlace::Folder(folder) => {
-                let Some(path) = beside(folder, name) else { return Ok(None) };
+                let Some(path) = path_in(folder, name) else { return Ok(None) };
                 // SAFETY: our caller vouches for the initializers.
                 let opened = unsafe { Self::open(&path) };
                 opened.map(Some).map_err(|error| NativeFailure { path, error })
@@ -87,7 +87,7 @@ impl NativeLibrary {
         let symbol = CString::new(name).map_err(|error| NativeError(error.to_string()))?;
         // SAFETY: any symbol has an address; its target is not read here.
         let found = unsafe { self.library.get::<*const ()>(symbol.as_bytes_with_nul()) };
-        let address = *found.map_err(|error| in_words(&error))?;
+        let address = *found.map_err(|error| native_error(&error))?;
         crate::imp::note_for_all(address.addr());
         Ok(address)
     }
@@ -136,7 +136,7 @@ pub struct NativeFailure {
     pub error: NativeError,
 }
 
-fn beside(folder: &Path, name: &str) -> Option<PathBuf> {
+fn path_in(folder: &Path, name: &str) -> Option<PathBuf> {
     spellings(name).into_iter().map(|file| folder.join(file)).find(|path| path.is_file())
 }
 
@@ -148,7 +148,7 @@ fn spellings(name: &str) -> Vec<String> {
     spellings
 }
 
-fn in_words(error: &libloading::Error) -> NativeError {
+fn native_error(error: &libloading::Error) -> NativeError {
     use std::error::Error as _;
     NativeError(error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
@@ -158,7 +158,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{NativeLibrary, NativePlace, beside, spellings};
+    use super::{NativeLibrary, NativePlace, path_in, spellings};
 
     #[test]
     fn library_names_have_an_optional_platform_prefix_and_suffix() {
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn exact_names_come_first_and_folders_are_not_libraries() {
         let folder = tempfile::tempdir().expect("a folder");
-        let found = |name: &str| beside(folder.path(), name).and_then(|path| Some(path.file_name()?.to_owned()));
+        let found = |name: &str| path_in(folder.path(), name).and_then(|path| Some(path.file_name()?.to_owned()));
         let platform = spellings("z").swap_remove(1);
         assert_eq!(found("z"), None);
         fs::write(folder.path().join(&platform), "no library").expect("written");

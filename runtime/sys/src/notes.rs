@@ -1,7 +1,7 @@
 //! Notes of this process for readers of crash reports: folders of copies, modules, mapped images, and unmapped images. Written to a
 //! file during normal operation.
 
-mod book;
+mod image_log;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use book::Book;
+use image_log::ImageLog;
 
 /// File with the noted folders of copies, modules, mapped and unmapped images, one per line. It is replaced atomically from time to
 /// time to keep it short.
@@ -25,7 +25,7 @@ struct Notes {
     /// Forked child processes have another id and write no notes.
     process: u32,
     folder: PathBuf,
-    open: Mutex<(File, Book)>,
+    open: Mutex<(File, ImageLog)>,
 }
 
 /// Directs the notes of this process to the file, which is in `folder`. Once per process.
@@ -35,7 +35,7 @@ struct Notes {
 /// Notes were started before.
 pub(crate) fn begin(folder: PathBuf, file: File) -> io::Result<()> {
     let _first = FOLDER.set(folder.clone());
-    let notes = Notes { process: std::process::id(), folder, open: Mutex::new((file, Book::default())) };
+    let notes = Notes { process: std::process::id(), folder, open: Mutex::new((file, ImageLog::default())) };
     NOTED.set(notes).map_err(|_| io::Error::other("crashes of this process are reported already"))
 }
 
@@ -47,22 +47,22 @@ pub(crate) fn reported_into() -> Option<&'static Path> {
 /// Notes a folder of private copies, which a crashing host cannot remove. Like the other notes, costs one check while crashes are not
 /// reported.
 pub fn stage(folder: &Path) {
-    note(|book| Some(book.stage(folder)));
+    note(|log| Some(log.stage(folder)));
 }
 
 /// Notes the module of a copy. Called before the copy is mapped, since its initializers may crash.
 pub fn module(generation: u64, name: &str, copy: &Path) {
     COUNT.fetch_add(1, Ordering::Relaxed);
-    note(|book| Some(book.module(generation, name, copy)));
+    note(|log| Some(log.module(generation, name, copy)));
 }
 
 pub(crate) fn mapped(copy: &Path, ranges: &[Range<usize>]) {
-    note(|book| Some(book.mapped(copy, ranges)));
+    note(|log| Some(log.mapped(copy, ranges)));
 }
 
 /// Notes that a copy was unmapped or could not be mapped. `now` is the time since a fixed moment before the start of the process.
 pub(crate) fn gone(copy: &Path, now: fn() -> Duration) {
-    note(|book| book.gone(copy, now()));
+    note(|log| log.gone(copy, now()));
 }
 
 /// Returns the number of noted modules, which changes with each loaded library.
@@ -70,28 +70,28 @@ pub(crate) fn count() -> u64 {
     COUNT.load(Ordering::Relaxed)
 }
 
-fn note(line: impl FnOnce(&mut Book) -> Option<String>) {
+fn note(line: impl FnOnce(&mut ImageLog) -> Option<String>) {
     let Some(notes) = NOTED.get().filter(|notes| notes.process == std::process::id()) else { return };
     let mut open = crate::lock(&notes.open);
-    let (file, book) = &mut *open;
-    let Some(line) = line(book) else { return };
+    let (file, log) = &mut *open;
+    let Some(line) = line(log) else { return };
     // A single write: if the process ends during the write, readers ignore the partial line. On failure reports contain fewer names.
     let _written = file.write_all(line.as_bytes());
-    if book.is_long() {
-        let whole = book.whole(Path::exists);
+    if log.is_long() {
+        let whole = log.whole(Path::exists);
         // If this fails, the old file with the same content is kept.
-        if let Ok(anew) = write_anew(&notes.folder, &whole) {
-            *file = anew;
+        if let Ok(new_file) = replace_file(&notes.folder, &whole) {
+            *file = new_file;
         }
     }
 }
 
 /// Replaces the file of notes atomically; readers find the old or the new file, both complete.
-fn write_anew(folder: &Path, whole: &str) -> io::Result<File> {
-    let beside = folder.join("notes.new");
-    let _stale = fs::remove_file(&beside);
-    let mut file = OpenOptions::new().create_new(true).append(true).open(&beside)?;
+fn replace_file(folder: &Path, whole: &str) -> io::Result<File> {
+    let new_path = folder.join("notes.new");
+    let _stale = fs::remove_file(&new_path);
+    let mut file = OpenOptions::new().create_new(true).append(true).open(&new_path)?;
     file.write_all(whole.as_bytes())?;
-    fs::rename(&beside, folder.join(NOTES))?;
+    fs::rename(&new_path, folder.join(NOTES))?;
     Ok(file)
 }

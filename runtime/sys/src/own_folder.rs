@@ -27,12 +27,12 @@ impl OwnFolder {
         let folder = folder.canonicalize()?;
         let (jobs, queue) = sync_channel::<Job>(1);
         let (ready, started) = sync_channel(1);
-        let home = folder.clone();
+        let directory = folder.clone();
         let thread = thread::Builder::new().name("alcedo-user-code".to_owned()).spawn(move || {
-            let entered = crate::imp::unshare_folder().and_then(|()| set_current_dir(&home));
+            let entered = crate::imp::unshare_folder().and_then(|()| set_current_dir(&directory));
             let is_there = entered.is_ok();
             if ready.send(entered).is_ok() && is_there {
-                work(&home, &queue);
+                work(&directory, &queue);
             }
         })?;
         let gone = || io::Error::other("the thread ended before it had begun");

@@ -43,16 +43,16 @@ impl Slots {
     }
 
     /// Returns the slot for a panic at a location and the number of the panic; `None` if the panic is skipped.
-    pub(crate) fn claim(&mut self, place: u64, now: Duration) -> Option<(usize, usize)> {
+    pub(crate) fn claim(&mut self, location: u64, now: Duration) -> Option<(usize, usize)> {
         let has_rested = |at: Duration| now.saturating_sub(at) >= Self::REST;
-        let same = self.last.iter().position(|last| last.is_some_and(|(of, _)| of == place));
+        let same = self.last.iter().position(|last| last.is_some_and(|(of, _)| of == location));
         // Unused slots are the oldest.
         let oldest = || (0..Self::COUNT).min_by_key(|slot| self.last[*slot].map(|(_, at)| at));
         let slot = same.or_else(oldest)?;
         if !self.last[slot].is_none_or(|(_, at)| has_rested(at)) {
             return None;
         }
-        self.last[slot] = Some((place, now));
+        self.last[slot] = Some((location, now));
         self.number += 1;
         Some((slot, self.number))
     }
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(slots.claim(7, at(0)), Some((0, 1)));
         assert_eq!(slots.claim(7, at(999)), None, "just now");
         assert_eq!(slots.claim(7, at(1000)), Some((0, 2)), "the same slot");
-        let others: Vec<_> = (100..115).map(|place| slots.claim(place, at(1100)).map(|(slot, _)| slot)).collect();
+        let others: Vec<_> = (100..115).map(|location| slots.claim(location, at(1100)).map(|(slot, _)| slot)).collect();
         assert_eq!(others, (1..16).map(Some).collect::<Vec<_>>());
         assert_eq!(slots.claim(200, at(1900)), None, "every slot was written just now");
         assert_eq!(slots.claim(200, at(2000)), Some((0, 18)), "the oldest makes room");

@@ -26,9 +26,9 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
 /// Records the calls of this thread if panics are reported; otherwise costs one load. For panic hooks on any thread: does not
 /// allocate or wait for other threads.
 pub fn tell(at: &At<'_>) {
-    imp::tell_panic(at);
+    imp::write_panic(at);
 }
 
-pub(crate) fn are_told() -> bool {
-    imp::panics_are_told()
+pub(crate) fn are_reported() -> bool {
+    imp::are_panics_reported()
 }

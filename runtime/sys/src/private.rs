@@ -34,16 +34,16 @@ impl Bytes {
     pub(crate) fn copy<'a>(source: Source<'a>, path: &Path, dir: &StageDir) -> io::Result<(Self, Copied<'a>)> {
         let (copy, mut file) = dir.fresh(&label(path))?;
         let copied = source.copy_to(&mut file)?;
-        Ok((Self::look_at(copy, file, copied.len())?, copied))
+        Ok((Self::map(copy, file, copied.len())?, copied))
     }
 
     pub(crate) fn copy_bytes(bytes: &[u8], name: &Path, dir: &StageDir) -> io::Result<Self> {
         let (copy, mut file) = dir.fresh(&label(name))?;
         file.write_all(bytes)?;
-        Self::look_at(copy, file, bytes.len() as u64)
+        Self::map(copy, file, bytes.len() as u64)
     }
 
-    fn look_at(mut copy: StagedFile, file: File, len: u64) -> io::Result<Self> {
+    fn map(mut copy: StagedFile, file: File, len: u64) -> io::Result<Self> {
         file.set_len(len)?;
         if len == 0 {
             return Ok(Self::read(Vec::new()));

@@ -94,7 +94,7 @@ pub fn thread_stack() -> Option<std::ops::Range<usize>> {
 /// module only, and appear by id.
 #[must_use]
 pub fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
-    imp::thread_in_words(name, number)
+    imp::describe_thread(name, number)
 }
 
 /// Formats the calling thread as [`thread_in_words`].

@@ -11,7 +11,7 @@ pub struct Reference {
     /// File whose variables contain the pointer, or the first of a chain to it: `libcrypto.so.3`.
     pub library: String,
     /// Nearest preceding symbol, or the section, with the offset from it: `environ`, `.bss+0x40`.
-    pub place: String,
+    pub location: String,
     /// Number of C heap blocks and pages of other mappings in the chain; zero if the variable itself refers to the image.
     pub blocks: u32,
     /// Target of the pointer.
@@ -33,7 +33,7 @@ pub enum Target {
 /// Result and cost of a memory search.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
-pub struct Look {
+pub struct SearchResult {
     /// First reference of each variable, limited to a few.
     pub found: Vec<Reference>,
     /// Searched bytes of variables.
@@ -50,8 +50,8 @@ pub struct Look {
 
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { library, place, blocks, target } = self;
-        write!(f, "{library}: {place} still points to {target}")?;
+        let Self { library, location, blocks, target } = self;
+        write!(f, "{library}: {location} still points to {target}")?;
         match blocks {
             0 => Ok(()),
             1 => f.write_str(", through a block of memory"),
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn references_are_formatted_with_location_and_target() {
         let check = |blocks, target, expected: &str| {
-            let (library, place) = ("libcrypto.so.3".to_owned(), ".bss+0x40".to_owned());
-            assert_eq!(Reference { library, place, blocks, target }.to_string(), expected);
+            let (library, location) = ("libcrypto.so.3".to_owned(), ".bss+0x40".to_owned());
+            assert_eq!(Reference { library, location, blocks, target }.to_string(), expected);
         };
         let symbol = |offset| Target::Symbol("freed".to_owned(), offset);
         check(0, symbol(0), "libcrypto.so.3: .bss+0x40 still points to `freed`");

@@ -65,7 +65,7 @@ pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let (mut file, _) = open_regular(path).map_err(ImageError::in_words)?;
+    let (mut file, _) = open_regular(path).map_err(ImageError::into_io_error)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     Ok(bytes)

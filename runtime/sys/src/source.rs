@@ -63,7 +63,7 @@ impl<'a> Source<'a> {
         let mut head = Vec::with_capacity(HEAD as usize);
         (&source.file).take(HEAD).read_to_end(&mut head).map_err(io)?;
         source.file.rewind().map_err(io)?;
-        elf::glance(&head, len).map_err(|flaw| with_path(flaw, source.path, len))?;
+        elf::glance(&head, len).map_err(|error| with_path(error, source.path, len))?;
         Ok(source)
     }
 
@@ -71,7 +71,7 @@ impl<'a> Source<'a> {
     pub(crate) fn copy_to(self, to: &mut impl Write) -> io::Result<Copied<'a>> {
         let lease = self.lease();
         if let Err(Writers::Unknown) = lease {
-            self.settle()?;
+            self.wait_until_old()?;
         }
         let copied = io::copy(&mut (&self.file).take(self.len + 1), to)?;
         let writers = lease.map_or_else(|writers| writers, Lease::end);
@@ -90,7 +90,7 @@ impl<'a> Source<'a> {
     }
 
     /// Waits until the last write is old enough for the next write to get a different timestamp.
-    fn settle(&self) -> io::Result<()> {
+    fn wait_until_old(&self) -> io::Result<()> {
         let written = self.file.metadata()?.modified()?;
         let age = SystemTime::now().duration_since(written);
         // A future timestamp was set by another machine's clock.
@@ -111,20 +111,20 @@ impl Copied<'_> {
     /// [`ImageError::StillWritten`] if another process writes to the file, or may do so.
     pub(crate) fn is_of_one_moment(&self, digest: Option<u128>) -> Result<(), ImageError> {
         let Source { path, file, stamp, len } = &self.source;
-        let told = |how: &str| Err(ImageError::StillWritten { path: (*path).to_owned(), how: how.to_owned() });
+        let still_written = |how: &str| Err(ImageError::StillWritten { path: (*path).to_owned(), how: how.to_owned() });
         let io = |source| ImageError::Io { path: (*path).to_owned(), source };
         if self.writers == Writers::Some {
-            return told("a program has it open for writing");
+            return still_written("a program has it open for writing");
         }
         if self.copied != *len || Stamp::of(&file.metadata().map_err(io)?) != *stamp {
-            return told("it changed while it was copied");
+            return still_written("it changed while it was copied");
         }
         match (self.writers, digest) {
             (Writers::Unknown, Some(digest)) if self.digest_again().map_err(io)? != digest => {
-                told("it had other content when it was read again")
+                still_written("it had other content when it was read again")
             }
             (Writers::Unknown, Some(_)) if Stamp::of(&file.metadata().map_err(io)?) != *stamp => {
-                told("it changed while it was read again")
+                still_written("it changed while it was read again")
             }
             _ => Ok(()),
         }

@@ -53,7 +53,7 @@ pub struct StagedFile {
     /// The open file. `None` for a copy of another process that has not been inspected yet.
     held: Option<Held>,
     /// Receives the file once its image is unmapped. `None` if this process must not remove the file, or after the transfer.
-    home: Option<Arc<Spares>>,
+    spares: Option<Arc<Spares>>,
 }
 
 /// File with its attributes at completion.
@@ -87,7 +87,7 @@ impl Spares {
     /// Stores the file, renamed once it may be overwritten. Returns a file that exceeds the limit.
     fn put(&self, path: PathBuf, id: FileId) -> Option<PathBuf> {
         let mut kept = self.lock();
-        let (path, id) = match panics::are_told() {
+        let (path, id) = match panics::are_reported() {
             false => (path, id),
             true => {
                 kept.resting.push_back((path, id));
@@ -187,8 +187,8 @@ impl StageDir {
     pub(crate) fn named(&self, label: &str) -> StagedFile {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = self.path().join(file_name(label, number));
-        let home = Some(Arc::clone(&self.spares));
-        StagedFile { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, home }
+        let spares = Some(Arc::clone(&self.spares));
+        StagedFile { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, spares }
     }
 }
 
@@ -197,7 +197,7 @@ impl StagedFile {
     /// other user may write it takes place when it is mapped.
     pub fn of_another(path: &Path) -> Self {
         let path = path.to_owned();
-        Self { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, home: None }
+        Self { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, spares: None }
     }
 
     /// Returns the path of the copy: absolute, without symbolic links, never the path of an earlier copy.
@@ -286,9 +286,9 @@ impl StagedFile {
 
     /// Releases the file for reuse. Its image is unmapped, and this process maps none of its bytes.
     pub(crate) fn recycle(mut self) {
-        if let (Some(held), Some(home)) = (self.held.take(), &self.home) {
-            match home.put(self.path.clone(), held.stamp.id()) {
-                None => self.home = None,
+        if let (Some(held), Some(spares)) = (self.held.take(), &self.spares) {
+            match spares.put(self.path.clone(), held.stamp.id()) {
+                None => self.spares = None,
                 // Either this file or an older one.
                 Some(path) => self.path = path,
             }
@@ -303,7 +303,7 @@ impl StagedFile {
 
 impl Drop for StagedFile {
     fn drop(&mut self) {
-        let file = self.home.is_some().then_some(&self.path);
+        let file = self.spares.is_some().then_some(&self.path);
         for path in file.into_iter().chain(&self.symbols) {
             match fs::remove_file(path) {
                 Ok(()) => {}

@@ -100,18 +100,18 @@ impl UserLibrary {
     pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
         let (source, file, found) = find(folder, name)?;
         let failed = |error| UserLibraryError::Copy { file: source.clone(), error };
-        let home = Folder::new().map_err(failed)?;
-        if crate::imp::forbids_code(home.path()) {
+        let copies = Folder::new().map_err(failed)?;
+        if crate::imp::forbids_code(copies.path()) {
             return Err(UserLibraryError::NoExec { folder: std::env::temp_dir() });
         }
-        crash::stage(home.path());
-        let copy = copied(&source, file, &found, &home, name)?;
+        crash::stage(copies.path());
+        let copy = copied(&source, file, &found, &copies, name)?;
         // SAFETY: our caller vouches for the library; this is a copy of it.
         let opened = unsafe { NativeLibrary::open(&copy) };
         let library = opened.map_err(|error| UserLibraryError::Open { file: source.clone(), error })?;
         // SAFETY: our caller vouches that the library can be closed on drop.
         unsafe { library.mark_unloadable() };
-        Ok(Self { library, source, _folder: home })
+        Ok(Self { library, source, _folder: copies })
     }
 
     /// Returns the file that was copied.
@@ -153,20 +153,20 @@ fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibr
         return Err(UserLibraryError::Name { name: name.to_owned() });
     }
     let missing = || UserLibraryError::Missing { folder: folder.to_owned(), name: name.to_owned() };
-    let home = folder.canonicalize().map_err(|_| missing())?;
+    let directory = folder.canonicalize().map_err(|_| missing())?;
     for _ in 0..TRIES {
-        let file = files(name).into_iter().map(|file| home.join(file)).find(|path| path.is_file());
+        let file = files(name).into_iter().map(|file| directory.join(file)).find(|path| path.is_file());
         let file = file.ok_or_else(missing)?;
-        if let Some(found) = look(&home, &file)? {
+        if let Some(found) = open_in(&directory, &file)? {
             return Ok(found);
         }
     }
     let error = io::Error::other("it is replaced again and again");
-    Err(UserLibraryError::Copy { file: home.join(&files(name)[0]), error })
+    Err(UserLibraryError::Copy { file: directory.join(&files(name)[0]), error })
 }
 
 /// Opens the file unless it is a link out of the folder; `None` if it was replaced during this.
-fn look(home: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, UserLibraryError> {
+fn open_in(directory: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, UserLibraryError> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let (open, found) = match open_regular(file) {
         Ok(opened) => opened,
@@ -178,7 +178,7 @@ fn look(home: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, U
     match resolved {
         Err(error) if is_gone(&error) => Ok(None),
         Err(error) => Err(UserLibraryError::Copy { file: file.to_owned(), error }),
-        Ok((_, target)) if target.parent() != Some(home) => {
+        Ok((_, target)) if target.parent() != Some(directory) => {
             Err(UserLibraryError::Escape { file: file.to_owned(), target })
         }
         Ok((there, _)) if FileId::of(&there) != FileId::of(&found) => Ok(None),
@@ -186,14 +186,20 @@ fn look(home: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, U
     }
 }
 
-fn copied(source: &Path, file: File, found: &Metadata, home: &Folder, name: &str) -> Result<PathBuf, UserLibraryError> {
+fn copied(
+    source: &Path,
+    file: File,
+    found: &Metadata,
+    copies: &Folder,
+    name: &str,
+) -> Result<PathBuf, UserLibraryError> {
     let failed = |error| UserLibraryError::Copy { file: source.to_owned(), error };
     let mut bytes = Vec::new();
     let read = Source::of_open(source, file, found, elf::LARGEST)?.copy_to(&mut bytes);
     read.map_err(failed)?.is_of_one_moment(Some(xxh3_128(&bytes)))?;
     let mut file = OsString::from(format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
     file.push(std::env::consts::DLL_SUFFIX);
-    let copy = home.path().join(file);
+    let copy = copies.path().join(file);
     create_private(&copy).and_then(|mut file| file.write_all(&bytes)).map_err(failed)?;
     Ok(copy)
 }
@@ -265,19 +271,19 @@ mod tests {
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let beside = folder.path().join("beside");
+                let staged = folder.path().join("beside");
                 while !is_over.load(Ordering::Relaxed) {
-                    symlink(&bad, &beside).and_then(|()| fs::rename(&beside, &file)).expect("a link");
-                    fs::write(&beside, "good").and_then(|()| fs::rename(&beside, &file)).expect("a file");
+                    symlink(&bad, &staged).and_then(|()| fs::rename(&staged, &file)).expect("a link");
+                    fs::write(&staged, "good").and_then(|()| fs::rename(&staged, &file)).expect("a file");
                 }
             });
             let (mut opened, mut refused) = (0, 0);
             while opened + refused < 4_000 {
                 match find(folder.path(), "z") {
                     Ok((path, mut file, _)) => {
-                        let mut text = String::new();
-                        file.read_to_string(&mut text).expect("read");
-                        assert_eq!(text, "good", "{path:?}");
+                        let mut content = String::new();
+                        file.read_to_string(&mut content).expect("read");
+                        assert_eq!(content, "good", "{path:?}");
                         opened += 1;
                     }
                     Err(

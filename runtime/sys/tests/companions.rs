@@ -207,11 +207,11 @@ fn finish(ending: &mut Ending) {
 }
 
 /// Polls until the ending waits with this message, since a running thread is not always observable.
-fn waits_for(ending: &mut Ending, said: &str) {
-    wait_until(said, || {
+fn waits_for(ending: &mut Ending, expected: &str) {
+    wait_until(expected, || {
         let EndState::Waiting(holders) = ending.poll() else { panic!("a thread is inside") };
         assert!(holders.iter().all(|holder| holder.kind == HolderKind::Thread), "{holders:?}");
-        holders.iter().any(|holder| holder.name.contains(said))
+        holders.iter().any(|holder| holder.name.contains(expected))
     });
 }
 
@@ -425,17 +425,17 @@ fn addresses_of_unloaded_companions_are_noted_for_crash_reports() {
     let folder = TempDir::new().expect("a folder");
     crash::report_into(folder.path()).expect("the first in this process");
     let library = pair.dir.path().join("libnoted.so.1").display().to_string();
-    let told = |first: &str| {
+    let count_of = |first: &str| {
         let notes = fs::read_to_string(folder.path().join(crash::NOTES)).expect("it was written");
         notes.lines().filter(|line| line.starts_with(first) && line.contains(&library)).count()
     };
     // The address may differ each time.
     for round in 1..=2 {
         let mapped = pair.map();
-        assert_eq!((told("mapped "), told("gone ")), (round, round - 1));
+        assert_eq!((count_of("mapped "), count_of("gone ")), (round, round - 1));
         finish(&mut mapped.begin_end());
         assert!(!pair.is_here());
-        assert_eq!((told("mapped "), told("gone ")), (round, round));
+        assert_eq!((count_of("mapped "), count_of("gone ")), (round, round));
     }
     // A companion that stays mapped is reported as gone only after its end.
     let user = pair.map();
@@ -443,10 +443,10 @@ fn addresses_of_unloaded_companions_are_noted_for_crash_reports() {
     user.start();
     let mut ending = user.begin_end();
     waits_for(&mut ending, "of libnoted.so.1");
-    assert_eq!((told("mapped "), told("gone ")), (3, 2));
+    assert_eq!((count_of("mapped "), count_of("gone ")), (3, 2));
     stop();
     finish(&mut ending);
-    assert_eq!((told("mapped "), told("gone ")), (3, 3));
+    assert_eq!((count_of("mapped "), count_of("gone ")), (3, 3));
 }
 
 #[test]

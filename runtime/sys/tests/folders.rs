@@ -54,7 +54,7 @@ fn a_child_is_a_host() {
 struct Host {
     child: Child,
     input: Option<ChildStdin>,
-    answer: String,
+    reply: String,
     /// Kept open, since the child prints more at its end.
     _output: BufReader<ChildStdout>,
 }
@@ -66,13 +66,13 @@ impl Host {
         change(command.stdin(Stdio::piped()).stdout(Stdio::piped()));
         let mut child = command.spawn().expect("this program runs");
         let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
-        let says = |line: &String| line.starts_with("staged: ") || line.starts_with("refused: ");
-        let answer = output.by_ref().lines().map_while(Result::ok).find(says).expect("it answers");
-        Self { input: child.stdin.take(), child, answer, _output: output }
+        let is_reply = |line: &String| line.starts_with("staged: ") || line.starts_with("refused: ");
+        let reply = output.by_ref().lines().map_while(Result::ok).find(is_reply).expect("it answers");
+        Self { input: child.stdin.take(), child, reply, _output: output }
     }
 
     fn copy(&self) -> PathBuf {
-        PathBuf::from(self.answer.strip_prefix("staged: ").unwrap_or_else(|| panic!("{}", self.answer)))
+        PathBuf::from(self.reply.strip_prefix("staged: ").unwrap_or_else(|| panic!("{}", self.reply)))
     }
 
     fn folder(&self) -> PathBuf {
@@ -162,16 +162,16 @@ fn parent_folders_writable_by_others_are_refused() {
     let (_dir, tmp, library) = scene();
     let refusal = |tmp: &Path| {
         let host = Host::start(tmp, &library, |_| {});
-        let answer = host.answer.clone();
+        let reply = host.reply.clone();
         host.end();
-        answer.strip_prefix("refused: ").map(str::to_owned)
+        reply.strip_prefix("refused: ").map(str::to_owned)
     };
     assert_eq!(refusal(&tmp), None, "one as the system's own is taken");
     let below = tmp.join("below");
     fs::create_dir(&below).expect("the test directory is writable");
     fs::set_permissions(&tmp, fs::Permissions::from_mode(0o777)).expect("it is ours");
-    for place in [&tmp, &below] {
-        let refused = refusal(place).expect("everybody may rename what is in there");
+    for folder in [&tmp, &below] {
+        let refused = refusal(folder).expect("everybody may rename what is in there");
         assert!(refused.contains(&format!("{} may be written by everybody", tmp.display())), "{refused}");
         assert!(refused.contains("point TMPDIR to a folder of your own"), "{refused}");
     }

@@ -212,7 +212,7 @@ fn only_exit_handlers_of_living_images_run_at_process_end() {
 #[test]
 fn a_child_exits_with_handlers_left() {
     static SEEN: std::sync::OnceLock<&'static Seen> = std::sync::OnceLock::new();
-    extern "C" fn tell() {
+    extern "C" fn report() {
         let seen = SEEN.get().expect("set below");
         let text = format!("order {}, later {}\n", seen.order.load(SeqCst), seen.run.load(SeqCst));
         // SAFETY: the text lives during the call; the test's own stdout may be captured, the descriptor is not.
@@ -224,7 +224,7 @@ fn a_child_exits_with_handlers_left() {
     let seen = *SEEN.get_or_init(|| Seen::new(Mode::AtOnce, 0));
     // Registered before any image, so called after all of them.
     // SAFETY: the function only prints.
-    unsafe { libc::atexit(tell) };
+    unsafe { libc::atexit(report) };
     let (library, gone) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
     at_exit(&module, gone, 5, 0);

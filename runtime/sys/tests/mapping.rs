@@ -12,12 +12,12 @@ use alcedo_sys::{Image, ImageFile, MapError, StageDir, Unmapped};
 use tempfile::TempDir;
 
 /// Directory with one library and a stage directory. The library returns 42 and further values.
-struct Place {
+struct Fixture {
     dir: TempDir,
     stage: StageDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let dir = TempDir::new().expect("a temporary directory");
         Self { dir, stage: StageDir::new().expect("a stage directory") }
@@ -59,30 +59,30 @@ fn reason(unmapped: Unmapped) -> String {
 
 #[test]
 fn fifty_builds_at_one_path_leave_no_mapping_behind() {
-    let place = Place::new();
-    let builds = [42, 43].map(|n| common::c_library(place.dir.path(), &format!("c{n}"), n, &[]));
-    let target = place.dir.path().join("target.so");
+    let fixture = Fixture::new();
+    let builds = [42, 43].map(|n| common::c_library(fixture.dir.path(), &format!("c{n}"), n, &[]));
+    let target = fixture.dir.path().join("target.so");
     for round in 0..50 {
         let build = round % 2;
         fs::copy(&builds[build], &target).expect("nothing holds the build's file");
-        let image = place.map(&target).expect("a good library");
+        let image = fixture.map(&target).expect("a good library");
         fs::write(&target, b"being built").expect("nothing holds the build's file");
         assert_eq!(answer(&image), 42 + build as i32, "round {round} runs its own build");
-        assert_eq!(place.stale(), 1);
+        assert_eq!(fixture.stale(), 1);
         assert_eq!(unmap(image), Unmapped::Gone);
-        assert_eq!(place.stale(), 0, "after round {round}");
+        assert_eq!(fixture.stale(), 0, "after round {round}");
     }
-    let left = fs::read_dir(place.stage.path()).expect("the stage is there").flatten();
+    let left = fs::read_dir(fixture.stage.path()).expect("the stage is there").flatten();
     let left: Vec<_> = left.filter(|entry| entry.file_name() != "lock").collect();
     assert!(left.len() <= 1 && left.iter().all(|file| file.path().extension() == Some("spare".as_ref())), "{left:?}");
 }
 
 #[test]
 fn finalisers_run_when_an_image_is_unmapped_and_not_before() {
-    let place = Place::new();
-    let library = place.library();
-    let (up, down) = (place.dir.path().join("witness.up"), place.dir.path().join("witness.down"));
-    let image = place.map(&library).expect("a good library");
+    let fixture = Fixture::new();
+    let library = fixture.library();
+    let (up, down) = (fixture.dir.path().join("witness.up"), fixture.dir.path().join("witness.down"));
+    let image = fixture.map(&library).expect("a good library");
     assert!(up.exists() && !down.exists());
     assert_eq!(unmap(image), Unmapped::Gone);
     assert!(down.exists());
@@ -90,11 +90,11 @@ fn finalisers_run_when_an_image_is_unmapped_and_not_before() {
 
 #[test]
 fn images_are_not_mapped_at_recently_freed_addresses() {
-    let place = Place::new();
-    let library = place.library();
+    let fixture = Fixture::new();
+    let library = fixture.library();
     let mut seen = Vec::new();
     for _ in 0..20 {
-        let image = place.map(&library).expect("mapped");
+        let image = fixture.map(&library).expect("mapped");
         // SAFETY: a function that the library exports; only its address is looked at.
         let at = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported") as usize;
         assert!(!seen.contains(&at), "{at:#x} of {seen:x?}");
@@ -105,8 +105,8 @@ fn images_are_not_mapped_at_recently_freed_addresses() {
 
 #[test]
 fn an_image_contains_its_code_and_zeroed_data_and_nothing_else() {
-    let place = Place::new();
-    let image = place.map(&place.library()).expect("a good library");
+    let fixture = Fixture::new();
+    let image = fixture.map(&fixture.library()).expect("a good library");
     for name in [c"answer", c"zeroes", c"numbers"] {
         // SAFETY: only the address is looked at.
         let address = unsafe { image.symbol::<*const u8>(name) }.expect("exported").addr();
@@ -119,8 +119,8 @@ fn an_image_contains_its_code_and_zeroed_data_and_nothing_else() {
 
 #[test]
 fn a_symbol_of_a_needed_library_is_not_the_images_own() {
-    let place = Place::new();
-    let image = place.map(&place.library()).expect("a good library");
+    let fixture = Fixture::new();
+    let image = fixture.map(&fixture.library()).expect("a good library");
     for name in [c"fopen", c"no_such_thing"] {
         // SAFETY: only the address is looked at.
         let found = unsafe { image.symbol::<*const u8>(name) };
@@ -132,30 +132,30 @@ fn a_symbol_of_a_needed_library_is_not_the_images_own() {
 
 #[test]
 fn a_library_that_cannot_be_bound_leaves_nothing() {
-    let place = Place::new();
-    let library = common::c_library(place.dir.path(), "lacking", 1, &["-DLACKING"]);
-    let error = place.map(&library).expect_err("a function is missing").to_string();
+    let fixture = Fixture::new();
+    let library = common::c_library(fixture.dir.path(), "lacking", 1, &["-DLACKING"]);
+    let error = fixture.map(&library).expect_err("a function is missing").to_string();
     assert!(error.contains("nobody_defines_this"), "{error}");
-    assert_eq!(place.stale(), 0);
+    assert_eq!(fixture.stale(), 0);
 }
 
 #[test]
 fn another_handle_parks_an_image() {
-    let place = Place::new();
-    let image = place.map(&place.library()).expect("a good library");
+    let fixture = Fixture::new();
+    let image = fixture.map(&fixture.library()).expect("a good library");
     // SAFETY: the library is mapped already, so nothing runs.
     let other = unsafe { libloading::Library::new(image.path()) }.expect("mapped already");
     let reason = reason(unmap(image));
     assert!(reason.starts_with("the loader still counts uses of it: whose is unknown"), "{reason}");
-    assert_eq!(place.stale(), 1);
+    assert_eq!(fixture.stale(), 1);
     other.close().expect("the last handle");
-    assert_eq!(place.stale(), 0);
+    assert_eq!(fixture.stale(), 0);
 }
 
 #[test]
 fn a_thread_local_destructor_that_waits_parks_an_image() {
-    let place = Place::new();
-    let image = place.map(&place.library()).expect("a good library");
+    let fixture = Fixture::new();
+    let image = fixture.map(&fixture.library()).expect("a good library");
     let pinned = thread::scope(|scope| {
         let pinned = scope.spawn(|| {
             // SAFETY: the library in `common` exports `pin` with this type.
@@ -173,38 +173,38 @@ fn a_thread_local_destructor_that_waits_parks_an_image() {
 
 #[test]
 fn readers_of_the_file_do_not_keep_the_image() {
-    let place = Place::new();
-    let image = place.map(&place.library()).expect("a good library");
+    let fixture = Fixture::new();
+    let image = fixture.map(&fixture.library()).expect("a good library");
     let file = fs::File::open(image.path()).expect("the copy is there");
     // SAFETY: no code writes to a staged copy.
     let data = unsafe { memmap2::Mmap::map(&file) }.expect("readable");
     assert_eq!(unmap(image), Unmapped::Gone);
-    assert_eq!(place.stale(), 1, "the reader's mapping is seen although the file is deleted");
+    assert_eq!(fixture.stale(), 1, "the reader's mapping is seen although the file is deleted");
     drop(data);
-    assert_eq!(place.stale(), 0);
+    assert_eq!(fixture.stale(), 0);
 }
 
 #[test]
 fn a_parked_or_dropped_image_can_still_be_called() {
-    let place = Place::new();
-    let library = place.library();
+    let fixture = Fixture::new();
+    let library = fixture.library();
     let keep: [fn(Image); 2] = [|image| assert!(reason(image.park()).contains("on purpose")), drop];
     for (count, keep) in (1..).zip(keep) {
-        let image = place.map(&library).expect("a good library");
+        let image = fixture.map(&library).expect("a good library");
         // SAFETY: the library exports `answer` with this type, and a parked image is never unmapped.
         let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported");
         keep(image);
         assert_eq!(answer(), 42);
-        assert_eq!(place.stale(), count);
+        assert_eq!(fixture.stale(), count);
     }
 }
 
 #[test]
 fn a_name_is_never_used_again_even_in_another_stage() {
-    let (one, two) = (Place::new(), Place::new());
+    let (one, two) = (Fixture::new(), Fixture::new());
     let image = ImageFile::read(&one.library()).expect("just built");
-    let names = [&one, &two, &one].map(|place| {
-        let staged = place.stage.stage(&image, "same").expect("the copy can be written");
+    let names = [&one, &two, &one].map(|fixture| {
+        let staged = fixture.stage.stage(&image, "same").expect("the copy can be written");
         staged.path().file_name().expect("a file").to_owned()
     });
     assert!(names[0] != names[1] && names[1] != names[2] && names[0] != names[2], "{names:?}");
@@ -212,11 +212,11 @@ fn a_name_is_never_used_again_even_in_another_stage() {
 
 #[test]
 fn dropping_a_stage_removes_its_copies() {
-    let place = Place::new();
-    let image = ImageFile::read(&place.library()).expect("just built");
-    let staged = place.stage.stage(&image, "c").expect("the copy can be written");
-    let path = place.stage.path().to_owned();
-    drop(place);
+    let fixture = Fixture::new();
+    let image = ImageFile::read(&fixture.library()).expect("just built");
+    let staged = fixture.stage.stage(&image, "c").expect("the copy can be written");
+    let path = fixture.stage.path().to_owned();
+    drop(fixture);
     assert!(!path.exists());
     drop(staged);
 }

@@ -61,8 +61,8 @@ fn many_reloads_leave_a_short_file_about_the_last_ones() {
         .env(LIBRARY, &library)
         .env(REPORTED, &reported);
     let output = child.output().expect("this program runs");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}");
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{stdout}");
     let copy = fs::read_to_string(reported.join("copy")).expect("the child has written it");
 
     let notes = fs::read_to_string(reported.join(crash::NOTES)).expect("it was written");

@@ -33,9 +33,9 @@ fn ring(module: &Module) -> Option<c_int> {
     }
 }
 
-fn read(module: &Module, from: c_int, place: *mut c_void) {
+fn read(module: &Module, from: c_int, byte: *mut c_void) {
     let read: extern "C" fn(c_int, *mut c_void) -> c_int = module.function(c"ring_read");
-    assert_eq!(read(from, place), 1);
+    assert_eq!(read(from, byte), 1);
 }
 
 /// Waits until the image is kept by a ring of this name.
@@ -101,8 +101,8 @@ fn earlier_or_unused_rings_keep_no_image() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let first = library.map();
     let Some(_fd) = ring(&first) else { return };
-    let mut place = 0u8;
-    read(&first, from.as_raw_fd(), (&raw mut place).cast());
+    let mut byte = 0u8;
+    read(&first, from.as_raw_fd(), (&raw mut byte).cast());
     let second = library.map();
     let idle = ring(&second).expect("there was one before");
     // Without the descriptor, the requests of a mapped ring are unknown.
@@ -125,8 +125,8 @@ fn a_ring_is_known_by_more_than_its_number() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let module = library.map();
     let Some(fd) = ring(&module) else { return };
-    let mut place = 0u8;
-    read(&module, from.as_raw_fd(), (&raw mut place).cast());
+    let mut byte = 0u8;
+    read(&module, from.as_raw_fd(), (&raw mut byte).cast());
     let unmap: extern "C" fn() = module.function(c"ring_unmap");
     let close: extern "C" fn() = module.function(c"ring_close");
     // SAFETY: the descriptor is open.
@@ -148,13 +148,13 @@ fn rings_declared_by_the_host_keep_no_image() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let (first, second) = (library.map(), library.map());
     let Some(fd) = ring(&first) else { return };
-    let place = Box::leak(Box::new(0u8));
-    read(&first, from.as_raw_fd(), (&raw mut *place).cast());
+    let byte = Box::leak(Box::new(0u8));
+    read(&first, from.as_raw_fd(), (&raw mut *byte).cast());
     let (mut ending, _ledger) = second.begin_end(AT_ONCE);
     assert!(kept(&mut ending).starts_with("io_uring"));
     // SAFETY: the only request of the ring accesses memory of the test.
-    let said = [fd, from.as_raw_fd(), -1].map(|fd| unsafe { process::own_ring(fd) });
-    assert_eq!(said, [true, false, false]);
+    let results = [fd, from.as_raw_fd(), -1].map(|fd| unsafe { process::own_ring(fd) });
+    assert_eq!(results, [true, false, false]);
     finish(&mut ending);
     let unmap: extern "C" fn() = first.function(c"ring_unmap");
     let close: extern "C" fn() = first.function(c"ring_close");

@@ -47,39 +47,39 @@ fn read_both_ways(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageErro
 #[test]
 fn non_files_are_refused_immediately_and_links_to_libraries_accepted() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
-    let place = |name: &str| dir.path().join(name);
+    let path_in_dir = |name: &str| dir.path().join(name);
     // A pipe without a writer, and a pipe whose writer never writes.
     for name in ["pipe", "silent"] {
-        common::run(Command::new("mkfifo").arg(place(name)));
+        common::run(Command::new("mkfifo").arg(path_in_dir(name)));
     }
-    let _silent = File::options().read(true).write(true).open(place("silent")).expect("a pipe of our own");
-    let _socket = UnixListener::bind(place("socket")).expect("the test directory is writable");
-    symlink(place("pipe"), place("link-to-pipe")).expect("the test directory is writable");
+    let _silent = File::options().read(true).write(true).open(path_in_dir("silent")).expect("a pipe of our own");
+    let _socket = UnixListener::bind(path_in_dir("socket")).expect("the test directory is writable");
+    symlink(path_in_dir("pipe"), path_in_dir("link-to-pipe")).expect("the test directory is writable");
     let cases = [
-        (place("pipe"), "a named pipe"),
-        (place("silent"), "a named pipe"),
-        (place("link-to-pipe"), "a named pipe"),
-        (place("socket"), "a socket"),
+        (path_in_dir("pipe"), "a named pipe"),
+        (path_in_dir("silent"), "a named pipe"),
+        (path_in_dir("link-to-pipe"), "a named pipe"),
+        (path_in_dir("socket"), "a socket"),
         (PathBuf::from("/dev/zero"), "a device"),
         (PathBuf::from("/dev/tty"), "a device"),
         (dir.path().to_owned(), "a folder"),
     ];
     for (path, expected) in cases {
         for read in read_both_ways(&path, &stage) {
-            let told = format!("{read:?}");
+            let message = format!("{read:?}");
             let is = matches!(read, Err(ImageError::NotAFile { found, .. }) if found == expected);
-            assert!(is, "{}: {told}", path.display());
+            assert!(is, "{}: {message}", path.display());
         }
         assert!(seal_file(&path).is_err(), "{}", path.display());
     }
     let library = common::c_library(dir.path(), "c", 42, &[]);
-    symlink(&library, place("link")).expect("the test directory is writable");
-    symlink(place("link"), place("link-to-link")).expect("the test directory is writable");
-    for read in read_both_ways(&place("link-to-link"), &stage) {
+    symlink(&library, path_in_dir("link")).expect("the test directory is writable");
+    symlink(path_in_dir("link"), path_in_dir("link-to-link")).expect("the test directory is writable");
+    for read in read_both_ways(&path_in_dir("link-to-link"), &stage) {
         assert_eq!(read.expect("a library").bytes(), fs::read(&library).expect("just built"));
     }
-    symlink(place("loop"), place("loop")).expect("the test directory is writable");
-    for path in ["loop", "nowhere"].map(place) {
+    symlink(path_in_dir("loop"), path_in_dir("loop")).expect("the test directory is writable");
+    for path in ["loop", "nowhere"].map(path_in_dir) {
         assert!(read_both_ways(&path, &stage).iter().all(|read| matches!(read, Err(ImageError::Io { .. }))));
     }
 }
@@ -104,10 +104,10 @@ fn length_and_first_bytes_are_checked_before_the_rest_is_read() {
     let whole = fs::read(&library).expect("just built");
     let too_large = refused(&whole, &usual);
     assert!(matches!(too_large, ImageError::TooLarge { len: LENGTH, largest, .. } if largest == 1 << 30));
-    let told = too_large.to_string();
+    let message = too_large.to_string();
     assert!(
-        told.contains("sparse.so has 1099511627776 bytes") && told.contains("`Builder::largest_library`"),
-        "{told}"
+        message.contains("sparse.so has 1099511627776 bytes") && message.contains("`Builder::largest_library`"),
+        "{message}"
     );
     assert!(matches!(ImageFile::read(&path), Err(ImageError::TooLarge { .. })));
     assert!(matches!(refused(b"", &patient), ImageError::Foreign { .. }));
@@ -137,29 +137,29 @@ fn a_full_disk_is_reported_with_library_and_folder() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "c", 42, &[]);
     let program = env::current_exe().expect("this program");
-    let told = |script: &str| {
+    let output_of = |script: &str| {
         let tmp = dir.path().join("tmp");
         fs::create_dir_all(&tmp).expect("the test directory is writable");
         let mut shell = Command::new("sh");
         shell.args(["-c", script]).arg(&program).env(PART, "copies").env(LIBRARY, &library).env("TMPDIR", &tmp);
         let output = shell.output().expect("a shell");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        output.status.success().then_some(said)
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success().then_some(stdout)
     };
     let run = "exec \"$0\" --exact sources::a_child_reads --nocapture";
     // Limits the file size below that of a library.
-    let limited = told(&format!("trap '' XFSZ; ulimit -f 4; {run}")).expect("limits may be lowered");
-    let full = told(&format!(
+    let limited = output_of(&format!("trap '' XFSZ; ulimit -f 4; {run}")).expect("limits may be lowered");
+    let full = output_of(&format!(
         "unshare -rm sh -c 'mount -t tmpfs -o size=12k,mode=1777 tmpfs \"$TMPDIR\" && {}' \"$0\"",
         run.replace('\'', "'\\''")
     ));
     if full.is_none() {
         eprintln!("not tried: a file system that is full, which takes a right to mount one");
     }
-    for (said, why) in [(Some(limited), "File too large"), (full, "No space left on device")] {
-        let Some(said) = said else { continue };
+    for (stdout, why) in [(Some(limited), "File too large"), (full, "No space left on device")] {
+        let Some(stdout) = stdout else { continue };
         for part in [why, &library.display().to_string(), "alcedo-stage-", "let TMPDIR name a folder that has some"] {
-            assert_eq!(said.matches(part).count() / part.matches(part).count(), 3, "{part}: {said}");
+            assert_eq!(stdout.matches(part).count() / part.matches(part).count(), 3, "{part}: {stdout}");
         }
     }
 }
@@ -181,12 +181,12 @@ fn a_child_reads() {
         let left = fs::read_dir(stage.path()).expect("it is ours").flatten().map(|entry| entry.file_name());
         assert_eq!(left.collect::<Vec<_>>(), ["lock"], "half a copy");
     } else {
-        print!("\n{}", tally(&library, &stage));
+        print!("\n{}", outcomes(&library, &stage));
     }
 }
 
 /// Reads a file repeatedly during writes, and returns how often it was one build and how often neither.
-fn tally(library: &Path, stage: &StageDir) -> String {
+fn outcomes(library: &Path, stage: &StageDir) -> String {
     let mut seen = BTreeMap::new();
     // A briefly truncated file is refused quickly, so such results are not counted.
     let enough =
@@ -219,11 +219,11 @@ fn tally(library: &Path, stage: &StageDir) -> String {
 }
 
 /// Overwrites the file in place with alternating builds until stopped; the last build is written completely.
-fn rewrite(path: &Path, builds: &[Vec<u8>; 2], way: usize, stop: &AtomicBool) {
+fn rewrite(path: &Path, builds: &[Vec<u8>; 2], pattern: usize, stop: &AtomicBool) {
     let mut round = 0;
     while !stop.load(Ordering::Relaxed) {
         let build = &builds[round % 2];
-        match (way, round % 8) {
+        match (pattern, round % 8) {
             // Like a copy: truncates the file and writes it from the start.
             (0, _) => fs::write(path, build).expect("writable"),
             // In place, in pieces, like some linkers.
@@ -254,17 +254,17 @@ fn rewrite(path: &Path, builds: &[Vec<u8>; 2], way: usize, stop: &AtomicBool) {
 fn a_file_rewritten_during_the_read_is_never_accepted_torn() {
     let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
     let (builds, path) = (builds(dir.path()), dir.path().join("live.so"));
-    for way in 0..3 {
+    for pattern in 0..3 {
         fs::write(&path, &builds[0]).expect("the test directory is writable");
         let stop = AtomicBool::new(false);
         let seen = thread::scope(|scope| {
-            scope.spawn(|| rewrite(&path, &builds, way, &stop));
-            let seen = std::panic::catch_unwind(|| tally(&path, &stage));
+            scope.spawn(|| rewrite(&path, &builds, pattern, &stop));
+            let seen = std::panic::catch_unwind(|| outcomes(&path, &stage));
             stop.store(true, Ordering::Relaxed);
             seen.expect("the reader")
         });
-        assert!(!seen.contains("torn") && seen.contains("still written"), "way {way}: {seen}");
-        assert!(read_both_ways(&path, &stage).iter().all(Result::is_ok), "way {way}: the writer is done");
+        assert!(!seen.contains("torn") && seen.contains("still written"), "way {pattern}: {seen}");
+        assert!(read_both_ways(&path, &stage).iter().all(Result::is_ok), "way {pattern}: the writer is done");
     }
 }
 
@@ -281,23 +281,23 @@ fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     // be inherited by a child of another test, and then the program cannot be executed.
     let program = dir.path().join("program");
     common::run(Command::new("cp").arg(env::current_exe().expect("this program")).arg(&program));
-    for way in 0..2 {
+    for pattern in 0..2 {
         fs::write(&path, &builds[0]).expect("the test directory is writable");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
         let stop = AtomicBool::new(false);
         let output = thread::scope(|scope| {
-            scope.spawn(|| rewrite(&path, &builds, way, &stop));
+            scope.spawn(|| rewrite(&path, &builds, pattern, &stop));
             let mut child = Command::new(&program);
             child.args(["--exact", "sources::a_child_reads", "--nocapture"]).env(PART, "tallies").env(LIBRARY, &path);
             let child = child.env("TMPDIR", "/tmp").stdin(Stdio::null()).uid(SOMEBODY).gid(SOMEBODY).output();
             stop.store(true, Ordering::Relaxed);
             child.expect("this program runs")
         });
-        let said = String::from_utf8_lossy(&output.stdout);
-        let all = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let all = format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
         assert!(
-            output.status.success() && said.contains("still written") && !said.contains("torn"),
-            "way {way}: {all}"
+            output.status.success() && stdout.contains("still written") && !stdout.contains("torn"),
+            "way {pattern}: {all}"
         );
     }
 }

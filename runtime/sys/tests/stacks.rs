@@ -37,27 +37,27 @@ fn word(module: &Module) -> usize {
 fn foreign_threads_keep_the_image_until_their_checkpoint_restores_the_stack() {
     let library = Library::new();
     let module = library.map();
-    let (word, (say, hear), (done, over)) = (word(&module), mpsc::channel(), mpsc::channel());
+    let (word, (resume, resumed), (done, over)) = (word(&module), mpsc::channel(), mpsc::channel());
     thread::scope(|scope| {
         scope.spawn(move || {
             let before = here();
             set(word);
             done.send(()).expect("somebody waits");
-            hear.recv().expect("somebody speaks");
+            resumed.recv().expect("somebody speaks");
             checkpoint();
             assert_eq!(here(), before);
             done.send(()).expect("somebody waits");
-            hear.recv().expect("somebody speaks");
+            resumed.recv().expect("somebody speaks");
         });
         over.recv().expect("it is set");
         let (mut ending, _ledger) = module.begin_end(AT_ONCE);
         let EndState::Waiting(holders) = ending.poll() else { panic!("a thread has its stack") };
         assert_eq!((holders.len(), holders[0].kind), (1, HolderKind::SignalStack), "{holders:?}");
         assert!(!holders[0].thread.is_empty(), "{holders:?}");
-        say.send(()).expect("it waits");
+        resume.send(()).expect("it waits");
         over.recv().expect("it is returned");
         finish(&mut ending);
-        say.send(()).expect("it waits");
+        resume.send(()).expect("it waits");
     });
 }
 

@@ -224,12 +224,12 @@ fn pinning_by_libstdcpp_is_reported_before_loading_without_false_reports() {
         for (linked, expected) in [(&[][..], expected), (&["-static-libstdc++", "-static-libgcc"], &[])] {
             let flags = [&["-shared", "-fPIC", "-std=c++17", "-Wl,--exclude-libs,ALL"], linked].concat();
             let file = ImageFile::read(&compiled("g++", dir.path(), name, source, &flags)).expect("just built");
-            let told: Vec<_> = file
+            let reported: Vec<_> = file
                 .bypassed_hooks()
                 .into_iter()
                 .filter(|import| file.library_of(import).is_none_or(is_of_cpp))
                 .collect();
-            assert_eq!(told, expected, "{name} {linked:?}");
+            assert_eq!(reported, expected, "{name} {linked:?}");
         }
     }
 }

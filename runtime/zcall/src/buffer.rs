@@ -62,15 +62,15 @@ impl<'a> BufferMut<'a> {
         self.slots.is_empty()
     }
 
-    /// Checks that there are exactly `wanted` slots.
+    /// Checks that there are exactly `expected` slots.
     ///
     /// # Errors
     /// [`CallError::Buffer`] with both numbers.
     #[inline]
-    pub fn expect_len(&self, wanted: usize) -> Result<(), CallError> {
+    pub fn expect_len(&self, expected: usize) -> Result<(), CallError> {
         match self.len() {
-            len if len == wanted => Ok(()),
-            len => Err(buffer_error(format!("the buffer has {len} slots, the call wants {wanted}"))),
+            len if len == expected => Ok(()),
+            len => Err(buffer_error(format!("the buffer has {len} slots, the call wants {expected}"))),
         }
     }
 
@@ -280,11 +280,11 @@ pub(super) fn sink_into(text: &mut String) -> TextSink {
     TextSink { context: ptr::from_mut(text).cast(), put: put_text }
 }
 
-/// Calls `give` with a sink. Returns its result and the string written to the sink, empty if none was written.
-pub fn collect_text<R>(give: impl FnOnce(&TextSink) -> R) -> (R, String) {
+/// Calls `write` with a sink. Returns its result and the string written to the sink, empty if none was written.
+pub fn collect_text<R>(write: impl FnOnce(&TextSink) -> R) -> (R, String) {
     let mut text = String::new();
-    let given = give(&sink_into(&mut text));
-    (given, text)
+    let result = write(&sink_into(&mut text));
+    (result, text)
 }
 
 /// # Safety
@@ -305,9 +305,9 @@ pub(super) fn buffer_error(message: String) -> CallError {
     CallError::Buffer { message }
 }
 
-pub(super) fn wrong_type(index: usize, found: Slot, wanted: SlotType) -> CallError {
+pub(super) fn wrong_type(index: usize, found: Slot, expected: SlotType) -> CallError {
     let found = found.kind().map_or("untyped", SlotType::text);
-    buffer_error(format!("slot {index} holds {found}, the call wants {}", wanted.text()))
+    buffer_error(format!("slot {index} holds {found}, the call wants {}", expected.text()))
 }
 
 fn no_slot(index: usize, len: usize) -> CallError {

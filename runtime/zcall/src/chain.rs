@@ -79,16 +79,16 @@ impl Origin {
 pub struct ResolverChain {
     /// In order of addition. Replaced as a whole, so that running lookups keep their snapshot. A protocol has two entries only
     /// while the module of the first is suspended.
-    rows: RefCell<Rc<[Row]>>,
+    entries: RefCell<Rc<[Entry]>>,
     /// Names in progress of protocols that are not built in, outermost first.
-    under_way: RefCell<Vec<ZCallName>>,
+    in_progress: RefCell<Vec<ZCallName>>,
     statuses: RefCell<ModuleStatuses>,
     /// Module names for errors.
     titles: RefCell<HashMap<ModuleId, Rc<str>>>,
 }
 
 #[derive(Clone)]
-struct Row {
+struct Entry {
     word: Rc<str>,
     way_out: Rc<str>,
     protocol: Rc<dyn Protocol>,
@@ -116,26 +116,26 @@ impl ResolverChain {
     /// # Errors
     /// The protocol name is taken or invalid, the protocol panics, or its module is suspended or has ended.
     pub fn add_protocol(&self, protocol: Rc<dyn Protocol>, origin: Origin) -> Result<(), CallError> {
-        let texts = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.way_out())));
-        let (word, way_out) = trap(texts)?;
+        let strings = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.way_out())));
+        let (word, way_out) = trap(strings)?;
         if !is_word(&word) {
             return Err(CallError::other(format!(
                 "`{}` cannot be a protocol: write at most 32 lower-case letters, digits, `+`, `-` and `.`, a letter first",
                 shown::line(&word)
             )));
         }
-        if let Some(row) = self.row(&word) {
-            let whose = match row.origin {
+        if let Some(entry) = self.entry(&word) {
+            let owner = match entry.origin {
                 Origin::BuiltIn => "it is built in".to_owned(),
                 Origin::Host => "the host has registered it, and resolvers may be added to it".to_owned(),
                 Origin::Module(module) => format!("{} has registered it", self.title(module)),
             };
-            return Err(CallError::other(format!("the protocol `{word}` is taken: {whose}; choose another name")));
+            return Err(CallError::other(format!("the protocol `{word}` is taken: {owner}; choose another name")));
         }
         self.expect_running(origin, &word)?;
-        let row = Row { word, way_out, protocol, origin, links: Rc::default() };
-        let mut rows = self.rows.borrow_mut();
-        *rows = rows.iter().cloned().chain([row]).collect();
+        let entry = Entry { word, way_out, protocol, origin, links: Rc::default() };
+        let mut entries = self.entries.borrow_mut();
+        *entries = entries.iter().cloned().chain([entry]).collect();
         Ok(())
     }
 
@@ -157,15 +157,15 @@ impl ResolverChain {
             let (word, label) = (shown::line(word), shown::line(label));
             Err(CallError::other(format!("the resolver `{label}` cannot be added to the protocol `{word}`: {why}")))
         };
-        let Some(row) = self.row(word) else {
+        let Some(entry) = self.entry(word) else {
             return refuse("there is none of that name; add the protocol first".into());
         };
-        match (row.origin, origin) {
+        match (entry.origin, origin) {
             (of, by) if of == by => {}
             (Origin::Host, Origin::Module(_)) => {}
             (Origin::Module(module), _) => {
-                let whose = self.title(module);
-                return refuse(format!("it is {whose}'s, and ends with it; add a protocol of your own"));
+                let owner_name = self.title(module);
+                return refuse(format!("it is {owner_name}'s, and ends with it; add a protocol of your own"));
             }
             (Origin::BuiltIn, _) | (Origin::Host, _) => {
                 return refuse(
@@ -174,21 +174,21 @@ impl ResolverChain {
             }
         }
         self.expect_running(origin, label)?;
-        if row.links.iter().any(|link| *link.label == *label && self.is_running(link.origin)) {
+        if entry.links.iter().any(|link| *link.label == *label && self.is_running(link.origin)) {
             return refuse(
                 "it has a resolver of that label; choose another, since errors identify resolvers by label".into(),
             );
         }
-        let at = row.links.partition_point(|link| link.priority <= priority);
-        let (before, after) = row.links.split_at(at);
+        let at = entry.links.partition_point(|link| link.priority <= priority);
+        let (before, after) = entry.links.split_at(at);
         let added = Link { priority, label: label.into(), origin, resolver };
         let links: Rc<[Link]> = before.iter().cloned().chain([added]).chain(after.iter().cloned()).collect();
-        let mut rows = self.rows.borrow_mut();
-        let with = |found: &Row| match *found.word == *word && found.origin == row.origin {
-            true => Row { links: Rc::clone(&links), ..found.clone() },
+        let mut entries = self.entries.borrow_mut();
+        let with = |found: &Entry| match *found.word == *word && found.origin == entry.origin {
+            true => Entry { links: Rc::clone(&links), ..found.clone() },
             false => found.clone(),
         };
-        *rows = rows.iter().map(with).collect();
+        *entries = entries.iter().map(with).collect();
         Ok(())
     }
 
@@ -221,17 +221,17 @@ impl ResolverChain {
         self.titles.borrow_mut().remove(&module);
         let is_its = |origin: Origin| origin == Origin::Module(module);
         let ended = {
-            let mut rows = self.rows.borrow_mut();
-            let has_any = |row: &Row| is_its(row.origin) || row.links.iter().any(|link| is_its(link.origin));
-            if !rows.iter().any(has_any) {
+            let mut entries = self.entries.borrow_mut();
+            let has_any = |entry: &Entry| is_its(entry.origin) || entry.links.iter().any(|link| is_its(link.origin));
+            if !entries.iter().any(has_any) {
                 return;
             }
-            let without = |row: &Row| Row {
-                links: row.links.iter().filter(|link| !is_its(link.origin)).cloned().collect(),
-                ..row.clone()
+            let without = |entry: &Entry| Entry {
+                links: entry.links.iter().filter(|link| !is_its(link.origin)).cloned().collect(),
+                ..entry.clone()
             };
-            let left = rows.iter().filter(|row| !is_its(row.origin)).map(without).collect();
-            std::mem::replace(&mut *rows, left)
+            let remaining = entries.iter().filter(|entry| !is_its(entry.origin)).map(without).collect();
+            std::mem::replace(&mut *entries, remaining)
         };
         // Dropping a resolver may run code that calls this chain.
         drop(ended);
@@ -257,7 +257,7 @@ impl ResolverChain {
         title.unwrap_or_else(|| format!("module {}", module.0))
     }
 
-    fn whose(&self, origin: Origin) -> String {
+    fn describe(&self, origin: Origin) -> String {
         match origin {
             Origin::BuiltIn => "built in".to_owned(),
             Origin::Host => "the host".to_owned(),
@@ -270,13 +270,13 @@ impl ResolverChain {
     /// # Errors
     /// The string is not a valid name.
     pub fn read(&self, text: &str) -> Result<ZCallName, CallError> {
-        let row = text.split_once(':').and_then(|(word, _)| self.row(word));
-        match row {
-            Some(row) => trap(|| Ok(ZCallName::read(text, &*row.protocol)?)),
+        let entry = text.split_once(':').and_then(|(word, _)| self.entry(word));
+        match entry {
+            Some(entry) => trap(|| Ok(ZCallName::read(text, &*entry.protocol)?)),
             None => {
-                let rows = Rc::clone(&self.rows.borrow());
-                let running = rows.iter().filter(|row| self.is_running(row.origin));
-                let words: Vec<_> = running.map(|row| format!("`{}:/`", row.word)).collect();
+                let entries = Rc::clone(&self.entries.borrow());
+                let running = entries.iter().filter(|entry| self.is_running(entry.origin));
+                let words: Vec<_> = running.map(|entry| format!("`{}:/`", entry.word)).collect();
                 let form = format!("one of {} and what it needs", words.join(", "));
                 Err(NameError { text: text.to_owned(), at: 0, flaw: NameFlaw::Protocol, form }.into())
             }
@@ -289,22 +289,22 @@ impl ResolverChain {
     /// [`CallError::NotFound`] with all called resolvers and their reasons, or the error of the resolver that failed. Also if a
     /// resolver panics, or if the lookup of this name is already in progress.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
-        let Some(row) = self.row(name.protocol()) else {
+        let Some(entry) = self.entry(name.protocol()) else {
             let message = format!("`{name}` leads nowhere: no such protocol");
             return Err(CallError::NotFound { message });
         };
-        let _under_way = match row.origin {
+        let _in_progress = match entry.origin {
             Origin::BuiltIn => None,
             Origin::Host | Origin::Module(_) => Some(self.enter(name)?),
         };
         let mut reasons = Vec::new();
-        for link in row.links.iter().filter(|link| self.is_running(link.origin)) {
+        for link in entry.links.iter().filter(|link| self.is_running(link.origin)) {
             match trap(|| link.resolver.resolve(name))? {
                 Answer::Function(resolved) => return Ok(resolved),
                 Answer::Declined(reason) => reasons.push((Rc::clone(&link.label), reason)),
             }
         }
-        Err(not_found(name, &reasons, &row.way_out))
+        Err(not_found(name, &reasons, &entry.way_out))
     }
 
     /// Returns the response of each resolver to a name, in call order up to the deciding one. The resolved function is not called.
@@ -313,14 +313,14 @@ impl ResolverChain {
     /// The string is not a valid name.
     pub fn explain(&self, text: &str) -> Result<Explanation, CallError> {
         let name = self.read(text)?;
-        let row = self.row(name.protocol());
+        let entry = self.entry(name.protocol());
         let mut steps = Vec::new();
         let mut is_decided = false;
-        let _under_way = match &row {
-            Some(row) if row.origin != Origin::BuiltIn => Some(self.enter(&name)?),
+        let _in_progress = match &entry {
+            Some(entry) if entry.origin != Origin::BuiltIn => Some(self.enter(&name)?),
             _ => None,
         };
-        for link in row.iter().flat_map(|row| row.links.iter()) {
+        for link in entry.iter().flat_map(|entry| entry.links.iter()) {
             let answer = if !self.is_running(link.origin) {
                 StepAnswer::SetAside
             } else if is_decided {
@@ -338,84 +338,84 @@ impl ResolverChain {
                     }
                 }
             };
-            let (resolver, of) = (link.label.to_string(), self.whose(link.origin));
+            let (resolver, of) = (link.label.to_string(), self.describe(link.origin));
             steps.push(Step { resolver, of, priority: link.priority, answer });
         }
-        let way_out = row.as_ref().map(|row| row.way_out.to_string()).unwrap_or_default();
-        let protocol = row.map_or_else(String::new, |row| self.whose(row.origin));
+        let way_out = entry.as_ref().map(|entry| entry.way_out.to_string()).unwrap_or_default();
+        let protocol = entry.map_or_else(String::new, |entry| self.describe(entry.origin));
         Ok(Explanation { name: name.to_string(), protocol, steps, way_out })
     }
 
     /// Returns a sorted line for each protocol that is not built in, with its resolvers.
     pub fn lines(&self) -> Vec<String> {
-        let rows = Rc::clone(&self.rows.borrow());
-        let others = rows.iter().filter(|row| row.origin != Origin::BuiltIn);
+        let entries = Rc::clone(&self.entries.borrow());
+        let others = entries.iter().filter(|entry| entry.origin != Origin::BuiltIn);
         let of = |origin: Origin| match origin {
             Origin::BuiltIn | Origin::Host => String::new(),
             Origin::Module(ModuleId(number)) => {
                 format!(" of module {number}, {:?}", self.statuses.borrow().status(ModuleId(number)))
             }
         };
-        let line = |row: &Row| {
-            let labels: Vec<_> = row.links.iter().map(|link| format!("{}{}", link.label, of(link.origin))).collect();
-            format!("protocol {}{} by {}", row.word, of(row.origin), labels.join(", then "))
+        let line = |entry: &Entry| {
+            let labels: Vec<_> = entry.links.iter().map(|link| format!("{}{}", link.label, of(link.origin))).collect();
+            format!("protocol {}{} by {}", entry.word, of(entry.origin), labels.join(", then "))
         };
         let mut lines: Vec<_> = others.map(line).collect();
         lines.sort_unstable();
         lines
     }
 
-    fn row(&self, word: &str) -> Option<Row> {
-        let rows = Rc::clone(&self.rows.borrow());
-        rows.iter().find(|row| *row.word == *word && self.is_running(row.origin)).cloned()
+    fn entry(&self, word: &str) -> Option<Entry> {
+        let entries = Rc::clone(&self.entries.borrow());
+        entries.iter().find(|entry| *entry.word == *word && self.is_running(entry.origin)).cloned()
     }
 
-    fn enter(&self, name: &ZCallName) -> Result<UnderWay<'_>, CallError> {
-        let mut under_way = self.under_way.borrow_mut();
-        if let Some(first) = under_way.iter().position(|known| known == name) {
-            let chain: Vec<_> = under_way[first..].iter().chain([name]).map(ToString::to_string).collect();
+    fn enter(&self, name: &ZCallName) -> Result<InProgress<'_>, CallError> {
+        let mut in_progress = self.in_progress.borrow_mut();
+        if let Some(first) = in_progress.iter().position(|known| known == name) {
+            let chain: Vec<_> = in_progress[first..].iter().chain([name]).map(ToString::to_string).collect();
             let chain = chain.join(" → ");
             return Err(CallError::other(format!(
                 "names that are resolved by themselves: {chain}; answer without them"
             )));
         }
-        if under_way.len() == DEEPEST {
+        if in_progress.len() == DEEPEST {
             return Err(CallError::other(format!("`{name}` is the {DEEPEST}th name that is resolved for another")));
         }
-        under_way.push(name.clone());
-        Ok(UnderWay(self))
+        in_progress.push(name.clone());
+        Ok(InProgress(self))
     }
 }
 
 /// Guard of a lookup in progress; ends the lookup when dropped.
-struct UnderWay<'a>(&'a ResolverChain);
+struct InProgress<'a>(&'a ResolverChain);
 
-impl Drop for UnderWay<'_> {
+impl Drop for InProgress<'_> {
     fn drop(&mut self) {
-        self.0.under_way.borrow_mut().pop();
+        self.0.in_progress.borrow_mut().pop();
     }
 }
 
 impl fmt::Debug for ResolverChain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = Rc::clone(&self.rows.borrow());
+        let entries = Rc::clone(&self.entries.borrow());
         let links =
-            |row: &Row| row.links.iter().map(|link| (link.priority, Rc::clone(&link.label))).collect::<Vec<_>>();
-        f.debug_map().entries(rows.iter().map(|row| (&row.word, links(row)))).finish()
+            |entry: &Entry| entry.links.iter().map(|link| (link.priority, Rc::clone(&link.label))).collect::<Vec<_>>();
+        f.debug_map().entries(entries.iter().map(|entry| (&entry.word, links(entry)))).finish()
     }
 }
 
-fn not_found(name: &ZCallName, asked: &[(Rc<str>, String)], way_out: &str) -> CallError {
-    let one = |(label, reason): &(Rc<str>, String)| match &**reason {
+fn not_found(name: &ZCallName, tried: &[(Rc<str>, String)], way_out: &str) -> CallError {
+    let line = |(label, reason): &(Rc<str>, String)| match &**reason {
         "" => label.to_string(),
         reason => format!("{label} (declined: {reason})"),
     };
-    let asked = match asked {
+    let tried = match tried {
         [] => "no resolver is registered".to_owned(),
-        asked => format!("tried {}", asked.iter().map(one).collect::<Vec<_>>().join(", then ")),
+        tried => format!("tried {}", tried.iter().map(line).collect::<Vec<_>>().join(", then ")),
     };
     let way_out = if way_out.is_empty() { String::new() } else { format!("; {way_out}") };
-    CallError::NotFound { message: format!("`{name}` leads nowhere: {asked}{way_out}") }
+    CallError::NotFound { message: format!("`{name}` leads nowhere: {tried}{way_out}") }
 }
 
 #[cfg(test)]

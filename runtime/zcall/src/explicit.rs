@@ -121,8 +121,9 @@ impl Explicit {
             format!("ex {name} by {}, {status:?}", function.side)
         };
         let functions = state.functions.iter();
-        let mut lines: Vec<_> =
-            functions.flat_map(|(name, rows)| rows.iter().map(move |function| line(name, function))).collect();
+        let mut lines: Vec<_> = functions
+            .flat_map(|(name, candidates)| candidates.iter().map(move |function| line(name, function)))
+            .collect();
         lines.sort_unstable();
         lines
     }

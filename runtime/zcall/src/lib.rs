@@ -22,7 +22,7 @@ pub mod reader;
 pub mod signature;
 pub mod table;
 
-mod rows;
+mod entry_table;
 
 #[cfg(test)]
 mod property_tests;

@@ -70,11 +70,11 @@ impl Histogram {
     #[must_use]
     pub fn percentile(&self, of_hundred: u64) -> Duration {
         let all: u64 = self.0.iter().sum();
-        let wanted = all.saturating_mul(of_hundred).div_ceil(100).max(1);
+        let rank = all.saturating_mul(of_hundred).div_ceil(100).max(1);
         let mut seen = 0;
         let found = self.buckets().find(|(_, calls)| {
             seen += calls;
-            seen >= wanted
+            seen >= rank
         });
         found.map_or(Duration::ZERO, |(time, _)| time)
     }
@@ -204,10 +204,10 @@ mod tests {
         // Nested calls are counted as well.
         let inner = || observer.around("ex", "b", || Ok(7));
         assert_eq!(observer.around("uf", "a", inner), Ok(7));
-        let told: Vec<_> =
+        let counted: Vec<_> =
             observer.times().into_iter().map(|times| (times.kind, times.name, times.calls, times.failed)).collect();
         let of = |kind: &str, name: &str, calls, failed| (kind.to_owned(), name.to_owned(), calls, failed);
-        assert_eq!(told, [of("ex", "a", 3, 1), of("ex", "b", 1, 0), of("uf", "a", 1, 0)]);
+        assert_eq!(counted, [of("ex", "a", 3, 1), of("ex", "b", 1, 0), of("uf", "a", 1, 0)]);
         observer.clear();
         assert!(observer.times().is_empty());
     }

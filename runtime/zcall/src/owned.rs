@@ -12,10 +12,10 @@ use super::buffer::{BufferMut, buffer_error, pointer_slot, read_slot, sink_into,
 use crate::border::CallError;
 
 /// `N` slots on the stack; input strings are borrowed for `'a`.
-pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [Lent<'a>; N]>;
+pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [SlotBacking<'a>; N]>;
 
 /// Any number of slots; input strings are borrowed for `'a`.
-pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
+pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 
 /// Slots and the data behind their addresses. Created as [`SlotBuffer`] or [`DynBuffer`].
 ///
@@ -25,12 +25,12 @@ pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<Lent<'a>>>;
 #[derive(Debug)]
 pub struct OwnedBuffer<'a, S, L> {
     slots: S,
-    lent: L,
+    backing: L,
     texts: PhantomData<&'a str>,
 }
 
 /// Data behind the address of one slot.
-pub struct Lent<'a>(Behind<'a>);
+pub struct SlotBacking<'a>(Behind<'a>);
 
 enum Behind<'a> {
     Nothing,
@@ -44,7 +44,7 @@ impl<const N: usize> SlotBuffer<'_, N> {
     #[must_use]
     #[inline]
     pub fn new() -> Self {
-        Self { slots: [Slot::EMPTY; N], lent: [const { Lent(Behind::Nothing) }; N], texts: PhantomData }
+        Self { slots: [Slot::EMPTY; N], backing: [const { SlotBacking(Behind::Nothing) }; N], texts: PhantomData }
     }
 }
 
@@ -59,8 +59,8 @@ impl DynBuffer<'_> {
     #[must_use]
     #[inline]
     pub fn with_len(len: usize) -> Self {
-        let lent = std::iter::repeat_with(|| Lent(Behind::Nothing)).take(len).collect();
-        Self { slots: vec![Slot::EMPTY; len], lent, texts: PhantomData }
+        let backing = std::iter::repeat_with(|| SlotBacking(Behind::Nothing)).take(len).collect();
+        Self { slots: vec![Slot::EMPTY; len], backing, texts: PhantomData }
     }
 }
 
@@ -68,7 +68,7 @@ impl DynBuffer<'_> {
 impl<'a, S, L> OwnedBuffer<'a, S, L>
 where
     S: AsRef<[Slot]> + AsMut<[Slot]>,
-    L: AsRef<[Lent<'a>]> + AsMut<[Lent<'a>]>,
+    L: AsRef<[SlotBacking<'a>]> + AsMut<[SlotBacking<'a>]>,
 {
     /// Writes a plain value; the slot may hold anything.
     ///
@@ -126,9 +126,9 @@ where
     #[inline]
     pub fn take_text(&mut self, index: usize) -> Result<String, CallError> {
         let slot = slot_at(self.slots.as_ref(), index)?;
-        match self.lent.as_mut().get_mut(index) {
-            Some(Lent(Behind::TextOut(text, _))) => Ok(std::mem::take(text)),
-            Some(Lent(Behind::TextIn(..) | Behind::Value(_))) => {
+        match self.backing.as_mut().get_mut(index) {
+            Some(SlotBacking(Behind::TextOut(text, _))) => Ok(std::mem::take(text)),
+            Some(SlotBacking(Behind::TextIn(..) | Behind::Value(_))) => {
                 Err(buffer_error(format!("slot {index} lends a text or another value, it waits for no text")))
             }
             _ => Err(wrong_type(index, slot, SlotType::POINTER)),
@@ -139,8 +139,8 @@ where
     #[inline]
     pub fn lend(&mut self) -> BufferMut<'_> {
         let slots = self.slots.as_mut();
-        for (slot, lent) in slots.iter_mut().zip(self.lent.as_mut()) {
-            match &mut lent.0 {
+        for (slot, backing) in slots.iter_mut().zip(self.backing.as_mut()) {
+            match &mut backing.0 {
                 Behind::Nothing => {}
                 Behind::TextIn(view, _) => *slot = pointer_slot(view),
                 Behind::TextOut(text, sink) => *slot = pointer_slot(sink.insert(sink_into(text))),
@@ -153,9 +153,9 @@ where
     #[inline]
     fn put(&mut self, index: usize, slot: Slot, behind: Behind<'a>) -> Result<(), CallError> {
         *slot_mut(self.slots.as_mut(), index)? = slot;
-        // Both constructors create `slots` and `lent` with the same length.
-        if let Some(lent) = self.lent.as_mut().get_mut(index) {
-            lent.0 = behind;
+        // Both constructors create `slots` and `backing` with the same length.
+        if let Some(backing) = self.backing.as_mut().get_mut(index) {
+            backing.0 = behind;
         }
         Ok(())
     }
@@ -164,7 +164,7 @@ where
 /// Pointer slot whose address is written when the buffer is borrowed.
 const UNLENT: Slot = Slot::from_bits(SlotType::POINTER, 0);
 
-impl std::fmt::Debug for Lent<'_> {
+impl std::fmt::Debug for SlotBacking<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.0 {
             Behind::Nothing => f.write_str("nothing"),

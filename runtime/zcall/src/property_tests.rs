@@ -26,7 +26,7 @@ use crate::table::ZCallTable;
 
 /// Protocol that reads with a given sequence of verbs.
 #[derive(Clone, Debug)]
-struct Told(Vec<Verb>);
+struct Scripted(Vec<Verb>);
 
 #[derive(Clone, Debug)]
 enum Verb {
@@ -34,10 +34,10 @@ enum Verb {
     Word,
     All,
     Since(usize),
-    Flaw,
+    Error,
 }
 
-impl Protocol for Told {
+impl Protocol for Scripted {
     fn word(&self) -> &str {
         "told"
     }
@@ -56,7 +56,7 @@ impl Protocol for Told {
                 Verb::Word => read.push_str(address.word("word")?),
                 Verb::All => read.push_str(address.all("all")?),
                 Verb::Since(at) => read.push_str(address.since(*at)),
-                Verb::Flaw => assert_eq!(address.flaw(crate::reader::NameFlaw::Protocol).at, before),
+                Verb::Error => assert_eq!(address.flaw(crate::reader::NameFlaw::Protocol).at, before),
             }
             assert_eq!(address.at() - before, rest - address.rest().len(), "what is read is not left");
         }
@@ -70,12 +70,12 @@ fn verbs() -> impl Strategy<Value = Vec<Verb>> {
         Just(Verb::Word),
         Just(Verb::All),
         (0..40_usize).prop_map(Verb::Since),
-        Just(Verb::Flaw),
+        Just(Verb::Error),
     ];
     prop::collection::vec(verb, 0..8)
 }
 
-fn texts() -> impl Strategy<Value = String> {
+fn names() -> impl Strategy<Value = String> {
     prop_oneof!["(ex|db|told)(:|://|:/)?[a-zé/:. \u{202e}\u{0}]{0,12}", "\\PC{0,24}", any::<String>()]
 }
 
@@ -87,8 +87,8 @@ fn check_name(text: &str, protocol: &dyn Protocol) {
         }
         Err(error) => {
             assert!(text.is_char_boundary(error.at), "{text:?} has no byte {}", error.at);
-            let told = error.to_string();
-            assert!(!told.contains(char::is_control) && told.len() < 2000, "{told:?}");
+            let message = error.to_string();
+            assert!(!message.contains(char::is_control) && message.len() < 2000, "{message:?}");
         }
     }
 }
@@ -146,7 +146,7 @@ fn check_life(events: &[Event]) {
     chain.add_protocol(Rc::new(Ex), Origin::BuiltIn).expect("it is free");
     chain.add("ex", Origin::BuiltIn, 0, "ex", Rc::clone(&explicit) as _).expect("there is the protocol");
     let mut statuses = ModuleStatuses::default();
-    let mut given: BTreeMap<i64, (String, ModuleId)> = BTreeMap::new();
+    let mut resolved: BTreeMap<i64, (String, ModuleId)> = BTreeMap::new();
     let mut owners: BTreeSet<(u8, u64)> = BTreeSet::new();
     for event in events {
         let before = table.stamp().count();
@@ -199,7 +199,7 @@ fn check_life(events: &[Event]) {
                 assert_eq!(found.is_ok(), owner.is_some(), "{found:?}");
                 if let (Ok(handle), Some((_, owner))) = (found, owner) {
                     assert_eq!(handle.0 < 0, *owner != 0, "the sign identifies the implementer");
-                    let known = given.insert(handle.0, (text.clone(), ModuleId(*owner)));
+                    let known = resolved.insert(handle.0, (text.clone(), ModuleId(*owner)));
                     assert!(
                         known.is_none_or(|known| known == (text, ModuleId(*owner))),
                         "a number is never used again"
@@ -210,14 +210,14 @@ fn check_life(events: &[Event]) {
         assert!(table.stamp().count() >= before);
         let id = GameThreadId::here();
         let gt = id.prove().expect("this thread");
-        for (handle, (_, module)) in &given {
-            let wanted = match statuses.status(*module) {
+        for (handle, (_, module)) in &resolved {
+            let expected = match statuses.status(*module) {
                 ModuleStatus::Running => ZCallStatus::SUCCESS,
                 ModuleStatus::Suspended => ZCallStatus::CONTEXT_UNAVAILABLE,
                 ModuleStatus::Ended => ZCallStatus::DISPATCHER_NOT_FOUND,
             };
             let (status, _) = table.dispatch(gt, ZCallHandle(*handle), DynBuffer::with_len(0).lend());
-            assert_eq!(status, wanted, "{handle} of {module:?}");
+            assert_eq!(status, expected, "{handle} of {module:?}");
         }
     }
 }
@@ -226,8 +226,8 @@ proptest! {
     #![proptest_config(Config { failure_persistence: None, ..Config::with_cases(512) })]
 
     #[test]
-    fn no_name_makes_a_protocol_panic_and_errors_point_into_it(text in texts(), verbs in verbs()) {
-        for protocol in [&Ex as &dyn Protocol, &PlainProtocol::new("db"), &Told(verbs)] {
+    fn no_name_makes_a_protocol_panic_and_errors_point_into_it(text in names(), verbs in verbs()) {
+        for protocol in [&Ex as &dyn Protocol, &PlainProtocol::new("db"), &Scripted(verbs)] {
             check_name(&text, protocol);
         }
         let chain = crate::chain::tests::chain();
@@ -238,10 +238,10 @@ proptest! {
 
     #[test]
     fn buffer_accesses_are_limited_to_slots_and_types(
-        row in prop::collection::vec(slots(), 0..6),
+        initial in prop::collection::vec(slots(), 0..6),
         ops in prop::collection::vec((0..16_u8, 0..8_usize, any::<u64>()), 0..24),
     ) {
-        let mut slots = row.clone();
+        let mut slots = initial.clone();
         for (op, at, bits) in ops {
             let before = slots.clone();
             let mut buffer = BufferMut::over(&mut slots);

@@ -12,10 +12,10 @@ use super::black_code::BlackCode;
 use super::buffer::BufferMut;
 use super::call::{Call, Callee, Implementer, Resolved};
 use super::chain::ResolverChain;
+use super::entry_table::{EntryTable, Found};
 use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
 use super::observe::{CallTimes, Observed, Observer};
-use super::rows::{Found, Row};
 use super::signature::CallSignature;
 use crate::border::{CallError, trap};
 use crate::cells::RefCell;
@@ -38,7 +38,7 @@ pub struct ZCallTable {
 pub struct KeptHandle {
     handle: ZCallHandle,
     callee: Weak<Callee>,
-    looked: u64,
+    cached_at: u64,
 }
 
 impl KeptHandle {
@@ -59,9 +59,9 @@ pub struct Given {
 #[derive(Default)]
 struct State {
     /// Handles 1, 2, …, implemented by the host.
-    host: Row,
+    host: EntryTable,
     /// Handles -1, -2, …, implemented by modules.
-    module: Row,
+    module: EntryTable,
     /// Oldest first. A name has two handles only while the module of the first is suspended.
     names: HashMap<ZCallName, Vec<ZCallHandle>>,
     statuses: ModuleStatuses,
@@ -90,12 +90,12 @@ impl ZCallTable {
     #[inline]
     pub fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
         let name = chain.read(name)?;
-        if let Some(known) = self.known(&name, fingerprint) {
+        if let Some(known) = self.resolved_before(&name, fingerprint) {
             return known;
         }
         let resolved = chain.resolve(&name)?;
         // The resolver may have resolved the same name itself; its handle is used then.
-        if let Some(known) = self.known(&name, fingerprint) {
+        if let Some(known) = self.resolved_before(&name, fingerprint) {
             return known;
         }
         agree(&name, &resolved.signature, fingerprint)?;
@@ -132,13 +132,13 @@ impl ZCallTable {
     /// Errors of a call of the handle.
     pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
-        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), looked: self.stamp.count() })
+        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), cached_at: self.stamp.count() })
     }
 
     /// Returns the callee of a cached handle if the table is unchanged since the handle was cached, otherwise `None`.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
-        if kept.looked == self.stamp.count() { kept.callee.upgrade() } else { None }
+        if kept.cached_at == self.stamp.count() { kept.callee.upgrade() } else { None }
     }
 
     /// Calls a callee just returned by [`Self::fresh`], as [`Self::dispatch`] does.
@@ -152,7 +152,8 @@ impl ZCallTable {
         callee: &Rc<Callee>,
         buffer: BufferMut<'_>,
     ) -> Result<(), CallError> {
-        let call = || trap(|| callee.dispatcher.call(Call::new(callee, buffer))).map_err(|error| placed(callee, error));
+        let call =
+            || trap(|| callee.dispatcher.call(Call::new(callee, buffer))).map_err(|error| with_name(callee, error));
         if self.is_observed() { self.observer.around_named(&callee.name, call) } else { call() }
     }
 
@@ -235,14 +236,14 @@ impl ZCallTable {
     pub fn callee(&self, handle: ZCallHandle) -> Option<Rc<Callee>> {
         match self.state.borrow().find(handle) {
             Found::Alive(entry) => Some(Rc::clone(entry)),
-            Found::Dead | Found::NeverGiven => None,
+            Found::Dead | Found::NeverAssigned => None,
         }
     }
 
     /// Returns the numbers of handles assigned so far, for hosts and modules.
     pub fn given(&self) -> Given {
         let state = self.state.borrow();
-        Given { host: state.host.given(), module: state.module.given() }
+        Given { host: state.host.assigned(), module: state.module.assigned() }
     }
 
     /// Returns the sorted names of live handles assigned after `then`.
@@ -314,7 +315,7 @@ impl ZCallTable {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
-    fn known(&self, name: &ZCallName, fingerprint: u64) -> Option<Result<ZCallHandle, CallError>> {
+    fn resolved_before(&self, name: &ZCallName, fingerprint: u64) -> Option<Result<ZCallHandle, CallError>> {
         let state = self.state.borrow();
         let (handle, entry) = state.lookup(name)?;
         Some(agree(name, &entry.signature, fingerprint).map(|()| handle))
@@ -335,7 +336,7 @@ impl ZCallTable {
                 let message = format!("call handle {} is dead, its module is over: resolve the name again", handle.0);
                 Err((ZCallStatus::DISPATCHER_NOT_FOUND, CallError::DeadHandle { message }))
             }
-            Found::NeverGiven => {
+            Found::NeverAssigned => {
                 let message = format!("call handle {} was never given out: resolve a name first", handle.0);
                 Err((ZCallStatus::INVALID_HANDLE, CallError::NotFound { message }))
             }
@@ -354,7 +355,7 @@ impl State {
     #[inline]
     fn find(&self, handle: ZCallHandle) -> Found<'_> {
         match handle.0 {
-            0 => Found::NeverGiven,
+            0 => Found::NeverAssigned,
             1.. => self.host.find(handle.0.unsigned_abs()),
             _ => self.module.find(handle.0.unsigned_abs()),
         }
@@ -389,21 +390,21 @@ impl State {
 
 /// Adds the called name to an error of the dispatcher, which contains only the slot.
 #[cold]
-fn placed(callee: &Callee, error: CallError) -> CallError {
+fn with_name(callee: &Callee, error: CallError) -> CallError {
     match error {
         CallError::Buffer { message } => CallError::Buffer { message: format!("`{}`: {message}", callee.name) },
         error => error,
     }
 }
 
-fn agree(name: &ZCallName, signature: &CallSignature, wanted: u64) -> Result<(), CallError> {
-    let found = match (signature.fingerprint(), wanted) {
+fn agree(name: &ZCallName, signature: &CallSignature, expected: u64) -> Result<(), CallError> {
+    let found = match (signature.fingerprint(), expected) {
         (_, 0) => return Ok(()),
         (0, _) => "none that can be compared: call it with values whose types are queried, as `zcall_any` does".into(),
-        (found, _) if found == wanted => return Ok(()),
+        (found, _) if found == expected => return Ok(()),
         (found, _) => format!("{}, fingerprint {found:016x}", signature.words()),
     };
-    Err(CallError::Signature { name: format!("`{name}`"), found, wanted: format!("fingerprint {wanted:016x}") })
+    Err(CallError::Signature { name: format!("`{name}`"), found, wanted: format!("fingerprint {expected:016x}") })
 }
 
 /// Returns the ABI status of an error.

@@ -82,8 +82,8 @@ impl Bevy {
     }
 
     fn call(&self, left: i32, right: i32) -> i32 {
-        let given = self.0.call(ArgList::new().with_owned(left).with_owned(right)).expect("a sum");
-        *given.unwrap_owned().try_downcast_ref::<i32>().expect("a number")
+        let result = self.0.call(ArgList::new().with_owned(left).with_owned(right)).expect("a sum");
+        *result.unwrap_owned().try_downcast_ref::<i32>().expect("a number")
     }
 }
 

@@ -69,16 +69,19 @@ fn functions_of_a_library_are_functions_of_a_class() {
     let object = runtime.objects().spawn("/Script/Game.TestDLL").expect("an object");
     let call = |name: &str, arguments: &[Value]| runtime.objects().call_with_outs(object, name, arguments);
     assert_eq!(call("CallDLL1", &[text("drawrof")]).expect("a call"), (None, vec![text("forward")]));
-    let given = [1.5, -2.0, 0.25].map(Value::F32);
-    assert_eq!(call("CallDLL2", &given).expect("a call"), (Some(vector(1.5, -2.0, 0.25)), vec![]));
+    let floats = [1.5, -2.0, 0.25].map(Value::F32);
+    assert_eq!(call("CallDLL2", &floats).expect("a call"), (Some(vector(1.5, -2.0, 0.25)), vec![]));
     let arguments = [text("ok"), ints(&[7, -8]), Value::F32(0.5), vector(1.0, 2.0, 3.0)];
     let outs = vec![Value::F32(1.0), vector(7.0, -8.0, 0.5)];
     assert_eq!(call("CallDLL3", &arguments).expect("a call"), (Some(Value::Bool(true)), outs));
     assert_eq!(call("missing", &[Value::I32(1)]).expect("a call"), (Some(text("")), vec![]));
-    let said = call("overrun", &[Value::I32(1)]).expect_err("an overrun").to_string();
-    assert!(said.contains("`overrun`") && said.contains("`x`") && said.contains("behind its end"), "{said}");
-    let said = call("CallDLL3", &[text("ok"), ints(&[7]), Value::F32(0.5), vector(1.0, 2.0, 3.0)]);
-    assert!(said.expect_err("a short array").to_string().contains("`i`"));
+    let message = call("overrun", &[Value::I32(1)]).expect_err("an overrun").to_string();
+    assert!(
+        message.contains("`overrun`") && message.contains("`x`") && message.contains("behind its end"),
+        "{message}"
+    );
+    let message = call("CallDLL3", &[text("ok"), ints(&[7]), Value::F32(0.5), vector(1.0, 2.0, 3.0)]);
+    assert!(message.expect_err("a short array").to_string().contains("`i`"));
     // By name, as a plugin calls it.
     let by_name =
         runtime.calls().call("uf:/Script/Game.TestDLL:add", &[Value::Object(object), Value::I32(40), Value::I32(2)]);
@@ -98,7 +101,7 @@ fn a_class_that_is_bound_is_final() {
 #[test]
 fn the_builder_refuses_types_that_c_cannot_read() {
     let fixture = Fixture::new(SOURCE);
-    for (import, words) in [
+    for (import, expected) in [
         (DllImport::new("f").param("p", (PropertyKind::BOOL, "")), "p is bool, which C cannot read"),
         (DllImport::new("f").param("p", (PropertyKind::OBJECT, "/Script/Core.Object")), "which C cannot read"),
         (DllImport::new("f").returns((PropertyKind::ARRAY, "i32")), "the result is Array(i32)"),
@@ -107,8 +110,11 @@ fn the_builder_refuses_types_that_c_cannot_read() {
         // Refused even if the library is missing.
         let class = NativeClass::new("Game", "C", "/Script/Core.Object").dll_bind(&fixture.code.open("None"));
         let refused = Runtime::builder().natives(natives(class.import(import))).build();
-        let said = refused.err().map(|error| (matches!(error, Error::Bind(_)), error.to_string()));
-        assert!(said.as_ref().is_some_and(|(is_bind, said)| *is_bind && said.contains(words)), "{said:?}");
+        let message = refused.err().map(|error| (matches!(error, Error::Bind(_)), error.to_string()));
+        assert!(
+            message.as_ref().is_some_and(|(is_bind, message)| *is_bind && message.contains(expected)),
+            "{message:?}"
+        );
     }
 }
 

@@ -23,7 +23,7 @@ const FUNCTION: &str = "ALCEDO_TEST_FENCED";
 
 #[test]
 fn an_overrun_of_any_size_is_stopped_and_named() {
-    for (function, by, words) in [
+    for (function, by, expected) in [
         ("behind", 0, "behind the end of parameter `x` of `behind` of `Test`, 12 bytes long"),
         ("behind", 1000, "behind the end of parameter `x` of `behind` of `Test`, 12 bytes long"),
         ("reads", 0, "behind the end of parameter `x` of `reads` of `Test`, 12 bytes long"),
@@ -36,10 +36,10 @@ fn an_overrun_of_any_size_is_stopped_and_named() {
         host.env(crash_guard::FOLDER, folder.path()).env(FUNCTION, format!("{function} {by}"));
         let ended = host.output().expect("it was started");
         assert!(!ended.status.success());
-        let said = fs::read_to_string(folder.path().join("crash")).unwrap_or_default();
-        assert!(said.contains(&format!("\nfence {words}\n")), "{function} {by}: {said}\n{ended:?}");
+        let report = fs::read_to_string(folder.path().join("crash")).unwrap_or_default();
+        assert!(report.contains(&format!("\nfence {expected}\n")), "{function} {by}: {report}\n{ended:?}");
         // The report is complete.
-        assert!(said.ends_with("\nend\n"), "{said}");
+        assert!(report.ends_with("\nend\n"), "{report}");
     }
 }
 
@@ -70,6 +70,6 @@ fn with_fences_writes_just_before_a_buffer_are_found_after_the_call() {
     let fixture = Fixture::new(SOURCE);
     let import = Import::new("near_before").out_array("x", plain("Array(i32)"), 3).param("by", plain("i32"));
     let function = import.bind(&fixture.code.with_fences().open("Test")).expect("bound");
-    let said = function.call(&[ints(&[1, 2, 3]), Value::I32(7)]).expect_err("an overrun").to_string();
-    assert!(said.contains("`x` was written to 4 bytes before its start"), "{said}");
+    let message = function.call(&[ints(&[1, 2, 3]), Value::I32(7)]).expect_err("an overrun").to_string();
+    assert!(message.contains("`x` was written to 4 bytes before its start"), "{message}");
 }

@@ -56,7 +56,7 @@ fn other_threads_resolve_relative_paths_correctly_during_calls() {
     let [here, _] = fixture.bind(&Import::new("here").returns(plain("i32")));
     let (is_over, looked) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {
-        let looks = scope.spawn(|| {
+        let reader = scope.spawn(|| {
             let mut wrong = 0;
             while !is_over.load(Ordering::Relaxed) {
                 // Tests run in the folder of their crate.
@@ -70,7 +70,7 @@ fn other_threads_resolve_relative_paths_correctly_during_calls() {
             right += usize::from(here.call(&[]).expect("a call").result == Some(Value::I32(1)));
         }
         is_over.store(true, Ordering::Relaxed);
-        assert_eq!((right, looks.join().expect("it looks")), (1_000_000, 0));
+        assert_eq!((right, reader.join().expect("it looks")), (1_000_000, 0));
     });
     assert!(looked.load(Ordering::Relaxed) > 100);
 }
@@ -85,6 +85,6 @@ fn a_call_without_its_folder_is_an_error() {
     let code = unsafe { UserCode::at(&inner) };
     let here = Import::new("here").returns(plain("i32")).bind(&code.open("Test")).expect("bound");
     fs::remove_dir_all(&inner).expect("removed");
-    let said = here.call(&[]).expect_err("no folder").to_string();
-    assert!(said.contains("no_cwd") && said.contains("`here`"), "{said}");
+    let message = here.call(&[]).expect_err("no folder").to_string();
+    assert!(message.contains("no_cwd") && message.contains("`here`"), "{message}");
 }

@@ -39,14 +39,14 @@ fn a_breakpoint_in_a_library_shows_its_source() {
     gdb.args(["--batch", "--nx", "-x"]).arg(&script).arg("--args").arg(std::env::current_exe().expect("this binary"));
     gdb.args(["--exact", "gdb::the_host_under_gdb", "--ignored", "--nocapture"]).env(FOLDER, folder.path());
     let output = gdb.output().expect("gdb was there a moment ago");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    let (_, hit) = said.split_once("[first]").unwrap_or_else(|| panic!("it never hit:\n{said}"));
-    let (first, second) = hit.split_once("[second]").unwrap_or_else(|| panic!("it did not hit again:\n{said}"));
-    for words in ["twice_in_c (number=21)", "Debugged.c:", "number = 21"] {
-        assert!(first.contains(words), "{words}:\n{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let (_, hit) = printed.split_once("[first]").unwrap_or_else(|| panic!("it never hit:\n{printed}"));
+    let (first, second) = hit.split_once("[second]").unwrap_or_else(|| panic!("it did not hit again:\n{printed}"));
+    for expected in ["twice_in_c (number=21)", "Debugged.c:", "number = 21"] {
+        assert!(first.contains(expected), "{expected}:\n{printed}");
     }
     // Breakpoints hit on the thread of the folder as well as on the caller's.
-    assert!(second.contains("twice_in_c (number=4)"), "{said}");
+    assert!(second.contains("twice_in_c (number=4)"), "{printed}");
 }
 
 #[test]

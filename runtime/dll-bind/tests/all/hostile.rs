@@ -52,9 +52,12 @@ fn anna() -> Value {
 #[test]
 fn each_guard_names_the_function_and_the_parameter() {
     let fixture = Fixture::new(SOURCE);
-    let check = |import: Import, arguments: &[Value], place: &str, words: &str| {
-        let said = fixture.broken(&import, arguments);
-        assert!(said.contains("`Test`") && said.contains(place) && said.contains(words), "{said}\n{place} {words}");
+    let check = |import: Import, arguments: &[Value], location: &str, expected: &str| {
+        let message = fixture.broken(&import, arguments);
+        assert!(
+            message.contains("`Test`") && message.contains(location) && message.contains(expected),
+            "{message}\n{location} {expected}"
+        );
         // Checks that the host still works.
         let fine = Import::new("fine").param("x", plain("i32")).returns(plain("i32"));
         assert_eq!(fixture.call(&fine, &[Value::I32(41)]).0, Some(Value::I32(42)));
@@ -66,15 +69,15 @@ fn each_guard_names_the_function_and_the_parameter() {
     check(Import::new("before_text").param("s", plain("String")), &[text("")], "`s`", "before its start");
     check(of_text("open_text"), &[text("abc")], "`s`", "without a terminating zero, within 4 units");
     check(of_text("half_text"), &[text("abc")], "`s`", "unit 0 is an unpaired surrogate, 0xdc00");
-    let row = |name: &str| Import::new(name).out_array("x", plain("Array(i32)"), 3).param("n", plain("i32"));
+    let array = |name: &str| Import::new(name).out_array("x", plain("Array(i32)"), 3).param("n", plain("i32"));
     for bytes in [1, 2, 4, 63, RED_ZONE as i32] {
         let arguments = [ints(&[1, 2, 3]), Value::I32(bytes)];
-        check(row("behind_row"), &arguments, "`x`", &format!("{bytes} bytes behind its end: it is 12 bytes"));
-        check(row("before_row"), &arguments, "`x`", &format!("{bytes} bytes before its start: it is 12 bytes"));
+        check(array("behind_row"), &arguments, "`x`", &format!("{bytes} bytes behind its end: it is 12 bytes"));
+        check(array("before_row"), &arguments, "`x`", &format!("{bytes} bytes before its start: it is 12 bytes"));
     }
     let number = Import::new("behind_number").out("x", plain("i64"));
     check(number, &[Value::I64(1)], "`x`", "8 bytes behind its end: it is 8 bytes");
-    for (name, place, words) in [
+    for (name, location, expected) in [
         ("behind_struct", "`p`", "behind its end: it is 32 bytes"),
         ("behind_inner", "`p.row`", "4 bytes behind its end: it is 12 bytes"),
         ("behind_name", "`p.name`", "2 bytes behind its end: it is 10 bytes"),
@@ -89,12 +92,12 @@ fn each_guard_names_the_function_and_the_parameter() {
         ("open_name", "`p.name`", "without a terminating zero, within 5 units"),
         ("half_name", "`p.name`", "unit 0 is an unpaired surrogate, 0xd800"),
     ] {
-        check(Import::new(name).out("p", player()), &[anna()], place, words);
+        check(Import::new(name).out("p", player()), &[anna()], location, expected);
     }
     let empty = structure([("name", text("")), ("row", ints(&[]))]);
     check(Import::new("moved_empty").out("p", player()), &[empty], "`p.name`", "another `data` pointer");
     let point = || ty(&[("Point", &[("x", "i32"), ("y", "i32")])], "/Script/Test.Point");
-    for (name, ty, words) in [
+    for (name, ty, expected) in [
         ("null_text", plain("String"), "is a null pointer"),
         ("null_struct", point(), "is a null pointer"),
         ("half_result", plain("String"), "unit 1 is an unpaired surrogate"),
@@ -103,7 +106,7 @@ fn each_guard_names_the_function_and_the_parameter() {
         ("wild_struct", point(), "points to 0x8, which is not mapped"),
         ("endless", plain("String"), "without a terminating zero, within"),
     ] {
-        check(Import::new(name).returns(ty), &[], "the result", words);
+        check(Import::new(name).returns(ty), &[], "the result", expected);
     }
 }
 
@@ -111,23 +114,23 @@ fn each_guard_names_the_function_and_the_parameter() {
 fn arguments_that_differ_from_the_declaration_are_refused_before_the_call() {
     let fixture = Fixture::new(SOURCE);
     let of_text = || Import::new("open_text").out("s", plain("String"));
-    let row = || Import::new("behind_row").out_array("x", plain("Array(i32)"), 3).param("n", plain("i32"));
+    let array = || Import::new("behind_row").out_array("x", plain("Array(i32)"), 3).param("n", plain("i32"));
     let of_player = || Import::new("moved_name").out("p", player());
-    for (import, arguments, words) in [
+    for (import, arguments, expected) in [
         (of_text(), vec![text("a\0b")], "contains a zero"),
         (of_text(), vec![Value::I32(1)], "is i32, and String is declared"),
         (of_text(), vec![], "has 0 values, and 1 are declared"),
         (of_text(), vec![text("a"), text("b")], "has 2 values, and 1 are declared"),
-        (row(), vec![ints(&[1, 2]), Value::I32(0)], "has 2 values, and 3 are declared"),
-        (row(), vec![ints(&[1, 2, 3, 4]), Value::I32(0)], "has 4 values, and 3 are declared"),
-        (row(), vec![Value::Array(vec![Value::U8(1); 3]), Value::I32(0)], "is u8, and i32 is declared"),
-        (row(), vec![text("x"), Value::I32(0)], "is String, and an array is declared"),
-        (row(), vec![ints(&[1, 2, 3]), Value::F32(0.0)], "parameter `n` is f32, and i32 is declared"),
+        (array(), vec![ints(&[1, 2]), Value::I32(0)], "has 2 values, and 3 are declared"),
+        (array(), vec![ints(&[1, 2, 3, 4]), Value::I32(0)], "has 4 values, and 3 are declared"),
+        (array(), vec![Value::Array(vec![Value::U8(1); 3]), Value::I32(0)], "is u8, and i32 is declared"),
+        (array(), vec![text("x"), Value::I32(0)], "is String, and an array is declared"),
+        (array(), vec![ints(&[1, 2, 3]), Value::F32(0.0)], "parameter `n` is f32, and i32 is declared"),
         (of_player(), vec![Value::I32(0)], "is i32, and a struct is declared"),
         (of_player(), vec![structure([("name", text("x"))])], "has 1 values, and 2 are declared"),
         (of_player(), vec![structure([("name", text("x")), ("row", text("x"))])], "parameter `p.row` is String"),
     ] {
-        let said = fixture.broken(&import, &arguments);
-        assert!(said.contains(words), "{said}");
+        let message = fixture.broken(&import, &arguments);
+        assert!(message.contains(expected), "{message}");
     }
 }

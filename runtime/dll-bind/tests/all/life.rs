@@ -51,7 +51,7 @@ fn is_mapped(file: &std::path::Path) -> bool {
 fn a_rebuilt_library_is_new_and_the_old_closes_after_its_functions() {
     let fixture = Fixture::new("");
     let log = fixture.folder.path().join("log");
-    let said = || fs::read_to_string(&log).unwrap_or_default();
+    let logged = || fs::read_to_string(&log).unwrap_or_default();
     let import = || Import::new("version").returns(plain("i32"));
     compile(fixture.folder.path(), "Test", &version(1, &log));
     let library = fixture.code.open("Test");
@@ -62,12 +62,12 @@ fn a_rebuilt_library_is_new_and_the_old_closes_after_its_functions() {
     let new = import().bind(&fixture.code.open("Test")).expect("bound");
     let call = |function: &Imported| function.call(&[]).expect("a call").result;
     assert_eq!((call(&old), call(&new)), (Some(Value::I32(1)), Some(Value::I32(2))));
-    assert!(is_mapped(&old_file) && said().is_empty());
+    assert!(is_mapped(&old_file) && logged().is_empty());
     drop(old);
     assert!(!is_mapped(&old_file) && !old_file.exists());
-    assert_eq!((said().as_str(), call(&new)), ("1 ", Some(Value::I32(2))));
+    assert_eq!((logged().as_str(), call(&new)), ("1 ", Some(Value::I32(2))));
     drop(new);
-    assert_eq!(said(), "1 2 ");
+    assert_eq!(logged(), "1 2 ");
 }
 
 #[test]
@@ -101,18 +101,20 @@ fn a_hundred_thousand_calls_leave_nothing_behind() {
 thread_local! {
     /// Function of the library that calls back, and the results of the calls.
     static BACK: RefCell<Option<Imported>> = const { RefCell::new(None) };
-    static GIVEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static RESULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Calls the running function again, with a longer string.
 extern "C" fn once_more(depth: i32) -> i32 {
-    let word = "x".repeat(depth as usize * 100);
+    let string = "x".repeat(depth as usize * 100);
     BACK.with_borrow(|back| {
         let Some(back) = back else { return -1 };
         let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;
-        let arguments = [Value::U64(address), Value::I32(depth - 1), text(&word)];
+        let arguments = [Value::U64(address), Value::I32(depth - 1), text(&string)];
         let outs = back.call(&arguments).map(|outcome| outcome.outs).unwrap_or_default();
-        GIVEN.with_borrow_mut(|given| given.push(format!("{depth} {}", outs == [text(&format!("!{}", &word[1..]))])));
+        RESULTS.with_borrow_mut(|results| {
+            results.push(format!("{depth} {}", outs == [text(&format!("!{}", &string[1..]))]))
+        });
         depth
     })
 }
@@ -125,20 +127,20 @@ fn recursive_calls_have_separate_buffers() {
     for function in fixture.bind(&import.no_cwd()) {
         BACK.set(Some(function));
         assert_eq!(once_more(4), 4);
-        assert_eq!(GIVEN.take(), ["1 true", "2 true", "3 true", "4 true"]);
+        assert_eq!(RESULTS.take(), ["1 true", "2 true", "3 true", "4 true"]);
     }
     // Calls on the thread of the folder have no access to the host.
     let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
     let [function, _] = fixture.bind(&import);
     let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;
     let outcome = function.call(&[Value::U64(address), Value::I32(2), text("ab")]).expect("a call");
-    assert_eq!((outcome.outs, GIVEN.take()), (vec![text("!b")], vec![]));
+    assert_eq!((outcome.outs, RESULTS.take()), (vec![text("!b")], vec![]));
 }
 
 #[test]
 fn values_kept_with_a_library_drop_right_after_it_closes() {
-    struct Looks(PathBuf);
-    impl Drop for Looks {
+    struct ChecksOnDrop(PathBuf);
+    impl Drop for ChecksOnDrop {
         fn drop(&mut self) {
             assert_eq!(fs::read_to_string(&self.0).expect("the finalizer has run"), "7 ");
             fs::write(&self.0, "looked").expect("written");
@@ -148,7 +150,7 @@ fn values_kept_with_a_library_drop_right_after_it_closes() {
     let log = fixture.folder.path().join("log");
     compile(fixture.folder.path(), "Test", &version(7, &log));
     let library = fixture.code.open("Test");
-    library.keep(Looks(log.clone()));
+    library.keep(ChecksOnDrop(log.clone()));
     let function = Import::new("version").returns(plain("i32")).bind(&library).expect("bound");
     drop(library);
     assert!(!log.exists());

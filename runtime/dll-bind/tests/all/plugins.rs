@@ -35,9 +35,9 @@ fn call(runtime: &Runtime, class: &str, function: &str, arguments: &[Value]) -> 
     called.unwrap_or_else(|error| panic!("{class} {function}: {error}"))
 }
 
-fn said(runtime: &Runtime, class: &str, function: &str, argument: &str) -> String {
+fn call_string(runtime: &Runtime, class: &str, function: &str, argument: &str) -> String {
     match call(runtime, class, function, &[text(argument)]).0 {
-        Some(Value::Text(said)) => said,
+        Some(Value::Text(result)) => result,
         other => panic!("{other:?}"),
     }
 }
@@ -47,9 +47,9 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     let library = plugin("c-library", &[]);
     let runtime = host(Some(&example_folder()), &library);
     // Calls through the functions that the attribute generates.
-    let tour = said(&runtime, "TestDll", "tour", "ok, drawrof");
+    let tour = call_string(&runtime, "TestDll", "tour", "ok, drawrof");
     assert_eq!(tour, "forward ,ko; Vector { x: 1.5, y: -2.0, z: 0.25 }; true 4 Vector { x: 7.0, y: -8.0, z: 0.5 }");
-    let packed = said(&runtime, "Zlib", "pack", &"a kingfisher ".repeat(16));
+    let packed = call_string(&runtime, "Zlib", "pack", &"a kingfisher ".repeat(16));
     let numbers: Vec<_> = packed.split(' ').collect();
     assert!(matches!(numbers[..], ["0", "0x18a44e88", _, "true"]), "{packed}");
     assert!(numbers[2].parse::<u64>().expect("a number") < 60, "{packed}");
@@ -58,7 +58,7 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     let statements = "create table birds (name text, length int); \
         insert into birds values ('kingfisher', 16), ('wren', 10), ('bustard', 100); \
         select name from birds where length < 50 order by length;";
-    assert_eq!(said(&runtime, "Database", "ask", statements), "wren,kingfisher");
+    assert_eq!(call_string(&runtime, "Database", "ask", statements), "wren,kingfisher");
     let object = runtime.objects().spawn("/Script/Game.Database").expect("an object");
     let wrong = runtime.objects().call(object, "ask", &[text("select nothing from nowhere")]);
     assert!(wrong.expect_err("no such table").to_string().contains("SQLite error 1"));
@@ -76,8 +76,8 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     assert_eq!(logged_in, (None, vec![player("Alc", "******", 100.0, 4.0)]));
     // The host grows the array between two calls.
     let primes = |found: &[i32]| structure([("found", ints(found))]);
-    let wants = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0, 0]), Value::I32(20)]);
-    assert_eq!(wants, (Some(Value::I32(8)), vec![primes(&[2, 3])]));
+    let outcome = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0, 0]), Value::I32(20)]);
+    assert_eq!(outcome, (Some(Value::I32(8)), vec![primes(&[2, 3])]));
     let whole = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0; 8]), Value::I32(20)]);
     assert_eq!(whole, (Some(Value::I32(8)), vec![primes(&[2, 3, 5, 7, 11, 13, 17, 19])]));
     // By name.
@@ -96,7 +96,7 @@ fn without_a_library_or_a_folder_calls_do_nothing() {
     for code in [None, Some(empty.path())] {
         let runtime = host(code, &library);
         assert_eq!(
-            said(&runtime, "TestDll", "tour", "ok"),
+            call_string(&runtime, "TestDll", "tour", "ok"),
             "ok; Vector { x: 0.0, y: 0.0, z: 0.0 }; false 0.5 Vector { x: 4.0, y: 0.0, z: 0.0 }"
         );
         assert_eq!(call(&runtime, "TestDll", "calls", &[]).0, Some(Value::I32(0)));
@@ -105,7 +105,7 @@ fn without_a_library_or_a_folder_calls_do_nothing() {
 }
 
 /// Compiles a library that returns its number, and logs when it is closed.
-fn numbered(folder: &Path, number: i32) {
+fn compile_numbered(folder: &Path, number: i32) {
     let log = folder.join("log");
     let source = format!(
         "#include <stdio.h>\nint32_t calls(void) {{ return {number}; }}\n\
@@ -122,28 +122,28 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     let builds = [1, 2].map(|tag| tagged("c-library", &[], tag));
     let folder = tempfile::tempdir().expect("a folder");
     let ended = || fs::read_to_string(folder.path().join("log")).unwrap_or_default();
-    numbered(folder.path(), 1);
+    compile_numbered(folder.path(), 1);
     let runtime = host(Some(folder.path()), &builds[0]);
     let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
     let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
     let turned = || runtime.objects().call_with_outs(object, "call_dll1", &[text("x.")]).expect("a call").1;
     assert_eq!((version(), turned()), (Some(Value::I32(1)), vec![text("1.")]));
     // A build alone has no effect.
-    numbered(folder.path(), 2);
+    compile_numbered(folder.path(), 2);
     assert_eq!((version(), ended().as_str()), (Some(Value::I32(1)), ""));
     let mut expected = String::new();
     for (number, build) in [(2, 1), (3, 0), (4, 1)] {
-        numbered(folder.path(), number);
+        compile_numbered(folder.path(), number);
         runtime.reload(&[&builds[build]]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         assert_eq!((version(), turned()), (Some(Value::I32(number)), vec![text(&format!("{number}."))]));
         expected += &format!("{} ", number - 1);
         assert_eq!(ended(), expected);
-        let held =
+        let lease_count =
             runtime.unloads().leases().into_iter().filter(|it| it.blocker.owner == "TestDLL of Game.TestDll").count();
-        assert_eq!(held, 1, "{:?}", runtime.unloads().leases());
+        assert_eq!(lease_count, 1, "{:?}", runtime.unloads().leases());
     }
     // A failing reload opens the new library and closes it again; the old one stays in use.
-    numbered(folder.path(), 5);
+    compile_numbered(folder.path(), 5);
     let armed = faults::arm(Fault { step: ReloadStep::Enroll, nth: 0, kind: FaultKind::Error });
     assert!(runtime.reload(&[&builds[0]]).expect("a Master").into_result().is_err());
     drop(armed);
@@ -158,7 +158,7 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
 thread_local! {
     /// Host of the test on this thread, and the library that it loads while C calls back.
     static CALLED_BACK: RefCell<Option<(Rc<Runtime>, PathBuf)>> = const { RefCell::new(None) };
-    static HELD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static LEASES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Reloads the class whose function is running.
@@ -166,7 +166,7 @@ extern "C" fn reload_meanwhile() -> i32 {
     let Some((runtime, library)) = CALLED_BACK.take() else { return -1 };
     let reload = runtime.reload(&[&library]).expect("a Master");
     let leases = runtime.unloads().tickets().into_iter().flat_map(|ticket| ticket.report().blockers);
-    HELD.with_borrow_mut(|held| held.extend(leases.map(|blocker| format!("{} {}", blocker.kind, blocker.owner))));
+    LEASES.with_borrow_mut(|list| list.extend(leases.map(|blocker| format!("{} {}", blocker.kind, blocker.owner))));
     i32::from(reload.into_result().is_ok())
 }
 
@@ -200,9 +200,12 @@ fn a_reload_inside_a_callback_keeps_the_library_until_c_returns() {
     let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
     // The old library finishes its call, and is closed afterwards.
     let first = version();
-    assert_eq!(first, Some(Value::I32(11)), "{:?}", HELD.take());
-    let held = HELD.take();
-    assert!(held.iter().any(|held| held == "bound library TestDLL of Game.TestDll"), "{held:?}");
+    assert_eq!(first, Some(Value::I32(11)), "{:?}", LEASES.take());
+    let seen_leases = LEASES.take();
+    assert!(
+        seen_leases.iter().any(|seen_leases| seen_leases == "bound library TestDLL of Game.TestDll"),
+        "{seen_leases:?}"
+    );
     assert_eq!(ended(), "1 ");
     assert_eq!(version(), Some(Value::I32(2)));
     let still: Vec<_> =

@@ -82,7 +82,7 @@ struct Lying {
     types: String,
 }
 
-fn some_text(dice: &mut Dice) -> String {
+fn random_string(dice: &mut Dice) -> String {
     (0..dice.roll(12)).map(|_| ["a", "z", "ä", "日", "🦀"][dice.roll(5)]).collect()
 }
 
@@ -114,7 +114,7 @@ fn lying(dice: &mut Dice, case: usize, at: usize, extents: &mut Layouts) -> Lyin
             ty: plain("String"),
             declared: format!("unit* {v}"),
             next: format!("for (; *{v}; {v}++) if (*{v} == 'a') *{v} = 'b';"),
-            value: text(&some_text(dice)),
+            value: text(&random_string(dice)),
             len: None,
             types: String::new(),
         },
@@ -125,12 +125,12 @@ fn lying(dice: &mut Dice, case: usize, at: usize, extents: &mut Layouts) -> Lyin
             for field in 0..1 + dice.roll(6) {
                 let (name, c) = NUMBERS[dice.roll(NUMBERS.len())];
                 let f = format!("f{field}");
-                let (words, value) = match dice.roll(5) {
+                let (type_name, value) = match dice.roll(5) {
                     0 => {
                         writeln!(fields, "text {f};").expect("written");
                         writeln!(next, "for (int i = 0; i < {v}->{f}.num; i++) if ({v}->{f}.data[i] == 'a') {v}->{f}.data[i] = 'b';")
                             .expect("written");
-                        ("String".to_owned(), text(&some_text(dice)))
+                        ("String".to_owned(), text(&random_string(dice)))
                     }
                     1 => {
                         writeln!(fields, "struct {{ {c}* data; int32_t num, max; }} {f};").expect("written");
@@ -152,10 +152,10 @@ fn lying(dice: &mut Dice, case: usize, at: usize, extents: &mut Layouts) -> Lyin
                         (name.to_owned(), number(dice, name))
                     }
                 };
-                decls.push((f.clone(), words));
+                decls.push((f.clone(), type_name));
                 values.push((f, value));
             }
-            let decls: Vec<_> = decls.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
+            let decls: Vec<_> = decls.iter().map(|(name, type_name)| (name.as_str(), type_name.as_str())).collect();
             let mut value = structure([]);
             if let Value::Struct(fields) = &mut value {
                 fields.extend(values.into_iter().map(|(name, value)| (name.as_str().into(), value)));
@@ -180,11 +180,11 @@ fn case(dice: &mut Dice, at: usize) -> Case {
     for param in 0..dice.roll(11) {
         let name = format!("p{param}");
         if dice.roll(3) > 0 {
-            let (words, c) = NUMBERS[dice.roll(NUMBERS.len())];
-            let value = number(dice, words);
-            import = import.param(&name, plain(words));
+            let (type_name, c) = NUMBERS[dice.roll(NUMBERS.len())];
+            let value = number(dice, type_name);
+            import = import.param(&name, plain(type_name));
             params.push(format!("{c} {name}"));
-            by_value.push((words, c, name, value.clone()));
+            by_value.push((type_name, c, name, value.clone()));
             arguments.push(value);
             continue;
         }
@@ -209,10 +209,10 @@ fn case(dice: &mut Dice, at: usize) -> Case {
         import = import.no_cwd();
     }
     // The result is one of the numbers, modified.
-    let given = (!by_value.is_empty() && dice.roll(4) > 0).then(|| by_value.swap_remove(dice.roll(by_value.len())));
-    let (returns, result) = match given {
-        Some((words, c, name, value)) => {
-            import = import.returns(plain(words));
+    let returned = (!by_value.is_empty() && dice.roll(4) > 0).then(|| by_value.swap_remove(dice.roll(by_value.len())));
+    let (returns, result) = match returned {
+        Some((type_name, c, name, value)) => {
+            import = import.returns(plain(type_name));
             writeln!(body, "return {name} + 1;").expect("written");
             (c, Some(next(&value)))
         }
@@ -231,16 +231,16 @@ fn random_signatures_agree_with_c_both_ways() {
     // Makes overflow of signed integers wrap.
     let source: String = cases.iter().map(|case| case.source.as_str()).collect();
     let fixture = Fixture::new(&format!("#pragma GCC optimize (\"wrapv\")\n{source}"));
-    let mut shells = 0;
+    let mut trampolines = 0;
     for case in cases {
         for code in [fixture.code.clone(), fixture.code.by_libffi()] {
             let library = code.open_with("Test", case.extents.clone());
             let function =
                 case.import.clone().bind(&library).unwrap_or_else(|error| panic!("{error}\n{}", case.source));
-            shells += usize::from(function.route() == Route::Shell);
+            trampolines += usize::from(function.route() == Route::Shell);
             let outcome = function.call(&case.arguments).unwrap_or_else(|error| panic!("{error}\n{}", case.source));
             assert_eq!((&outcome.result, &outcome.outs), (&case.result, &case.outs), "{}", case.source);
         }
     }
-    assert!(cfg!(not(target_arch = "x86_64")) || shells > CASES / 4, "{shells} of {CASES} by shells");
+    assert!(cfg!(not(target_arch = "x86_64")) || trampolines > CASES / 4, "{trampolines} of {CASES} by shells");
 }

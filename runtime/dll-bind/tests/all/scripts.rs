@@ -80,8 +80,8 @@ fn scene_with(files: &[(&str, &str)], compile: impl FnOnce(&Path)) -> Scene {
     fs::create_dir(&code).expect("made");
     fs::create_dir(&package).expect("made");
     compile(&code);
-    for (name, text) in files {
-        fs::write(package.join(name), text).expect("written");
+    for (name, source) in files {
+        fs::write(package.join(name), source).expect("written");
     }
     // SAFETY: the source is the example's, and its vector is the engine's.
     let code = unsafe { UserCode::at(&code) };
@@ -297,8 +297,8 @@ fn check_and_load_refuse_the_same_imports_with_file_and_line() {
     let runtime = Runtime::builder().natives(alcedo_engine::natives()).canary(Canary::Off).scripts(&[&package]);
     let runtime = runtime.build().expect("a host");
     let loaded = runtime.create_master(&[] as &[&Path]).expect_err("C cannot read it").to_string();
-    for (place, reason) in reasons {
-        assert!(checked.contains(place) && checked.contains(reason), "{place} {reason}: {checked}");
-        assert!(loaded.contains(place) && loaded.contains(reason), "{place} {reason}: {loaded}");
+    for (location, reason) in reasons {
+        assert!(checked.contains(location) && checked.contains(reason), "{location} {reason}: {checked}");
+        assert!(loaded.contains(location) && loaded.contains(reason), "{location} {reason}: {loaded}");
     }
 }

@@ -38,12 +38,12 @@ fn the_three_calls_match_the_page() {
     let float = || plain("f32");
     let two =
         Import::new("CallDLL2").param("x", float()).param("y", float()).param("z", float()).returns(vector_type());
-    let given = [1.5, -2.0, 1e30].map(Value::F32);
-    assert_eq!(fixture.call(&two, &given).0, Some(vector(1.5, -2.0, 1e30)));
+    let floats = [1.5, -2.0, 1e30].map(Value::F32);
+    assert_eq!(fixture.call(&two, &floats).0, Some(vector(1.5, -2.0, 1e30)));
     let three = Import::new("CallDLL3").param("s", plain("String")).array("i", plain("Array(i32)"), 2);
     let three = three.out("f", float()).out("v", vector_type()).returns(plain("bool"));
-    for (said, expected) in [("ok", true), ("no", false)] {
-        let arguments = [text(said), ints(&[7, -8]), Value::F32(0.5), vector(1.0, 2.0, 3.0)];
+    for (argument, expected) in [("ok", true), ("no", false)] {
+        let arguments = [text(argument), ints(&[7, -8]), Value::F32(0.5), vector(1.0, 2.0, 3.0)];
         let outs = vec![Value::F32(1.0), vector(7.0, -8.0, 0.5)];
         assert_eq!(fixture.call(&three, &arguments), (Some(Value::Bool(expected)), outs));
     }

@@ -40,12 +40,12 @@ fn compile_file(folder: &Path, name: &str, file: &Path, is_cpp: bool, arguments:
     let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let mut build = cc::Build::new();
     let build = build.host(&host).target(&host).opt_level(1).cargo_metadata(false).cpp(is_cpp);
-    let made = folder.join(format!("lib{name}.so.new"));
+    let output = folder.join(format!("lib{name}.so.new"));
     let mut command = build.get_compiler().to_command();
-    let command = command.args(["-shared", "-fPIC", "-g", "-w", "-o"]).arg(&made).args(arguments).arg(file);
+    let command = command.args(["-shared", "-fPIC", "-g", "-w", "-o"]).arg(&output).args(arguments).arg(file);
     let ran = command.output().expect("a compiler");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    fs::rename(made, folder.join(format!("lib{name}.so"))).expect("moved");
+    fs::rename(output, folder.join(format!("lib{name}.so"))).expect("moved");
 }
 
 /// A folder with the library `Test`.
@@ -89,24 +89,25 @@ impl Fixture {
 }
 
 /// Returns the type of a specifier, which may name the declared structs: `/Script/Test.Name`. Structs may name earlier ones.
-pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], words: &str) -> PropertyType {
+pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], type_name: &str) -> PropertyType {
     let world = World::new();
     world.types.declare_package("Test");
     for (name, fields) in structs {
-        let field = |(name, words): &(&str, &str)| {
-            let ty = PropertyType::parse(words, &world.types).unwrap_or_else(|error| panic!("{words}: {error}"));
+        let field = |(name, type_name): &(&str, &str)| {
+            let ty =
+                PropertyType::parse(type_name, &world.types).unwrap_or_else(|error| panic!("{type_name}: {error}"));
             PropertyDecl::new(name, ty.kind()).of_type(ty.type_path())
         };
         let fields = fields.iter().map(field).collect();
         let structs = vec![StructDecl { fields, ..StructDecl::new("Test", name, Origin::Native) }];
         world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).expect("a right declaration");
     }
-    PropertyType::parse(words, &world.types).unwrap_or_else(|error| panic!("{words}: {error}"))
+    PropertyType::parse(type_name, &world.types).unwrap_or_else(|error| panic!("{type_name}: {error}"))
 }
 
 /// Returns a type without structs.
-pub(crate) fn plain(words: &str) -> PropertyType {
-    ty(&[], words)
+pub(crate) fn plain(type_name: &str) -> PropertyType {
+    ty(&[], type_name)
 }
 
 pub(crate) fn text(text: &str) -> Value {

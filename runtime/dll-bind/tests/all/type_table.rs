@@ -74,13 +74,13 @@ fn a_bool_is_returned_as_four_bytes_or_as_one() {
          uint64_t dirty(uint32_t x) { return 0xffffff00u | (x & 0xff); }\n",
     );
     let wide = Import::new("wide").param("x", plain("u32")).returns_bool32();
-    for (given, expected) in [(0, false), (1, true), (256, true), (u32::MAX, true)] {
-        assert_eq!(fixture.call(&wide, &[Value::U32(given)]).0, Some(Value::Bool(expected)));
+    for (value, expected) in [(0, false), (1, true), (256, true), (u32::MAX, true)] {
+        assert_eq!(fixture.call(&wide, &[Value::U32(value)]).0, Some(Value::Bool(expected)));
     }
     // A C++ `bool` fills one byte of the register; the other bytes are undefined.
     let byte = Import::new("dirty").param("x", plain("u32")).returns_bool8();
-    for (given, expected) in [(0, false), (1, true)] {
-        assert_eq!(fixture.call(&byte, &[Value::U32(given)]).0, Some(Value::Bool(expected)));
+    for (value, expected) in [(0, false), (1, true)] {
+        assert_eq!(fixture.call(&byte, &[Value::U32(value)]).0, Some(Value::Bool(expected)));
     }
 }
 
@@ -98,9 +98,10 @@ fn strings_pass_as_utf_16() {
     );
     let one = |name: &str| Import::new(name).param("s", plain("String"));
     let long = "long ".repeat(5_000);
-    for (given, units) in [("", 0), ("a", 1), ("äöü", 3), ("日本語", 3), ("a🦀b", 4), (long.as_str(), 25_000)] {
-        assert_eq!(fixture.call(&one("len").returns(plain("i32")), &[text(given)]).0, Some(Value::I32(units)));
-        assert_eq!(fixture.call(&one("same").returns(plain("String")), &[text(given)]).0, Some(text(given)));
+    for (string, units) in [("", 0), ("a", 1), ("äöü", 3), ("日本語", 3), ("a🦀b", 4), (long.as_str(), 25_000)]
+    {
+        assert_eq!(fixture.call(&one("len").returns(plain("i32")), &[text(string)]).0, Some(Value::I32(units)));
+        assert_eq!(fixture.call(&one("same").returns(plain("String")), &[text(string)]).0, Some(text(string)));
     }
     let out = |name: &str| Import::new(name).out("s", plain("String"));
     assert_eq!(fixture.call(&out("shorten"), &[text("12345678")]).1, [text("1234")]);
@@ -130,7 +131,7 @@ fn structs_are_packed_and_nested_with_arrays_in_them() {
         ("d", "i64"),
         ("e", "Array(/Script/Test.Inner)"),
     ];
-    let ty = |words: &str| ty(&[("Inner", inner), ("Outer", outer)], words);
+    let ty = |type_name: &str| ty(&[("Inner", inner), ("Outer", outer)], type_name);
     let extents = || Layouts::default().fixed("/Script/Test.Outer", "c", 3).fixed("/Script/Test.Outer", "e", 2);
     let library = fixture.code.open_with("Test", extents());
     let of_inner = |a, b, c| structure([("a", Value::U8(a)), ("b", Value::F64(b)), ("c", Value::U8(c))]);
@@ -215,23 +216,23 @@ fn a_shell_fills_six_registers_of_integers_and_eight_of_floats() {
         source += &format!("{c} of_{c}_{count}({}) {{ return {}; }}\n", declared(c, count), sum(count));
     }
     let fixture = Fixture::new(&source);
-    let is_known = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
-    for (c, word, count, fits) in [
+    let is_supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
+    for (c, type_name, count, fits) in [
         ("int64_t", "i64", 6, true),
         ("int64_t", "i64", 7, false),
         ("double", "f64", 8, true),
         ("double", "f64", 9, false),
     ] {
-        let import = Import::new(&format!("of_{c}_{count}")).returns(plain(word));
-        let import = (0..count).fold(import, |import, at| import.param(&format!("p{at}"), plain(word)));
-        let of = |number: u32| match word {
+        let import = Import::new(&format!("of_{c}_{count}")).returns(plain(type_name));
+        let import = (0..count).fold(import, |import, at| import.param(&format!("p{at}"), plain(type_name)));
+        let of = |number: u32| match type_name {
             "i64" => Value::I64(number.into()),
             _ => Value::F64(number.into()),
         };
         let values: Vec<_> = (1..=count).map(of).collect();
         let expected = (1..=count).map(|number| number * number).sum();
         assert_eq!(fixture.call(&import, &values).0, Some(of(expected)), "{count} {c}");
-        let route = if fits && is_known { Route::Shell } else { Route::Libffi };
+        let route = if fits && is_supported { Route::Shell } else { Route::Libffi };
         assert_eq!(fixture.bind(&import)[0].route(), route, "{count} {c}");
     }
 }
@@ -244,12 +245,12 @@ fn few_registers_are_filled_by_a_shell_and_many_by_libffi() {
              return a + 2*b + 3*c + 4*d + 5*e + 6*f + 7*g + 8*h + 9*i + 10*j + 11*k + 12*l + 13*m + 14*n + 15*o + 16*p; }\n\
          float few(float a, int8_t b, double c, int64_t d) { return a * 1000 + b * 100 + c * 10 + d; }\n",
     );
-    let words = "i32 f64 i32 f32 i64 u8 f32 i16 i32 f64 i32 f64 f64 f64 f64 f64";
+    let type_names = "i32 f64 i32 f32 i64 u8 f32 i16 i32 f64 i32 f64 f64 f64 f64 f64";
     let mut many = Import::new("many").returns(plain("f64"));
     let mut values = Vec::new();
-    for (at, word) in words.split(' ').enumerate() {
-        many = many.param(&format!("p{at}"), plain(word));
-        values.push(match word {
+    for (at, type_name) in type_names.split(' ').enumerate() {
+        many = many.param(&format!("p{at}"), plain(type_name));
+        values.push(match type_name {
             "i32" => Value::I32(-1),
             "i64" => Value::I64(-1),
             "u8" => Value::U8(255),

@@ -59,15 +59,15 @@ fn other_types_than_the_declared_ones_are_refused() {
     let library = fixture.code.open("Test");
     let add = Import::new("add").param("a", plain("i32")).param("b", plain("i32")).returns(plain("i32"));
     let add = add.bind(&library).expect("bound");
-    let said = [
+    let errors = [
         add.typed::<(i32, u32), i32>().expect_err("another parameter"),
         add.typed::<(i32,), i32>().expect_err("a parameter less"),
         add.typed::<(i32, i32, i32), i32>().expect_err("a parameter more"),
         add.typed::<(i32, i32), ()>().expect_err("no result"),
         add.typed::<(i32, i32), f32>().expect_err("another result"),
     ];
-    for said in said {
-        assert!(said.to_string().contains("is declared as (i32, i32 -> i32), and called as ("), "{said}");
+    for error in errors {
+        assert!(error.to_string().contains("is declared as (i32, i32 -> i32), and called as ("), "{error}");
     }
     let out = Import::new("out").out("a", plain("i32")).bind(&library).expect("bound");
     assert!(out.typed::<(i32,), ()>().expect_err("a buffer").to_string().contains("declared as (buffers)"));

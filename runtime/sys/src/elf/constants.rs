@@ -70,17 +70,18 @@ impl<'a> Constants<'a> {
 /// Decodes the offsets of packed relocations: an even word is an offset, an odd word has a bit for each of the 63 words after the
 /// last offset.
 fn packed(words: &[U64<LE>]) -> Vec<u64> {
-    let (mut places, mut next) = (Vec::new(), 0_u64);
+    let (mut addresses, mut next) = (Vec::new(), 0_u64);
     for word in words.iter().map(|word| word.get(LE)) {
         if word & 1 == 0 {
-            places.push(word);
+            addresses.push(word);
             next = word.saturating_add(WORD);
             continue;
         }
-        places.extend((1..64).filter(|bit| word >> bit & 1 == 1).filter_map(|bit| next.checked_add((bit - 1) * WORD)));
+        addresses
+            .extend((1..64).filter(|bit| word >> bit & 1 == 1).filter_map(|bit| next.checked_add((bit - 1) * WORD)));
         next = next.saturating_add(63 * WORD);
     }
-    places
+    addresses
 }
 
 #[cfg(test)]

@@ -15,10 +15,10 @@ use object::elf::{
     SHT_RELR, SHT_STRTAB, SectionType, Sym64,
 };
 
+use super::pinning::Pinning;
 use super::relocations::Walk;
-use super::stays::Stays;
 use super::symbols::Symbols;
-use super::{Elf, Flaw, HOST, Section, ensure, hashes, malformed, origins, records, slice, text, versions};
+use super::{Elf, ElfError, HOST, Section, ensure, hashes, malformed, origins, records, slice, string_at, versions};
 
 /// Tags in libraries that glibc can map. Excludes text relocations and `DT_REL`.
 const KNOWN: [DynamicTag; 39] = [
@@ -85,7 +85,7 @@ struct Dynamic<'e, 'a> {
 }
 
 /// Requirements of the file: external names, and the sections that the loader writes to.
-pub(super) struct Wants {
+pub(super) struct Requirements {
     /// Names of the needed libraries, in the order of the loader's search.
     pub(super) needed: Vec<String>,
     /// Undefined symbols, including weak ones.
@@ -93,11 +93,11 @@ pub(super) struct Wants {
     /// Indices of the sections that relocations write to.
     pub(super) relocated: BTreeSet<usize>,
     /// Reasons for which the loader never unmaps the library.
-    pub(super) stays: Stays,
+    pub(super) pinning: Pinning,
 }
 
 /// Checks all data that the loader follows. Returns the requirements of the file.
-pub(super) fn check(elf: &Elf<'_>) -> Result<Wants, Flaw> {
+pub(super) fn check(elf: &Elf<'_>) -> Result<Requirements, ElfError> {
     let dynamic = Dynamic::read(elf)?;
     dynamic.check_flags()?;
     let (symbols, strings) = dynamic.check_symbols()?;
@@ -106,13 +106,13 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<Wants, Flaw> {
     dynamic.check_versions(symbols.len(), strings, &needed)?;
     dynamic.check_code()?;
     let relocated = dynamic.check_relocations(&symbols)?;
-    let stays = dynamic.stays(&symbols, strings);
+    let pinning = dynamic.pinning(&symbols, strings);
     let needed = needed.into_iter().map(str::to_owned).collect();
-    Ok(Wants { needed, imports: symbols.imports, relocated, stays })
+    Ok(Requirements { needed, imports: symbols.imports, relocated, pinning })
 }
 
 impl<'e, 'a> Dynamic<'e, 'a> {
-    fn read(elf: &'e Elf<'a>) -> Result<Self, Flaw> {
+    fn read(elf: &'e Elf<'a>) -> Result<Self, ElfError> {
         let segment = elf.segment_of_kind(PT_DYNAMIC).ok_or_else(|| malformed("the dynamic table is missing"))?;
         let raw = slice(elf.bytes, segment.offset, segment.filesz).unwrap_or_default();
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
@@ -146,7 +146,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Checks that the tag and the section of that kind both exist at the same address, or neither exists.
-    fn agree(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'e Section<'a>>, Flaw> {
+    fn agree(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'e Section<'a>>, ElfError> {
         let elf = self.elf;
         let section = elf.sections.iter().find(|s| s.kind == kind && s.flags & SHF_ALLOC.0 != 0 && s.size > 0);
         let at = self.get(tag);
@@ -157,14 +157,14 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Returns the bytes of a table whose tag and section agree.
-    fn table(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'a [u8]>, Flaw> {
+    fn table(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'a [u8]>, ElfError> {
         let Some(section) = self.agree(tag, kind)? else { return Ok(None) };
         let raw = self.elf.mapped(section.addr, section.size);
         raw.map(Some).ok_or_else(|| malformed(format!("section {} is not mapped", section.name)))
     }
 
     /// Checks that all of the tags exist or none, as the loader assumes.
-    fn together(&self, tags: &[DynamicTag]) -> Result<bool, Flaw> {
+    fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, ElfError> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
             let missing = tags.iter().find(|tag| !self.has(**tag)).map_or(0, |tag| tag.0);
@@ -174,18 +174,18 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Requires a valid file.
-    fn stays(&self, symbols: &Symbols<'_>, strings: &[u8]) -> Stays {
+    fn pinning(&self, symbols: &Symbols<'_>, strings: &[u8]) -> Pinning {
         let table = |tag: DynamicTag, kind: SectionType| self.table(tag, kind).ok().flatten();
         let numbers = table(DT_VERSYM, SHT_GNU_VERSYM);
-        let needs = table(DT_VERNEED, SHT_GNU_VERNEED);
-        Stays {
+        let verneed = table(DT_VERNEED, SHT_GNU_VERNEED);
+        Pinning {
             is_marked: self.get(DT_FLAGS_1).is_some_and(|flags| flags & DF_1_NODELETE.0 != 0),
             unique: symbols.unique(strings),
-            libraries: origins::of_imports(symbols.places(), numbers, needs, strings),
+            libraries: origins::of_imports(symbols.import_indices(), numbers, verneed, strings),
         }
     }
 
-    fn check_flags(&self) -> Result<(), Flaw> {
+    fn check_flags(&self) -> Result<(), ElfError> {
         for (tag, known) in [(DT_FLAGS, FLAGS), (DT_FLAGS_1, FLAGS_1)] {
             let flags = self.get(tag).unwrap_or(0);
             ensure(flags & !known == 0, || {
@@ -196,7 +196,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Checks the symbols. Returns them with the common string table.
-    fn check_symbols(&self) -> Result<(Symbols<'a>, &'a [u8]), Flaw> {
+    fn check_symbols(&self) -> Result<(Symbols<'a>, &'a [u8]), ElfError> {
         let elf = self.elf;
         let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("the dynamic symbols are missing"))?;
         let each = size_of::<Sym64<LE>>() as u64;
@@ -212,19 +212,19 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Checks the names of needed libraries. A path would make the loader map an arbitrary file.
-    fn check_names(&self, strings: &'a [u8]) -> Result<Vec<&'a str>, Flaw> {
+    fn check_names(&self, strings: &'a [u8]) -> Result<Vec<&'a str>, ElfError> {
         for (tag, most) in [(DT_SONAME, LONGEST_NAME), (DT_RPATH, LONGEST_PATH), (DT_RUNPATH, LONGEST_PATH)] {
-            let valid = self.get(tag).is_none_or(|at| text(strings, at, most).is_some());
+            let valid = self.get(tag).is_none_or(|at| string_at(strings, at, most).is_some());
             ensure(valid, || format!("dynamic tag {:#x} names nothing", tag.0))?;
         }
         // The loader uses a library for every request of its soname; copies are requested by their paths.
-        let own = self.get(DT_SONAME).and_then(|at| text(strings, at, LONGEST_NAME)).unwrap_or_default();
+        let own = self.get(DT_SONAME).and_then(|at| string_at(strings, at, LONGEST_NAME)).unwrap_or_default();
         ensure(!own.contains('/'), || {
             format!("it calls itself {own}, which is a path: give it a name without folders")
         })?;
         ensure(self.needed.len() <= MOST_NEEDED, || format!("it needs {} libraries", self.needed.len()))?;
         let name = |at: &u64| {
-            let name = text(strings, *at, LONGEST_NAME).filter(|name| !name.is_empty());
+            let name = string_at(strings, *at, LONGEST_NAME).filter(|name| !name.is_empty());
             let name = name.ok_or_else(|| malformed("a needed library has no valid name"))?;
             let plain = !name.contains(['/', '$']);
             ensure(plain, || format!("it needs {name}, which is a path: link that library by its name"))?;
@@ -233,7 +233,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         self.needed.iter().map(name).collect()
     }
 
-    fn check_hashes(&self, symbols: usize) -> Result<(), Flaw> {
+    fn check_hashes(&self, symbols: usize) -> Result<(), ElfError> {
         let old = self.table(DT_HASH, SHT_HASH)?;
         let new = self.table(DT_GNU_HASH, SHT_GNU_HASH)?;
         ensure(old.is_some() || new.is_some(), || "the symbol hash table is missing".to_owned())?;
@@ -241,26 +241,26 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         new.map_or(Ok(()), |raw| hashes::check_gnu(raw, symbols))
     }
 
-    fn check_versions(&self, symbols: usize, strings: &[u8], needed: &[&str]) -> Result<(), Flaw> {
+    fn check_versions(&self, symbols: usize, strings: &[u8], needed: &[&str]) -> Result<(), ElfError> {
         let counted = |tag: DynamicTag, count: DynamicTag, kind: SectionType| {
             let Some(section) = self.agree(tag, kind)? else { return Ok(None) };
             let count = self.get(count).unwrap_or(0);
             ensure(count == u64::from(section.info), || format!("section {} is miscounted", section.name))?;
             Ok(self.table(tag, kind)?.map(|raw| (raw, count)))
         };
-        let needs = counted(DT_VERNEED, DT_VERNEEDNUM, SHT_GNU_VERNEED)?;
-        let gives = counted(DT_VERDEF, DT_VERDEFNUM, SHT_GNU_VERDEF)?;
+        let verneed = counted(DT_VERNEED, DT_VERNEEDNUM, SHT_GNU_VERNEED)?;
+        let verdef = counted(DT_VERDEF, DT_VERDEFNUM, SHT_GNU_VERDEF)?;
         let numbers = self.table(DT_VERSYM, SHT_GNU_VERSYM)?;
-        let is_versioned = needs.is_some() || gives.is_some();
+        let is_versioned = verneed.is_some() || verdef.is_some();
         ensure(numbers.is_some() || !is_versioned, || "there are versions, but no symbol has one".to_owned())?;
         let needed: BTreeSet<&str> = needed.iter().copied().collect();
-        let needed = needs.map(|(raw, count)| versions::check_needed(raw, strings, count, &needed)).transpose()?;
-        let given = gives.map(|(raw, count)| versions::check_defined(raw, strings, count)).transpose()?;
-        let highest = needed.max(given).unwrap_or(0);
+        let needed = verneed.map(|(raw, count)| versions::check_needed(raw, strings, count, &needed)).transpose()?;
+        let defined = verdef.map(|(raw, count)| versions::check_defined(raw, strings, count)).transpose()?;
+        let highest = needed.max(defined).unwrap_or(0);
         numbers.map_or(Ok(()), |raw| versions::check_numbers(raw, symbols, highest))
     }
 
-    fn check_code(&self) -> Result<(), Flaw> {
+    fn check_code(&self) -> Result<(), ElfError> {
         for (tag, name) in [(DT_INIT, ".init"), (DT_FINI, ".fini")] {
             let section = self.elf.section_named(name).map(|section| section.addr);
             let at = self.get(tag);
@@ -270,7 +270,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let arrays =
             [(DT_INIT_ARRAY, DT_INIT_ARRAYSZ, SHT_INIT_ARRAY), (DT_FINI_ARRAY, DT_FINI_ARRAYSZ, SHT_FINI_ARRAY)];
         for (tag, size, kind) in arrays {
-            self.together(&[tag, size])?;
+            self.all_or_none(&[tag, size])?;
             // An array without slots has no section.
             let section = if self.get(size) == Some(0) { None } else { self.agree(tag, kind)? };
             let size = self.get(size).unwrap_or(0);
@@ -287,7 +287,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         ensure(bound, || format!("dynamic tag {:#x} points to memory that is not code", DT_TLSDESC_PLT.0))
     }
 
-    fn check_relocations(&self, symbols: &Symbols<'_>) -> Result<BTreeSet<usize>, Flaw> {
+    fn check_relocations(&self, symbols: &Symbols<'_>) -> Result<BTreeSet<usize>, ElfError> {
         let each = size_of::<Rela64<LE>>() as u64;
         ensure(self.get(DT_RELAENT).is_none_or(|size| size == each), || "relocations have a wrong size".to_owned())?;
         ensure(self.get(DT_PLTREL).is_none_or(|kind| kind == DT_RELA.0 as u64), || {
@@ -296,9 +296,9 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         ensure(self.get(DT_RELRENT).is_none_or(|size| size == 8), || {
             "packed relocations have a wrong size".to_owned()
         })?;
-        let has_data = self.together(&[DT_RELA, DT_RELASZ, DT_RELAENT])?;
-        let has_calls = self.together(&[DT_JMPREL, DT_PLTRELSZ, DT_PLTREL])?;
-        self.together(&[DT_RELR, DT_RELRSZ, DT_RELRENT])?;
+        let has_data = self.all_or_none(&[DT_RELA, DT_RELASZ, DT_RELAENT])?;
+        let has_calls = self.all_or_none(&[DT_JMPREL, DT_PLTRELSZ, DT_PLTREL])?;
+        self.all_or_none(&[DT_RELR, DT_RELRSZ, DT_RELRENT])?;
         let data = if has_data { self.relocation_table(DT_RELA, DT_RELASZ)? } else { 0..0 };
         let calls = if has_calls { self.relocation_table(DT_JMPREL, DT_PLTRELSZ)? } else { 0..0 };
         let covered =
@@ -307,8 +307,8 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         loaded().try_for_each(|s| ensure(covered(s), || format!("section {} is not announced", s.name)))?;
         // The loader writes its own entry to the start of this table.
         let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
-        let placed = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
-        ensure(placed, || "the call table is not where its section is".to_owned())?;
+        let is_valid = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
+        ensure(is_valid, || "the call table is not where its section is".to_owned())?;
 
         let has_locals = self.elf.segment_of_kind(PT_TLS).is_some();
         let mut walk = Walk::new(self.elf, symbols, has_locals);
@@ -326,7 +326,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
     }
 
     /// Returns a table that consists of whole relocation sections and nothing else.
-    fn relocation_table(&self, tag: DynamicTag, size: DynamicTag) -> Result<Range<u64>, Flaw> {
+    fn relocation_table(&self, tag: DynamicTag, size: DynamicTag) -> Result<Range<u64>, ElfError> {
         let (at, size) = (self.get(tag).unwrap_or(0), self.get(size).unwrap_or(0));
         ensure(size == 0 || self.elf.mapped(at, size).is_some(), || {
             format!("relocation table {:#x} is not mapped", tag.0)

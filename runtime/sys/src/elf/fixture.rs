@@ -5,7 +5,7 @@ use object::elf::{
     SHF_WRITE, SHT_INIT_ARRAY, SHT_NOBITS, SHT_PROGBITS, SectionType,
 };
 
-use super::{Elf, Flaw, PAGE, Section, Segment};
+use super::{Elf, ElfError, PAGE, Section, Segment};
 
 pub(super) const TABLES: u64 = 0;
 pub(super) const CODE: u64 = PAGE;
@@ -65,12 +65,12 @@ pub(super) fn library(bytes: &[u8]) -> Elf<'_> {
 pub(super) fn with_thread_locals(bytes: &[u8], memsz: u64, align: u64) -> Elf<'_> {
     let mut elf = library(bytes);
     let (addr, flags) = (LOCALS.next_multiple_of(align), SHF_WRITE.0 | SHF_TLS.0 | SHF_ALLOC.0);
-    let place =
+    let section_header =
         Section { name: ".tbss", kind: SHT_NOBITS, flags, addr, offset: addr, size: memsz, link: 0, info: 0, align };
     let filesz = 0;
     let kind = PT_TLS;
     elf.segments.push(Segment { kind, flags: PF_R.0, offset: addr, addr, paddr: addr, filesz, memsz, align });
-    elf.sections.push(place);
+    elf.sections.push(section_header);
     elf
 }
 
@@ -84,10 +84,10 @@ pub(super) fn with_constants(bytes: &[u8], addr: u64, memsz: u64) -> Elf<'_> {
     elf
 }
 
-pub(super) fn says<T>(result: Result<T, Flaw>) -> String {
+pub(super) fn outcome<T>(result: Result<T, ElfError>) -> String {
     match result {
         Ok(_) => "whole".to_owned(),
-        Err(Flaw::Malformed { what }) => what,
+        Err(ElfError::Malformed { what }) => what,
         Err(other) => format!("{other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use object::LittleEndian as LE;
 use object::U32;
 
-use super::{Flaw, ensure, malformed, records};
+use super::{ElfError, ensure, malformed, records};
 
 type Words<'a> = &'a [U32<LE>];
 
@@ -11,7 +11,7 @@ type Words<'a> = &'a [U32<LE>];
 const LONGEST_CHAIN: usize = 4096;
 
 /// Checks that every lookup in a `DT_GNU_HASH` table terminates within the symbols.
-pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
+pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
     let words: Words<'_> = records(raw, "the numbers of the symbol hash table")?;
     let short = || malformed("the symbol hash table is too short for the symbols");
     let header = words.get(..4).ok_or_else(short)?;
@@ -38,7 +38,7 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
 }
 
 /// Checks that every lookup in a `DT_HASH` table terminates within the symbols.
-pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
+pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
     let words: Words<'_> = records(raw, "the numbers of the old symbol hash table")?;
     let short = || malformed("the old symbol hash table is too short for the symbols");
     let header = words.get(..2).ok_or_else(short)?;
@@ -68,7 +68,7 @@ pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), Flaw> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::says;
+    use super::super::fixture::outcome;
     use super::{LONGEST_CHAIN, check_gnu, check_sysv};
 
     fn bytes(words: &[u32]) -> Vec<u8> {
@@ -82,13 +82,13 @@ mod tests {
 
     #[test]
     fn a_gnu_table_with_terminated_chains_is_accepted() {
-        assert_eq!(says(check_gnu(&gnu([1, 3], 1, &[2, 3, 5]), 4)), "whole");
-        assert_eq!(says(check_gnu(&gnu([0, 0], 9, &[]), 4)), "whole");
+        assert_eq!(outcome(check_gnu(&gnu([1, 3], 1, &[2, 3, 5]), 4)), "whole");
+        assert_eq!(outcome(check_gnu(&gnu([0, 0], 9, &[]), 4)), "whole");
     }
 
     #[test]
     fn a_malformed_gnu_table_is_refused() {
-        let check = |raw: Vec<u8>, expected: &str| assert_eq!(says(check_gnu(&raw, 4)), expected);
+        let check = |raw: Vec<u8>, expected: &str| assert_eq!(outcome(check_gnu(&raw, 4)), expected);
         check(gnu([1, 4], 1, &[2, 3, 5]), "bucket 1 of the symbol hash table points to symbol 4 of 4");
         check(gnu([1, 3], 2, &[2, 3, 5]), "bucket 0 of the symbol hash table points to symbol 1 of 4");
         check(gnu([1, 3], 1, &[2, 3, 4]), "the last chain of the symbol hash table has no end");
@@ -99,18 +99,18 @@ mod tests {
         check(vec![0; 7], "the numbers of the symbol hash table do not end with a whole entry");
         let long = vec![2; LONGEST_CHAIN + 8];
         let long = check_gnu(&gnu([1, 0], 1, &long), LONGEST_CHAIN + 9);
-        assert_eq!(says(long), "a chain of the symbol hash table is too long at 4095");
+        assert_eq!(outcome(long), "a chain of the symbol hash table is too long at 4095");
     }
 
     #[test]
     fn an_old_table_with_terminated_chains_is_accepted() {
-        assert_eq!(says(check_sysv(&bytes(&[2, 4, 1, 2, 0, 3, 0, 0]), 4)), "whole");
-        assert_eq!(says(check_sysv(&bytes(&[1, 1, 0, 0]), 1)), "whole");
+        assert_eq!(outcome(check_sysv(&bytes(&[2, 4, 1, 2, 0, 3, 0, 0]), 4)), "whole");
+        assert_eq!(outcome(check_sysv(&bytes(&[1, 1, 0, 0]), 1)), "whole");
     }
 
     #[test]
     fn a_malformed_old_table_is_refused() {
-        let check = |words: &[u32], expected: &str| assert_eq!(says(check_sysv(&bytes(words), 4)), expected);
+        let check = |words: &[u32], expected: &str| assert_eq!(outcome(check_sysv(&bytes(words), 4)), expected);
         check(&[2, 4, 4, 2, 0, 3, 0, 0], "bucket 0 of the old symbol hash table points to symbol 4 of 4");
         check(
             &[2, 4, 1, 2, 0, 1 << 30, 0, 0],

@@ -7,7 +7,7 @@ use object::elf::{
 };
 use object::pod::{Pod, from_bytes};
 
-use super::{Elf, Flaw, HOST, Section, Segment, ensure, malformed, program, records, slice, text};
+use super::{Elf, ElfError, HOST, Section, Segment, ensure, malformed, program, records, slice, string_at};
 
 /// Linkers write about a dozen. The loader stores all of them on its stack.
 const MOST_SEGMENTS: usize = 64;
@@ -22,7 +22,7 @@ pub(crate) const HEAD: usize = size_of::<FileHeader64<LE>>();
 
 /// Checks from the first bytes of a file of `len` bytes if it may be a library for this host: the ELF header and the required file
 /// size. The library may be followed by a trailer of [`crate::seal`].
-pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), Flaw> {
+pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), ElfError> {
     let header = header(head)?;
     let tables = [
         ("the program headers", header.e_phoff.get(LE), header.e_phnum.get(LE), size_of::<ProgramHeader64<LE>>()),
@@ -30,14 +30,14 @@ pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), Flaw> {
     ];
     let ends = tables.map(|(what, at, count, each)| (what, at.saturating_add(u64::from(count) * each as u64)));
     ends.into_iter().try_for_each(|(what, need)| match need > len {
-        true => Err(Flaw::Truncated { what: what.to_owned(), need }),
+        true => Err(ElfError::Truncated { what: what.to_owned(), need }),
         false => Ok(()),
     })?;
     let end = ends.map(|(_, end)| end).into_iter().max().unwrap_or_default();
     ensure(len - end <= LONGEST_END, || "the file does not end with the section headers".to_owned())
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, Flaw> {
+pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, ElfError> {
     let header = header(bytes)?;
     let elf = Elf { bytes, segments: segments(bytes, header)?, sections: sections(bytes, header)? };
     check_gap_after_program_headers(&elf)?;
@@ -47,12 +47,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, Flaw> {
     Ok(elf)
 }
 
-fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, Flaw> {
+fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
     if !bytes.starts_with(&object::elf::ELFMAG[..bytes.len().min(4)]) {
-        return Err(Flaw::Foreign { found: family(bytes).to_owned() });
+        return Err(ElfError::Foreign { found: family(bytes).to_owned() });
     }
     let Ok((header, _)) = from_bytes::<FileHeader64<LE>>(bytes) else {
-        return Err(Flaw::Truncated { what: "the ELF header".to_owned(), need: size_of::<FileHeader64<LE>>() as u64 });
+        return Err(ElfError::Truncated {
+            what: "the ELF header".to_owned(),
+            need: size_of::<FileHeader64<LE>>() as u64,
+        });
     };
     let ident = &header.e_ident;
     // The order matters: class and byte order determine the format of the rest.
@@ -64,7 +67,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, Flaw> {
     ensure_host([0, 3].contains(&abi), || format!("an ELF file for system {abi}"))?;
     let kind = header.e_type.get(LE);
     if kind != ET_DYN {
-        return Err(Flaw::WrongKind { found: program::named(kind) });
+        return Err(ElfError::WrongKind { found: program::named(kind) });
     }
     ensure(ident.version.0 == 1 && header.e_version.get(LE) == 1, || "the ELF version is not 1".to_owned())?;
     ensure(ident.abi_version == 0 && ident.padding == [0; 7], || "the ELF identification is not clean".to_owned())?;
@@ -86,7 +89,7 @@ fn family(bytes: &[u8]) -> &'static str {
     }
 }
 
-fn segments(bytes: &[u8], header: &FileHeader64<LE>) -> Result<Vec<Segment>, Flaw> {
+fn segments(bytes: &[u8], header: &FileHeader64<LE>) -> Result<Vec<Segment>, ElfError> {
     let (at, count) = (header.e_phoff.get(LE), u64::from(header.e_phnum.get(LE)));
     let each = size_of::<ProgramHeader64<LE>>() as u64;
     ensure(u64::from(header.e_phentsize.get(LE)) == each, || "program headers have a wrong size".to_owned())?;
@@ -108,7 +111,7 @@ fn segments(bytes: &[u8], header: &FileHeader64<LE>) -> Result<Vec<Segment>, Fla
     Ok(segments.collect())
 }
 
-fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Section<'a>>, Flaw> {
+fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Section<'a>>, ElfError> {
     let (at, count) = (header.e_shoff.get(LE), u64::from(header.e_shnum.get(LE)));
     let each = size_of::<SectionHeader64<LE>>() as u64;
     ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size".to_owned())?;
@@ -123,7 +126,7 @@ fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Sectio
     let names = names.ok_or_else(|| malformed("the section names lie outside the file"))?;
     let mut sections = Vec::with_capacity(table.len());
     for (index, raw) in table.iter().enumerate() {
-        let name = text(names, u64::from(raw.sh_name.get(LE)), LONGEST_NAME);
+        let name = string_at(names, u64::from(raw.sh_name.get(LE)), LONGEST_NAME);
         let section = Section {
             name: name.ok_or_else(|| malformed(format!("section {index} has no valid name")))?,
             kind: raw.sh_type.get(LE),
@@ -144,7 +147,7 @@ fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Sectio
     Ok(sections)
 }
 
-fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(), Flaw> {
+fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(), ElfError> {
     let Section { name, addr, align, .. } = section;
     let in_file = section.kind == SHT_NOBITS || section.offset.checked_add(section.size).is_some_and(|e| e <= table_at);
     ensure(in_file, || format!("section {name} reaches past the data of the file"))?;
@@ -152,13 +155,13 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
     ensure(*align == 0 || addr % align == 0, || format!("section {name} is not aligned"))?;
     ensure(addr.checked_add(section.size).is_some(), || format!("section {name} wraps around memory"))?;
     // Build notes keep the address that they describe.
-    let at_home = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
-    ensure(at_home, || format!("section {name} has an address but is not loaded"))?;
+    let is_valid = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
+    ensure(is_valid, || format!("section {name} has an address but is not loaded"))?;
     ensure(section.link < count, || format!("section {name} links to a section that does not exist"))
 }
 
 /// Checks the gap after the program headers, which linkers leave empty; it may contain headers missing from the ELF header's count.
-fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), Flaw> {
+fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), ElfError> {
     let start = (size_of::<FileHeader64<LE>>() + elf.segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
     let with_bytes = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);
     let first = with_bytes.map(|section| section.offset).min().unwrap_or(start);
@@ -167,23 +170,23 @@ fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), Flaw> {
     ensure(gap.iter().all(|byte| *byte == 0), || "there are uncounted program headers".to_owned())
 }
 
-fn check_section_order(elf: &Elf<'_>) -> Result<(), Flaw> {
-    let mut row: Vec<_> = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0).collect();
-    row.sort_by_key(|section| section.offset);
+fn check_section_order(elf: &Elf<'_>) -> Result<(), ElfError> {
+    let mut sections: Vec<_> = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0).collect();
+    sections.sort_by_key(|section| section.offset);
     let overlap = |pair: &[&Section<'_>]| format!("{} and {} overlap", pair[0].name, pair[1].name);
-    row.windows(2).try_for_each(|pair| ensure(pair[0].file_end() <= pair[1].offset, || overlap(pair)))?;
-    let mut row: Vec<_> = elf.sections.iter().filter(|s| s.is_loaded() && !s.is_thread_zeroes()).collect();
-    row.sort_by_key(|section| section.addr);
-    row.windows(2).try_for_each(|pair| ensure(pair[0].end() <= pair[1].addr, || overlap(pair)))
+    sections.windows(2).try_for_each(|pair| ensure(pair[0].file_end() <= pair[1].offset, || overlap(pair)))?;
+    let mut sections: Vec<_> = elf.sections.iter().filter(|s| s.is_loaded() && !s.is_thread_zeroes()).collect();
+    sections.sort_by_key(|section| section.addr);
+    sections.windows(2).try_for_each(|pair| ensure(pair[0].end() <= pair[1].addr, || overlap(pair)))
 }
 
-fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), Flaw> {
-    if holds { Ok(()) } else { Err(Flaw::Foreign { found: found() }) }
+fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), ElfError> {
+    if holds { Ok(()) } else { Err(ElfError::Foreign { found: found() }) }
 }
 
 /// Returns a table of plain records, or an error if the file ends before it.
-fn table<'a, T: Pod>(bytes: &'a [u8], what: &str, offset: u64, size: u64) -> Result<&'a [T], Flaw> {
+fn table<'a, T: Pod>(bytes: &'a [u8], what: &str, offset: u64, size: u64) -> Result<&'a [T], ElfError> {
     let need = offset.saturating_add(size);
-    let raw = slice(bytes, offset, size).ok_or_else(|| Flaw::Truncated { what: what.to_owned(), need })?;
+    let raw = slice(bytes, offset, size).ok_or_else(|| ElfError::Truncated { what: what.to_owned(), need })?;
     records(raw, what)
 }

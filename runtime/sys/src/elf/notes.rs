@@ -2,13 +2,13 @@
 
 use object::elf::{NT_GNU_PROPERTY_TYPE_0, PT_GNU_PROPERTY, PT_NOTE};
 
-use super::{Elf, Flaw, ensure, slice, word};
+use super::{Elf, ElfError, ensure, read_u32, slice};
 
 /// Sizes of name and descriptor, and the type.
 const HEADER: usize = 12;
 
 /// Checks that every note segment is a sequence of whole notes.
-pub(super) fn check(elf: &Elf<'_>) -> Result<(), Flaw> {
+pub(super) fn check(elf: &Elf<'_>) -> Result<(), ElfError> {
     for segment in elf.segments.iter().filter(|segment| [PT_NOTE, PT_GNU_PROPERTY].contains(&segment.kind)) {
         let at = segment.addr;
         ensure(elf.mapped(at, segment.filesz).is_some(), || format!("the notes at {at:#x} are not mapped"))?;
@@ -25,7 +25,7 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<(), Flaw> {
 fn walk(raw: &[u8], align: usize) -> Option<()> {
     let mut at = 0;
     while at < raw.len() {
-        let [name_len, len, kind] = [word(raw, at)?, word(raw, at + 4)?, word(raw, at + 8)?];
+        let [name_len, len, kind] = [read_u32(raw, at)?, read_u32(raw, at + 4)?, read_u32(raw, at + 8)?];
         let name = at + HEADER;
         let start = name.checked_add(name_len as usize)?.checked_next_multiple_of(align)?;
         let end = start.checked_add(len as usize)?;
@@ -43,7 +43,7 @@ fn walk(raw: &[u8], align: usize) -> Option<()> {
 fn walk_properties(raw: &[u8]) -> Option<()> {
     let mut at = 0;
     while at < raw.len() {
-        let end = (at + 8).checked_add(word(raw, at + 4)? as usize)?;
+        let end = (at + 8).checked_add(read_u32(raw, at + 4)? as usize)?;
         raw.get(at..end)?;
         at = end.checked_next_multiple_of(8)?;
     }
@@ -65,14 +65,14 @@ mod tests {
 
     #[test]
     fn notes_end_with_their_segment() {
-        let row = [note(b"GNU\0", 3, &[7; 20]), note(b"GNU\0", 1, &[0; 16])].concat();
-        assert!(walk(&row, 4).is_some());
+        let records = [note(b"GNU\0", 3, &[7; 20]), note(b"GNU\0", 1, &[0; 16])].concat();
+        assert!(walk(&records, 4).is_some());
         assert!(walk(&[], 4).is_some());
-        for cut in (1..row.len()).filter(|cut| *cut != 36) {
-            assert!(walk(&row[..cut], 4).is_none(), "cut to {cut}");
+        for cut in (1..records.len()).filter(|cut| *cut != 36) {
+            assert!(walk(&records[..cut], 4).is_none(), "cut to {cut}");
         }
         for (at, what) in [(0, "name"), (4, "content"), (3, "name by gigabytes"), (7, "content by gigabytes")] {
-            let mut damaged = row.clone();
+            let mut damaged = records.clone();
             damaged[36 + at] = 0xff;
             assert!(walk(&damaged, 4).is_none(), "{what} reaches outside");
         }

@@ -14,7 +14,7 @@ use object::elf::{
 use object::{U64, elf};
 
 use super::symbols::Symbols;
-use super::{Code, Elf, Flaw, HOST, ensure, malformed, records};
+use super::{Code, Elf, ElfError, HOST, ensure, malformed, records};
 
 const WORD: u64 = 8;
 
@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Checks a relocation table whose first `relative` entries must write addresses of the library itself.
-    pub(super) fn table(&mut self, what: &str, raw: &[u8], relative: u64) -> Result<(), Flaw> {
+    pub(super) fn table(&mut self, what: &str, raw: &[u8], relative: u64) -> Result<(), ElfError> {
         let entries: &[Rela64<LE>] = records(raw, what)?;
         ensure(relative <= entries.len() as u64, || format!("{what} are miscounted"))?;
         for (index, entry) in (0..).zip(entries) {
@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Checks packed relocations: an even word is the next offset, an odd word has a bit for each following word.
-    pub(super) fn packed(&mut self, elf: &Elf<'_>, raw: &[u8]) -> Result<(), Flaw> {
+    pub(super) fn packed(&mut self, elf: &Elf<'_>, raw: &[u8]) -> Result<(), ElfError> {
         let what = "the packed relocations";
         let words: &[U64<LE>] = records(raw, what)?;
         let mut next = None;
@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the sections that are written to, after checking that every slot of an initializer or finalizer is written.
-    pub(super) fn finish(self) -> Result<BTreeSet<usize>, Flaw> {
+    pub(super) fn finish(self) -> Result<BTreeSet<usize>, ElfError> {
         for ground in &self.grounds {
             let empty = ground.slots.iter().flatten().position(|is_written| !is_written);
             ensure(empty.is_none(), || {
@@ -223,7 +223,7 @@ impl<'a> Walk<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{CODE, DATA, END, INIT, TABLES, ZEROES, library, says, with_thread_locals};
+    use super::super::fixture::{CODE, DATA, END, INIT, TABLES, ZEROES, library, outcome, with_thread_locals};
     use super::super::symbols::Symbols;
     use super::{EM_X86_64, HOST, Walk, elf};
 
@@ -260,10 +260,10 @@ mod tests {
     fn walked(entries: &[(u64, u32, u32, u64)], relative: u64) -> String {
         let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
         let elf = library(&bytes);
-        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|error| panic!("{error:?}"));
         let mut walk = Walk::new(&elf, &symbols, false);
         let walked = walk.table("the relocations", &table(entries), relative);
-        says(walked.and_then(|()| walk.finish()))
+        outcome(walked.and_then(|()| walk.finish()))
     }
 
     #[test]
@@ -307,11 +307,11 @@ mod tests {
         if HOST != EM_X86_64 {
             return;
         }
-        let says = |why: &str| format!("entry 2 of the relocations, for {DATA:#x}, {why}");
-        let cannot = says("requests something that a library cannot have");
-        assert_eq!(check((DATA, NAMED, 5, 0)), says("names no symbol"));
-        assert_eq!(check((DATA, elf::R_X86_64_COPY.0, 1, 0)), says("is of a type that no library has"));
-        assert_eq!(check((DATA, 4711, 0, 0)), says("is of a type that no library has"));
+        let reason = |why: &str| format!("entry 2 of the relocations, for {DATA:#x}, {why}");
+        let cannot = reason("requests something that a library cannot have");
+        assert_eq!(check((DATA, NAMED, 5, 0)), reason("names no symbol"));
+        assert_eq!(check((DATA, elf::R_X86_64_COPY.0, 1, 0)), reason("is of a type that no library has"));
+        assert_eq!(check((DATA, 4711, 0, 0)), reason("is of a type that no library has"));
         for entry in [
             (DATA, OWN, 0, END + 1),
             (DATA, OWN, 1, CODE),
@@ -323,7 +323,8 @@ mod tests {
             assert_eq!(check(entry), cannot, "{entry:?}");
         }
         // The library that defines the symbol may have no thread-locals.
-        let near = says("wants another library's thread-local near the thread: build that code without `initial-exec`");
+        let near =
+            reason("wants another library's thread-local near the thread: build that code without `initial-exec`");
         assert_eq!([OFFSET, DESCRIBED].map(|kind| check((DATA, kind, 4, 0))), [near.clone(), near]);
         let counted = "entry 2 of the relocations, for 0x2010, is counted as relative but is not";
         assert_eq!(walked(&[&SLOTS[..], &[(DATA, NAMED, 1, 0)]].concat(), 3), counted);
@@ -347,12 +348,12 @@ mod tests {
             (INIT, CALLED, 0, CODE),
             (INIT, MODULE, 4, 0),
         ] {
-            let says = check(entry);
+            let message = check(entry);
             assert!(
-                says.contains(
+                message.contains(
                     "would make the loader call an address that is not a function of the library for certain"
                 ),
-                "{entry:?}: {says}"
+                "{entry:?}: {message}"
             );
         }
     }
@@ -362,10 +363,10 @@ mod tests {
         let mut bytes = vec![0; ZEROES as usize];
         bytes[INIT as usize..][..24].copy_from_slice(&words.map(u64::to_le_bytes).concat());
         let (elf, raw) = (library(&bytes), symbols());
-        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|error| panic!("{error:?}"));
         let mut walk = Walk::new(&elf, &symbols, false);
         let raw: Vec<u8> = entries.iter().flat_map(|entry| entry.to_le_bytes()).collect();
-        says(walk.packed(&elf, &raw).and_then(|()| walk.finish()))
+        outcome(walk.packed(&elf, &raw).and_then(|()| walk.finish()))
     }
 
     #[test]
@@ -375,24 +376,24 @@ mod tests {
         assert_eq!(packed(&[INIT, INIT + 8, DATA], words), "whole");
         let back = "entry 1 of the packed relocations is out of order";
         assert_eq!(packed(&[INIT, INIT], words), back);
-        let says = |why: &str| format!("entry {why}");
-        assert_eq!(packed(&[0b11], words), says("0 of the packed relocations is for no location"));
+        let reason = |why: &str| format!("entry {why}");
+        assert_eq!(packed(&[0b11], words), reason("0 of the packed relocations is for no location"));
         assert_eq!(
             packed(&[INIT, 0b111], [CODE, DATA, DATA]),
-            says(
+            reason(
                 "1 of the packed relocations would make the loader call an address that is not a function of the library for certain: \
                  give that function no name that others see (`static`, or hidden)"
             )
         );
         assert_eq!(
             packed(&[INIT, 0b111], [CODE, CODE, 1 << 40]),
-            says("1 of the packed relocations is for no address")
+            reason("1 of the packed relocations is for no address")
         );
         assert_eq!(
             packed(&[CODE], words),
-            says("0 of the packed relocations would write where nothing may be written")
+            reason("0 of the packed relocations would write where nothing may be written")
         );
-        assert_eq!(packed(&[END], words), says("0 of the packed relocations is for no address"));
+        assert_eq!(packed(&[END], words), reason("0 of the packed relocations is for no address"));
     }
 
     #[test]
@@ -402,13 +403,13 @@ mod tests {
         }
         let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
         let elf = with_thread_locals(&bytes, 64, 8);
-        let symbols = Symbols::read(&elf, &raw, b"\0name\0", Some(64)).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", Some(64)).unwrap_or_else(|error| panic!("{error:?}"));
         let mut walk = Walk::new(&elf, &symbols, true);
         let entries = [&SLOTS[..], &[(DATA, OFFSET, 0, 0), (DATA, DESCRIBED, 0, 0)]].concat();
-        assert_eq!(says(walk.table("the relocations", &table(&entries), 0)), "whole");
+        assert_eq!(outcome(walk.table("the relocations", &table(&entries), 0)), "whole");
         let mut walk = Walk::new(&elf, &symbols, true);
         let past = walk.table("the relocations", &table(&[(END - 8, DESCRIBED, 0, 0)]), 0);
-        assert!(says(past).ends_with("would write where nothing may be written"));
+        assert!(outcome(past).ends_with("would write where nothing may be written"));
     }
 
     #[test]
@@ -416,7 +417,7 @@ mod tests {
         let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
         let mut elf = library(&bytes);
         elf.sections[1].size -= 64;
-        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|error| panic!("{error:?}"));
         let walk = Walk::new(&elf, &symbols, false);
         let lands = [CODE, INIT - 65, INIT - 64, INIT - 1, END, END + 1].map(|at| walk.land_of(at));
         assert_eq!(lands, [Some(true), Some(true), Some(false), Some(false), Some(false), None]);
@@ -428,8 +429,8 @@ mod tests {
         let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
         let mut elf = library(&bytes);
         elf.sections[2].flags &= !super::SHF_WRITE.0;
-        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|flaw| panic!("{flaw:?}"));
+        let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|error| panic!("{error:?}"));
         let empty = "nothing writes the address of a function into the slot at 0x2000, which the loader would call";
-        assert_eq!(says(Walk::new(&elf, &symbols, false).finish()), empty);
+        assert_eq!(outcome(Walk::new(&elf, &symbols, false).finish()), empty);
     }
 }

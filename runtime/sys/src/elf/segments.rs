@@ -7,7 +7,7 @@ use object::elf::{
     SHF_EXECINSTR, SHF_TLS, SHF_WRITE, SHT_DYNAMIC, SHT_NOBITS, SHT_NOTE,
 };
 
-use super::{Elf, Flaw, HOST, PAGE, Section, Segment, ensure, malformed};
+use super::{Elf, ElfError, HOST, PAGE, Section, Segment, ensure, malformed};
 
 /// Limit of the code model that cdylibs are built with.
 const MOST_MEMORY: u64 = 1 << 31;
@@ -21,14 +21,14 @@ const MOST_THREAD_LOCAL: u64 = 16 << 20;
 
 const MOST_THREAD_LOCAL_ALIGNMENT: u64 = PAGE;
 
-pub(super) fn check(elf: &Elf<'_>) -> Result<(), Flaw> {
+pub(super) fn check(elf: &Elf<'_>) -> Result<(), ElfError> {
     check_loads(elf)?;
-    elf.sections.iter().filter(|section| section.is_loaded()).try_for_each(|s| check_place(elf, s))?;
+    elf.sections.iter().filter(|section| section.is_loaded()).try_for_each(|s| check_location(elf, s))?;
     elf.segments.iter().enumerate().try_for_each(|(index, _)| check_segment(elf, index))?;
     check_counterparts(elf)
 }
 
-fn check_loads(elf: &Elf<'_>) -> Result<(), Flaw> {
+fn check_loads(elf: &Elf<'_>) -> Result<(), ElfError> {
     let loads: Vec<_> = elf.loads().collect();
     let (Some(first), Some(last)) = (loads.first(), loads.last()) else {
         return Err(malformed("no segment is to be loaded"));
@@ -47,7 +47,7 @@ fn check_loads(elf: &Elf<'_>) -> Result<(), Flaw> {
 }
 
 /// Checks that a load segment ends with its last section, in the file and in memory, and has exactly the permissions of its sections.
-fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), Flaw> {
+fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), ElfError> {
     let at = load.addr;
     ensure(load.addr.checked_add(load.memsz).is_some(), || format!("segment {at:#x} wraps around memory"))?;
     ensure(load.align.is_power_of_two() && (PAGE..=MOST_ALIGNMENT).contains(&load.align), || {
@@ -60,23 +60,23 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), Flaw> {
     let file_end = in_file.map(|section| section.file_end()).max();
     let end = inside.iter().map(|section| section.end()).max();
     // lld extends the last code segment to a page boundary, so that its padding is not trimmed.
-    let ends_at = |said: u64, seen: u64| said == seen || Some(said) == seen.checked_next_multiple_of(PAGE);
-    ensure(file_end.is_none_or(|seen| ends_at(load.file_end(), seen)), || {
+    let ends_at = |stated: u64, actual: u64| stated == actual || Some(stated) == actual.checked_next_multiple_of(PAGE);
+    ensure(file_end.is_none_or(|actual| ends_at(load.file_end(), actual)), || {
         format!("segment {at:#x} does not end with its last section in the file")
     })?;
-    ensure(end.is_some_and(|seen| ends_at(load.end(), seen)), || {
+    ensure(end.is_some_and(|actual| ends_at(load.end(), actual)), || {
         format!("segment {at:#x} does not end with its last section in memory")
     })?;
-    let asked = |section_flag: u64| inside.iter().any(|section| section.has(section_flag));
+    let is_needed = |section_flag: u64| inside.iter().any(|section| section.has(section_flag));
     let right = load.allows(PF_R.0)
-        && load.allows(PF_W.0) == asked(SHF_WRITE.0)
-        && load.allows(PF_X.0) == asked(SHF_EXECINSTR.0)
+        && load.allows(PF_W.0) == is_needed(SHF_WRITE.0)
+        && load.allows(PF_X.0) == is_needed(SHF_EXECINSTR.0)
         && !(load.allows(PF_W.0) && load.allows(PF_X.0));
     ensure(right, || format!("segment {at:#x} has flags {:#x}, its sections need others", load.flags))
 }
 
 /// Checks that a loaded section is in a load segment, at the same offset in the file and in memory.
-fn check_place(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), Flaw> {
+fn check_location(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), ElfError> {
     let Section { name, addr, size, offset, .. } = section;
     if section.is_thread_zeroes() {
         return Ok(()); // checked with the thread-local segment
@@ -93,13 +93,13 @@ fn check_place(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), Flaw> {
     ensure(right, || format!("section {name} is not where its segment maps it from"))
 }
 
-fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), Flaw> {
+fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), ElfError> {
     let segment = &elf.segments[index];
     let Segment { kind, flags, offset, addr, filesz, memsz, align, .. } = segment;
     let what = || format!("program header {index} (type {:#x})", kind.0);
     let file_end = offset.checked_add(*filesz).unwrap_or(u64::MAX);
     if file_end > elf.bytes.len() as u64 {
-        return Err(Flaw::Truncated { what: what(), need: file_end });
+        return Err(ElfError::Truncated { what: what(), need: file_end });
     }
     ensure(segment.paddr == *addr, || format!("{} has two addresses", what()))?;
     ensure(*align == 0 || align.is_power_of_two(), || format!("{} has alignment {align}", what()))?;
@@ -192,7 +192,7 @@ fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
 }
 
 /// Checks that the sections have their program headers: thread-locals, unwind tables, the dynamic table.
-fn check_counterparts(elf: &Elf<'_>) -> Result<(), Flaw> {
+fn check_counterparts(elf: &Elf<'_>) -> Result<(), ElfError> {
     let has = |kind: ProgramType| elf.segments.iter().any(|segment| segment.kind == kind);
     let locals = elf.sections.iter().any(|section| section.is_loaded() && section.has(SHF_TLS.0));
     ensure(has(PT_GNU_STACK), || "the segment that makes the stack non-executable is missing".to_owned())?;
@@ -206,8 +206,8 @@ fn check_counterparts(elf: &Elf<'_>) -> Result<(), Flaw> {
 #[cfg(test)]
 mod tests {
     use super::super::Elf;
-    use super::super::fixture::{CODE, INIT, ZEROES, library, says, with_constants, with_thread_locals};
-    use super::{MOST_THREAD_LOCAL, PAGE, PF_W, SHT_NOBITS, Section, check_loads, check_place, check_segment};
+    use super::super::fixture::{CODE, INIT, ZEROES, library, outcome, with_constants, with_thread_locals};
+    use super::{MOST_THREAD_LOCAL, PAGE, PF_W, SHT_NOBITS, Section, check_loads, check_location, check_segment};
 
     const BYTES: &[u8] = &[0; ZEROES as usize];
     const ADDED: usize = 4;
@@ -215,7 +215,7 @@ mod tests {
     fn loads(change: impl FnOnce(&mut Elf<'_>)) -> String {
         let mut elf = library(BYTES);
         change(&mut elf);
-        says(check_loads(&elf))
+        outcome(check_loads(&elf))
     }
 
     #[test]
@@ -244,21 +244,21 @@ mod tests {
 
     #[test]
     fn zeroes_follow_the_bytes_of_the_file() {
-        let place = |change: fn(&mut Section<'_>)| {
+        let check = |change: fn(&mut Section<'_>)| {
             let mut elf = library(BYTES);
             let at = elf.sections.iter().position(|section| section.kind == SHT_NOBITS).expect("it has some");
             change(&mut elf.sections[at]);
-            says(check_place(&elf, &elf.sections[at]))
+            outcome(check_location(&elf, &elf.sections[at]))
         };
-        assert_eq!(place(|_| {}), "whole");
+        assert_eq!(check(|_| {}), "whole");
         let wrong = "section .bss is not where its segment maps it from";
-        assert_eq!(place(|zeroes| (zeroes.addr, zeroes.size) = (0, 64)), wrong, "the headers");
-        assert_eq!(place(|zeroes| (zeroes.addr, zeroes.size) = (ZEROES - 8, 8)), wrong, "variables");
+        assert_eq!(check(|zeroes| (zeroes.addr, zeroes.size) = (0, 64)), wrong, "the headers");
+        assert_eq!(check(|zeroes| (zeroes.addr, zeroes.size) = (ZEROES - 8, 8)), wrong, "variables");
     }
 
     #[test]
     fn thread_locals_have_a_size_that_fits_a_thread() {
-        let check = |memsz, align| says(check_segment(&with_thread_locals(BYTES, memsz, align), ADDED));
+        let check = |memsz, align| outcome(check_segment(&with_thread_locals(BYTES, memsz, align), ADDED));
         let wrong = "program header 4 (type 0x7) does not agree with the sections";
         assert_eq!(check(64, 8), "whole");
         assert_eq!(check(MOST_THREAD_LOCAL, 64), "whole");
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn relro_covers_variables_of_one_load_segment() {
-        let check = |addr, memsz| says(check_segment(&with_constants(BYTES, addr, memsz), ADDED));
+        let check = |addr, memsz| outcome(check_segment(&with_constants(BYTES, addr, memsz), ADDED));
         let wrong = "program header 4 (type 0x6474e552) does not agree with the sections";
         assert_eq!(check(INIT, PAGE), "whole");
         assert_eq!(check(INIT, 2 * PAGE), wrong, "other variables");

@@ -10,7 +10,7 @@ use object::elf::{
 };
 
 use super::symbols::LONGEST_NAME;
-use super::{Elf, HOST, Section, headers, records, text};
+use super::{Elf, HOST, Section, headers, records, string_at};
 
 /// Use of the static thread-local storage by a library.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -60,7 +60,7 @@ fn names(elf: &Elf<'_>, offsets: &BTreeSet<u64>) -> Vec<String> {
             let start = symbol.st_value.get(LE);
             let end = start.checked_add(symbol.st_size.get(LE).max(1))?;
             offsets.range(start..end).next()?;
-            Some((start, text(strings?, symbol.st_name.get(LE).into(), LONGEST_NAME)?.to_owned()))
+            Some((start, string_at(strings?, symbol.st_name.get(LE).into(), LONGEST_NAME)?.to_owned()))
         })
         .collect();
     found.sort();

@@ -5,7 +5,7 @@ use object::elf::{
     SHN_ABS, SHN_LORESERVE, STB_GNU_UNIQUE, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_TLS, STV_DEFAULT, Sym64,
 };
 
-use super::{Code, Elf, Flaw, ensure, malformed, records, text};
+use super::{Code, Elf, ElfError, ensure, malformed, records, string_at};
 
 /// C++ symbol names may have some kilobytes.
 pub(super) const LONGEST_NAME: usize = 65_535;
@@ -14,11 +14,11 @@ pub(super) struct Symbols<'a> {
     entries: &'a [Sym64<LE>],
     /// Names of the undefined symbols, including weak ones.
     pub(super) imports: Vec<String>,
-    places: Vec<usize>,
+    import_indices: Vec<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum SymbolPlace {
+enum SymbolLocation {
     Elsewhere,
     Here(usize),
     /// A number without a location.
@@ -28,27 +28,27 @@ enum SymbolPlace {
 
 impl<'a> Symbols<'a> {
     /// Parses and checks a symbol table with its names in `strings`.
-    pub(super) fn read(elf: &Elf<'_>, raw: &'a [u8], strings: &[u8], locals: Option<u64>) -> Result<Self, Flaw> {
+    pub(super) fn read(elf: &Elf<'_>, raw: &'a [u8], strings: &[u8], locals: Option<u64>) -> Result<Self, ElfError> {
         let entries: &[Sym64<LE>] = records(raw, "the dynamic symbols")?;
         let first = entries.first().ok_or_else(|| malformed("the dynamic symbols are missing"))?;
         let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;
         ensure(is_null, || "dynamic symbol 0 is not empty".to_owned())?;
-        let (mut imports, mut places, ground) = (Vec::new(), Vec::new(), Code::of(elf));
+        let (mut imports, mut import_indices, ground) = (Vec::new(), Vec::new(), Code::of(elf));
         // Limits the total length of names, which may share suffixes.
         let mut room = strings.len().saturating_mul(4);
         for (index, symbol) in entries.iter().enumerate() {
-            let name = text(strings, u64::from(symbol.st_name.get(LE)), LONGEST_NAME);
+            let name = string_at(strings, u64::from(symbol.st_name.get(LE)), LONGEST_NAME);
             let name = name.ok_or_else(|| malformed(format!("dynamic symbol {index} has no valid name")))?;
             let rest = room.checked_sub(name.len());
             room = rest.ok_or_else(|| malformed(format!("dynamic symbols up to {index} have too much of a name")))?;
             let wrong = |what: &str| format!("dynamic symbol {index} ({name}) {what}");
             let (value, size, kind) = (symbol.st_value.get(LE), symbol.st_size.get(LE), symbol.st_info.0 & 0xf);
-            let place = place(symbol);
-            match place {
-                SymbolPlace::Elsewhere => ensure(value == 0, || wrong("is defined elsewhere and has a value"))?,
-                SymbolPlace::Number => ensure(kind != STT_TLS.0, || wrong("is a thread-local and a number"))?,
-                SymbolPlace::Unknown => return Err(malformed(wrong("is of no section"))),
-                SymbolPlace::Here(section) => {
+            let location = location(symbol);
+            match location {
+                SymbolLocation::Elsewhere => ensure(value == 0, || wrong("is defined elsewhere and has a value"))?,
+                SymbolLocation::Number => ensure(kind != STT_TLS.0, || wrong("is a thread-local and a number"))?,
+                SymbolLocation::Unknown => return Err(malformed(wrong("is of no section"))),
+                SymbolLocation::Here(section) => {
                     ensure(section < elf.sections.len(), || wrong("is of no section"))?;
                     let inside = match locals {
                         _ if kind != STT_TLS.0 => elf.load_of(value, size).is_some(),
@@ -59,32 +59,33 @@ impl<'a> Symbols<'a> {
                 }
             }
             // The loader calls these to determine the address.
-            let called = kind == STT_GNU_IFUNC.0 && place != SymbolPlace::Elsewhere;
-            let code = matches!(place, SymbolPlace::Here(_)) && ground.holds(value);
+            let called = kind == STT_GNU_IFUNC.0 && location != SymbolLocation::Elsewhere;
+            let code = matches!(location, SymbolLocation::Here(_)) && ground.holds(value);
             ensure(!called || code, || wrong("is resolved by something other than code"))?;
-            ensure(kind != STT_FUNC.0 || place == SymbolPlace::Elsewhere || code, || {
+            ensure(kind != STT_FUNC.0 || location == SymbolLocation::Elsewhere || code, || {
                 wrong("is a function and no code")
             })?;
-            if place == SymbolPlace::Elsewhere && !name.is_empty() {
+            if location == SymbolLocation::Elsewhere && !name.is_empty() {
                 imports.push(name.to_owned());
-                places.push(index);
+                import_indices.push(index);
             }
         }
-        Ok(Self { entries, imports, places })
+        Ok(Self { entries, imports, import_indices })
     }
 
     /// Returns the table index of each of the [imports](Symbols::imports).
-    pub(super) fn places(&self) -> &[usize] {
-        &self.places
+    pub(super) fn import_indices(&self) -> &[usize] {
+        &self.import_indices
     }
 
     /// Returns the names of the defined symbols that are unique per process.
     pub(super) fn unique(&self, strings: &[u8]) -> Vec<String> {
         let is_unique = |entry: &&Sym64<LE>| {
             entry.st_info.0 >> 4 == STB_GNU_UNIQUE.0
-                && matches!(place(entry), SymbolPlace::Here(_) | SymbolPlace::Number)
+                && matches!(location(entry), SymbolLocation::Here(_) | SymbolLocation::Number)
         };
-        let name = |entry: &Sym64<LE>| text(strings, u64::from(entry.st_name.get(LE)), LONGEST_NAME).map(str::to_owned);
+        let name =
+            |entry: &Sym64<LE>| string_at(strings, u64::from(entry.st_name.get(LE)), LONGEST_NAME).map(str::to_owned);
         self.entries.iter().filter(is_unique).filter_map(name).collect()
     }
 
@@ -100,23 +101,23 @@ impl<'a> Symbols<'a> {
     pub(super) fn is_own_thread_local(&self, symbol: usize) -> bool {
         let Some(entry) = self.entries.get(symbol) else { return false };
         let (is_local, is_hidden) = (entry.st_info.0 >> 4 == STB_LOCAL.0, entry.st_other.0 & 3 != STV_DEFAULT.0);
-        self.is_thread_local(symbol) && matches!(place(entry), SymbolPlace::Here(_)) && (is_local || is_hidden)
+        self.is_thread_local(symbol) && matches!(location(entry), SymbolLocation::Here(_)) && (is_local || is_hidden)
     }
 }
 
-fn place(symbol: &Sym64<LE>) -> SymbolPlace {
+fn location(symbol: &Sym64<LE>) -> SymbolLocation {
     match symbol.st_shndx.get(LE).0 {
-        0 => SymbolPlace::Elsewhere,
-        section if section < SHN_LORESERVE => SymbolPlace::Here(section.into()),
-        section if section == SHN_ABS.0 => SymbolPlace::Number,
-        _ => SymbolPlace::Unknown,
+        0 => SymbolLocation::Elsewhere,
+        section if section < SHN_LORESERVE => SymbolLocation::Here(section.into()),
+        section if section == SHN_ABS.0 => SymbolLocation::Number,
+        _ => SymbolLocation::Unknown,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Section;
-    use super::super::fixture::{CODE, DATA, END, library, says};
+    use super::super::fixture::{CODE, DATA, END, library, outcome};
     use super::Symbols;
 
     const HERE: u16 = 3;
@@ -130,7 +131,7 @@ mod tests {
 
     fn read(raw: &[u8], strings: &[u8], locals: Option<u64>) -> String {
         let bytes = vec![0; DATA as usize];
-        says(Symbols::read(&library(&bytes), raw, strings, locals))
+        outcome(Symbols::read(&library(&bytes), raw, strings, locals))
     }
 
     /// Checks a symbol after the empty one. Returns the result without the symbol's name.
@@ -154,7 +155,7 @@ mod tests {
         ] {
             assert_eq!(check(kind, section, value, size), "whole", "{kind} in {section} at {value:#x}");
         }
-        for (kind, section, value, size, says) in [
+        for (kind, section, value, size, expected) in [
             (object, HERE, END, 1, "is in no segment"),
             (object, HERE, DATA, 1 << 20, "is in no segment"),
             (object, HERE, u64::MAX, 8, "is in no segment"),
@@ -169,7 +170,7 @@ mod tests {
             (local, HERE, u64::MAX, 1, "is in no segment"),
             (local, NUMBER, 0, 0, "is a thread-local and a number"),
         ] {
-            assert_eq!(check(kind, section, value, size), says, "{kind} in {section} at {value:#x}");
+            assert_eq!(check(kind, section, value, size), expected, "{kind} in {section} at {value:#x}");
         }
         let raw = [vec![0; 24], symbol(1, local, HERE, 0, 8)].concat();
         assert_eq!(read(&raw, b"\0name\0", None), "dynamic symbol 1 (name) is in no segment", "there are none");
@@ -199,7 +200,7 @@ mod tests {
         elf.sections.extend((0..4096).flat_map(|at| [each(at), each(at), each(at), each(at)]));
         let symbols = (0..2_000_000_u64).flat_map(|at| symbol(0, 2, 1, CODE + at % 4096, 0));
         let raw: Vec<u8> = [0; 24].into_iter().chain(symbols).collect();
-        assert_eq!(says(Symbols::read(&elf, &raw, b"\0", None)), "whole");
+        assert_eq!(outcome(Symbols::read(&elf, &raw, b"\0", None)), "whole");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use object::elf::{Verdaux, Verdef, Vernaux, Verneed};
 use object::pod::from_bytes;
 use object::{LittleEndian as LE, U16};
 
-use super::{Flaw, ensure, malformed, records, text};
+use super::{ElfError, ensure, malformed, records, string_at};
 
 /// Limit of the names of versions and libraries.
 const LONGEST_NAME: usize = 4095;
@@ -16,13 +16,13 @@ const LONGEST_NAME: usize = 4095;
 const NUMBER: u16 = 0x7fff;
 
 /// Walks the needed versions as the loader does. Returns the largest version number.
-pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTreeSet<&str>) -> Result<u16, Flaw> {
+pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTreeSet<&str>) -> Result<u16, ElfError> {
     let mut highest = 0;
     let mut chain = Chain::new(raw, "needed versions", count)?;
     while let Some((index, at)) = chain.next()? {
         let file: &Verneed<LE> = chain.record(at)?;
         chain.step(file.vn_version.get(LE), file.vn_next.get(LE))?;
-        let name = text(strings, u64::from(file.vn_file.get(LE)), LONGEST_NAME);
+        let name = string_at(strings, u64::from(file.vn_file.get(LE)), LONGEST_NAME);
         let name = name.ok_or_else(|| malformed(format!("needed version {index} is of a library without a name")))?;
         // The loader ends the process if a version refers to a library that is not needed.
         ensure(needed.contains(name), || {
@@ -32,7 +32,7 @@ pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTre
         while let Some((entry, at)) = versions.next()? {
             let version: &Vernaux<LE> = versions.record(at)?;
             versions.step(1, version.vna_next.get(LE))?;
-            let named = text(strings, u64::from(version.vna_name.get(LE)), LONGEST_NAME).is_some();
+            let named = string_at(strings, u64::from(version.vna_name.get(LE)), LONGEST_NAME).is_some();
             ensure(named, || format!("version {entry} of {name} has no valid name"))?;
             highest = highest.max(version.vna_other.get(LE).0 & NUMBER);
         }
@@ -42,7 +42,7 @@ pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTre
 }
 
 /// Walks the defined versions as the loader does. Returns the largest version number.
-pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u16, Flaw> {
+pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u16, ElfError> {
     let mut highest = 0;
     let mut chain = Chain::new(raw, "defined versions", count)?;
     while let Some((index, at)) = chain.next()? {
@@ -52,7 +52,7 @@ pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u1
         while let Some((_, at)) = names.next()? {
             let name: &Verdaux<LE> = names.record(at)?;
             names.step(1, name.vda_next.get(LE))?;
-            let named = text(strings, u64::from(name.vda_name.get(LE)), LONGEST_NAME).is_some();
+            let named = string_at(strings, u64::from(name.vda_name.get(LE)), LONGEST_NAME).is_some();
             ensure(named, || format!("defined version {index} has no valid name"))?;
         }
         chain.left = names.left;
@@ -62,7 +62,7 @@ pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u1
 }
 
 /// Checks that there is one version for each symbol, and that the loader's table contains all of them.
-pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<(), Flaw> {
+pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<(), ElfError> {
     let numbers: &[U16<LE>] = records(raw, "the versions of symbols")?;
     ensure(numbers.len() == symbols, || format!("there are {} versions for {symbols} symbols", numbers.len()))?;
     let wrong = numbers.iter().position(|number| number.get(LE) & NUMBER > highest);
@@ -88,14 +88,14 @@ struct Chain<'a> {
 impl<'a> Chain<'a> {
     const SMALLEST: usize = size_of::<Verdaux<LE>>();
 
-    fn new(raw: &'a [u8], what: &'static str, count: u64) -> Result<Self, Flaw> {
+    fn new(raw: &'a [u8], what: &'static str, count: u64) -> Result<Self, ElfError> {
         let chain = Self { raw, what, count, index: 0, at: Some(0), left: raw.len() / Self::SMALLEST };
         ensure(count > 0, || chain.torn())?;
         Ok(chain)
     }
 
     /// Starts a nested chain `skip` bytes after the record at `at`.
-    fn part(whole: &mut Self, at: usize, skip: u32, count: u16) -> Result<Self, Flaw> {
+    fn part(whole: &mut Self, at: usize, skip: u32, count: u16) -> Result<Self, ElfError> {
         let at = at.checked_add(skip as usize);
         let part = Self { at, count: count.into(), index: 0, ..*whole };
         ensure(count > 0 && at.is_some(), || part.torn())?;
@@ -107,19 +107,19 @@ impl<'a> Chain<'a> {
     }
 
     /// Returns index and offset of the next record. The caller must then call `step`.
-    fn next(&mut self) -> Result<Option<(u64, usize)>, Flaw> {
+    fn next(&mut self) -> Result<Option<(u64, usize)>, ElfError> {
         let Some(at) = self.at else { return Ok(None) };
         self.left = self.left.checked_sub(1).ok_or_else(|| malformed(self.torn()))?;
         self.index += 1;
         Ok(Some((self.index - 1, at)))
     }
 
-    fn record<T: object::pod::Pod>(&self, at: usize) -> Result<&'a T, Flaw> {
+    fn record<T: object::pod::Pod>(&self, at: usize) -> Result<&'a T, ElfError> {
         let raw = self.raw.get(at..).ok_or_else(|| malformed(self.torn()))?;
         from_bytes(raw).map(|(record, _)| record).map_err(|()| malformed(self.torn()))
     }
 
-    fn step(&mut self, format: u16, step: u32) -> Result<(), Flaw> {
+    fn step(&mut self, format: u16, step: u32) -> Result<(), ElfError> {
         let is_last = self.index == self.count;
         ensure(format == 1 && (step == 0) == is_last, || self.torn())?;
         let next = self.at.and_then(|at| at.checked_add(step as usize)).ok_or_else(|| malformed(self.torn()))?;
@@ -130,7 +130,7 @@ impl<'a> Chain<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BTreeSet, Flaw, check_defined, check_needed, check_numbers};
+    use super::{BTreeSet, ElfError, check_defined, check_needed, check_numbers};
 
     const STRINGS: &[u8] = b"\0libc.so.6\0GLIBC_2.34\0LIB_1\0";
     const LIBC: u32 = 1;
@@ -157,16 +157,16 @@ mod tests {
         [at, next].map(u32::to_le_bytes).concat()
     }
 
-    fn says<T: std::fmt::Debug>(result: Result<T, Flaw>) -> String {
+    fn outcome<T: std::fmt::Debug>(result: Result<T, ElfError>) -> String {
         match result {
             Ok(number) => format!("whole: {number:?}"),
-            Err(Flaw::Malformed { what }) => what,
+            Err(ElfError::Malformed { what }) => what,
             Err(other) => format!("{other:?}"),
         }
     }
 
     fn needed(parts: &[Vec<u8>], count: u64) -> String {
-        says(check_needed(&parts.concat(), STRINGS, count, &BTreeSet::from(["libc.so.6"])))
+        outcome(check_needed(&parts.concat(), STRINGS, count, &BTreeSet::from(["libc.so.6"])))
     }
 
     #[test]
@@ -216,16 +216,16 @@ mod tests {
 
     #[test]
     fn defined_versions_are_walked_to_their_end() {
-        let row = [definition(1, 20, 28), name(LIBC, 0), definition(2, 20, 0), name(LIB, 0)].concat();
-        assert_eq!(says(check_defined(&row, STRINGS, 2)), "whole: 2");
+        let records = [definition(1, 20, 28), name(LIBC, 0), definition(2, 20, 0), name(LIB, 0)].concat();
+        assert_eq!(outcome(check_defined(&records, STRINGS, 2)), "whole: 2");
         let torn = "the defined versions are not a whole chain";
-        assert_eq!(says(check_defined(&row, STRINGS, 1)), torn);
-        assert_eq!(says(check_defined(&row, STRINGS, 3)), torn);
-        assert_eq!(says(check_defined(&row[..50], STRINGS, 2)), torn);
+        assert_eq!(outcome(check_defined(&records, STRINGS, 1)), torn);
+        assert_eq!(outcome(check_defined(&records, STRINGS, 3)), torn);
+        assert_eq!(outcome(check_defined(&records[..50], STRINGS, 2)), torn);
         let outside = [definition(1, 21, 0), name(LIBC, 0)].concat();
-        assert_eq!(says(check_defined(&outside, STRINGS, 1)), torn);
+        assert_eq!(outcome(check_defined(&outside, STRINGS, 1)), torn);
         let nameless = [definition(1, 20, 0), name(999, 0)].concat();
-        assert_eq!(says(check_defined(&nameless, STRINGS, 1)), "defined version 0 has no valid name");
+        assert_eq!(outcome(check_defined(&nameless, STRINGS, 1)), "defined version 0 has no valid name");
     }
 
     #[test]
@@ -239,20 +239,20 @@ mod tests {
         let mut parts: Vec<_> = (0..=last).map(|at| definition(at, if at == last { 0 } else { 20 })).collect();
         parts.extend((0..=last).map(|at| name(LIB, if at == last { 0 } else { 8 })));
         let torn = "the defined versions are not a whole chain";
-        assert_eq!(says(check_defined(&parts.concat(), STRINGS, count.into())), torn);
+        assert_eq!(outcome(check_defined(&parts.concat(), STRINGS, count.into())), torn);
     }
 
     #[test]
     fn symbols_have_existing_versions() {
-        assert_eq!(says(check_numbers(&halves(&[0, 1, 0x8003]), 3, 3)), "whole: ()");
+        assert_eq!(outcome(check_numbers(&halves(&[0, 1, 0x8003]), 3, 3)), "whole: ()");
         assert_eq!(
-            says(check_numbers(&halves(&[0, 1, 4]), 3, 3)),
+            outcome(check_numbers(&halves(&[0, 1, 4]), 3, 3)),
             "dynamic symbol 2 has version 4, the versions end with 3"
         );
         assert_eq!(
-            says(check_numbers(&halves(&[0, 1]), 2, 0)),
+            outcome(check_numbers(&halves(&[0, 1]), 2, 0)),
             "dynamic symbol 1 has version 1, the versions end with 0"
         );
-        assert_eq!(says(check_numbers(&halves(&[0]), 2, 3)), "there are 1 versions for 2 symbols");
+        assert_eq!(outcome(check_numbers(&halves(&[0]), 2, 3)), "there are 1 versions for 2 symbols");
     }
 }

@@ -36,7 +36,7 @@ impl StageDir {
     ) -> Result<StagedFile, StageError> {
         let mut staged = self.named(label);
         staged.needs(image.needed());
-        let written = placed(image, patches).and_then(|patches| {
+        let written = located(image, patches).and_then(|patches| {
             image.meets(self.demands()).map_err(io::Error::other)?;
             let mut file = self.create(&staged)?;
             file.write_all(image.bytes())?;
@@ -66,7 +66,7 @@ impl StageDir {
         let mut staged = self.named(label);
         staged.needs(image.needed());
         let library = image.name().to_owned();
-        let renamed = placed(&image, patches).and_then(|patches| {
+        let renamed = located(&image, patches).and_then(|patches| {
             staged.take(image.into_copy().ok_or_else(|| io::Error::other("the copy is missing"))?)?;
             Ok(patches)
         });
@@ -74,13 +74,13 @@ impl StageDir {
     }
 }
 
-fn placed(image: &ImageFile, patches: &[Patch<'_>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
-    let place = |(section, offset, patch): &Patch<'_>| {
+fn located(image: &ImageFile, patches: &[Patch<'_>]) -> io::Result<Vec<(u64, Vec<u8>)>> {
+    let locate = |(section, offset, patch): &Patch<'_>| {
         let misfit = || io::Error::other(format!("{} bytes at {offset} do not fit section {section}", patch.len()));
         let range = image.section_range(section).ok_or_else(misfit)?;
         let start = range.start.checked_add(*offset).ok_or_else(misfit)?;
         let end = start.checked_add(patch.len()).filter(|end| *end <= range.end);
         end.map(|_| (start as u64, patch.to_vec())).ok_or_else(misfit)
     };
-    patches.iter().map(place).collect()
+    patches.iter().map(locate).collect()
 }

@@ -16,10 +16,10 @@ mod fds;
 mod fence;
 mod fork;
 mod frames;
+mod handler_arguments;
 mod handlers;
 pub(crate) mod hooks;
 mod lease;
-mod lent;
 mod loaded;
 mod locals;
 mod lookups;
@@ -46,13 +46,13 @@ mod signals;
 mod sources;
 mod stacks;
 mod started;
-mod strays;
 mod streams;
 mod system_log;
 #[cfg(target_arch = "x86_64")]
-mod tails;
+mod tail_calls;
 mod threads;
 mod timers;
+mod untracked;
 
 pub(crate) use c::kernel::{clock, coarse_clock, unshare_folder};
 pub(crate) use c::loader::file_at;
@@ -63,8 +63,8 @@ pub(crate) use fence::Fence;
 pub(crate) use lease::Lease;
 pub(crate) use lookups::note_for_all;
 pub(crate) use mapping::Mapping;
-pub(crate) use names::told_name;
-pub(crate) use panics::{panics_are_told, report_panics, tell_panic};
+pub(crate) use names::reported_name;
+pub(crate) use panics::{are_panics_reported, report_panics, write_panic};
 pub(crate) use records::Records;
 pub(crate) use rings::own_ring;
 pub(crate) use threads::thread_stack;
@@ -105,7 +105,7 @@ pub(crate) const REPAIRS: &[Repair] = &[
     c_heap::REPAIR,
     memory::REPAIR,
     fds::REPAIR,
-    strays::REPAIR,
+    untracked::REPAIR,
     rings::REPAIR,
     companions::REPAIR,
     robust::REPAIR,
@@ -194,7 +194,7 @@ pub(crate) fn wake_all(word: &AtomicU32) {
 /// Runs the calling thread's pending destructors if any image is ending.
 pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
     children::reap_ended();
-    if is_any_ending { locals::settle_ending() } else { 0 }
+    if is_any_ending { locals::run_ending() } else { 0 }
 }
 
 /// Returns the segments of the image that contains this address.

@@ -87,7 +87,7 @@ pub(crate) fn own_ring(_fd: i32) -> bool {
     false
 }
 
-pub(crate) fn told_name(_tid: i32) -> Option<String> {
+pub(crate) fn reported_name(_tid: i32) -> Option<String> {
     None
 }
 
@@ -115,15 +115,15 @@ impl Fence {
 }
 
 /// Functions without an implementation on this platform.
-macro_rules! not_told {
-    ($($what:ident: $answer:ty),* $(,)?) => {$(
-        pub(crate) fn $what() -> io::Result<$answer> {
+macro_rules! unsupported {
+    ($($what:ident: $value:ty),* $(,)?) => {$(
+        pub(crate) fn $what() -> io::Result<$value> {
             Err(io::ErrorKind::Unsupported.into())
         }
     )*};
 }
 
-not_told! {
+unsupported! {
     fds: Vec<(i32, String)>,
     keys_in_use: usize,
     mapped_files: Vec<PathBuf>,
@@ -173,11 +173,11 @@ pub(crate) fn file_at(_address: usize) -> Option<PathBuf> {
 
 pub(crate) fn report_panics(_folder: File, _list: File) {}
 
-pub(crate) fn panics_are_told() -> bool {
+pub(crate) fn are_panics_reported() -> bool {
     false
 }
 
-pub(crate) fn tell_panic(_at: &crate::panic_places::At<'_>) {}
+pub(crate) fn write_panic(_at: &crate::panic_places::At<'_>) {}
 
 /// Returns an error: the signals of the platform are unknown.
 pub(crate) fn report_crashes(_files: [File; 3]) -> io::Result<()> {

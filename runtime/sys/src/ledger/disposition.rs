@@ -1,7 +1,7 @@
 //! Effective disposition of a signal, computed from the requests of several images and of the process.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Wish {
+pub(crate) enum Disposition {
     /// Default action of the system.
     Default,
     Ignore,
@@ -24,48 +24,49 @@ impl Effect {
     ///
     /// Handlers are always called, so an image can silence neither the process's own handler nor that of another image. Without
     /// handlers, the last request counts.
-    pub(crate) fn of(original: Wish, images: impl IntoIterator<Item = Wish>) -> Self {
+    pub(crate) fn of(original: Disposition, images: impl IntoIterator<Item = Disposition>) -> Self {
         let mut last = None;
-        for wish in images {
-            if wish == Wish::Handle {
+        for disposition in images {
+            if disposition == Disposition::Handle {
                 return Self::Dispatch;
             }
-            last = Some(wish);
+            last = Some(disposition);
         }
         match (original, last) {
-            (Wish::Handle, _) | (_, None) => Self::Original,
-            (_, Some(Wish::Ignore)) => Self::Ignore,
-            (_, Some(Wish::Default | Wish::Handle)) => Self::Default,
+            (Disposition::Handle, _) | (_, None) => Self::Original,
+            (_, Some(Disposition::Ignore)) => Self::Ignore,
+            (_, Some(Disposition::Default | Disposition::Handle)) => Self::Default,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, Wish};
+    use super::{Disposition, Effect};
 
-    const WISHES: [Wish; 3] = [Wish::Default, Wish::Ignore, Wish::Handle];
+    const DISPOSITIONS: [Disposition; 3] = [Disposition::Default, Disposition::Ignore, Disposition::Handle];
 
-    fn pairs() -> impl Iterator<Item = (Wish, Vec<Wish>)> {
-        let none = WISHES.map(|original| (original, vec![]));
-        let one = WISHES.into_iter().flat_map(|o| WISHES.map(|first| (o, vec![first])));
-        let two =
-            WISHES.into_iter().flat_map(|o| WISHES.into_iter().flat_map(move |a| WISHES.map(|b| (o, vec![a, b]))));
+    fn pairs() -> impl Iterator<Item = (Disposition, Vec<Disposition>)> {
+        let none = DISPOSITIONS.map(|original| (original, vec![]));
+        let one = DISPOSITIONS.into_iter().flat_map(|o| DISPOSITIONS.map(|first| (o, vec![first])));
+        let two = DISPOSITIONS
+            .into_iter()
+            .flat_map(|o| DISPOSITIONS.into_iter().flat_map(move |a| DISPOSITIONS.map(|b| (o, vec![a, b]))));
         none.into_iter().chain(one).chain(two)
     }
 
     #[test]
     fn the_original_disposition_applies_without_images() {
-        assert!(WISHES.iter().all(|original| Effect::of(*original, []) == Effect::Original));
+        assert!(DISPOSITIONS.iter().all(|original| Effect::of(*original, []) == Effect::Original));
     }
 
     #[test]
     fn every_handler_is_called_regardless_of_the_last_disposition() {
         for (original, images) in pairs() {
             let effect = Effect::of(original, images.iter().copied());
-            let handled = images.contains(&Wish::Handle);
+            let handled = images.contains(&Disposition::Handle);
             assert_eq!(effect == Effect::Dispatch, handled, "{original:?} {images:?}");
-            if original == Wish::Handle && !handled {
+            if original == Disposition::Handle && !handled {
                 assert_eq!(effect, Effect::Original, "{images:?}");
             }
         }
@@ -74,9 +75,9 @@ mod tests {
     #[test]
     fn without_handlers_the_last_disposition_counts() {
         for (original, images) in pairs().filter(|(original, images)| {
-            *original != Wish::Handle && !images.is_empty() && !images.contains(&Wish::Handle)
+            *original != Disposition::Handle && !images.is_empty() && !images.contains(&Disposition::Handle)
         }) {
-            let expected = if images.last() == Some(&Wish::Ignore) { Effect::Ignore } else { Effect::Default };
+            let expected = if images.last() == Some(&Disposition::Ignore) { Effect::Ignore } else { Effect::Default };
             assert_eq!(Effect::of(original, images.iter().copied()), expected, "{original:?} {images:?}");
         }
     }

@@ -10,7 +10,7 @@ use super::plan::{Facts, Step};
 use super::{Holder, Ledger, LedgerCounts};
 use crate::end_report::{EndPolicy, EndReport, ReferenceSearch};
 use crate::imp::Mapping;
-use crate::reference::Look;
+use crate::reference::SearchResult;
 
 /// Names of the repairs for resources that hooks do not report.
 pub(crate) const ENVIRONMENT: &str = "the environment, or a variable of the C library";
@@ -59,18 +59,18 @@ pub(crate) struct Repair {
     pub(crate) outside: fn(&Ledger) -> Option<Holder>,
     /// Redirects or removes references, just before the image is closed. The predicate checks if an address is in the image or its
     /// memory, or belongs to a stream created by it.
-    pub(crate) put_right: fn(&Ledger, &dyn Fn(usize) -> bool, &mut EndReport),
+    pub(crate) redirect_references: fn(&Ledger, &dyn Fn(usize) -> bool, &mut EndReport),
     /// Searches memory for references to the image if the policy requests it; returns them with the used blocks of the C heap. The
     /// path is that of the copy.
-    pub(crate) look: fn(&Ledger, ReferenceSearch, &Path) -> Option<Looked>,
+    pub(crate) search: fn(&Ledger, ReferenceSearch, &Path) -> Option<FoundReferences>,
     /// Called right before the image is closed.
-    pub(crate) leaves: fn(&Ledger),
+    pub(crate) before_close: fn(&Ledger),
     /// Frees the rest after the image is unmapped.
     pub(crate) free: fn(&Gone<'_>, &mut EndReport),
 }
 
 /// Result of a search, with the used blocks of the C heap.
-pub(crate) type Looked = (Look, HashSet<usize>);
+pub(crate) type FoundReferences = (SearchResult, HashSet<usize>);
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 impl Repair {
@@ -85,9 +85,9 @@ impl Repair {
         facts: |_, _| (),
         act: |_, _, _| (),
         outside: |_| None,
-        put_right: |_, _, _| (),
-        look: |_, _, _| None,
-        leaves: |_| (),
+        redirect_references: |_, _, _| (),
+        search: |_, _, _| None,
+        before_close: |_| (),
         free: |_, _| (),
     };
 }

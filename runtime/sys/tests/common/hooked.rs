@@ -201,10 +201,10 @@ pub(crate) fn finish(ending: &mut Ending) -> alcedo_sys::EndReport {
 }
 
 /// Polls until there is a result, for a minute at most.
-pub(crate) fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+pub(crate) fn wait_for<T>(mut check: impl FnMut() -> Option<T>) -> Option<T> {
     let begun = std::time::Instant::now();
     loop {
-        let found = look();
+        let found = check();
         if found.is_some() || begun.elapsed() > Duration::from_secs(60) {
             return found;
         }

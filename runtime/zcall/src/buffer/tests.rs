@@ -86,9 +86,9 @@ fn a_raw_buffer_without_slots_is_empty() {
 fn a_borrowed_buffer_crosses_the_abi_and_back() {
     let mut owner = SlotBuffer::<2>::new();
     owner.set(0, 41_i32).expect("slot 0");
-    let mut lent = owner.lend();
-    // SAFETY: `lent` owns its slots and is not used during this; the call has no pointers.
-    let mut callee = unsafe { BufferMut::from_raw(lent.raw()) };
+    let mut borrowed = owner.lend();
+    // SAFETY: `borrowed` owns its slots and is not used during this; the call has no pointers.
+    let mut callee = unsafe { BufferMut::from_raw(borrowed.raw()) };
     let value = callee.get::<i32>(0).expect("slot 0");
     callee.set(1, value + 1).expect("slot 1");
     assert_eq!(owner.get::<i32>(1), Ok(42));

@@ -47,10 +47,10 @@ fn a_dispatcher_reads_arguments_and_writes_results_without_addresses() {
 
 #[test]
 fn accesses_outside_the_signature_are_refused() {
-    let refused = |result, body: fn(Call<'_>) -> Result<(), CallError>, says: &str| {
+    let refused = |result, body: fn(Call<'_>) -> Result<(), CallError>, expected: &str| {
         let mut buffer = filled();
-        let error = check(result, &mut buffer, body).expect_err(says);
-        assert!(error.contains(says), "{error}");
+        let error = check(result, &mut buffer, body).expect_err(expected);
+        assert!(error.contains(expected), "{error}");
     };
     let number = Some(PropertyKind::U64);
     refused(number, |call| call.text(1).map(drop), "the argument in slot 1 is of i32");

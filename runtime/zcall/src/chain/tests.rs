@@ -47,7 +47,7 @@ fn resolve(chain: &ResolverChain, name: &str) -> Result<String, String> {
 }
 
 /// `2:a` adds resolver `a` with priority 2; with the suffix `+` it answers, with `!` it fails, with `?` it returns a reason.
-fn check(resolvers: &str, expected: Result<&str, &str>, asked: &str) {
+fn check(resolvers: &str, expected: Result<&str, &str>, expected_calls: &str) {
     let chain = chain();
     let log = Rc::new(RefCell::new(Vec::new()));
     for resolver in resolvers.split_whitespace() {
@@ -66,7 +66,7 @@ fn check(resolvers: &str, expected: Result<&str, &str>, asked: &str) {
         chain.add("ex", Origin::BuiltIn, priority, label, Rc::new(resolver)).expect("a label of its own");
     }
     assert_eq!(resolve(&chain, "ex:/f"), expected.map(str::to_owned).map_err(str::to_owned));
-    assert_eq!(log.borrow().join(" "), asked);
+    assert_eq!(log.borrow().join(" "), expected_calls);
 }
 
 #[test]
@@ -175,8 +175,8 @@ fn cyclic_resolution_is_refused_and_the_cycle_printed() {
         Ok(Answer::Function(chain.resolve(&chain.read(next)?)?))
     };
     chain.add("db", Origin::Host, 0, "tables", Rc::new(resolver)).expect("there is the protocol");
-    let row = "names that are resolved by themselves: db:/a → db:/b → db:/a; answer without them";
-    assert_eq!(resolve(&chain, "db:/a"), Err(row.to_owned()));
+    let cycle = "names that are resolved by themselves: db:/a → db:/b → db:/a; answer without them";
+    assert_eq!(resolve(&chain, "db:/a"), Err(cycle.to_owned()));
     assert!(resolve(&chain, "db:/1").expect_err("it never ends").contains("is the 64th name"));
     assert_eq!(resolve(&chain, "db:/deep"), Ok(String::new()), "what was refused is not under way any more");
 }
@@ -261,7 +261,7 @@ fn an_explanation_stops_where_a_name_is_decided() {
     added(2, "third", Rc::new(|_: &ZCallName| panic!("it is not called")));
     let explained = chain.explain("db:/a").expect("a name");
     assert!(explained.is_found());
-    let told = "db:/a  (protocol: the host)\n  0  first (the host): declined: not mine\n  1  second (the host): found (-> u8), \
+    let expected = "db:/a  (protocol: the host)\n  0  first (the host): declined: not mine\n  1  second (the host): found (-> u8), \
                 implemented by the host\n  2  third (the host): not called, one before it has decided";
-    assert_eq!(explained.to_string(), told);
+    assert_eq!(explained.to_string(), expected);
 }

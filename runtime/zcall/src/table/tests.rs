@@ -24,13 +24,13 @@ struct Fixture {
     table: Rc<ZCallTable>,
     chain: ResolverChain,
     module: Rc<Cell<ModuleId>>,
-    asked: Rc<RefCell<Vec<String>>>,
+    resolved_names: Rc<RefCell<Vec<String>>>,
 }
 
 fn fixture() -> Fixture {
-    let (module, asked) = (Rc::new(Cell::new(OLD)), Rc::new(RefCell::new(Vec::new())));
+    let (module, resolved_names) = (Rc::new(Cell::new(OLD)), Rc::new(RefCell::new(Vec::new())));
     let chain = chain();
-    let (now, log) = (Rc::clone(&module), Rc::clone(&asked));
+    let (now, log) = (Rc::clone(&module), Rc::clone(&resolved_names));
     add(&chain, move |name| {
         log.borrow_mut().push(name.to_string());
         let module = now.get();
@@ -41,7 +41,7 @@ fn fixture() -> Fixture {
         };
         Ok(Answer::Function(body(side, owner, "-> u64", 5, move |mut buffer| buffer.set(0, owner))))
     });
-    Fixture { table: Rc::new(ZCallTable::new()), chain, module, asked }
+    Fixture { table: Rc::new(ZCallTable::new()), chain, module, resolved_names }
 }
 
 impl Fixture {
@@ -71,7 +71,7 @@ fn a_name_has_one_handle_and_is_resolved_once() {
     let f = fixture();
     let first = f.resolve("ex:/m");
     assert_eq!(f.resolve("ex:/m"), first);
-    assert_eq!(*f.asked.borrow(), ["ex:/m"]);
+    assert_eq!(*f.resolved_names.borrow(), ["ex:/m"]);
     assert_eq!(f.call(first), (ZCallStatus::SUCCESS, Some(1)));
     assert_eq!(f.table.callee(first).map(|callee| callee.name().to_string()), Some("ex:/m".to_owned()));
 }
@@ -209,7 +209,7 @@ fn a_wrong_or_unknown_name_is_not_found() {
     for name in ["", "ex:m", "zz:/", "ex:/nobody"] {
         assert!(matches!(f.table.resolve(&f.chain, name, 0), Err(CallError::NotFound { .. })), "{name}");
     }
-    assert_eq!(*f.asked.borrow(), ["ex:/nobody"]);
+    assert_eq!(*f.resolved_names.borrow(), ["ex:/nobody"]);
 }
 
 #[test]

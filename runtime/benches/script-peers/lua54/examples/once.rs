@@ -4,8 +4,8 @@
 use script_peers_lua54::alcedo::Stage;
 
 fn main() {
-    let mut words = std::env::args().skip(1);
-    let (Some(name), Some(Ok(n))) = (words.next(), words.next().map(|word| word.parse::<i32>())) else {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(name), Some(Ok(n))) = (arguments.next(), arguments.next().map(|number| number.parse::<i32>())) else {
         eprintln!("once (looping|fib|virtual_fib|property|native_call|vectors) N");
         std::process::exit(2);
     };

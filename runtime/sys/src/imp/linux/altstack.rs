@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::c::kernel;
 use super::c::signals::Stack;
 use super::lock;
-use super::names::thread_in_words;
+use super::names::describe_thread;
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
 
@@ -19,20 +19,20 @@ pub(super) const REPAIR: Repair = Repair {
     name: "an alternate signal stack",
     holders: |image, all| all.extend(holders(image)),
     facts: |image, facts| {
-        let (is_here, is_elsewhere) = whereabouts(image);
+        let (is_here, is_elsewhere) = locations(image);
         facts.locals_here |= is_here;
         facts.locals_elsewhere |= is_elsewhere;
     },
-    put_right: |_, is_ours, report| report.put_back.extend(take_away_here(is_ours)),
+    redirect_references: |_, is_ours, report| report.put_back.extend(remove_here(is_ours)),
     free: |gone, report| {
-        report.put_back.extend(take_away_here(gone.image.records.memory(gone.image)));
+        report.put_back.extend(remove_here(gone.image.records.memory(gone.image)));
         forget(gone.image);
     },
     ..Repair::NONE
 };
 
 /// Stacks of all images on all threads; those of one thread in the order in which they were set.
-static BOOK: Mutex<Vec<Set>> = Mutex::new(Vec::new());
+static RECORDS: Mutex<Vec<Set>> = Mutex::new(Vec::new());
 
 struct Set {
     ledger: Arc<Ledger>,
@@ -58,69 +58,69 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
     {
         // Before the record is added: from then on the end of the thread must be noticed.
         arm();
-        note(&mut lock(&BOOK), ledger, tid(), now, before);
+        note(&mut lock(&RECORDS), ledger, tid(), now, before);
     }
     result
 }
 
 /// Records that an image has replaced a stack of a thread.
-fn note(book: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, before: Stack) {
-    let own = book.iter().position(|set| set.tid == tid && Arc::ptr_eq(&set.ledger, &ledger));
+fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, before: Stack) {
+    let own = records.iter().position(|set| set.tid == tid && Arc::ptr_eq(&set.ledger, &ledger));
     let first = match own {
         // Replaces the image's own stack: the first previous stack must be restored. If another image has set a stack in between, the
         // image's own one is no longer in use.
-        Some(at) => take_out(book, at).1,
+        Some(at) => take_out(records, at).1,
         None => before,
     };
     // An image that has restored the previous stack needs no record.
     if !now.is(first) {
-        let before = if first.is(before) { first } else { before_of(book, tid, before).unwrap_or(first) };
-        book.push(Set { ledger, tid, since: Instant::now(), stacks: Stacks { now, before } });
+        let before = if first.is(before) { first } else { before_of(records, tid, before).unwrap_or(first) };
+        records.push(Set { ledger, tid, since: Instant::now(), stacks: Stacks { now, before } });
     }
 }
 
 /// Returns the current stack if another image has set it; that one is restored later.
-fn before_of(book: &[Set], tid: i32, before: Stack) -> Option<Stack> {
-    book.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
+fn before_of(records: &[Set], tid: i32, before: Stack) -> Option<Stack> {
+    records.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
 }
 
 /// Removes a record; records with its stack as the previous one get the stack before that. Returns the stack that was set, and the
 /// previous one.
-fn take_out(book: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
-    let Set { tid, stacks: Stacks { now, before }, .. } = book.remove(at);
-    for other in book.iter_mut().filter(|set| set.tid == tid && set.stacks.before.is(now)) {
+fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
+    let Set { tid, stacks: Stacks { now, before }, .. } = records.remove(at);
+    for other in records.iter_mut().filter(|set| set.tid == tid && set.stacks.before.is(now)) {
         other.stacks.before = before;
     }
     (now, before)
 }
 
 /// Restores the stack of the calling thread from before the chosen images, unless the thread is running on the stack to be removed.
-pub(super) fn put_back(chosen: impl Fn(&Ledger) -> bool) {
+pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     let tid = tid();
-    let mut book = lock(&BOOK);
+    let mut records = lock(&RECORDS);
     let mut at = 0;
-    while let Some(found) = book[at..].iter().position(|set| set.tid == tid && chosen(&set.ledger)) {
+    while let Some(found) = records[at..].iter().position(|set| set.tid == tid && chosen(&set.ledger)) {
         at += found;
-        let Stacks { now, before } = book[at].stacks;
+        let Stacks { now, before } = records[at].stacks;
         // Keeps a stack that other code has set since.
         if Stack::here().is_ok_and(|stack| stack.is(now)) && before.put().is_err() {
             at += 1;
             continue;
         }
-        take_out(&mut book, at);
+        take_out(&mut records, at);
     }
 }
 
 /// Removes an alternate stack of the calling thread that was set without the hooks and is in memory to be freed. The previous stack
 /// is unknown. Returns a description if there was one.
-fn take_away_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
+fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
     let is_there = Stack::here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start()));
     (is_there && Stack::NONE.put().is_ok())
         .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
 }
 
 /// Returns if the calling thread, and if other threads, still use a stack of the image.
-fn whereabouts(ledger: &Ledger) -> (bool, bool) {
+fn locations(ledger: &Ledger) -> (bool, bool) {
     let tid = tid();
     let of_image = of_image(ledger);
     (of_image.iter().any(|known| known.0 == tid), of_image.iter().any(|known| known.0 != tid))
@@ -128,22 +128,22 @@ fn whereabouts(ledger: &Ledger) -> (bool, bool) {
 
 fn holders(ledger: &Ledger) -> Vec<Holder> {
     let name = "the alternate signal stack that the module has set";
-    let holder = |(tid, since)| Holder::new(HolderKind::SignalStack, name, since).on(thread_in_words(tid));
+    let holder = |(tid, since)| Holder::new(HolderKind::SignalStack, name, since).on(describe_thread(tid));
     of_image(ledger).into_iter().map(holder).collect()
 }
 
 /// Removes the records of an unmapped image; a thread that still has its stack keeps it.
 fn forget(ledger: &Ledger) {
-    lock(&BOOK).retain(|set| !set.ledger.is(ledger));
+    lock(&RECORDS).retain(|set| !set.ledger.is(ledger));
 }
 
 /// Returns the live threads with a stack of the image, excluding those where the image has only disabled a stack.
 fn of_image(ledger: &Ledger) -> Vec<(i32, Instant)> {
     let is_of = |set: &Set| set.ledger.is(ledger);
-    let mut book = lock(&BOOK);
+    let mut records = lock(&RECORDS);
     let here = tid();
-    book.retain(|set| !is_of(set) || set.tid == here || kernel::thread_exists(set.tid));
-    book.iter().filter(|set| is_of(set) && set.stacks.now.is_there()).map(|set| (set.tid, set.since)).collect()
+    records.retain(|set| !is_of(set) || set.tid == here || kernel::thread_exists(set.tid));
+    records.iter().filter(|set| is_of(set) && set.stacks.now.is_there()).map(|set| (set.tid, set.since)).collect()
 }
 
 fn tid() -> i32 {
@@ -162,46 +162,46 @@ mod tests {
     }
 
     /// Returns pairs of the stack that was set and the one to be restored.
-    fn pairs(book: &[Set]) -> Vec<(usize, usize)> {
-        book.iter().map(|set| (set.stacks.now.start(), set.stacks.before.start())).collect()
+    fn pairs(records: &[Set]) -> Vec<(usize, usize)> {
+        records.iter().map(|set| (set.stacks.now.start(), set.stacks.before.start())).collect()
     }
 
     #[test]
     fn the_original_stack_is_restored_in_any_order_of_unloads() {
         let ledgers = [(); 3].map(|()| Ledger::new("image"));
         for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-            let mut book = Vec::new();
+            let mut records = Vec::new();
             let mut current = stack(7);
             for (at, ledger) in ledgers.iter().enumerate() {
-                note(&mut book, Arc::clone(ledger), 1, stack(100 + at), current);
+                note(&mut records, Arc::clone(ledger), 1, stack(100 + at), current);
                 current = stack(100 + at);
             }
             for image in order {
-                let at = book.iter().position(|set| Arc::ptr_eq(&set.ledger, &ledgers[image])).expect("it is there");
-                let (now, before) = take_out(&mut book, at);
+                let at = records.iter().position(|set| Arc::ptr_eq(&set.ledger, &ledgers[image])).expect("it is there");
+                let (now, before) = take_out(&mut records, at);
                 if current.is(now) {
                     current = before;
                 }
             }
-            assert_eq!((current.start(), book.len()), (7, 0), "{order:?}");
+            assert_eq!((current.start(), records.len()), (7, 0), "{order:?}");
         }
     }
 
     #[test]
     fn an_image_that_restores_the_earlier_stack_owes_nothing() {
         let (one, other) = (Ledger::new("one"), Ledger::new("other"));
-        let mut book = Vec::new();
-        note(&mut book, Arc::clone(&one), 1, stack(100), stack(0));
-        note(&mut book, Arc::clone(&one), 1, stack(101), stack(100));
-        assert_eq!(pairs(&book), [(101, 0)]);
-        note(&mut book, Arc::clone(&other), 1, stack(200), stack(101));
-        note(&mut book, other, 2, stack(201), stack(5));
-        assert_eq!(pairs(&book), [(101, 0), (200, 101), (201, 5)]);
+        let mut records = Vec::new();
+        note(&mut records, Arc::clone(&one), 1, stack(100), stack(0));
+        note(&mut records, Arc::clone(&one), 1, stack(101), stack(100));
+        assert_eq!(pairs(&records), [(101, 0)]);
+        note(&mut records, Arc::clone(&other), 1, stack(200), stack(101));
+        note(&mut records, other, 2, stack(201), stack(5));
+        assert_eq!(pairs(&records), [(101, 0), (200, 101), (201, 5)]);
         // The first image sets a stack over the second's, which is restored later and still has the original one as its previous
         // stack.
-        note(&mut book, Arc::clone(&one), 1, stack(102), stack(200));
-        assert_eq!(pairs(&book), [(200, 0), (201, 5), (102, 200)]);
-        note(&mut book, one, 1, stack(200), stack(102));
-        assert_eq!(pairs(&book), [(200, 0), (201, 5)]);
+        note(&mut records, Arc::clone(&one), 1, stack(102), stack(200));
+        assert_eq!(pairs(&records), [(200, 0), (201, 5), (102, 200)]);
+        note(&mut records, one, 1, stack(200), stack(102));
+        assert_eq!(pairs(&records), [(200, 0), (201, 5)]);
     }
 }

@@ -12,9 +12,9 @@ use super::notifications::{self, Event};
 use super::{fds, lock};
 use crate::ledger::Ledger;
 
-static BOOK: Mutex<Vec<Asked>> = Mutex::new(Vec::new());
+static RECORDS: Mutex<Vec<Request>> = Mutex::new(Vec::new());
 
-struct Asked {
+struct Request {
     owner: usize,
     fd: c_int,
     identity: Identity,
@@ -30,61 +30,61 @@ enum How {
 }
 
 /// Records that an image has changed the signals of a descriptor.
-pub(super) fn asked(ledger: &Ledger, fd: c_int) {
+pub(super) fn record_change(ledger: &Ledger, fd: c_int) {
     let Some(identity) = identity(fd) else { return };
     let owner = ledger.owner();
     if ledger.records.is_closed() {
-        calm(fd);
+        disable_signals(fd);
         return;
     }
-    let mut book = lock(&BOOK);
-    book.retain(|asked| !(asked.identity == identity && asked.how == How::Signals));
-    book.push(Asked { owner, fd, identity, how: How::Signals });
+    let mut records = lock(&RECORDS);
+    records.retain(|request| !(request.identity == identity && request.how == How::Signals));
+    records.push(Request { owner, fd, identity, how: How::Signals });
 }
 
-/// `mq_notify` of one image, executed by `ask` with the event for notification.
-pub(super) fn tell_of_message(
+/// `mq_notify` of one image, executed by `notify` with the event for notification.
+pub(super) fn notify_of_message(
     ledger: &Ledger,
     queue: c_int,
     event: Option<Event>,
-    ask: impl FnOnce(*const c_void) -> c_int,
+    notify: impl FnOnce(*const c_void) -> c_int,
 ) -> c_int {
     let owner = ledger.owner();
-    let mut book = lock(&BOOK);
+    let mut records = lock(&RECORDS);
     if event.is_some() && ledger.records.is_closed() {
         set_errno(libc::EBUSY);
         return -1;
     }
-    let (told, notification) = event.map_or((None, None), |event| {
+    let (host_event, notification) = event.map_or((None, None), |event| {
         let (event, notification) = event.through_host(owner, "a message queue", true);
         (Some(event), notification)
     });
-    let told_at = told.as_ref().map_or(ptr::null(), ptr::from_ref);
-    let result = ask(told_at.cast());
+    let address = host_event.as_ref().map_or(ptr::null(), ptr::from_ref);
+    let result = notify(address.cast());
     if result != 0 {
-        notification.into_iter().for_each(notifications::strike);
+        notification.into_iter().for_each(notifications::remove);
         return result;
     }
     let Some(identity) = identity(queue) else { return result };
-    book.retain(|asked| asked.identity != identity || asked.how == How::Signals);
+    records.retain(|request| request.identity != identity || request.how == How::Signals);
     if let Some(event) = event {
         let how = How::Message { notification, signal: event.raises() };
-        book.push(Asked { owner, fd: queue, identity, how });
+        records.push(Request { owner, fd: queue, identity, how });
     }
     result
 }
 
 pub(super) fn held(owner: usize) -> bool {
-    lock(&BOOK).iter().any(|asked| asked.owner == owner)
+    lock(&RECORDS).iter().any(|request| request.owner == owner)
 }
 
 /// Disables all notifications of an image; returns their signals, one bit each.
 pub(super) fn disarm(owner: usize) -> u64 {
     let mut own = Vec::new();
-    lock(&BOOK).retain(|asked| {
-        let is_own = asked.owner == owner;
+    lock(&RECORDS).retain(|request| {
+        let is_own = request.owner == owner;
         if is_own {
-            own.push((asked.fd, asked.identity, asked.how));
+            own.push((request.fd, request.identity, request.how));
         }
         !is_own
     });
@@ -94,15 +94,15 @@ pub(super) fn disarm(owner: usize) -> u64 {
             // The file may be open under other numbers, and the settings belong to the file.
             How::Signals => {
                 let same = fds::open_now().into_iter().filter(|fd| identity(*fd) == Some(identified));
-                same.for_each(|fd| raised |= calm(fd));
+                same.for_each(|fd| raised |= disable_signals(fd));
                 raised |= bit(libc::SIGIO) | bit(libc::SIGURG);
             }
             How::Message { notification, signal } => {
                 raised |= signal.map_or(0, bit);
                 let is_open = notification.is_none_or(notifications::is_open);
-                notification.into_iter().for_each(notifications::strike);
+                notification.into_iter().for_each(notifications::remove);
                 if is_open && identity(fd) == Some(identified) {
-                    descriptors::forget_asker(fd);
+                    descriptors::forget_requester(fd);
                 }
             }
         }
@@ -111,21 +111,21 @@ pub(super) fn disarm(owner: usize) -> u64 {
 }
 
 /// Disables the signals of a descriptor; returns the previous ones, one bit each.
-fn calm(fd: c_int) -> u64 {
-    let ask = |command, argument: c_int| descriptors::ask(fd, command, argument);
-    let raised = match ask(Command::Signal, 0) {
+fn disable_signals(fd: c_int) -> u64 {
+    let control = |command, argument: c_int| descriptors::control(fd, command, argument);
+    let raised = match control(Command::Signal, 0) {
         signal @ 1..=64 => bit(signal),
         _ => 0,
     };
-    let flags = ask(Command::Flags, 0);
+    let flags = control(Command::Flags, 0);
     if flags >= 0 && flags & libc::O_ASYNC != 0 {
-        ask(Command::SetFlags, flags & !libc::O_ASYNC);
+        control(Command::SetFlags, flags & !libc::O_ASYNC);
     }
-    ask(Command::Notify, 0);
-    if [libc::F_RDLCK, libc::F_WRLCK].contains(&ask(Command::Lease, 0)) {
-        ask(Command::SetLease, libc::F_UNLCK);
+    control(Command::Notify, 0);
+    if [libc::F_RDLCK, libc::F_WRLCK].contains(&control(Command::Lease, 0)) {
+        control(Command::SetLease, libc::F_UNLCK);
     }
-    ask(Command::SetOwner, 0);
-    ask(Command::SetSignal, 0);
+    control(Command::SetOwner, 0);
+    control(Command::SetSignal, 0);
     raised
 }

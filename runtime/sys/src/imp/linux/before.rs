@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, Weak};
 use rustix::thread::SecureComputingMode;
 
 use super::c::kernel;
-use super::c::signals::{bit, in_words};
+use super::c::signals::{bit, signal_name};
 use super::proc::{self, field};
 use super::signals::Handled;
 use super::{lock, timers};
@@ -50,7 +50,7 @@ pub(super) struct Undone {
     pub(super) raised: u64,
     /// Signals that may still be raised.
     pub(super) late: u64,
-    pub(super) words: Vec<String>,
+    pub(super) messages: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,14 +81,14 @@ impl Before {
     }
 
     /// Removes the sources of these signals, whose handlers are removed next.
-    pub(super) fn put_back(&self, handled: Handled) -> Undone {
+    pub(super) fn restore(&self, handled: Handled) -> Undone {
         lock(&self.found).alone |= handled.alone;
         self.undo(handled)
     }
 
     /// Removes the sources that a running handler may have set after the first removal. Called once, when no handler of the image
     /// runs; later sources belong to other code.
-    pub(super) fn put_back_again(&self) -> Undone {
+    pub(super) fn restore_again(&self) -> Undone {
         let alone = mem::take(&mut lock(&self.found).alone);
         self.undo(Handled { all: alone, alone })
     }
@@ -100,7 +100,7 @@ impl Before {
         let all = lock(&ALL);
         let others: Vec<_> = all.iter().filter_map(Weak::upgrade).filter(|other| !ptr::eq(&**other, self)).collect();
         let others: Vec<_> = others.iter().map(|other| &other.found).collect();
-        lock(&self.found).put_back(handled, &others)
+        lock(&self.found).restore(handled, &others)
     }
 
     pub(super) fn is_filtered_since(&self) -> bool {
@@ -110,7 +110,7 @@ impl Before {
 }
 
 impl Found {
-    fn put_back(&mut self, handled: Handled, others: &[&Mutex<Self>]) -> Undone {
+    fn restore(&mut self, handled: Handled, others: &[&Mutex<Self>]) -> Undone {
         let mut undone = Undone::default();
         for (at, (resource, signal, name)) in LIMITS.into_iter().enumerate() {
             if handled.all & bit(signal) == 0 {
@@ -135,17 +135,19 @@ impl Found {
             undone.raised |= bit(signal);
             now.rlim_cur = before;
             if verdict == Verdict::PutBack && kernel::set_limits(resource, &now) {
-                undone.words.push(format!("{name} of {was} put back to {}", limit_in_words(before)));
+                undone.messages.push(format!("{name} of {was} put back to {}", format_limit(before)));
             } else {
                 undone.late |= bit(signal);
-                undone.words.push(format!("{name} of {was}, which cannot be raised: {} ignored", in_words(signal)));
+                undone
+                    .messages
+                    .push(format!("{name} of {was}, which cannot be raised: {} ignored", signal_name(signal)));
             }
         }
         for (which, signal) in timers::SIGNALS.into_iter().enumerate().filter(|(which, _)| !self.is_armed[*which]) {
             if handled.alone & bit(signal) != 0 {
-                if timers::stop_stray(which) {
+                if timers::stop_unowned(which) {
                     undone.raised |= bit(signal);
-                    undone.words.push(format!("{} set past its hooks stopped", INTERVALS[which]));
+                    undone.messages.push(format!("{} set past its hooks stopped", INTERVALS[which]));
                 }
             } else if handled.all & bit(signal) != 0 {
                 others.iter().for_each(|other| lock(other).is_armed[which] = false);
@@ -163,7 +165,7 @@ impl Found {
             // The timer was created since the image was mapped, and its signal terminates the process without the image's handler.
             if handled.alone & bit(signal) != 0 && kernel::delete_timer(number) {
                 undone.raised |= bit(signal);
-                undone.words.push(format!("timer with {} made past its hooks deleted", in_words(signal)));
+                undone.messages.push(format!("timer with {} made past its hooks deleted", signal_name(signal)));
             }
         }
         undone
@@ -189,7 +191,7 @@ fn judge(before: u64, now: u64, hard: u64) -> Verdict {
     }
 }
 
-fn limit_in_words(limit: u64) -> String {
+fn format_limit(limit: u64) -> String {
     if limit == libc::RLIM_INFINITY { "unlimited".to_owned() } else { limit.to_string() }
 }
 

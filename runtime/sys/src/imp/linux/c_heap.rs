@@ -32,7 +32,8 @@ pub(super) const REPAIR: Repair = Repair {
 /// Number of locks: concurrent threads rarely use the same one.
 const SHARDS: usize = 64;
 
-static BOOK: [Mutex<Shard>; SHARDS] = [const { Mutex::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
+static RECORDS: [Mutex<Shard>; SHARDS] =
+    [const { Mutex::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
 
 type Shard = HashMap<usize, Block, BuildHasherDefault<AddressHasher>>;
 
@@ -63,25 +64,25 @@ impl Hasher for AddressHasher {
 /// Records a block of an image, or null; returns it.
 #[inline]
 pub(super) fn taken(owner: usize, size: usize, block: *mut c_void) -> *mut c_void {
-    write_down(block, Block { owner, size });
+    add_record(block, Block { owner, size });
     block
 }
 
 /// Removes the record of a block that a function of the C library is about to move or free. Returns `false` if there was none.
-pub(super) fn lent(block: *mut c_void) -> bool {
-    strike_out(block).is_some()
+pub(super) fn forget(block: *mut c_void) -> bool {
+    remove_record(block).is_some()
 }
 
 /// `realloc`, executed by the closure `realloc`.
 pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl FnOnce() -> *mut c_void) -> *mut c_void {
-    let known = strike_out(old);
+    let known = remove_record(old);
     let block = realloc();
     match known {
         // A size of zero frees the block and returns null; any other null leaves the block unchanged.
-        Some(known) if block.is_null() && size != 0 => write_down(old, known),
-        Some(known) => write_down(block, Block { owner: known.owner, size }),
+        Some(known) if block.is_null() && size != 0 => add_record(old, known),
+        Some(known) => add_record(block, Block { owner: known.owner, size }),
         // A block of other code belongs to no image, even after it moves.
-        None if old.is_null() => write_down(block, Block { owner, size }),
+        None if old.is_null() => add_record(block, Block { owner, size }),
         None => {}
     }
     block
@@ -91,7 +92,7 @@ pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl F
 #[inline]
 pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     if !block.is_null() {
-        strike_out(block);
+        remove_record(block);
         free();
     }
 }
@@ -99,7 +100,7 @@ pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
 /// Returns the requested bytes and the number of an image's blocks.
 fn held(owner: usize) -> (u64, u64) {
     let mut sum = (0, 0);
-    for shard in &BOOK {
+    for shard in &RECORDS {
         for block in lock(shard).values().filter(|block| block.owner == owner) {
             sum = (sum.0 + block.size as u64, sum.1 + 1);
         }
@@ -109,7 +110,7 @@ fn held(owner: usize) -> (u64, u64) {
 
 pub(super) fn all(owner: usize) -> Vec<Range<usize>> {
     let mut all = Vec::new();
-    for shard in &BOOK {
+    for shard in &RECORDS {
         let shard = lock(shard);
         let own = shard.iter().filter(|(_, block)| block.owner == owner);
         all.extend(own.map(|(address, block)| *address..address.saturating_add(block.size.max(1))));
@@ -128,7 +129,7 @@ struct Left {
 /// Removes the records of an image's blocks; passes those that are not kept to `free`.
 fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut c_void)) -> Left {
     let mut left = Left::default();
-    for shard in &BOOK {
+    for shard in &RECORDS {
         let mut blocks = Vec::new();
         lock(shard).retain(|address, block| {
             let keep = block.owner != owner;
@@ -149,13 +150,13 @@ fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut
     left
 }
 
-fn write_down(address: *mut c_void, block: Block) {
+fn add_record(address: *mut c_void, block: Block) {
     if !address.is_null() {
         lock(shard_of(address)).insert(address.expose_provenance(), block);
     }
 }
 
-fn strike_out(address: *mut c_void) -> Option<Block> {
+fn remove_record(address: *mut c_void) -> Option<Block> {
     if address.is_null() {
         return None;
     }
@@ -165,5 +166,5 @@ fn strike_out(address: *mut c_void) -> Option<Block> {
 fn shard_of(address: *mut c_void) -> &'static Mutex<Shard> {
     // Blocks are at least 16 bytes apart.
     let mixed = (address.addr() >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15_u64 as usize) >> 56;
-    &BOOK[mixed % SHARDS]
+    &RECORDS[mixed % SHARDS]
 }

@@ -20,15 +20,15 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-static BOOK: Mutex<Book> = Mutex::new(Book { children: Vec::new(), look_at: 64 });
+static RECORDS: Mutex<RecordTable> = Mutex::new(RecordTable { children: Vec::new(), prune_at: 64 });
 
 /// Number of children to reap as soon as they exit.
 static ORPHANS: AtomicUsize = AtomicUsize::new(0);
 
-struct Book {
+struct RecordTable {
     children: Vec<Child>,
     /// Number of records that triggers the removal of reaped children.
-    look_at: usize,
+    prune_at: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -42,12 +42,12 @@ struct Child {
 
 pub(super) fn started(owner: usize, pid: i32) {
     let Some(started) = started_at(pid) else { return };
-    let mut book = lock(&BOOK);
-    if book.children.len() >= book.look_at {
-        book.children.retain(|child| state(child) != State::Unknown);
-        book.look_at = (book.children.len() * 2).max(64);
+    let mut records = lock(&RECORDS);
+    if records.children.len() >= records.prune_at {
+        records.children.retain(|child| state(child) != State::Unknown);
+        records.prune_at = (records.children.len() * 2).max(64);
     }
-    book.children.push(Child { owner, pid, started });
+    records.children.push(Child { owner, pid, started });
 }
 
 fn held(owner: usize) -> u64 {
@@ -62,24 +62,24 @@ fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut reaped = 0;
     for child in of_image(owner) {
         let state = state(&child);
-        let Some(words) = in_words(child.pid, state) else { continue };
+        let Some(description) = describe(child.pid, state) else { continue };
         match state {
             State::Ended { .. } if reaps => {
                 kernel::reap(child.pid);
                 reaped += 1;
             }
-            _ => left.push((child.pid, words)),
+            _ => left.push((child.pid, description)),
         }
     }
-    let mut book = lock(&BOOK);
+    let mut records = lock(&RECORDS);
     if reaps {
-        let orphans = book.children.iter_mut().filter(|child| child.owner == owner);
+        let orphans = records.children.iter_mut().filter(|child| child.owner == owner);
         orphans.for_each(|child| {
             child.owner = 0;
             ORPHANS.fetch_add(1, Ordering::SeqCst);
         });
     } else {
-        book.children.retain(|child| child.owner != owner);
+        records.children.retain(|child| child.owner != owner);
     }
     (left, reaped)
 }
@@ -89,7 +89,7 @@ pub(super) fn reap_ended() {
     if ORPHANS.load(Ordering::Relaxed) == 0 {
         return;
     }
-    lock(&BOOK).children.retain(|child| {
+    lock(&RECORDS).children.retain(|child| {
         let state = if child.owner == 0 { state(child) } else { State::Runs };
         if matches!(state, State::Ended { .. }) {
             kernel::reap(child.pid);
@@ -101,7 +101,7 @@ pub(super) fn reap_ended() {
 }
 
 fn of_image(owner: usize) -> Vec<Child> {
-    lock(&BOOK).children.iter().filter(|child| child.owner == owner).copied().collect()
+    lock(&RECORDS).children.iter().filter(|child| child.owner == owner).copied().collect()
 }
 
 fn state(child: &Child) -> State {
@@ -111,7 +111,7 @@ fn state(child: &Child) -> State {
     kernel::child(child.pid)
 }
 
-fn in_words(pid: i32, state: State) -> Option<String> {
+fn describe(pid: i32, state: State) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     let name = name.trim_end_matches('\n');
     match state {

@@ -22,8 +22,8 @@ use super::c::loader::{self, Share};
 use super::c::signals;
 use super::loaded::{self, Loaded};
 use super::lookups::{self, Lookups};
-use super::names::thread_in_words;
-use super::stacks::{self, Stands, Thread, Ticks};
+use super::names::describe_thread;
+use super::stacks::{self, Position, Thread, Ticks};
 use super::{lock, started};
 use crate::imp::linux::Mapping;
 use crate::ledger::repair::Repair;
@@ -34,23 +34,23 @@ pub(super) const REPAIR: Repair = Repair {
     name: "a library that came with it",
     is_mapped: |image, mapping| image.records.companions.is_mapped(image.owner(), mapping),
     holders: |image, all| {
-        let holder = |guest: Guest| {
-            let name = format!("thread {}", guest.name);
-            Holder::new(HolderKind::Thread, name, image.records.born()).on(thread_in_words(guest.tid))
+        let holder = |thread: HoldingThread| {
+            let name = format!("thread {}", thread.name);
+            Holder::new(HolderKind::Thread, name, image.records.created()).on(describe_thread(thread.tid))
         };
-        all.extend(image.records.companions.guests().into_iter().map(holder));
+        all.extend(image.records.companions.holding_threads().into_iter().map(holder));
     },
     ends: |image| image.records.companions.ends(&image.records.lookups),
-    facts: |image, facts| facts.threads = facts.threads || !image.records.companions.guests().is_empty(),
+    facts: |image, facts| facts.threads = facts.threads || !image.records.companions.holding_threads().is_empty(),
     outside: |image| {
         let signal = handled_in(&image.records.companions.own.get()?.image.ranges)?;
         let name = format!("the handler of signal {signal}, which was set past the hooks");
-        Some(Holder::new(HolderKind::Handler, name, image.records.born()))
+        Some(Holder::new(HolderKind::Handler, name, image.records.created()))
     },
-    leaves: |image| image.records.companions.leave(image.owner()),
+    before_close: |image| image.records.companions.leave(image.owner()),
     free: |_, _| {
         review();
-        note_gone();
+        record_unmapped();
     },
     ..Repair::NONE
 };
@@ -89,16 +89,16 @@ const RUNTIME: [&str; 11] = [
 ];
 
 /// Number of and interval between retries for a thread that is running.
-const LOOKS: u32 = 5;
-const A_MOMENT: Duration = Duration::from_micros(100);
+const RETRIES: u32 = 5;
+const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 
 /// State of all companions. Locked during a decision, so that of two images that share a library and end concurrently, one is the
 /// last user.
-static SHELF: Mutex<Shelf> = Mutex::new(Shelf { brought: Vec::new(), users: Vec::new(), held: Vec::new() });
+static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::new(), held: Vec::new() });
 
-struct Shelf {
+struct State {
     /// Libraries mapped for images, with the time.
-    brought: Vec<(Loaded, Ticks)>,
+    mapped: Vec<(Loaded, Ticks)>,
     /// Mapped images by the addresses of their ledgers, with the companions that they use.
     users: Vec<(usize, Vec<Loaded>)>,
     held: Vec<Held>,
@@ -114,7 +114,7 @@ struct Held {
 
 pub(super) struct Companions {
     before: Vec<Loaded>,
-    born: Ticks,
+    created: Ticks,
     /// Known once the image is mapped.
     own: OnceLock<Own>,
     /// The image uses other libraries than the C library.
@@ -128,7 +128,7 @@ struct Own {
 }
 
 #[derive(Clone, Debug)]
-struct Guest {
+struct HoldingThread {
     name: String,
     tid: i32,
 }
@@ -136,7 +136,7 @@ struct Guest {
 impl Companions {
     pub(super) fn new() -> Self {
         review();
-        Self { before: loaded::all(), born: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
+        Self { before: loaded::all(), created: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
     }
 
     /// Attributes needed libraries that are new since the image was mapped to the image.
@@ -145,20 +145,20 @@ impl Companions {
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
         let needed = loaded::needs(image, &all);
         self.has_others.store(!needed.iter().all(is_runtime), SeqCst);
-        let mut shelf = lock(&SHELF);
-        shelf.drop_gone(&all);
+        let mut state = lock(&STATE);
+        state.drop_unmapped(&all);
         for library in &needed {
             let is_new = !self.before.iter().any(|known| known.is(library));
-            if is_new && shelf.brought_at(library).is_none() {
+            if is_new && state.mapped_since(library).is_none() {
                 notes::mapped(&library.path(), &library.ranges);
-                shelf.brought.push((library.clone(), self.born));
+                state.mapped.push((library.clone(), self.created));
             }
         }
-        let libraries: Vec<_> = needed.into_iter().filter(|library| shelf.brought_at(library).is_some()).collect();
+        let libraries: Vec<_> = needed.into_iter().filter(|library| state.mapped_since(library).is_some()).collect();
         if !libraries.is_empty() {
-            shelf.users.push((owner, libraries.clone()));
+            state.users.push((owner, libraries.clone()));
         }
-        drop(shelf);
+        drop(state);
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
@@ -193,7 +193,7 @@ impl Companions {
         let others = || all.iter().filter(|library| !library.name.is_empty() && !folder::is_copy(&library.path()));
         let called = lookups::called_from(&image.ranges, &all).into_iter();
         let called = called.filter(|library| others().any(|other| other.is(library)));
-        let found = others().filter(|library| lookups.lead_to(&library.ranges));
+        let found = others().filter(|library| lookups.refer_to(&library.ranges));
         let mut within: Vec<Loaded> = Vec::new();
         let add = |within: &mut Vec<Loaded>, root: &Loaded| {
             within.extend(loaded::needs(root, &all));
@@ -208,58 +208,58 @@ impl Companions {
         Some(within.into_iter().map(|library| library.base).collect())
     }
 
-    fn guests(&self) -> Vec<Guest> {
+    fn holding_threads(&self) -> Vec<HoldingThread> {
         let Some(Own { image, libraries }) = self.own.get().filter(|_| self.has_others()) else {
             return Vec::new();
         };
         let mut codes: Vec<&[Range<usize>]> = libraries.iter().map(|library| library.code.as_slice()).collect();
         codes.push(&image.code);
-        let guests = foreign_threads(self.born).into_iter().filter_map(|thread| {
-            let mut stands = look_at(&thread, &codes)?;
-            let in_image = stands.pop().unwrap_or(Stands::Unknown);
-            let keeper = keeper(&stands, in_image, |at| is_pool(&libraries[at]))?;
+        let holding_threads = foreign_threads(self.created).into_iter().filter_map(|thread| {
+            let mut positions = inspect(&thread, &codes)?;
+            let in_image = positions.pop().unwrap_or(Position::Unknown);
+            let held_by = held_by(&positions, in_image, |at| is_pool(&libraries[at]))?;
             let name = thread.name().escape_debug().to_string();
-            let name = match keeper {
-                Keeper::Library(at) => format!("\"{name}\" of {}, which came with the plugin", libraries[at].file()),
-                Keeper::Perhaps => format!("\"{name}\", which may be in a library that came with the plugin"),
-                Keeper::Image => format!("\"{name}\", which a library has started and which runs code of the plugin"),
+            let name = match held_by {
+                HeldBy::Library(at) => format!("\"{name}\" of {}, which came with the plugin", libraries[at].file()),
+                HeldBy::Perhaps => format!("\"{name}\", which may be in a library that came with the plugin"),
+                HeldBy::Image => format!("\"{name}\", which a library has started and which runs code of the plugin"),
             };
-            Some(Guest { name, tid: thread.tid })
+            Some(HoldingThread { name, tid: thread.tid })
         });
-        guests.collect()
+        holding_threads.collect()
     }
 
     /// Keeps companions open that are in use and needed by no other image, just before the image is closed.
     fn leave(&self, owner: usize) {
-        let mut shelf = lock(&SHELF);
-        let Some(at) = shelf.users.iter().position(|(user, _)| *user == owner) else { return };
-        let (_, libraries) = shelf.users.swap_remove(at);
+        let mut state = lock(&STATE);
+        let Some(at) = state.users.iter().position(|(user, _)| *user == owner) else { return };
+        let (_, libraries) = state.users.swap_remove(at);
         for library in libraries {
-            let is_kept = shelf.held.iter().any(|held| held.library.is(&library));
-            if is_kept || shelf.is_used(&library) {
+            let is_kept = state.held.iter().any(|held| held.library.is(&library));
+            if is_kept || state.is_used(&library) {
                 continue;
             }
             let for_good = leaves_something(&library);
-            let since = shelf.brought_at(&library).unwrap_or(self.born);
+            let since = state.mapped_since(&library).unwrap_or(self.created);
             if (for_good || is_in_use(&library, since))
                 && let Some(share) = Share::of(&library.name)
             {
                 let name = library.file();
                 tracing::info!(library = name, for_good, "a library that came with an image stays: it is in use");
-                shelf.held.push(Held { library, since, share, for_good });
+                state.held.push(Held { library, since, share, for_good });
             }
         }
     }
 }
 
 fn review() {
-    let mut shelf = lock(&SHELF);
-    let held = mem::take(&mut shelf.held);
+    let mut state = lock(&STATE);
+    let held = mem::take(&mut state.held);
     let (done, held): (Vec<_>, Vec<_>) = held
         .into_iter()
-        .partition(|held| !held.for_good && (shelf.is_used(&held.library) || !is_in_use(&held.library, held.since)));
-    shelf.held = held;
-    drop(shelf);
+        .partition(|held| !held.for_good && (state.is_used(&held.library) || !is_in_use(&held.library, held.since)));
+    state.held = held;
+    drop(state);
     if done.is_empty() {
         return;
     }
@@ -267,19 +267,19 @@ fn review() {
         // No remaining reference to the library was found.
         drop(held.share);
     }
-    note_gone();
+    record_unmapped();
 }
 
-fn note_gone() {
-    let mut shelf = lock(&SHELF);
-    if !shelf.brought.is_empty() {
-        shelf.drop_gone(&loaded::all());
+fn record_unmapped() {
+    let mut state = lock(&STATE);
+    if !state.mapped.is_empty() {
+        state.drop_unmapped(&loaded::all());
     }
 }
 
-impl Shelf {
-    fn drop_gone(&mut self, all: &[Loaded]) {
-        self.brought.retain(|(known, _)| {
+impl State {
+    fn drop_unmapped(&mut self, all: &[Loaded]) {
+        self.mapped.retain(|(known, _)| {
             let is_there = all.iter().any(|library| library.is(known));
             if !is_there {
                 notes::gone(&known.path(), clock);
@@ -288,8 +288,8 @@ impl Shelf {
         });
     }
 
-    fn brought_at(&self, library: &Loaded) -> Option<Ticks> {
-        self.brought.iter().find(|(known, _)| known.is(library)).map(|(_, since)| *since)
+    fn mapped_since(&self, library: &Loaded) -> Option<Ticks> {
+        self.mapped.iter().find(|(known, _)| known.is(library)).map(|(_, since)| *since)
     }
 
     fn is_used(&self, library: &Loaded) -> bool {
@@ -299,7 +299,7 @@ impl Shelf {
 
 /// Reason why a thread keeps an image mapped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Keeper {
+enum HeldBy {
     /// The thread has this companion on its stack.
     Library(usize),
     Perhaps,
@@ -309,16 +309,16 @@ enum Keeper {
 
 /// Determines if a thread that started during the image's lifetime keeps the image, from its position relative to the image's
 /// companions and the image. Without companions, a thread with an unknown stack is attributed to an unrelated library.
-fn keeper(in_libraries: &[Stands], in_image: Stands, is_pool: impl Fn(usize) -> bool) -> Option<Keeper> {
-    let is_unknown = in_image == Stands::Unknown || in_libraries.contains(&Stands::Unknown);
+fn held_by(in_libraries: &[Position], in_image: Position, is_pool: impl Fn(usize) -> bool) -> Option<HeldBy> {
+    let is_unknown = in_image == Position::Unknown || in_libraries.contains(&Position::Unknown);
     if is_unknown {
-        return (!in_libraries.is_empty()).then_some(Keeper::Perhaps);
+        return (!in_libraries.is_empty()).then_some(HeldBy::Perhaps);
     }
-    let inside = |at: &usize| in_libraries[*at] == Stands::Inside;
+    let inside = |at: &usize| in_libraries[*at] == Position::Inside;
     let all = || (0..in_libraries.len()).filter(inside);
     let own = all().find(|at| !is_pool(*at));
-    let in_image = in_image == Stands::Inside;
-    own.or_else(|| all().next().filter(|_| in_image)).map(Keeper::Library).or(in_image.then_some(Keeper::Image))
+    let in_image = in_image == Position::Inside;
+    own.or_else(|| all().next().filter(|_| in_image)).map(HeldBy::Library).or(in_image.then_some(HeldBy::Image))
 }
 
 /// Checks for the C library and its parts, including the program itself, whose name is empty.
@@ -333,7 +333,7 @@ fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
     let names = image.refers_to();
     let found = OPENERS.iter().filter_map(|name| loader::address_of(name)).map(|function| function.addr());
     OPENERS.iter().any(|name| names.iter().any(|import| import == name.to_bytes()))
-        || found.into_iter().any(|address| lookups.lead_to(std::slice::from_ref(&(address..address + 1))))
+        || found.into_iter().any(|address| lookups.refer_to(std::slice::from_ref(&(address..address + 1))))
 }
 
 /// Returns threads that may have started since then and were not started by an image.
@@ -346,10 +346,10 @@ fn foreign_threads(since: Ticks) -> Vec<Thread> {
 
 /// Returns the position of a thread relative to each code; `None` for threads started by the host's own code. The host promises that
 /// these do not use an ending image; apparent references on their stacks are stale.
-fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
+fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> {
     static HOST: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     let host = HOST.get_or_init(|| {
-        let here = look_at as *const () as usize;
+        let here = inspect as *const () as usize;
         let mut all = loaded::all();
         let is_host = |at: usize, library: &Loaded| at == 0 || library.code.iter().any(|code| code.contains(&here));
         all.drain(..)
@@ -358,32 +358,32 @@ fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Stands>> {
             .flat_map(|(_, host)| host.code)
             .collect()
     });
-    let mut seen = stacks::look_at(thread, codes);
-    for _ in 0..LOOKS {
-        if !seen.stands.contains(&Stands::Unknown) {
+    let mut inspection = stacks::inspect(thread, codes);
+    for _ in 0..RETRIES {
+        if !inspection.positions.contains(&Position::Unknown) {
             break;
         }
         // Most running threads wait soon.
-        std::thread::sleep(A_MOMENT);
-        seen = stacks::look_at(thread, codes);
+        std::thread::sleep(RETRY_INTERVAL);
+        inspection = stacks::inspect(thread, codes);
     }
     let starts_in =
-        |code: &[Range<usize>]| seen.start.is_some_and(|start| code.iter().any(|range| range.contains(&start)));
+        |code: &[Range<usize>]| inspection.start.is_some_and(|start| code.iter().any(|range| range.contains(&start)));
     if starts_in(host) {
         return None;
     }
     // A thread that has not reached its start routine has no address of it on its stack.
-    let stands = |(stands, code): (&Stands, &&[Range<usize>])| match stands {
-        Stands::Outside if starts_in(code) => Stands::Inside,
-        _ => *stands,
+    let position = |(position, code): (&Position, &&[Range<usize>])| match position {
+        Position::Outside if starts_in(code) => Position::Inside,
+        _ => *position,
     };
-    Some(seen.stands.iter().zip(codes).map(stands).collect())
+    Some(inspection.positions.iter().zip(codes).map(position).collect())
 }
 
 /// Checks if a thread may have the library on its stack, or a signal has a handler in it.
 fn is_in_use(library: &Loaded, since: Ticks) -> bool {
     let is_there =
-        |thread: &Thread| look_at(thread, &[&library.code]).is_some_and(|stands| stands != [Stands::Outside]);
+        |thread: &Thread| inspect(thread, &[&library.code]).is_some_and(|positions| positions != [Position::Outside]);
     handled_in(&library.ranges).is_some() || foreign_threads(since).iter().any(is_there)
 }
 
@@ -411,26 +411,26 @@ pub(super) fn is_name_of_pool(file: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Keeper, keeper};
-    use crate::imp::linux::stacks::Stands::{self, Inside, Outside, Unknown};
+    use super::{HeldBy, held_by};
+    use crate::imp::linux::stacks::Position::{self, Inside, Outside, Unknown};
 
-    fn check(libraries: &[Stands], image: Stands, pools: &[usize]) -> Option<Keeper> {
-        keeper(libraries, image, |at| pools.contains(&at))
+    fn check(libraries: &[Position], image: Position, pools: &[usize]) -> Option<HeldBy> {
+        held_by(libraries, image, |at| pools.contains(&at))
     }
 
     #[test]
     fn companion_threads_keep_the_image_and_pool_threads_only_inside_it() {
-        assert_eq!(check(&[Inside], Outside, &[]), Some(Keeper::Library(0)));
-        assert_eq!(check(&[Inside], Inside, &[]), Some(Keeper::Library(0)));
+        assert_eq!(check(&[Inside], Outside, &[]), Some(HeldBy::Library(0)));
+        assert_eq!(check(&[Inside], Inside, &[]), Some(HeldBy::Library(0)));
         assert_eq!(check(&[Inside], Outside, &[0]), None);
-        assert_eq!(check(&[Inside], Inside, &[0]), Some(Keeper::Library(0)));
-        assert_eq!(check(&[Inside, Inside], Outside, &[0]), Some(Keeper::Library(1)));
+        assert_eq!(check(&[Inside], Inside, &[0]), Some(HeldBy::Library(0)));
+        assert_eq!(check(&[Inside, Inside], Outside, &[0]), Some(HeldBy::Library(1)));
     }
 
     #[test]
     fn threads_of_any_library_keep_the_image_they_are_in() {
-        assert_eq!(check(&[Outside], Inside, &[0]), Some(Keeper::Image));
-        assert_eq!(check(&[], Inside, &[]), Some(Keeper::Image));
+        assert_eq!(check(&[Outside], Inside, &[0]), Some(HeldBy::Image));
+        assert_eq!(check(&[], Inside, &[]), Some(HeldBy::Image));
         assert_eq!(check(&[], Outside, &[]), None);
     }
 
@@ -439,7 +439,7 @@ mod tests {
         assert_eq!(check(&[Outside], Outside, &[]), None);
         assert_eq!(check(&[], Unknown, &[]), None);
         for (library, image) in [(Unknown, Unknown), (Unknown, Inside), (Outside, Unknown)] {
-            assert_eq!(check(&[library], image, &[0]), Some(Keeper::Perhaps));
+            assert_eq!(check(&[library], image, &[0]), Some(HeldBy::Perhaps));
         }
     }
 }

@@ -104,7 +104,7 @@ enum Access {
     },
 }
 
-struct FacetPlace {
+struct FacetSlot {
     access: Access,
     is_function: bool,
     first: usize,
@@ -114,7 +114,7 @@ struct FacetPlace {
 
 struct Known {
     library: Loaded,
-    places: Vec<FacetPlace>,
+    slots: Vec<FacetSlot>,
 }
 
 static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
@@ -124,7 +124,7 @@ pub(super) const REPAIR: Repair = Repair {
     before: listen,
     // The library may have been mapped with the image.
     is_mapped: |_, _| listen(),
-    put_right: |_, is_ours, report| report.addresses += put_right(is_ours),
+    redirect_references: |_, is_ours, report| report.addresses += redirect_references(is_ours),
     ..Repair::NONE
 };
 
@@ -132,27 +132,27 @@ pub(super) const REPAIR: Repair = Repair {
 /// before another image takes its addresses.
 fn listen() {
     let images = scan::images();
-    let leads_to_images = |address: usize| images.iter().any(|range| range.contains(&address));
-    with_places(|places, all| {
-        for place in places {
-            let Some(now) = place.access.get() else { continue };
-            if place.is_stale(now, all) {
-                place.lead_back(|to| place.is_stale(to, all));
-            } else if !place.leads(now, leads_to_images) {
-                place.before = now;
+    let is_in_image = |address: usize| images.iter().any(|range| range.contains(&address));
+    with_slots(|slots, all| {
+        for slot in slots {
+            let Some(now) = slot.access.get() else { continue };
+            if slot.is_stale(now, all) {
+                slot.restore(|to| slot.is_stale(to, all));
+            } else if !slot.refers_to(now, is_in_image) {
+                slot.before = now;
             }
         }
     });
 }
 
 /// Replaces references to memory that is about to be unmapped or was unmapped; returns their number.
-fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
+fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     let mut count = 0;
-    with_places(|places, all| {
-        for place in places {
-            let goes = |to| place.leads(to, &is_ours) || place.is_stale(to, all);
-            if place.access.get().is_some_and(goes) {
-                place.lead_back(goes);
+    with_slots(|slots, all| {
+        for slot in slots {
+            let is_affected = |to| slot.refers_to(to, &is_ours) || slot.is_stale(to, all);
+            if slot.access.get().is_some_and(is_affected) {
+                slot.restore(is_affected);
                 count += 1;
             }
         }
@@ -161,28 +161,28 @@ fn put_right(is_ours: impl Fn(usize) -> bool) -> u64 {
 }
 
 /// Calls `act` with the values and all libraries; does nothing if the library is not mapped.
-fn with_places(act: impl FnOnce(&mut [FacetPlace], &[Loaded])) {
+fn with_slots(act: impl FnOnce(&mut [FacetSlot], &[Loaded])) {
     let all = loaded::all();
     let Some(library) = all.iter().find(|library| library.file().starts_with(FILE)) else { return };
     let Some(share) = Share::of(&library.name) else { return };
     let mut known = lock(&KNOWN);
     if known.as_ref().is_none_or(|known| !known.library.is(library)) {
-        *known = Some(Known { library: library.clone(), places: places(&share) });
+        *known = Some(Known { library: library.clone(), slots: slots(&share) });
     }
     if let Some(known) = &mut *known {
-        act(&mut known.places, &all);
+        act(&mut known.slots, &all);
     }
 }
 
-fn places(share: &Share) -> Vec<FacetPlace> {
-    let mut places = Vec::new();
+fn slots(share: &Share) -> Vec<FacetSlot> {
+    let mut slots = Vec::new();
     let both = |get, set| share.address(get).zip(share.address(set));
     for Single { get, set, first, is_function } in SINGLES {
         let Some((get, set)) = both(get, set) else { continue };
         // SAFETY: the functions of these names take nothing or an address, and return one.
         let (get, set) = unsafe { (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set)) };
         let first = first.and_then(|name| share.address(name)).map_or(0, |first| first.addr());
-        places.push(FacetPlace { access: Access::Single { get, set }, is_function, first, before: first });
+        slots.push(FacetSlot { access: Access::Single { get, set }, is_function, first, before: first });
     }
     for Streams { objects, parts } in STREAMS {
         for stream in objects.iter().filter_map(|name| share.address(name)) {
@@ -191,11 +191,11 @@ fn places(share: &Share) -> Vec<FacetPlace> {
                 let (get, set) =
                     unsafe { (transmute::<*mut c_void, GetOf>(get), transmute::<*mut c_void, SetOf>(set)) };
                 let access = Access::Of { stream: stream.addr(), get, set };
-                places.push(FacetPlace { access, is_function: false, first: 0, before: 0 });
+                slots.push(FacetSlot { access, is_function: false, first: 0, before: 0 });
             }
         }
     }
-    places
+    slots
 }
 
 impl Access {
@@ -233,14 +233,14 @@ fn base_of(stream: usize) -> Option<usize> {
     Some(stream.wrapping_add(peek::word(table.checked_sub(BASE_OFFSET)?)?))
 }
 
-impl FacetPlace {
+impl FacetSlot {
     /// Restores the previous value, or the initial value if the previous one is about to be unmapped.
-    fn lead_back(&self, goes: impl Fn(usize) -> bool) {
-        self.access.set(if goes(self.before) { self.first } else { self.before });
+    fn restore(&self, is_affected: impl Fn(usize) -> bool) {
+        self.access.set(if is_affected(self.before) { self.first } else { self.before });
     }
 
     /// Checks if `to` or the functions of its virtual table are in that memory.
-    fn leads(&self, to: usize, is_there: impl Fn(usize) -> bool) -> bool {
+    fn refers_to(&self, to: usize, is_there: impl Fn(usize) -> bool) -> bool {
         to != 0 && (is_there(to) || !self.is_function && peek::word(to).is_some_and(is_there))
     }
 

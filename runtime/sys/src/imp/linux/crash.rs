@@ -25,7 +25,7 @@ const PAGE: usize = 4096;
 
 static FILES: OnceLock<[File; 3]> = OnceLock::new();
 /// Thread whose crash is reported; zero if none.
-static TELLING: AtomicI32 = AtomicI32::new(0);
+static WRITING: AtomicI32 = AtomicI32::new(0);
 
 static BEFORE: OnceLock<[libc::sigaction; FATAL.len()]> = OnceLock::new();
 
@@ -38,7 +38,7 @@ pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
     if FILES.set(files).is_err() {
         return Err(io::Error::other("crashes of this process are reported already"));
     }
-    give_stack()?;
+    set_stack()?;
     let mut before = [signals::nothing(); FATAL.len()];
     for (before, signal) in before.iter_mut().zip(FATAL) {
         *before = signals::action(signal).map_err(io::Error::from_raw_os_error)?;
@@ -58,7 +58,7 @@ fn action() -> libc::sigaction {
 }
 
 /// Sets an alternate stack on this thread. Leaked, because a handler may run until the end of the process.
-fn give_stack() -> io::Result<()> {
+fn set_stack() -> io::Result<()> {
     Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice())).put().map_err(io::Error::from_raw_os_error)
 }
 
@@ -78,8 +78,8 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
     let thread = kernel::own_tid();
     // SAFETY: the kernel passes both for this call, as specified by `SA_SIGINFO`.
     let moment = unsafe { moment(signal, &*info, &*context.cast()) };
-    match TELLING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => tell(&moment, thread),
+    match WRITING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => write_report(&moment, thread),
         // The previous action of the signal may raise another one, which adds no information.
         Err(other) if other == thread => {}
         // Only one crash is reported at a time; it terminates the process.
@@ -87,7 +87,7 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
             rustix::event::pause();
         },
     }
-    take_course(signal, moment.code, thread);
+    pass_on(signal, moment.code, thread);
 }
 
 fn moment(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Moment {
@@ -109,31 +109,31 @@ fn moment(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> 
 }
 
 /// Writes the report. Failed writes are skipped, because they cannot be reported.
-fn tell(moment: &Moment, thread: libc::pid_t) {
+fn write_report(moment: &Moment, thread: libc::pid_t) {
     let Some([crash, stack, maps]) = FILES.get().map(|files| files.each_ref().map(File::as_fd)) else { return };
-    let mut text = Text::default();
-    text.line("signal", moment.signal as usize, 10);
+    let mut buffer = Buffer::default();
+    buffer.line("signal", moment.signal as usize, 10);
     // The code of signals that were sent, not caused by a fault, is not positive.
-    text.line("sent", usize::from(moment.code <= 0), 10);
-    text.line("thread", thread as usize, 10);
-    text.line("time", usize::try_from(kernel::clock().as_millis()).unwrap_or_default(), 10);
+    buffer.line("sent", usize::from(moment.code <= 0), 10);
+    buffer.line("thread", thread as usize, 10);
+    buffer.line("time", usize::try_from(kernel::clock().as_millis()).unwrap_or_default(), 10);
     for (name, word) in
         [("address", moment.address), ("pc", moment.pc), ("sp", moment.sp), ("fp", moment.fp), ("lr", moment.lr)]
     {
-        text.line(name, word, 16);
+        buffer.line(name, word, 16);
     }
-    text.thread_name();
-    text.write(crash);
-    tell_fence(crash, moment.address);
+    buffer.thread_name();
+    buffer.write(crash);
+    write_fence(crash, moment.address);
     locals::with_dropped_here(|image| {
-        let mut text = Text::default();
-        text.push(b"local ");
-        text.push_line(image.as_bytes());
-        text.write(crash);
+        let mut buffer = Buffer::default();
+        buffer.push(b"local ");
+        buffer.push_line(image.as_bytes());
+        buffer.write(crash);
     });
-    let maps = tell_maps(maps);
-    let begin = tell_stack(stack, moment.sp);
-    let mut end = Text::default();
+    let maps = write_maps(maps);
+    let begin = write_stack(stack, moment.sp);
+    let mut end = Buffer::default();
     end.line("stack", begin, 16);
     // The total size reveals a truncated list.
     end.line("maps", maps, 10);
@@ -142,20 +142,20 @@ fn tell(moment: &Moment, thread: libc::pid_t) {
 }
 
 /// Writes the label of the fenced buffer if the address is in a fence.
-fn tell_fence(to: BorrowedFd<'_>, address: usize) {
+fn write_fence(to: BorrowedFd<'_>, address: usize) {
     let Some((side, label)) = fence::at(address) else { return };
-    let mut text = Text::default();
-    text.push(match side {
+    let mut buffer = Buffer::default();
+    buffer.push(match side {
         fence::Side::Before => b"fence before the start of ",
         fence::Side::Behind => b"fence behind the end of ",
     });
     let label = label.split(|byte| *byte == 0).next().unwrap_or_default();
-    text.push_line(label);
-    text.write(to);
+    buffer.push_line(label);
+    buffer.write(to);
 }
 
 /// Writes the mappings; returns their size in bytes, including bytes that were not written.
-pub(super) fn tell_maps(to: BorrowedFd<'_>) -> usize {
+pub(super) fn write_maps(to: BorrowedFd<'_>) -> usize {
     let Ok(from) = rustix::fs::open(c"/proc/self/maps", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
         return 0;
     };
@@ -170,7 +170,7 @@ pub(super) fn tell_maps(to: BorrowedFd<'_>) -> usize {
 
 /// Writes the mapped part of the stack from `sp` upwards; returns the address of the first byte. The kernel reads the memory and
 /// reports unmapped parts: after a stack overflow, `sp` is in the guard pages below the stack.
-pub(super) fn tell_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
+pub(super) fn write_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
     let (mut begin, mut at) = (sp & !7, sp & !7);
     while at < begin + KEPT_STACK {
         let len = PAGE - at % PAGE;
@@ -185,7 +185,7 @@ pub(super) fn tell_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
     begin
 }
 
-fn take_course(signal: c_int, code: c_int, thread: libc::pid_t) {
+fn pass_on(signal: c_int, code: c_int, thread: libc::pid_t) {
     let before = FATAL.into_iter().zip(BEFORE.get().into_iter().flatten()).find(|(fatal, _)| *fatal == signal);
     if let Some((_, before)) = before {
         // SAFETY: the system has returned this action, so the code that set it has promised that it is valid. Errors cannot be
@@ -208,18 +208,18 @@ pub(super) fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) {
     }
 }
 
-pub(super) struct Text {
+pub(super) struct Buffer {
     bytes: [u8; 512],
     len: usize,
 }
 
-impl Default for Text {
+impl Default for Buffer {
     fn default() -> Self {
         Self { bytes: [0; 512], len: 0 }
     }
 }
 
-impl Text {
+impl Buffer {
     /// Appends bytes; truncates what exceeds the buffer.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         for (to, from) in self.bytes[self.len..].iter_mut().zip(bytes) {
@@ -267,16 +267,16 @@ impl Text {
 
 #[cfg(test)]
 mod tests {
-    use super::Text;
+    use super::Buffer;
 
     #[test]
     fn numbers_are_written_without_the_heap_and_full_buffers_stay_full() {
-        let mut text = Text::default();
-        text.line("zero", 0, 10);
-        text.line("most", usize::MAX, 16);
-        text.line("ten", 10, 10);
-        assert_eq!(&text.bytes[..text.len], b"zero 0\nmost ffffffffffffffff\nten 10\n");
-        text.push(&[b'x'; 1000]);
-        assert_eq!(text.len, 512);
+        let mut buffer = Buffer::default();
+        buffer.line("zero", 0, 10);
+        buffer.line("most", usize::MAX, 16);
+        buffer.line("ten", 10, 10);
+        assert_eq!(&buffer.bytes[..buffer.len], b"zero 0\nmost ffffffffffffffff\nten 10\n");
+        buffer.push(&[b'x'; 1000]);
+        assert_eq!(buffer.len, 512);
     }
 }

@@ -15,17 +15,17 @@ use crate::ledger::plan::Step;
 use crate::ledger::repair::Repair;
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use possible::{ask, enter, is_out_of_reach, leave};
+pub(super) use possible::{enter, is_out_of_reach, leave, signal_threads};
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use impossible::{ask, enter, is_out_of_reach, leave};
+pub(super) use impossible::{enter, is_out_of_reach, leave, signal_threads};
 
 pub(super) const REPAIR: Repair = Repair {
     name: "a thread in a blocking call",
     facts: |_, facts| facts.may_evict = cfg!(target_arch = "x86_64"),
     act: |image, step, _| {
         if step == Step::Evict {
-            ask(&holding(image));
+            signal_threads(&holding(image));
         }
     },
     ..Repair::NONE
@@ -37,7 +37,7 @@ mod impossible {
 
     use crate::imp::linux::started::Started;
 
-    pub(in crate::imp::linux) fn ask(_threads: &[Arc<Started>]) {}
+    pub(in crate::imp::linux) fn signal_threads(_threads: &[Arc<Started>]) {}
 
     pub(in crate::imp::linux) fn enter(_started: &Started) {}
 
@@ -60,7 +60,7 @@ mod possible {
     use crate::imp::linux::c::kernel::{self, errno, set_errno};
     use crate::imp::linux::c::{loader, signals};
     use crate::imp::linux::started::Started;
-    use crate::imp::linux::{ranges_around, tails};
+    use crate::imp::linux::{ranges_around, tail_calls};
 
     /// Functions of the C library that wait in the kernel without holding anything that another thread needs. Excludes waits for a
     /// condition variable, whose destruction waits for all its waiters.
@@ -144,7 +144,7 @@ mod possible {
     pub(in crate::imp::linux) fn enter(started: &Started) {
         HERE.set(started);
         // An earlier signal had no effect.
-        started.is_asked.store(false, Ordering::SeqCst);
+        started.is_signaled.store(false, Ordering::SeqCst);
     }
 
     /// Marks the calling thread as outside its start routine.
@@ -153,11 +153,11 @@ mod possible {
     }
 
     /// Sends the signal to each of the threads without a pending one.
-    pub(in crate::imp::linux) fn ask(threads: &[Arc<Started>]) {
+    pub(in crate::imp::linux) fn signal_threads(threads: &[Arc<Started>]) {
         let Some(ready) = READY.get_or_init(prepare) else { return };
         for started in threads {
             let tid = started.tid.load(Ordering::SeqCst);
-            if tid != 0 && !started.is_asked.swap(true, Ordering::SeqCst) {
+            if tid != 0 && !started.is_signaled.swap(true, Ordering::SeqCst) {
                 // The handler is `at_signal`; the kernel rejects a thread that has exited.
                 kernel::signal_thread(tid, ready.signal);
             }
@@ -176,8 +176,8 @@ mod possible {
     fn prepare() -> Option<Ready> {
         let mut waiting: Vec<_> = WAITING.iter().filter_map(|name| Some(loader::address_of(name)?.addr())).collect();
         let library = waiting.first().map(|address| ranges_around(*address))?;
-        let tails: Vec<_> = waiting.iter().flat_map(|function| tails::of(*function, &library)).collect();
-        waiting.extend(tails);
+        let callers: Vec<_> = waiting.iter().flat_map(|function| tail_calls::of(*function, &library)).collect();
+        waiting.extend(callers);
         waiting.sort_unstable();
         waiting.dedup();
         // The first use of the unwinder loads data, which must not happen in a handler.
@@ -213,17 +213,17 @@ mod possible {
                 // Only once: the skipped frames must not be skipped again.
                 leave();
                 started.is_evicted.store(true, Ordering::SeqCst);
-                go_back(started, &mut context.uc_mcontext.gregs);
+                return_to_host(started, &mut context.uc_mcontext.gregs);
             } else {
-                started.is_asked.store(false, Ordering::SeqCst);
+                started.is_signaled.store(false, Ordering::SeqCst);
             }
         }
         set_errno(error);
     }
 
-    fn go_back(started: &Started, registers: &mut [libc::greg_t]) {
-        registers[libc::REG_RIP as usize] = started.way_back.code.load(Ordering::SeqCst) as i64;
-        registers[libc::REG_RSP as usize] = started.way_back.stack.load(Ordering::SeqCst) as i64;
+    fn return_to_host(started: &Started, registers: &mut [libc::greg_t]) {
+        registers[libc::REG_RIP as usize] = started.return_point.code.load(Ordering::SeqCst) as i64;
+        registers[libc::REG_RSP as usize] = started.return_point.stack.load(Ordering::SeqCst) as i64;
         registers[libc::REG_RAX as usize] = 0;
     }
 
@@ -240,7 +240,7 @@ mod possible {
         if unsafe { ptr::with_exposed_provenance::<[u8; 2]>(at - 2).read_unaligned() } != SYSCALL {
             return false;
         }
-        let back = started.way_back.code.load(Ordering::SeqCst);
+        let back = started.return_point.code.load(Ordering::SeqCst);
         let image = started.code();
         let within = |ranges: &[Range<usize>], address| ranges.iter().any(|range| range.contains(&address));
         // The handler's own frames precede the interrupted one.
@@ -283,14 +283,14 @@ mod possible {
     ///
     /// `frame` is the unwinder's frame for this call, `walk` the `Walk` of [`walk`], not used elsewhere.
     unsafe extern "C" fn step(frame: *mut c_void, walk: *mut c_void) -> c_int {
-        const GO_ON: c_int = 0;
+        const CONTINUE: c_int = 0;
         const STOP: c_int = 4;
         // SAFETY: promised by our caller.
         let walk = unsafe { &mut *walk.cast::<Walk<'_>>() };
         // SAFETY: the unwinder's frame is live during this call.
         let (address, function) = unsafe { (_Unwind_GetIP(frame), _Unwind_GetRegionStart(frame)) };
         walk.left = walk.left.saturating_sub(1);
-        if (walk.see)(address, function) && walk.left > 0 { GO_ON } else { STOP }
+        if (walk.see)(address, function) && walk.left > 0 { CONTINUE } else { STOP }
     }
 
     unsafe extern "C" {

@@ -18,8 +18,8 @@ pub(super) const REPAIR: Repair = Repair {
     free: |gone, report| {
         let fds = take(gone.image.owner());
         fds.iter().for_each(|left| close(gone, left));
-        let told = if gone.policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
-        *told = fds.into_iter().map(|left| (left.fd, left.to)).collect();
+        let list = if gone.policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
+        *list = fds.into_iter().map(|left| (left.fd, left.to)).collect();
         report.fds_unknown = unknown(&gone.image.records.fds_before);
         let named = &report.fds_left;
         report.fds_unknown.retain(|(fd, _)| !named.iter().any(|(left, _)| left == fd));
@@ -28,7 +28,7 @@ pub(super) const REPAIR: Repair = Repair {
 };
 
 /// Shared by all images, because a number has one owner at a time.
-static BOOK: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::default);
+static RECORDS: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::default);
 
 struct Opened {
     owner: usize,
@@ -87,43 +87,43 @@ struct Left {
 }
 
 pub(super) fn opened(owner: usize, fd: c_int) {
-    write_down(owner, fd, None);
+    add_record(owner, fd, None);
 }
 
 /// Records that the descriptor belongs to a stream, which closes it.
 pub(super) fn stream_opened(owner: usize, fd: c_int, stream: *mut c_void, maker: Maker) {
-    write_down(owner, fd, Some(Stream { address: stream.expose_provenance(), maker }));
+    add_record(owner, fd, Some(Stream { address: stream.expose_provenance(), maker }));
 }
 
-fn write_down(owner: usize, fd: c_int, stream: Option<Stream>) {
+fn add_record(owner: usize, fd: c_int, stream: Option<Stream>) {
     if let Some(identity) = identity(fd) {
-        lock(&BOOK).insert(fd, Opened { owner, identity, stream });
+        lock(&RECORDS).insert(fd, Opened { owner, identity, stream });
     }
 }
 
 /// Called before closing: afterwards both the stream and the number may be reused.
 pub(super) fn stream_closed(stream: *mut c_void) {
-    lock(&BOOK).retain(|_, opened| opened.stream.is_none_or(|known| known.address != stream.addr()));
+    lock(&RECORDS).retain(|_, opened| opened.stream.is_none_or(|known| known.address != stream.addr()));
 }
 
 /// Called before closing: afterwards the number may be reused.
 pub(super) fn closed(fd: c_int) {
-    lock(&BOOK).remove(&fd);
+    lock(&RECORDS).remove(&fd);
 }
 
 fn held(owner: usize) -> u64 {
-    let book = lock(&BOOK);
-    book.iter().filter(|(fd, opened)| opened.owner == owner && is_still(**fd, opened)).count() as u64
+    let records = lock(&RECORDS);
+    records.iter().filter(|(fd, opened)| opened.owner == owner && is_still(**fd, opened)).count() as u64
 }
 
 pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
-    lock(&BOOK).get(&fd).is_some_and(|opened| opened.owner != owner && is_still(fd, opened))
+    lock(&RECORDS).get(&fd).is_some_and(|opened| opened.owner != owner && is_still(fd, opened))
 }
 
 /// Removes the records of an image; returns the open descriptors.
 fn take(owner: usize) -> Vec<Left> {
     let mut open = Vec::new();
-    lock(&BOOK).retain(|fd, opened| {
+    lock(&RECORDS).retain(|fd, opened| {
         let keep = opened.owner != owner;
         if !keep && is_still(*fd, opened) {
             open.push((*fd, opened.stream));
@@ -175,9 +175,9 @@ pub(super) fn open_now() -> Vec<c_int> {
 fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
     let mut fresh = open_now();
     fresh.retain(|fd| before.binary_search(fd).is_err());
-    let book = lock(&BOOK);
-    fresh.retain(|fd| !book.contains_key(fd));
-    drop(book);
+    let records = lock(&RECORDS);
+    fresh.retain(|fd| !records.contains_key(fd));
+    drop(records);
     // Excludes the descriptor used for this listing, which has no target any more.
     fresh.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect()
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::c::pages::Walled;
+use super::c::pages::GuardedPages;
 use crate::imp::FENCE;
 
 const MOST: usize = 64;
@@ -23,7 +23,7 @@ struct Entry {
 
 #[derive(Debug)]
 pub(crate) struct Fence {
-    memory: Walled,
+    memory: GuardedPages,
     body: Range<usize>,
     entry: Option<usize>,
 }
@@ -46,7 +46,7 @@ impl Entry {
 
 impl Fence {
     pub(crate) fn new(size: usize, label: &str) -> io::Result<Self> {
-        let memory = Walled::new(size, FENCE)?;
+        let memory = GuardedPages::new(size, FENCE)?;
         let whole = memory.whole();
         let body = whole.end - size..whole.end;
         let entry = enter(whole.start - FENCE, whole.end, label.as_bytes());

@@ -11,7 +11,7 @@ use crate::ledger::repair::Repair;
 
 pub(super) const REPAIR: Repair = Repair {
     name: "an unwind table",
-    put_right: |image, _, report| report.frames += take_back(image.owner()),
+    redirect_references: |image, _, report| report.frames += take_back(image.owner()),
     ..Repair::NONE
 };
 

@@ -21,7 +21,7 @@ const SAME_STACK: usize = 256 * 1024;
 static RUNS: [Run; MOST] = [const { Run::new() }; MOST];
 
 /// Number of used records; lets most jumps, which leave no handler, return early.
-static TAKEN: AtomicUsize = AtomicUsize::new(0);
+static RUN_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
@@ -59,7 +59,7 @@ struct FrameCell {
 }
 
 /// Record of a run, owned by its dispatcher.
-pub(super) struct Taken {
+pub(super) struct RunGuard {
     run: &'static Run,
     state: u64,
 }
@@ -111,8 +111,8 @@ impl Frame {
     /// Checks if another signal of this thread arrived outside of the handler.
     fn is_left_by_arrival_of(&self, other: &Self) -> bool {
         // The kernel starts at the top of an alternate stack only for threads that are not on it.
-        let begun_anew = self.is_on_alternate() && !self.is_switched && other.has_come_to_alternate();
-        begun_anew && other.alternate == self.alternate || self.is_left_by_thread_at(other.interrupted)
+        let restarted = self.is_on_alternate() && !self.is_switched && other.has_come_to_alternate();
+        restarted && other.alternate == self.alternate || self.is_left_by_thread_at(other.interrupted)
     }
 }
 
@@ -166,12 +166,12 @@ impl Run {
         // The memory of an old stack may be reused by an image; clearing the frame keeps searches from finding a reference.
         self.frame.store(&Frame::NOWHERE);
         self.state.store(0, Ordering::SeqCst);
-        TAKEN.fetch_sub(1, Ordering::SeqCst);
+        RUN_COUNT.fetch_sub(1, Ordering::SeqCst);
         Some(table)
     }
 }
 
-impl Taken {
+impl RunGuard {
     /// Makes the thread that ends this run release the table as well.
     pub(super) fn reads(&self, table: usize) {
         self.run.table.store(table, Ordering::SeqCst);
@@ -201,46 +201,46 @@ fn here() -> i32 {
 }
 
 /// Lists a new run of the dispatcher; `None` if the table is full.
-pub(super) fn enter(signal: c_int, frame: &Frame, let_go: impl Fn(usize)) -> Option<Taken> {
+pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Option<RunGuard> {
     let tid = here();
-    end_where(tid, |known| known.is_left_by_arrival_of(frame), &let_go);
+    end_where(tid, |known| known.is_left_by_arrival_of(frame), &release);
     let run = RUNS.iter().find(|run| {
         let taken = run.state.compare_exchange(0, CHANGING, Ordering::SeqCst, Ordering::SeqCst);
         taken.is_ok()
     })?;
-    TAKEN.fetch_add(1, Ordering::SeqCst);
+    RUN_COUNT.fetch_add(1, Ordering::SeqCst);
     run.frame.store(frame);
     run.signal.store(signal, Ordering::SeqCst);
     run.since.store(now(), Ordering::SeqCst);
     let serial = u64::from(SERIAL.fetch_add(1, Ordering::SeqCst) & 0x7fff_ffff);
     let state = serial << 32 | u64::from(tid as u32);
     run.state.store(state, Ordering::SeqCst);
-    Some(Taken { run, state })
+    Some(RunGuard { run, state })
 }
 
 /// Ends the runs that the calling thread leaves by a jump to `target`.
-pub(super) fn jumps(target: usize, let_go: impl Fn(usize)) {
-    end_where(here(), |frame| frame.is_left_by_jump_to(target), &let_go);
+pub(super) fn jumps(target: usize, release: impl Fn(usize)) {
+    end_where(here(), |frame| frame.is_left_by_jump_to(target), &release);
 }
 
 pub(super) fn is_any() -> bool {
-    TAKEN.load(Ordering::SeqCst) != 0
+    RUN_COUNT.load(Ordering::SeqCst) != 0
 }
 
-fn end_where(tid: i32, is_left: impl Fn(&Frame) -> bool, let_go: &impl Fn(usize)) {
+fn end_where(tid: i32, is_left: impl Fn(&Frame) -> bool, release: &impl Fn(usize)) {
     if !is_any() {
         return;
     }
     for run in &RUNS {
         let state = run.state.load(Ordering::SeqCst);
         if tid_of(state) == tid && is_left(&run.frame.load()) {
-            run.end(state).into_iter().filter(|table| *table != 0).for_each(let_go);
+            run.end(state).into_iter().filter(|table| *table != 0).for_each(release);
         }
     }
 }
 
 /// Ends the runs whose thread has exited or is outside of any handler. Must not be called by handlers, because it reads files.
-pub(super) fn look(let_go: impl Fn(usize)) {
+pub(super) fn end_abandoned(release: impl Fn(usize)) {
     for run in &RUNS {
         let state = run.state.load(Ordering::SeqCst);
         let tid = tid_of(state);
@@ -252,7 +252,7 @@ pub(super) fn look(let_go: impl Fn(usize)) {
             !kernel::thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack));
         // A new run in this record has another state.
         if is_over {
-            run.end(state).into_iter().filter(|table| *table != 0).for_each(&let_go);
+            run.end(state).into_iter().filter(|table| *table != 0).for_each(&release);
         }
     }
 }

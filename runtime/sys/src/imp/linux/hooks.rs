@@ -32,11 +32,11 @@ pub use super::signal_hooks::{
 /// makes the call. A hook that is a report has no call.
 macro_rules! hooks {
     ($(
-        $(#[$about:meta])*
+        $(#[$attribute:meta])*
         fn $name:ident($image:ident $(, $argument:ident: $type:ty)* $(,)?) -> $result:ty = $original:expr;
         $(in $repair:ident)? |$ledger:ident, $call:ident| $recorded:expr
     )*) => {$(
-        $(#[$about])*
+        $(#[$attribute])*
         pub unsafe extern "C" fn $name($image: *const c_void $(, $argument: $type)*) -> $result {
             // SAFETY: the module that called this hook promises what the C function of its name requires of the arguments. The hook
             // received the address of the module's ledger, which lives as long as the module.
@@ -284,7 +284,7 @@ hooks! {
 
     /// Reports that a function of the C library is about to move or free this block; returns zero if it had no record.
     fn block_lent(image, block: *mut c_void) -> c_int = 0;
-    |_ledger, _none| c_int::from(c_heap::lent(block))
+    |_ledger, _none| c_int::from(c_heap::forget(block))
 
     /// Reports a descriptor that a function of the C library returned to the module.
     fn fd_opened(image, fd: c_int) -> () = ();
@@ -357,7 +357,7 @@ hooks! {
     fn thread_named(image, name: *const u8, len: usize) -> () = ();
     |_ledger, _none| if let Some(started) = locals::started_here() {
         // SAFETY: the module promises `len` bytes.
-        names::told(&started, unsafe { std::slice::from_raw_parts(name, len) });
+        names::record_name(&started, unsafe { std::slice::from_raw_parts(name, len) });
     }
 
     /// Reports an address that `dlsym` returned to the module.

@@ -61,7 +61,7 @@ impl Loaded {
     }
 
     /// Checks if it satisfies a dependency with this name.
-    fn answers_to(&self, name: &[u8]) -> bool {
+    fn provides(&self, name: &[u8]) -> bool {
         self.name == name || self.file().as_bytes() == name || self.own_name.as_deref() == Some(name)
     }
 
@@ -81,7 +81,7 @@ impl Loaded {
 
 /// Reads the string at an offset of a library's string table.
 fn name_at(listed: &Listed<'_>, names: Option<usize>, offset: usize) -> Vec<u8> {
-    names.map_or_else(Vec::new, |names| listed.text(listed.address(names).wrapping_add(offset)))
+    names.map_or_else(Vec::new, |names| listed.string(listed.address(names).wrapping_add(offset)))
 }
 
 fn value(listed: &Listed<'_>, tag: DynamicTag) -> Option<usize> {
@@ -116,13 +116,13 @@ pub(super) fn needs(root: &Loaded, all: &[Loaded]) -> Vec<Loaded> {
     let mut next = vec![root.clone()];
     while let Some(library) = next.pop() {
         for name in &library.needed {
-            let answer = all.iter().find(|other| other.answers_to(name));
-            if let Some(answer) = answer
-                && !answer.is(root)
-                && !found.iter().any(|known| known.is(answer))
+            let provider = all.iter().find(|other| other.provides(name));
+            if let Some(provider) = provider
+                && !provider.is(root)
+                && !found.iter().any(|known| known.is(provider))
             {
-                found.push(answer.clone());
-                next.push(answer.clone());
+                found.push(provider.clone());
+                next.push(provider.clone());
             }
         }
     }

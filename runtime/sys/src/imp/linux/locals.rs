@@ -18,7 +18,7 @@ use std::time::Instant;
 use super::c::callbacks::{self, Destructor, OfValues, Promised};
 use super::c::keys::OwnKey;
 use super::c::{kernel, keys};
-use super::names::thread_in_words;
+use super::names::describe_thread;
 use super::started::Started;
 use super::{altstack, evict, lock};
 use crate::ledger::plan::Step;
@@ -36,13 +36,13 @@ pub(super) const REPAIR: Repair = Repair {
     },
     holders: |image, all| all.extend(image.records.locals.holders(image)),
     facts: |image, facts| {
-        let Whereabouts { here, elsewhere } = image.records.locals.whereabouts(image);
+        let Locations { here, elsewhere } = image.records.locals.locations(image);
         facts.locals_here |= here;
         facts.locals_elsewhere |= elsewhere;
     },
     act: |image, step, report| {
         if step == Step::RunThreadLocals {
-            report.thread_locals_run += settle_here(image);
+            report.thread_locals_run += run_here(image);
         }
     },
     free: |gone, report| report.keys = gone.image.records.locals.forget(gone.image),
@@ -66,11 +66,11 @@ static LAST_KEY: OnceLock<OwnKey> = OnceLock::new();
 
 pub(super) struct Record {
     tid: i32,
-    owed: Mutex<Owed>,
+    pending: Mutex<Pending>,
 }
 
 #[derive(Default)]
-struct Owed {
+struct Pending {
     locals: Vec<Local>,
     values: Vec<Value>,
     running: Vec<Running>,
@@ -95,15 +95,15 @@ struct Value {
 struct Running {
     ledger: Arc<Ledger>,
     since: Instant,
-    place: usize,
+    address: usize,
 }
 
 /// Calls `see` with the label of the image whose thread-local the calling thread is dropping, if any. Neither allocates nor blocks.
 pub(super) fn with_dropped_here(see: impl FnOnce(&str)) {
     HERE.with(|here| {
         let Ok(here) = here.try_borrow() else { return };
-        let Some(Ok(owed)) = here.as_ref().map(|record| record.owed.try_lock()) else { return };
-        if let Some(running) = owed.running.last() {
+        let Some(Ok(pending)) = here.as_ref().map(|record| record.pending.try_lock()) else { return };
+        if let Some(running) = pending.running.last() {
             see(running.ledger.label());
         }
     });
@@ -125,7 +125,7 @@ struct Key {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Whereabouts {
+struct Locations {
     here: bool,
     elsewhere: bool,
 }
@@ -133,10 +133,10 @@ struct Whereabouts {
 impl Locals {
     pub(super) fn register(&self, ledger: Arc<Ledger>, destructor: Promised<Destructor>) {
         let record = Record::here();
-        self.know(&record);
+        self.add_record(&record);
         record.arm();
         self.registered.fetch_add(1, Ordering::Relaxed);
-        lock(&record.owed).locals.push(Local { ledger, destructor, since: Instant::now() });
+        lock(&record.pending).locals.push(Local { ledger, destructor, since: Instant::now() });
     }
 
     /// Creates a key without a destructor in the C library; the error is that of the C function.
@@ -151,10 +151,10 @@ impl Locals {
         lock(&self.keys).retain(|known| known.key != key);
         let threads = lock(&self.threads).clone();
         for record in threads {
-            let mut owed = lock(&record.owed);
-            let before = owed.values.len();
-            owed.values.retain(|value| value.key != key);
-            self.forgotten.fetch_add((before - owed.values.len()) as u64, Ordering::Relaxed);
+            let mut pending = lock(&record.pending);
+            let before = pending.values.len();
+            pending.values.retain(|value| value.key != key);
+            self.forgotten.fetch_add((before - pending.values.len()) as u64, Ordering::Relaxed);
         }
         delete()
     }
@@ -171,29 +171,29 @@ impl Locals {
         let known = lock(&self.keys).iter().find(|known| known.key == key).and_then(|known| known.destructor);
         let (0, Some(destructor)) = (result, known) else { return result };
         let record = Record::here();
-        let at = lock(&record.owed).values.iter().position(|value| value.key == key);
+        let at = lock(&record.pending).values.iter().position(|value| value.key == key);
         match (at, is_null) {
             (Some(at), true) => {
-                lock(&record.owed).values.swap_remove(at);
+                lock(&record.pending).values.swap_remove(at);
                 self.forgotten.fetch_add(1, Ordering::Relaxed);
             }
             (None, false) => {
-                self.know(&record);
+                self.add_record(&record);
                 record.arm();
                 self.registered.fetch_add(1, Ordering::Relaxed);
-                lock(&record.owed).values.push(Value { ledger, key, destructor, since: Instant::now() });
+                lock(&record.pending).values.push(Value { ledger, key, destructor, since: Instant::now() });
             }
             (Some(_), false) | (None, true) => {}
         }
         result
     }
 
-    fn whereabouts(&self, ledger: &Ledger) -> Whereabouts {
-        let mut found = Whereabouts::default();
-        for record in self.living() {
-            let owed = lock(&record.owed);
-            let waits = owed.waits_for(ledger);
-            let runs = owed.running.iter().any(|running| running.ledger.is(ledger));
+    fn locations(&self, ledger: &Ledger) -> Locations {
+        let mut found = Locations::default();
+        for record in self.live_records() {
+            let pending = lock(&record.pending);
+            let waits = pending.waits_for(ledger);
+            let runs = pending.running.iter().any(|running| running.ledger.is(ledger));
             found.here |= record.is_here() && waits;
             found.elsewhere |= !record.is_here() && waits || runs;
         }
@@ -201,7 +201,7 @@ impl Locals {
     }
 
     fn holders(&self, ledger: &Ledger) -> Vec<Holder> {
-        self.living().into_iter().filter_map(|record| record.holder(ledger)).collect()
+        self.live_records().into_iter().filter_map(|record| record.holder(ledger)).collect()
     }
 
     /// Drops the remaining destructors of an unmapped image without running them, and deletes its keys.
@@ -218,7 +218,7 @@ impl Locals {
     }
 
     /// Records that a thread has pending destructors of this image.
-    fn know(&self, record: &Arc<Record>) {
+    fn add_record(&self, record: &Arc<Record>) {
         let mut threads = lock(&self.threads);
         if !threads.iter().any(|known| Arc::ptr_eq(known, record)) {
             threads.push(Arc::clone(record));
@@ -226,26 +226,26 @@ impl Locals {
     }
 
     /// Removes a thread without pending destructors of this image.
-    fn part_with(&self, record: &Record) {
+    fn remove_record(&self, record: &Record) {
         lock(&self.threads).retain(|known| !ptr::eq(Arc::as_ptr(known), record));
     }
 
     /// Returns the threads with pending destructors. A thread that ended without destructors (by a direct system call) is removed.
-    fn living(&self) -> Vec<Arc<Record>> {
+    fn live_records(&self) -> Vec<Arc<Record>> {
         let threads = lock(&self.threads).clone();
-        let (living, vanished): (Vec<_>, Vec<_>) =
+        let (live, vanished): (Vec<_>, Vec<_>) =
             threads.into_iter().partition(|record| record.is_here() || kernel::thread_exists(record.tid));
         for record in vanished {
-            let mut owed = lock(&record.owed);
-            let count = owed.locals.len() + owed.values.len();
-            owed.locals.clear();
-            owed.values.clear();
-            owed.running.clear();
-            drop(owed);
+            let mut pending = lock(&record.pending);
+            let count = pending.locals.len() + pending.values.len();
+            pending.locals.clear();
+            pending.values.clear();
+            pending.running.clear();
+            drop(pending);
             self.forgotten.fetch_add(count as u64, Ordering::Relaxed);
-            self.part_with(&record);
+            self.remove_record(&record);
         }
-        living
+        live
     }
 }
 
@@ -255,7 +255,7 @@ impl Record {
         if let Some(here) = HERE.with(|here| here.borrow().clone()) {
             return here;
         }
-        let record = Arc::new(Self { tid: kernel::own_tid(), owed: Mutex::default() });
+        let record = Arc::new(Self { tid: kernel::own_tid(), pending: Mutex::default() });
         HERE.with(|here| *here.borrow_mut() = Some(Arc::clone(&record)));
         record
     }
@@ -270,44 +270,44 @@ impl Record {
 
     /// Registers for the end of this thread, before and after the destruction of the C library's own thread-locals.
     fn arm(&self) {
-        let is_armed = std::mem::replace(&mut lock(&self.owed).armed, true);
+        let is_armed = std::mem::replace(&mut lock(&self.pending).armed, true);
         if !is_armed && !callbacks::at_thread_end(at_end) {
-            lock(&self.owed).armed = false; // out of memory; the key below is still there
+            lock(&self.pending).armed = false; // out of memory; the key below is still there
         }
         LAST_KEY.get_or_init(|| OwnKey::new(at_last)).set(ptr::from_ref(self).addr());
     }
 
     fn holder(&self, ledger: &Ledger) -> Option<Holder> {
-        let owed = lock(&self.owed);
-        let running = owed.running.iter().find(|running| running.ledger.is(ledger));
-        let locals = owed.locals.iter().filter(|local| local.ledger.is(ledger));
-        let values = owed.values.iter().filter(|value| value.ledger.is(ledger));
+        let pending = lock(&self.pending);
+        let running = pending.running.iter().find(|running| running.ledger.is(ledger));
+        let locals = pending.locals.iter().filter(|local| local.ledger.is(ledger));
+        let values = pending.values.iter().filter(|value| value.ledger.is(ledger));
         let waiting = locals
-            .map(|local| (local.since, local.destructor.place()))
-            .chain(values.map(|value| (value.since, value.destructor.place())));
+            .map(|local| (local.since, local.destructor.address()))
+            .chain(values.map(|value| (value.since, value.destructor.address())));
         let waiting: Vec<_> = waiting.collect();
-        let (name, (since, place)) = match (running, waiting.first()) {
-            (Some(running), _) => ("a running thread-local destructor".to_owned(), (running.since, running.place)),
+        let (name, (since, address)) = match (running, waiting.first()) {
+            (Some(running), _) => ("a running thread-local destructor".to_owned(), (running.since, running.address)),
             (None, Some(first)) if waiting.len() == 1 => ("a thread-local destructor".to_owned(), *first),
             (None, Some(first)) => (format!("{} thread-local destructors", waiting.len()), *first),
             (None, None) => return None,
         };
-        drop(owed);
-        let holder = Holder::new(HolderKind::ThreadLocal, name, since).on(thread_in_words(self.tid));
-        Some(Holder { place: Some(place), ..holder })
+        drop(pending);
+        let holder = Holder::new(HolderKind::ThreadLocal, name, since).on(describe_thread(self.tid));
+        Some(Holder { place: Some(address), ..holder })
     }
 
     fn forget(&self, ledger: &Ledger) -> u64 {
-        let mut owed = lock(&self.owed);
-        let before = owed.locals.len() + owed.values.len();
-        owed.locals.retain(|local| !local.ledger.is(ledger));
-        owed.values.retain(|value| !value.ledger.is(ledger));
-        (before - owed.locals.len() - owed.values.len()) as u64
+        let mut pending = lock(&self.pending);
+        let before = pending.locals.len() + pending.values.len();
+        pending.locals.retain(|local| !local.ledger.is(ledger));
+        pending.values.retain(|value| !value.ledger.is(ledger));
+        (before - pending.locals.len() - pending.values.len()) as u64
     }
 
     /// Runs the pending destructors of the chosen images on the calling thread, which owns this record: thread-locals first, then
     /// values of keys, repeated while there are more.
-    fn settle(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
+    fn run_pending(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
         let mut ran = 0;
         let mut touched: Vec<Arc<Ledger>> = Vec::new();
         for _ in 0..ROUNDS {
@@ -332,11 +332,11 @@ impl Record {
             }
         }
         for ledger in touched {
-            let owed = lock(&self.owed);
-            let busy = owed.waits_for(&ledger) || owed.running.iter().any(|running| running.ledger.is(&ledger));
-            drop(owed);
+            let pending = lock(&self.pending);
+            let busy = pending.waits_for(&ledger) || pending.running.iter().any(|running| running.ledger.is(&ledger));
+            drop(pending);
             if !busy {
-                ledger.records.locals.part_with(self);
+                ledger.records.locals.remove_record(self);
             }
         }
         ran
@@ -344,57 +344,57 @@ impl Record {
 
     /// Moves the last registered destructor to the running ones under one lock, so that the image is held at all times.
     fn take_local(&self, chosen: impl Fn(&Ledger) -> bool) -> Option<Local> {
-        let mut owed = lock(&self.owed);
-        let at = owed.locals.iter().rposition(|local| chosen(&local.ledger))?;
-        let local = owed.locals.remove(at);
-        let (ledger, place) = (Arc::clone(&local.ledger), local.destructor.place());
-        owed.running.push(Running { ledger, since: Instant::now(), place });
+        let mut pending = lock(&self.pending);
+        let at = pending.locals.iter().rposition(|local| chosen(&local.ledger))?;
+        let local = pending.locals.remove(at);
+        let (ledger, address) = (Arc::clone(&local.ledger), local.destructor.address());
+        pending.running.push(Running { ledger, since: Instant::now(), address });
         Some(local)
     }
 
     /// Returns the keys with pending values of the chosen images.
     fn keys(&self, chosen: impl Fn(&Ledger) -> bool) -> Vec<c_uint> {
-        lock(&self.owed).values.iter().filter(|value| chosen(&value.ledger)).map(|value| value.key).collect()
+        lock(&self.pending).values.iter().filter(|value| chosen(&value.ledger)).map(|value| value.key).collect()
     }
 
     /// Moves the value of a key to the running destructors under one lock.
     fn take_value(&self, key: c_uint) -> Option<Value> {
-        let mut owed = lock(&self.owed);
-        let at = owed.values.iter().position(|value| value.key == key)?;
-        let value = owed.values.remove(at);
-        let (ledger, place) = (Arc::clone(&value.ledger), value.destructor.place());
-        owed.running.push(Running { ledger, since: Instant::now(), place });
+        let mut pending = lock(&self.pending);
+        let at = pending.values.iter().position(|value| value.key == key)?;
+        let value = pending.values.remove(at);
+        let (ledger, address) = (Arc::clone(&value.ledger), value.destructor.address());
+        pending.running.push(Running { ledger, since: Instant::now(), address });
         Some(value)
     }
 
     fn has_run(&self) {
-        let done = lock(&self.owed).running.pop();
+        let done = lock(&self.pending).running.pop();
         if let Some(done) = done {
             done.ledger.records.locals.run.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
-impl Owed {
+impl Pending {
     fn waits_for(&self, ledger: &Ledger) -> bool {
         self.locals.iter().any(|local| local.ledger.is(ledger))
             || self.values.iter().any(|value| value.ledger.is(ledger))
     }
 }
 
-fn settle_here(ledger: &Ledger) -> u64 {
-    altstack::put_back(|other| other.is(ledger));
-    if !Record::is_any_here() { 0 } else { Record::here().settle(|other| other.is(ledger)) }
+fn run_here(ledger: &Ledger) -> u64 {
+    altstack::restore(|other| other.is(ledger));
+    if !Record::is_any_here() { 0 } else { Record::here().run_pending(|other| other.is(ledger)) }
 }
 
-pub(super) fn settle_ending() -> u64 {
-    altstack::put_back(Ledger::is_ending);
-    if !Record::is_any_here() { 0 } else { Record::here().settle(Ledger::is_ending) }
+pub(super) fn run_ending() -> u64 {
+    altstack::restore(Ledger::is_ending);
+    if !Record::is_any_here() { 0 } else { Record::here().run_pending(Ledger::is_ending) }
 }
 
-pub(super) fn settle_all() -> u64 {
-    altstack::put_back(|_| true);
-    if !Record::is_any_here() { 0 } else { Record::here().settle(|_| true) }
+pub(super) fn run_all() -> u64 {
+    altstack::restore(|_| true);
+    if !Record::is_any_here() { 0 } else { Record::here().run_pending(|_| true) }
 }
 
 /// Drops the calling thread's pending destructors of an image without running them: a skipped frame may have borrowed a thread-local,
@@ -403,7 +403,7 @@ pub(super) fn forget_here(ledger: &Ledger) {
     if Record::is_any_here() {
         let (here, locals) = (Record::here(), &ledger.records.locals);
         locals.forgotten.fetch_add(here.forget(ledger), Ordering::Relaxed);
-        locals.part_with(&here);
+        locals.remove_record(&here);
     }
 }
 
@@ -415,17 +415,17 @@ pub(super) fn arm_here() {
 pub(super) fn become_started(started: Arc<Started>) {
     let record = Record::here();
     record.arm();
-    lock(&record.owed).started = Some(started);
+    lock(&record.pending).started = Some(started);
 }
 
 /// Returns the image's thread that the calling thread is, until it has left the image.
 pub(super) fn started_here() -> Option<Arc<Started>> {
-    if !Record::is_any_here() { None } else { lock(&Record::here().owed).started.clone() }
+    if !Record::is_any_here() { None } else { lock(&Record::here().pending).started.clone() }
 }
 
 /// Takes the image's thread that the calling thread is, so that its end is reported once.
 pub(super) fn take_started() -> Option<Arc<Started>> {
-    if !Record::is_any_here() { None } else { lock(&Record::here().owed).started.take() }
+    if !Record::is_any_here() { None } else { lock(&Record::here().pending).started.take() }
 }
 
 /// Runs as the first callback at the end of a thread, while the host's own thread-locals exist.
@@ -433,7 +433,7 @@ extern "C" fn at_end(_object: *mut c_void) {
     if !Record::is_any_here() {
         return;
     }
-    lock(&Record::here().owed).armed = false;
+    lock(&Record::here().pending).armed = false;
     end_here();
 }
 
@@ -447,7 +447,7 @@ extern "C" fn at_last(_value: *mut c_void) {
 fn end_here() {
     // A start routine that exited by `pthread_exit` has not called this.
     evict::leave();
-    settle_all();
+    run_all();
     if let Some(started) = take_started() {
         started.ends();
     }

@@ -26,12 +26,12 @@ impl Lookups {
     }
 
     /// Checks if one of the addresses is in these segments.
-    pub(super) fn lead_to(&self, segments: &[Range<usize>]) -> bool {
-        let leads = |all: &Self| {
+    pub(super) fn refer_to(&self, segments: &[Range<usize>]) -> bool {
+        let is_in = |all: &Self| {
             let all = lock(&all.0);
             segments.iter().any(|segment| all.range(segment.clone()).next().is_some())
         };
-        leads(self) || leads(&OF_HOST)
+        is_in(self) || is_in(&OF_HOST)
     }
 }
 

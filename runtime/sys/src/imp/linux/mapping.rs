@@ -33,7 +33,7 @@ impl Mapping {
         // SAFETY: our caller promises that the initializers are sound to run, and the finalizers as well.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         room.close();
-        let library = library.map_err(in_words)?;
+        let library = library.map_err(message_of)?;
         // For a loaded image, the loader returns the existing one under its first name. Using it would run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
         if ranges.is_empty() {
@@ -48,7 +48,7 @@ impl Mapping {
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
         // SAFETY: any symbol has an address; its target is not read here.
         let symbol = unsafe { self.library.get::<*mut c_void>(name) };
-        let address = *symbol.map_err(in_words)?;
+        let address = *symbol.map_err(message_of)?;
         if self.contains(address.addr()) {
             Ok(address)
         } else {
@@ -78,7 +78,7 @@ impl Mapping {
     /// The image is not used afterwards, and its finalizers are sound to run.
     pub(crate) unsafe fn close(self, path: &Path) -> Result<bool, String> {
         let closed = ManuallyDrop::into_inner(self.library).close();
-        closed.map_err(in_words)?;
+        closed.map_err(message_of)?;
         let known = is_known(path);
         let maps = Maps::read().map_err(|error| format!("cannot see whether it is gone: {error}"))?;
         let mut here = maps.all().filter(|mapped| mapped.file() == Some(path)).peekable();
@@ -108,10 +108,10 @@ fn user_of(path: &Path) -> String {
     }
     let facts = plain_file::read(path, elf::LARGEST).ok().and_then(|bytes| elf::survey(&bytes).ok());
     let Some(facts) = facts else { return "whose is unknown, since its file cannot be read any more".to_owned() };
-    if let Some(symbol) = facts.stays.unique.first() {
+    if let Some(symbol) = facts.pinning.unique.first() {
         return format!("it defines `{symbol}`, of which a process has one");
     }
-    if facts.stays.is_marked {
+    if facts.pinning.is_marked {
         return "it was linked with `-z nodelete`".to_owned();
     }
     let registers = ["__cxa_thread_atexit_impl", "__cxa_thread_atexit"];
@@ -131,6 +131,6 @@ fn is_known(path: &Path) -> bool {
 }
 
 /// Returns the loader's message; the wrapper's own message contains only the failed call.
-fn in_words(error: libloading::Error) -> String {
+fn message_of(error: libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

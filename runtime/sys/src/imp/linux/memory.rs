@@ -27,7 +27,7 @@ pub(super) const REPAIR: Repair = Repair {
     },
     free: |gone, report| {
         let label = gone.image.label();
-        gone.image.records.pages.tell_holes(label);
+        gone.image.records.pages.log_holes(label);
         match Pages::free_all(gone) {
             Some(bytes) => (report.maps_bytes, report.heap_bytes) = bytes,
             None => tracing::warn!(image = label, "a thread does not end: its image's pages stay"),
@@ -79,7 +79,7 @@ impl Pages {
 
     /// Records the function for a later log message: any thread may be here with any lock held, and a log listener may run arbitrary
     /// code.
-    fn note_hole(&self, function: &'static str) {
+    fn record_hole(&self, function: &'static str) {
         let mut holes = lock(&self.holes);
         if !holes.contains(&function) {
             holes.push(function);
@@ -87,7 +87,7 @@ impl Pages {
     }
 
     /// Logs the attempts to change the image's own pages.
-    fn tell_holes(&self, label: &str) {
+    fn log_holes(&self, label: &str) {
         for function in std::mem::take(&mut *lock(&self.holes)) {
             tracing::warn!(
                 target: "alcedo_sys::memory",
@@ -121,7 +121,7 @@ impl Pages {
         let all = pages(address, len);
         // Unaligned calls are rejected below.
         if let Some(part) = self.of_image(&all).filter(|_| address.addr().is_multiple_of(PAGE)) {
-            self.note_hole("munmap");
+            self.record_hole("munmap");
             // The end first: a length that exceeds the address space is rejected before anything is unmapped.
             for outside in [part.end..all.end, all.start..part.start] {
                 let start = ptr::with_exposed_provenance_mut(outside.start);
@@ -140,7 +140,7 @@ impl Pages {
         if result == 0 {
             lock(&self.segments).retain(|segment| segment.start < all.start || all.end < segment.end);
         } else {
-            self.put_back(removed);
+            self.reinsert(removed);
         }
         result
     }
@@ -157,7 +157,7 @@ impl Pages {
         // Must neither make a hole in the image nor move pages into it, which would be unmapped twice.
         let both = [Some(pages(address, old_len)), to.map(|to| pages(to, new_len))];
         if both.iter().flatten().any(|pages| self.of_image(pages).is_some()) {
-            self.note_hole("mremap");
+            self.record_hole("mremap");
             set_errno(libc::EINVAL);
             return libc::MAP_FAILED;
         }
@@ -165,7 +165,7 @@ impl Pages {
         let start = remap();
         let (moved, is_known) = (start != libc::MAP_FAILED, !removed.is_empty());
         if !moved || keeps_old {
-            self.put_back(removed);
+            self.reinsert(removed);
         }
         if moved && is_known {
             lock(&self.maps).insert(pages(start, new_len));
@@ -173,7 +173,7 @@ impl Pages {
         start
     }
 
-    fn put_back(&self, parts: Vec<Range<usize>>) {
+    fn reinsert(&self, parts: Vec<Range<usize>>) {
         let mut maps = lock(&self.maps);
         parts.into_iter().for_each(|part| maps.insert(part));
     }
@@ -260,8 +260,8 @@ fn len_of(segment: c_int) -> Option<usize> {
     let mut facts = MaybeUninit::<libc::shmid_ds>::uninit();
     // SAFETY: on success the kernel has written the whole record.
     unsafe {
-        let is_told = libc::shmctl(segment, libc::IPC_STAT, facts.as_mut_ptr()) == 0;
-        is_told.then(|| facts.assume_init().shm_segsz)
+        let is_ok = libc::shmctl(segment, libc::IPC_STAT, facts.as_mut_ptr()) == 0;
+        is_ok.then(|| facts.assume_init().shm_segsz)
     }
 }
 

@@ -9,7 +9,7 @@ use super::lock;
 use super::started::{self, Started};
 
 /// Number of bytes of a name in the system.
-const KEPT: usize = 15;
+const SYSTEM_LEN: usize = 15;
 
 /// Maximum number of bytes of a name; longer names are truncated.
 const LONGEST: usize = 256;
@@ -18,17 +18,17 @@ const LONGEST: usize = 256;
 const MOST: usize = 16;
 
 /// Number of bytes available without locks.
-const AT_HAND: usize = 120;
+const LOCK_FREE_LEN: usize = 120;
 
 thread_local! {
     /// Start of the full name of this thread, and its length.
-    static HERE: Cell<([u8; AT_HAND], usize)> = const { Cell::new(([0; AT_HAND], 0)) };
+    static HERE: Cell<([u8; LOCK_FREE_LEN], usize)> = const { Cell::new(([0; LOCK_FREE_LEN], 0)) };
 }
 
 /// Records the name of the calling thread, which was started by an image.
-pub(super) fn told(started: &Started, name: &[u8]) {
-    let begins = name.len().min(AT_HAND);
-    let mut here = [0; AT_HAND];
+pub(super) fn record_name(started: &Started, name: &[u8]) {
+    let begins = name.len().min(LOCK_FREE_LEN);
+    let mut here = [0; LOCK_FREE_LEN];
     here[..begins].copy_from_slice(&name[..begins]);
     HERE.set((here, begins));
     let name = String::from_utf8_lossy(&name[..name.len().min(LONGEST)]);
@@ -40,12 +40,12 @@ pub(super) fn told(started: &Started, name: &[u8]) {
 
 /// Returns the current name of a thread, in full for threads of images; `None` for a thread that has ended.
 pub(super) fn thread_name(tid: i32) -> Option<String> {
-    let short = kept_name(tid)?;
+    let short = system_name(tid)?;
     Some(in_full(tid, &short).unwrap_or_else(|| String::from_utf8_lossy(&short).into_owned()))
 }
 
 /// Returns the name of a thread as stored by the system.
-pub(super) fn kept_name(tid: i32) -> Option<Vec<u8>> {
+pub(super) fn system_name(tid: i32) -> Option<Vec<u8>> {
     let mut name = fs::read(format!("/proc/self/task/{tid}/comm")).ok()?;
     name.pop_if(|last| *last == b'\n');
     Some(name)
@@ -53,25 +53,25 @@ pub(super) fn kept_name(tid: i32) -> Option<Vec<u8>> {
 
 /// Checks if the thread has only the inherited name of the thread that started it.
 pub(super) fn is_nameless(started: &Started) -> bool {
-    let now = kept_name(started.tid.load(Ordering::SeqCst));
+    let now = system_name(started.tid.load(Ordering::SeqCst));
     now.is_some() && now == started.inherited && lock(&started.names).is_empty()
 }
 
-pub(super) fn thread_in_words(tid: i32) -> String {
+pub(super) fn describe_thread(tid: i32) -> String {
     let is_nameless = started::of_number(tid).is_some_and(|started| is_nameless(&started));
     let name = if is_nameless { None } else { thread_name(tid) };
-    crate::imp::thread_in_words(name.as_deref(), Some(tid))
+    crate::imp::describe_thread(name.as_deref(), Some(tid))
 }
 
 /// Returns the full name of an image's thread that starts with the system's name.
 fn in_full(tid: i32, short: &[u8]) -> Option<String> {
     let started = started::of_number(tid)?;
     let names = lock(&started.names);
-    names.iter().rev().find(|name| is_kept_as(name.as_bytes(), short)).map(|name| name.to_string())
+    names.iter().rev().find(|name| is_stored_as(name.as_bytes(), short)).map(|name| name.to_string())
 }
 
 /// Returns the name of an image's thread, if its module has reported one.
-pub(crate) fn told_name(tid: i32) -> Option<String> {
+pub(crate) fn reported_name(tid: i32) -> Option<String> {
     let has_name = !lock(&started::of_number(tid)?.names).is_empty();
     if has_name { thread_name(tid) } else { None }
 }
@@ -79,23 +79,23 @@ pub(crate) fn told_name(tid: i32) -> Option<String> {
 /// Calls `see` with the full name of this thread, or with the system's name. Neither locks nor allocates.
 pub(super) fn with_own<R>(short: &[u8], see: impl FnOnce(&[u8]) -> R) -> R {
     let (name, len) = HERE.get();
-    see(if is_kept_as(&name[..len], short) { &name[..len] } else { short })
+    see(if is_stored_as(&name[..len], short) { &name[..len] } else { short })
 }
 
 /// Checks if the system stores a name in this form: complete or truncated.
-fn is_kept_as(name: &[u8], short: &[u8]) -> bool {
-    name == short || short.len() == KEPT && name.starts_with(short)
+fn is_stored_as(name: &[u8], short: &[u8]) -> bool {
+    name == short || short.len() == SYSTEM_LEN && name.starts_with(short)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_kept_as;
+    use super::is_stored_as;
 
     #[test]
     fn names_are_recognized_by_their_truncated_form() {
-        assert!(is_kept_as(b"exporter", b"exporter") && is_kept_as(b"exporter of everything", b"exporter of eve"));
-        assert!(!is_kept_as(b"exporter of everything", b"exporter") && !is_kept_as(b"", b"x"));
+        assert!(is_stored_as(b"exporter", b"exporter") && is_stored_as(b"exporter of everything", b"exporter of eve"));
+        assert!(!is_stored_as(b"exporter of everything", b"exporter") && !is_stored_as(b"", b"x"));
         // Truncation may split a character.
-        assert!(is_kept_as("fourteen bytesü".as_bytes(), b"fourteen bytes\xc3"));
+        assert!(is_stored_as("fourteen bytesü".as_bytes(), b"fourteen bytes\xc3"));
     }
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use super::c::kernel;
 use super::lock;
-use super::names::thread_in_words;
+use super::names::describe_thread;
 use crate::ledger::{Holder, HolderKind};
 
 /// `struct sigevent`, including its function and attributes.
@@ -47,12 +47,12 @@ struct Running {
 }
 
 #[derive(Default)]
-struct Book {
+struct RecordTable {
     notifications: HashMap<usize, Notification>,
     running: Vec<Running>,
 }
 
-static BOOK: LazyLock<Mutex<Book>> = LazyLock::new(Mutex::default);
+static RECORDS: LazyLock<Mutex<RecordTable>> = LazyLock::new(Mutex::default);
 
 /// Next id. Ids are never reused, so late calls find nothing.
 static SERIAL: AtomicUsize = AtomicUsize::new(1);
@@ -83,62 +83,62 @@ impl Event {
         }
         let serial = SERIAL.fetch_add(1, Ordering::SeqCst);
         let notification = Notification { owner, function: self.function, value: self.value, what, is_for_once };
-        lock(&BOOK).notifications.insert(serial, notification);
+        lock(&RECORDS).notifications.insert(serial, notification);
         (Self { value: serial, function: notify as *const () as usize, ..self }, Some(serial))
     }
 
     /// Returns the event with the image's function.
-    pub(super) fn as_image_knows_it(self) -> Self {
+    pub(super) fn for_image(self) -> Self {
         if !self.calls() || self.function != notify as *const () as usize {
             return self;
         }
-        match lock(&BOOK).notifications.get(&self.value) {
+        match lock(&RECORDS).notifications.get(&self.value) {
             Some(notification) => Self { value: notification.value, function: notification.function, ..self },
             None => self,
         }
     }
 }
 
-pub(super) fn strike(serial: usize) {
-    lock(&BOOK).notifications.remove(&serial);
+pub(super) fn remove(serial: usize) {
+    lock(&RECORDS).notifications.remove(&serial);
 }
 
-pub(super) fn strike_all(owner: usize) {
-    lock(&BOOK).notifications.retain(|_, notification| notification.owner != owner);
+pub(super) fn remove_all(owner: usize) {
+    lock(&RECORDS).notifications.retain(|_, notification| notification.owner != owner);
 }
 
 pub(super) fn is_open(serial: usize) -> bool {
-    lock(&BOOK).notifications.contains_key(&serial)
+    lock(&RECORDS).notifications.contains_key(&serial)
 }
 
 pub(super) fn runs(owner: usize) -> bool {
-    let mut book = lock(&BOOK);
-    book.running.retain(|running| running.owner != owner || kernel::thread_exists(running.tid));
-    book.running.iter().any(|running| running.owner == owner)
+    let mut records = lock(&RECORDS);
+    records.running.retain(|running| running.owner != owner || kernel::thread_exists(running.tid));
+    records.running.iter().any(|running| running.owner == owner)
 }
 
 pub(super) fn holders(owner: usize) -> Vec<Holder> {
     let holder = |running: &Running| {
         let name = format!("the handler of {}", running.what);
-        Holder::new(HolderKind::Handler, name, running.since).on(thread_in_words(running.tid))
+        Holder::new(HolderKind::Handler, name, running.since).on(describe_thread(running.tid))
     };
-    lock(&BOOK).running.iter().filter(|running| running.owner == owner).map(holder).collect()
+    lock(&RECORDS).running.iter().filter(|running| running.owner == owner).map(holder).collect()
 }
 
 /// Function that the C library calls. The image's function may exit by `pthread_exit`, which skips the rest of this function.
 unsafe extern "C-unwind" fn notify(serial: usize) {
     let (function, value, running) = {
-        let mut book = lock(&BOOK);
-        let Some(notification) = book.notifications.get(&serial) else { return };
+        let mut records = lock(&RECORDS);
+        let Some(notification) = records.notifications.get(&serial) else { return };
         let (function, value, is_for_once) = (notification.function, notification.value, notification.is_for_once);
         let tid = kernel::own_tid();
         let number = SERIAL.fetch_add(1, Ordering::SeqCst);
         let running =
             Running { owner: notification.owner, what: notification.what, tid, since: Instant::now(), serial: number };
         // Under the same lock as the removal, so that the image is held at all times.
-        book.running.push(running);
+        records.running.push(running);
         if is_for_once {
-            book.notifications.remove(&serial);
+            records.notifications.remove(&serial);
         }
         (function, value, number)
     };
@@ -146,5 +146,5 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
     // SAFETY: the image provided it as the function of an event, which has this type: a `sigval` is passed like a machine word. The
     // image promised that it may be called with this value on a separate thread, and is held during the call.
     unsafe { std::mem::transmute::<*const (), Function>(function)(value) };
-    lock(&BOOK).running.retain(|known| known.serial != running);
+    lock(&RECORDS).running.retain(|known| known.serial != running);
 }

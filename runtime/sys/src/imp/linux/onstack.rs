@@ -109,14 +109,14 @@ mod tests {
 
     #[test]
     fn a_handler_returns_to_the_interrupted_stack_if_it_fits() {
-        let come = Frame { top: 1_900, interrupted: 1_000_000, alternate: 1_000..2_000, is_switched: false };
-        let stack = below(&come, libc::SIGPROF, 0).expect("there is one");
+        let arrived = Frame { top: 1_900, interrupted: 1_000_000, alternate: 1_000..2_000, is_switched: false };
+        let stack = below(&arrived, libc::SIGPROF, 0).expect("there is one");
         assert!(stack <= 1_000_000 - super::RED_ZONE && stack.is_multiple_of(16));
-        assert_eq!(below(&come, libc::SIGSEGV, 0), Some(stack), "a null pointer");
-        assert_eq!(below(&come, libc::SIGSEGV, 1_000_000 - NEAR / 2), None, "the end of the stack");
-        let plain = Frame { top: 900_000, ..come.clone() };
+        assert_eq!(below(&arrived, libc::SIGSEGV, 0), Some(stack), "a null pointer");
+        assert_eq!(below(&arrived, libc::SIGSEGV, 1_000_000 - NEAR / 2), None, "the end of the stack");
+        let plain = Frame { top: 900_000, ..arrived.clone() };
         assert_eq!(below(&plain, libc::SIGPROF, 0), None, "it is there already");
-        let was_there = Frame { interrupted: 1_950, ..come };
+        let was_there = Frame { interrupted: 1_950, ..arrived };
         assert_eq!(below(&was_there, libc::SIGPROF, 0), None, "and so was the thread");
     }
 }

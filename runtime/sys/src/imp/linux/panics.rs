@@ -11,12 +11,12 @@ use rustix::fs::{Mode, OFlags};
 
 use super::c::kernel::clock;
 use super::c::registers::registers;
-use super::crash::{Text, tell_maps, tell_stack, write_all};
+use super::crash::{Buffer, write_all, write_maps, write_stack};
 use super::{locals, lock};
 use crate::notes;
 use crate::panic_places::{At, Slots};
 
-static IS_TOLD: AtomicBool = AtomicBool::new(false);
+static IS_REPORTED: AtomicBool = AtomicBool::new(false);
 /// Locked while a panic is written; concurrent panics are skipped.
 static WRITING: Mutex<Writing> = Mutex::new(Writing { slots: Slots::new(), files: None });
 
@@ -30,14 +30,14 @@ struct Files {
     list: File,
 }
 
-/// Makes [`tell_panic`] write to `folder` and record its reports in `list`.
+/// Makes [`write_panic`] write to `folder` and record its reports in `list`.
 pub(crate) fn report_panics(folder: File, list: File) {
     lock(&WRITING).files = Some(Files { folder, list });
-    IS_TOLD.store(true, Ordering::Release);
+    IS_REPORTED.store(true, Ordering::Release);
 }
 
-pub(crate) fn panics_are_told() -> bool {
-    IS_TOLD.load(Ordering::Acquire)
+pub(crate) fn are_panics_reported() -> bool {
+    IS_REPORTED.load(Ordering::Acquire)
 }
 
 /// Writes the calls of this thread, if panics are reported and a slot is free.
@@ -45,18 +45,18 @@ pub(crate) fn panics_are_told() -> bool {
 /// For a panic in the drop of a thread-local, prints its image to standard error: the standard library aborts the process afterwards.
 // A separate frame: the registers belong to a call that has not returned when the stack is written.
 #[inline(never)]
-pub(crate) fn tell_panic(at: &At<'_>) {
+pub(crate) fn write_panic(at: &At<'_>) {
     locals::with_dropped_here(|image| {
-        let mut text = Text::default();
-        text.push(b"alcedo: a thread-local of ");
-        text.push(image.as_bytes());
-        text.push(b" panics while it is dropped. Unless its `Drop` catches that, the standard library aborts the process now.\nplace ");
-        text.push_line(at.file.as_bytes());
-        text.line("line", at.line as usize, 10);
-        text.thread_name();
-        text.write(std::io::stderr().as_fd());
+        let mut buffer = Buffer::default();
+        buffer.push(b"alcedo: a thread-local of ");
+        buffer.push(image.as_bytes());
+        buffer.push(b" panics while it is dropped. Unless its `Drop` catches that, the standard library aborts the process now.\nplace ");
+        buffer.push_line(at.file.as_bytes());
+        buffer.line("line", at.line as usize, 10);
+        buffer.thread_name();
+        buffer.write(std::io::stderr().as_fd());
     });
-    if !panics_are_told() {
+    if !are_panics_reported() {
         return;
     }
     let Ok(mut writing) = WRITING.try_lock() else { return };
@@ -69,25 +69,25 @@ pub(crate) fn tell_panic(at: &At<'_>) {
     else {
         return;
     };
-    let mut text = Text::default();
-    text.line("number", number, 10);
+    let mut buffer = Buffer::default();
+    buffer.line("number", number, 10);
     for (name, word) in [("pc", pc), ("sp", sp), ("fp", fp), ("lr", lr)] {
-        text.line(name, word, 16);
+        buffer.line(name, word, 16);
     }
-    text.thread_name();
-    text.line("stack", tell_stack(stack.as_fd(), sp), 16);
-    text.push(b"place ");
-    text.write(crash.as_fd());
+    buffer.thread_name();
+    buffer.line("stack", write_stack(stack.as_fd(), sp), 16);
+    buffer.push(b"place ");
+    buffer.write(crash.as_fd());
     write_all(crash.as_fd(), at.file.as_bytes());
-    let mut end = Text::default();
+    let mut end = Buffer::default();
     end.push(b"\n");
     end.line("line", at.line as usize, 10);
     end.line("column", at.column as usize, 10);
     end.push(b"end\n");
     end.write(crash.as_fd());
-    let _all = tell_maps(maps.as_fd());
+    let _all = write_maps(maps.as_fd());
     // Written last, when the report is complete.
-    let mut list = Text::default();
+    let mut list = Buffer::default();
     list.line("panic", slot, 10);
     list.write(listed.as_fd());
 }

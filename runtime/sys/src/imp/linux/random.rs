@@ -13,7 +13,7 @@ use crate::ledger::repair::Repair;
 
 pub(super) const REPAIR: Repair = Repair {
     name: "the state of `random`",
-    put_right: |_, is_ours, report| report.addresses += u64::from(move_out(is_ours)),
+    redirect_references: |_, is_ours, report| report.addresses += u64::from(move_out(is_ours)),
     ..Repair::NONE
 };
 

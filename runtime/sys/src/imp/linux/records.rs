@@ -9,14 +9,14 @@ use std::time::Instant;
 
 use super::before::Before;
 use super::companions::Companions;
-use super::environment::Texts;
+use super::environment::Strings;
 use super::locals::Locals;
 use super::lookups::Lookups;
 use super::memory::Pages;
 use super::proc::Maps;
 use super::rings::Rings;
 use super::started::Threads;
-use super::strays::Strays;
+use super::untracked::Untracked;
 use super::{c_heap, fds, fork, streams};
 use crate::ledger::Ledger;
 
@@ -29,15 +29,15 @@ pub(crate) struct Records {
     pub(super) rings: Rings,
     pub(super) companions: Companions,
     pub(super) lookups: Lookups,
-    pub(super) strays: Strays,
-    born: Instant,
+    pub(super) untracked: Untracked,
+    created: Instant,
     pub(super) fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
     /// Set after the handlers were removed: the image may not raise signals any more.
     is_closed: AtomicBool,
     pub(super) before: Arc<Before>,
     /// Environment just before the image was closed.
-    pub(super) environment: Mutex<Option<Texts>>,
+    pub(super) environment: Mutex<Option<Strings>>,
 }
 
 impl Records {
@@ -51,8 +51,8 @@ impl Records {
             rings: Rings::new(maps.as_ref()),
             companions: Companions::new(),
             lookups: Lookups::default(),
-            strays: Strays::new(maps.as_ref()),
-            born: Instant::now(),
+            untracked: Untracked::new(maps.as_ref()),
+            created: Instant::now(),
             fds_before: fds::open_now(),
             code: OnceLock::new(),
             is_closed: AtomicBool::new(false),
@@ -66,8 +66,8 @@ impl Records {
         self.pages.is_mapped(segments);
     }
 
-    pub(super) fn born(&self) -> Instant {
-        self.born
+    pub(super) fn created(&self) -> Instant {
+        self.created
     }
 
     /// Checks if an address is in the image or its memory. The memory is listed at the first call.

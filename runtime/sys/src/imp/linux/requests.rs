@@ -23,19 +23,19 @@ pub(super) const REPAIR: Repair = Repair {
     name: "an asynchronous request",
     holders: |image, all| all.extend(holders(image.owner())),
     // A completed request may raise a signal or call a function.
-    facts: |image, facts| facts.locals_elsewhere |= !under_way(image.owner()).is_empty(),
+    facts: |image, facts| facts.locals_elsewhere |= !in_progress(image.owner()).is_empty(),
     ..Repair::NONE
 };
 
 /// Addresses of all past request blocks. The C library keeps the address of a block until it reuses the record, long after
 /// completion, without using it.
-static EVER_GIVEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+static SUBMITTED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
 const MOST_REMEMBERED: usize = 1 << 16;
 
-static BOOK: Mutex<Book> = Mutex::new(Book { requests: Vec::new(), signals: Vec::new() });
+static RECORDS: Mutex<RecordTable> = Mutex::new(RecordTable { requests: Vec::new(), signals: Vec::new() });
 
-struct Book {
+struct RecordTable {
     requests: Vec<Request>,
     /// Signals raised by the requests of an image, one bit each.
     signals: Vec<(usize, u64)>,
@@ -47,7 +47,7 @@ struct Request {
     kind: Kind,
     since: Instant,
     /// The C library has accepted the request. Before that, the block has no valid status.
-    is_given: bool,
+    is_submitted: bool,
     is_done: bool,
     /// Id of the notification, and the image's original event, which is replaced by a function of the host.
     event: Option<(usize, Event)>,
@@ -90,29 +90,29 @@ const NAME_IN_PROGRESS: c_int = -100;
 /// `LIO_NOP`.
 const NOTHING: c_int = 2;
 
-/// Begins an IO request that `submit` submits. `own` is the event in its block; `put` replaces it.
+/// Begins an IO request that `submit` submits. `own` is the event in its block; `write_event` replaces it.
 pub(super) fn begin_io(
     ledger: &Ledger,
     block: usize,
     own: Event,
-    put: impl Fn(Event),
+    write_event: impl Fn(Event),
     submit: impl FnOnce() -> c_int,
 ) -> c_int {
     let owner = ledger.owner();
-    let mut book = lock(&BOOK);
-    let own = as_image_knows_it(&book, block, own);
-    let (told, serial) = own.through_host(owner, "an asynchronous request", true);
+    let mut records = lock(&RECORDS);
+    let own = for_image(&records, block, own);
+    let (host_event, serial) = own.through_host(owner, "an asynchronous request", true);
     // The block belongs to the image until the C library accepts the request.
-    put(told);
-    book.note(owner, block, Kind::Io, serial.map(|serial| (serial, own)));
-    book.is_given(block);
-    own.raises().into_iter().for_each(|signal| book.raises(owner, signal));
+    write_event(host_event);
+    records.note(owner, block, Kind::Io, serial.map(|serial| (serial, own)));
+    records.mark_submitted(block);
+    own.raises().into_iter().for_each(|signal| records.raises(owner, signal));
     // With the lock held: a thread that checks for pending requests must see this one before it can complete.
     let result = submit();
     if result != 0 {
-        book.requests.retain(|request| request.block != block);
-        serial.into_iter().for_each(notifications::strike);
-        put(own);
+        records.requests.retain(|request| request.block != block);
+        serial.into_iter().for_each(notifications::remove);
+        write_event(own);
     }
     result
 }
@@ -127,27 +127,27 @@ pub(super) fn begin_list(
 ) -> c_int {
     let owner = ledger.owner();
     let kind = if of_names { Kind::Name } else { Kind::Io };
-    let mut book = lock(&BOOK);
+    let mut records = lock(&RECORDS);
     let mut blocks = Vec::new();
     for block in list.iter().copied() {
         if block != 0 && (of_names || !is_nothing(block)) {
-            book.note(owner, block, kind, None);
+            records.note(owner, block, kind, None);
             blocks.push(block);
         }
     }
-    let told = event.map(|event| event.through_host(owner, "a list of asynchronous requests", true).0);
-    event.and_then(|event| event.raises()).into_iter().for_each(|signal| book.raises(owner, signal));
-    drop(book);
+    let host_event = event.map(|event| event.through_host(owner, "a list of asynchronous requests", true).0);
+    event.and_then(|event| event.raises()).into_iter().for_each(|signal| records.raises(owner, signal));
+    drop(records);
     // Without the lock, since it may wait for all requests. Rejected requests have their error in their blocks.
-    let result = submit(told.as_ref().map_or(ptr::null(), ptr::from_ref).cast());
-    let mut book = lock(&BOOK);
-    blocks.into_iter().for_each(|block| book.is_given(block));
+    let result = submit(host_event.as_ref().map_or(ptr::null(), ptr::from_ref).cast());
+    let mut records = lock(&RECORDS);
+    blocks.into_iter().for_each(|block| records.mark_submitted(block));
     result
 }
 
 /// Returns the addresses of all past request blocks. Pending requests keep their image independently.
-pub(super) fn ever_given() -> HashSet<usize> {
-    lock(&EVER_GIVEN).iter().copied().collect()
+pub(super) fn all_submitted() -> HashSet<usize> {
+    lock(&SUBMITTED).iter().copied().collect()
 }
 
 fn holders(owner: usize) -> Vec<Holder> {
@@ -158,37 +158,40 @@ fn holders(owner: usize) -> Vec<Holder> {
         };
         Holder::new(HolderKind::Request, name, since)
     };
-    under_way(owner).into_iter().map(holder).collect()
+    in_progress(owner).into_iter().map(holder).collect()
 }
 
 /// Removes the records of an image. Returns the signals that its requests may have raised or may still raise, one bit each.
 pub(super) fn take(owner: usize) -> u64 {
-    let mut book = lock(&BOOK);
-    book.requests.retain(|request| request.owner != owner);
-    let raised = book.signals.iter().filter(|(known, _)| *known == owner).fold(0, |all, (_, signals)| all | signals);
-    book.signals.retain(|(known, _)| *known != owner);
+    let mut records = lock(&RECORDS);
+    records.requests.retain(|request| request.owner != owner);
+    let raised = records.signals.iter().filter(|(known, _)| *known == owner).fold(0, |all, (_, signals)| all | signals);
+    records.signals.retain(|(known, _)| *known != owner);
     raised
 }
 
-impl Book {
+impl RecordTable {
     fn note(&mut self, owner: usize, block: usize, kind: Kind, event: Option<(usize, Event)>) {
         // Removes completed requests without a function from time to time.
         if self.requests.len().is_power_of_two() {
-            self.requests.iter_mut().filter(|request| !request.is_done).for_each(Request::look);
+            self.requests.iter_mut().filter(|request| !request.is_done).for_each(Request::update);
             self.requests.retain(|request| !request.is_done || request.event.is_some());
         }
         self.requests.retain(|request| request.block != block);
-        let mut ever_given = lock(&EVER_GIVEN);
-        if ever_given.len() < MOST_REMEMBERED {
-            ever_given.insert(block);
+        let mut all_submitted = lock(&SUBMITTED);
+        if all_submitted.len() < MOST_REMEMBERED {
+            all_submitted.insert(block);
         }
-        drop(ever_given);
-        let (since, is_given, is_done) = (Instant::now(), false, false);
-        self.requests.push(Request { owner, block, kind, since, is_given, is_done, event });
+        drop(all_submitted);
+        let (since, is_submitted, is_done) = (Instant::now(), false, false);
+        self.requests.push(Request { owner, block, kind, since, is_submitted, is_done, event });
     }
 
-    fn is_given(&mut self, block: usize) {
-        self.requests.iter_mut().filter(|request| request.block == block).for_each(|request| request.is_given = true);
+    fn mark_submitted(&mut self, block: usize) {
+        self.requests
+            .iter_mut()
+            .filter(|request| request.block == block)
+            .for_each(|request| request.is_submitted = true);
     }
 
     fn raises(&mut self, owner: usize, signal: c_int) {
@@ -201,21 +204,21 @@ impl Book {
 }
 
 impl Request {
-    fn look(&mut self) {
+    fn update(&mut self) {
         let (at, in_progress) = match self.kind {
             Kind::Io => (offset_of!(IoBlock, error), libc::EINPROGRESS),
             Kind::Name => (offset_of!(NameBlock, error), NAME_IN_PROGRESS),
         };
-        let seen = read_word(self.block + at);
-        self.is_done = self.is_given && seen != Seen::Word(in_progress) && seen != Seen::Unknown;
+        let value = read_word(self.block + at);
+        self.is_done = self.is_submitted && value != ReadResult::Word(in_progress) && value != ReadResult::Unknown;
     }
 }
 
-fn under_way(owner: usize) -> Vec<(Kind, Instant)> {
-    let mut book = lock(&BOOK);
+fn in_progress(owner: usize) -> Vec<(Kind, Instant)> {
+    let mut records = lock(&RECORDS);
     let mut found = Vec::new();
-    for request in book.requests.iter_mut().filter(|request| request.owner == owner && !request.is_done) {
-        request.look();
+    for request in records.requests.iter_mut().filter(|request| request.owner == owner && !request.is_done) {
+        request.update();
         if !request.is_done {
             found.push((request.kind, request.since));
         }
@@ -224,20 +227,20 @@ fn under_way(owner: usize) -> Vec<(Kind, Instant)> {
 }
 
 /// Returns the image's event of a block; a reused block may still contain the host's function.
-fn as_image_knows_it(book: &Book, block: usize, event: Event) -> Event {
-    let known = book.requests.iter().find(|request| request.block == block).and_then(|request| request.event);
+fn for_image(records: &RecordTable, block: usize, event: Event) -> Event {
+    let known = records.requests.iter().find(|request| request.block == block).and_then(|request| request.event);
     match known {
         Some((serial, own)) if event.calls() && event.value == serial => own,
-        _ => event.as_image_knows_it(),
+        _ => event.for_image(),
     }
 }
 
 fn is_nothing(block: usize) -> bool {
-    read_word(block + offset_of!(IoBlock, what)) == Seen::Word(NOTHING)
+    read_word(block + offset_of!(IoBlock, what)) == ReadResult::Word(NOTHING)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Seen {
+enum ReadResult {
     Word(c_int),
     /// The memory is unmapped.
     Nothing,
@@ -245,12 +248,12 @@ enum Seen {
     Unknown,
 }
 
-fn read_word(address: usize) -> Seen {
+fn read_word(address: usize) -> ReadResult {
     let mut word = [0; size_of::<c_int>()];
     match peek::copy(address, &mut word) {
-        Ok(copied) if copied == word.len() => Seen::Word(c_int::from_ne_bytes(word)),
-        Err(libc::EFAULT) => Seen::Nothing,
-        Ok(_) | Err(_) => Seen::Unknown,
+        Ok(copied) if copied == word.len() => ReadResult::Word(c_int::from_ne_bytes(word)),
+        Err(libc::EFAULT) => ReadResult::Nothing,
+        Ok(_) | Err(_) => ReadResult::Unknown,
     }
 }
 
@@ -258,7 +261,7 @@ fn read_word(address: usize) -> Seen {
 mod tests {
     use std::mem::offset_of;
 
-    use super::{IoBlock, NameBlock, Seen, read_word};
+    use super::{IoBlock, NameBlock, ReadResult, read_word};
 
     #[test]
     fn blocks_have_the_layout_of_the_c_library() {
@@ -271,7 +274,7 @@ mod tests {
     #[test]
     fn unmapped_memory_is_not_read() {
         let word = 4711_i32;
-        assert_eq!(read_word((&raw const word).expose_provenance()), Seen::Word(4711));
-        assert_eq!(read_word(8), Seen::Nothing);
+        assert_eq!(read_word((&raw const word).expose_provenance()), ReadResult::Word(4711));
+        assert_eq!(read_word(8), ReadResult::Nothing);
     }
 }

@@ -20,8 +20,8 @@ use crate::ledger::{Holder, HolderKind};
 pub(super) const REPAIR: Repair = Repair {
     name: "an io_uring",
     // Lists rings while they are open, before they are closed.
-    ends: |image| image.records.rings.look(image.owner()),
-    outside: |image| image.records.rings.kept(image.owner()),
+    ends: |image| image.records.rings.record(image.owner()),
+    outside: |image| image.records.rings.holder(image.owner()),
     ..Repair::NONE
 };
 
@@ -30,7 +30,7 @@ const TARGET: &str = "anon_inode:[io_uring]";
 
 /// Time for the kernel to end the requests of a closed ring after its last descriptor and mapping are gone, which it does not report.
 /// The kernel starts immediately and waits for nothing, so this is ample.
-const SETTLE: Duration = Duration::from_millis(30);
+const DRAIN_TIME: Duration = Duration::from_millis(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Ring(u64, u64);
@@ -67,18 +67,18 @@ impl Rings {
     }
 
     /// Lists the rings, so that those closed before the end are known.
-    fn look(&self, owner: usize) {
+    fn record(&self, owner: usize) {
         let found = self.of_image(owner);
         let mut own = lock(&self.own);
         found.into_keys().for_each(|ring| note(&mut own, ring));
     }
 
-    fn kept(&self, owner: usize) -> Option<Holder> {
+    fn holder(&self, owner: usize) -> Option<Holder> {
         let found = self.of_image(owner);
         let now = Instant::now();
         let mut own = lock(&self.own);
         found.keys().for_each(|ring| note(&mut own, *ring));
-        if let Some(name) = found.values().find_map(in_words) {
+        if let Some(name) = found.values().find_map(describe) {
             own.gone = None;
             return Some(Holder::new(HolderKind::Ring, name, now));
         }
@@ -87,7 +87,7 @@ impl Rings {
         }
         let since = *own.gone.get_or_insert(now);
         drop(own);
-        if now.duration_since(since) < SETTLE {
+        if now.duration_since(since) < DRAIN_TIME {
             return Some(Holder::new(HolderKind::Ring, "io_uring (closed a moment ago)", since));
         }
         let mut workers = stacks::others().into_iter().filter(|thread| !self.workers_before.contains(&thread.tid));
@@ -151,7 +151,7 @@ fn mapped_ring(mapped: &Mapped<'_>) -> Option<Ring> {
 }
 
 /// Describes a ring that keeps its image mapped; `None` for a ring without any request so far.
-fn in_words(presence: &Presence) -> Option<String> {
+fn describe(presence: &Presence) -> Option<String> {
     let Some(fd) = presence.fd else { return Some("io_uring (closed, but still mapped)".to_owned()) };
     let text = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
     match Requests::of(&text) {

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use super::c::{kernel, peek};
-use super::names::thread_in_words;
+use super::names::describe_thread;
 use super::proc;
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind};
@@ -17,7 +17,7 @@ pub(super) const REPAIR: Repair = Repair {
     outside: |image| {
         let tid = holder(image.records.memory(image))?;
         let name = "a robust mutex in the module's memory, which a thread holds";
-        Some(Holder::new(HolderKind::Reference, name, Instant::now()).on(thread_in_words(tid)))
+        Some(Holder::new(HolderKind::Reference, name, Instant::now()).on(describe_thread(tid)))
     },
     ..Repair::NONE
 };
@@ -34,7 +34,7 @@ const ADDRESS: usize = !1;
 /// Returns the thread that holds a mutex in memory of `is_ours`. Costs one system call per thread, and a read for threads that hold
 /// none.
 fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
-    proc::numbers("task").ok()?.into_iter().find(|tid| list_of(*tid).is_some_and(|head| leads_to(head, &is_ours)))
+    proc::numbers("task").ok()?.into_iter().find(|tid| list_of(*tid).is_some_and(|head| refers_to(head, &is_ours)))
 }
 
 fn list_of(tid: i32) -> Option<usize> {
@@ -43,7 +43,7 @@ fn list_of(tid: i32) -> Option<usize> {
 }
 
 /// Checks for an entry in that memory. A list ends at an unreadable address.
-fn leads_to(head: usize, is_ours: impl Fn(usize) -> bool) -> bool {
+fn refers_to(head: usize, is_ours: impl Fn(usize) -> bool) -> bool {
     let mut bytes = [0; HEAD];
     if peek::read(head, &mut bytes) != HEAD {
         return false;
@@ -73,7 +73,7 @@ mod tests {
     use std::cell::Cell;
     use std::ptr;
 
-    use super::{holder, leads_to};
+    use super::{holder, refers_to};
 
     /// A head and two entries, linked in a circle.
     struct Links([Cell<usize>; 5]);
@@ -96,21 +96,21 @@ mod tests {
     #[test]
     fn every_list_entry_is_checked() {
         let links = Links::new();
-        for (wanted, expected) in [(3, true), (4, true), (0, false), (1, false)] {
-            assert_eq!(leads_to(links.at(0), |address| address == links.at(wanted)), expected, "{wanted}");
+        for (index, expected) in [(3, true), (4, true), (0, false), (1, false)] {
+            assert_eq!(refers_to(links.at(0), |address| address == links.at(index)), expected, "{index}");
         }
         links.0[2].set(4711 << 4);
-        assert!(leads_to(links.at(0), |address| address == 4711 << 4), "the one that is about to come");
+        assert!(refers_to(links.at(0), |address| address == 4711 << 4), "the one that is about to come");
     }
 
     #[test]
     fn an_endless_list_is_abandoned() {
         let links = Links::new();
         links.0[4].set(links.at(3));
-        assert!(!leads_to(links.at(0), |_| false));
+        assert!(!refers_to(links.at(0), |_| false));
         links.0[4].set(8);
-        assert!(!leads_to(links.at(0), |_| false), "nothing is there");
-        assert!(!leads_to(8, |_| true));
+        assert!(!refers_to(links.at(0), |_| false), "nothing is there");
+        assert!(!refers_to(8, |_| true));
     }
 
     #[test]

@@ -37,10 +37,10 @@ use super::c::loader;
 use super::c::peek::{self, words};
 use super::c::registers;
 use super::ranges::Ranges;
-use super::{c_heap, environment, lock, requests, strays, streams};
+use super::{c_heap, environment, lock, requests, streams, untracked};
 use crate::end_report::ReferenceSearch;
 use crate::ledger::repair::Repair;
-use crate::reference::{Look, Reference, Target};
+use crate::reference::{Reference, SearchResult, Target};
 
 const WORD: usize = size_of::<usize>();
 const PAGE: usize = 4096;
@@ -48,16 +48,17 @@ const PAGE: usize = 4096;
 pub(super) const REPAIR: Repair = Repair {
     name: "a reference in memory",
     is_mapped: |image, mapping| lock(&IMAGES).push((image.owner(), mapping.ranges().to_vec())),
-    look: |image, search, path| {
+    search: |image, search, path| {
         let records = &image.records;
-        let looks = match search {
+        let is_enabled = match search {
             ReferenceSearch::Never => false,
             ReferenceSearch::WithLibraries => records.companions.has_others(),
             ReferenceSearch::Always => true,
         };
-        let (memory, blocks) = if looks { (records.pages.all(), c_heap::all(image.owner())) } else { return None };
+        let (memory, blocks) =
+            if is_enabled { (records.pages.all(), c_heap::all(image.owner())) } else { return None };
         let libraries = records.companions.within_reach(&records.lookups);
-        Some(look(&Going { image: records.code(), memory, blocks, libraries, path }))
+        Some(search_memory(&Going { image: records.code(), memory, blocks, libraries, path }))
     },
     free: |gone, _| lock(&IMAGES).retain(|(other, _)| *other != gone.image.owner()),
     ..Repair::NONE
@@ -68,7 +69,7 @@ const MOST_FOUND: usize = 16;
 const MOST_BLOCKS: usize = 1 << 18;
 const MOST_BYTES: usize = 64 << 20;
 
-const LONGEST_LOOK: Duration = Duration::from_secs(1);
+const LONGEST_SEARCH: Duration = Duration::from_secs(1);
 
 /// Maximum distance of followed blocks from a variable: farther blocks contain more stale words than references.
 #[derive(Clone, Copy)]
@@ -128,7 +129,7 @@ struct Targets {
 }
 
 #[derive(Clone, Copy)]
-struct Way {
+struct Chain {
     object: usize,
     variable: usize,
     blocks: u32,
@@ -155,16 +156,16 @@ struct Walk<'a> {
     /// Memory whose address the C library may still have but does not use.
     requests: HashSet<usize>,
     seen: HashSet<usize>,
-    next: VecDeque<(usize, usize, Way)>,
-    hits: Vec<(Way, usize)>,
-    told: HashSet<usize>,
+    next: VecDeque<(usize, usize, Chain)>,
+    hits: Vec<(Chain, usize)>,
+    reported: HashSet<usize>,
     path: &'a Path,
     files: names::Files,
-    look: Look,
+    result: SearchResult,
 }
 
 /// Returns the references, and the blocks of the image on the C heap that variables outside of the image refer to.
-fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
+fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     let begun = Instant::now();
     let objects = objects::mapped();
     let writable = objects.iter().flat_map(|object| object.variables.iter().map(pages));
@@ -174,20 +175,20 @@ fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         objects: &objects,
         targets: Targets::new(going, &objects),
         blocks: Blocks::now(&writable.chain(own).collect::<Vec<_>>()),
-        mapped: strays::of_libraries(&going.memory),
+        mapped: untracked::of_libraries(&going.memory),
         begun,
         free_lists: objects.iter().find_map(leaves::free_lists),
         streams,
         sizes: going.blocks.iter().map(|block| (block.start, block.len())).collect(),
-        buffers: buffers.into_iter().chain(environment::texts()).chain(streams::notes()).collect(),
-        requests: requests::ever_given(),
+        buffers: buffers.into_iter().chain(environment::strings()).chain(streams::forwarding_records()).collect(),
+        requests: requests::all_submitted(),
         seen: HashSet::new(),
         next: VecDeque::new(),
         hits: Vec::new(),
-        told: HashSet::new(),
+        reported: HashSet::new(),
         path: going.path,
         files: names::Files::default(),
-        look: Look::default(),
+        result: SearchResult::default(),
     };
     let images = images();
     for (at, object) in objects.iter().enumerate() {
@@ -213,11 +214,11 @@ fn look(going: &Going<'_>) -> (Look, HashSet<usize>) {
         }
     }
     walk.follow();
-    let Walk { hits, mut look, seen, mut files, .. } = walk;
+    let Walk { hits, mut result, seen, mut files, .. } = walk;
     let kept = going.blocks.iter().filter(|block| seen.contains(&block.start)).map(|block| block.start).collect();
-    look.found = named(going, &mut files, &objects, &hits);
-    look.took = begun.elapsed();
-    (look, kept)
+    result.found = named(going, &mut files, &objects, &hits);
+    result.took = begun.elapsed();
+    (result, kept)
 }
 
 /// Returns the start of the function at an address; `None` if unknown.
@@ -265,7 +266,7 @@ impl Targets {
     }
 }
 
-impl Way {
+impl Chain {
     /// Extends the path by a block of this size, within the reach. A block may be slightly larger than requested.
     fn through(self, len: usize) -> Option<Self> {
         let distance = self.distance + u32::from(self.len.abs_diff(len) > 2 * WORD);
@@ -281,7 +282,7 @@ impl Walk<'_> {
         while at < range.end {
             let room = bytes.len().min(range.end - at);
             let there = peek::read(at, &mut bytes[..room]);
-            self.look.variables += there as u64;
+            self.result.variables += there as u64;
             for (index, word) in words(&bytes[..there]).enumerate() {
                 let variable = at + index * WORD;
                 if is_of_c && leaves::is_room(word) {
@@ -289,52 +290,52 @@ impl Walk<'_> {
                 }
                 let is_free = self.free_lists.as_ref().is_some_and(|lists| lists.contains(&variable));
                 let reach = if is_free { Reach { functions_only: reach.functions_only, ..Reach::NONE } } else { reach };
-                self.word(word, Way { object, variable, blocks: 0, distance: 0, len: 0, reach });
+                self.word(word, Chain { object, variable, blocks: 0, distance: 0, len: 0, reach });
             }
             // Skips unreadable memory, such as inaccessible pages.
             at += if there == 0 { 4096 - at % 4096 } else { there.next_multiple_of(WORD) };
         }
     }
 
-    fn word(&mut self, word: usize, way: Way) {
+    fn word(&mut self, word: usize, chain: Chain) {
         // Skips small numbers and strings, the most frequent words.
         if word < 4096 || word >> 47 != 0 && self.targets.guard.is_none() {
             return;
         }
         if let Some(target) = self.targets.hit(word) {
             let is_going = |word: usize| self.targets.image.iter().any(|range| range.contains(&word));
-            let is_for_fork = way.blocks == 0
-                && self.objects[way.object].is_c_library()
-                && leaves::is_for_fork(way.variable, is_going);
-            let is_near = way.reach.has(way.distance, is_going(target));
-            let counts = !way.reach.functions_only || self.targets.is_function(target);
+            let is_for_fork = chain.blocks == 0
+                && self.objects[chain.object].is_c_library()
+                && leaves::is_for_fork(chain.variable, is_going);
+            let is_near = chain.reach.has(chain.distance, is_going(target));
+            let counts = !chain.reach.functions_only || self.targets.is_function(target);
             if is_near
                 && counts
                 && !is_for_fork
                 && !self.is_handle(target)
-                && self.told.insert(way.variable)
+                && self.reported.insert(chain.variable)
                 && self.hits.len() < MOST_FOUND
             {
-                self.hits.push((way, target));
+                self.hits.push((chain, target));
             }
-        } else if way.reach.to_image > 0
+        } else if chain.reach.to_image > 0
             && word >> 47 == 0
             && !self.seen.contains(&word)
-            && let Some((block, len, reach)) = self.block_of(word, way.reach)
+            && let Some((block, len, reach)) = self.block_of(word, chain.reach)
             && !self.seen.contains(&block)
-            && let Some(way) = (Way { reach, ..way }).through(len)
+            && let Some(chain) = (Chain { reach, ..chain }).through(len)
         {
             self.seen.insert(block);
             if self.seen.len() > MOST_BLOCKS
-                || self.look.block_bytes as usize > MOST_BYTES
-                || self.begun.elapsed() > LONGEST_LOOK
+                || self.result.block_bytes as usize > MOST_BYTES
+                || self.begun.elapsed() > LONGEST_SEARCH
             {
-                self.look.is_cut_short = true;
+                self.result.is_cut_short = true;
                 return;
             }
-            self.look.blocks += 1;
-            self.look.block_bytes += len as u64;
-            self.next.push_back((block, len.min(LONGEST_BLOCK), way));
+            self.result.blocks += 1;
+            self.result.block_bytes += len as u64;
+            self.next.push_back((block, len.min(LONGEST_BLOCK), chain));
         }
     }
 
@@ -375,7 +376,7 @@ impl Walk<'_> {
     fn follow(&mut self) {
         let dynamics: HashMap<usize, usize> =
             self.objects.iter().filter_map(|object| Some((object.dynamic?, object.base))).collect();
-        while let Some((block, len, way)) = self.next.pop_front() {
+        while let Some((block, len, chain)) = self.next.pop_front() {
             if self.buffers.contains(&block) {
                 continue;
             }
@@ -388,29 +389,29 @@ impl Walk<'_> {
             // The requested size of the image's own blocks is known; the words behind it are stale.
             let len = self.sizes.get(&block).map_or(len, |size| len.min(*size));
             let all = 0..len & !(WORD - 1);
-            if self.objects[way.object].is_c_library() && self.is_leaf(block, len) {
+            if self.objects[chain.object].is_c_library() && self.is_leaf(block, len) {
                 continue;
             }
             let words =
                 if self.streams.contains(&block) { leaves::CALLED.start..leaves::CALLED.end.min(all.end) } else { all };
             for at in (block + words.start..block + words.end).step_by(WORD) {
                 if let Some(word) = self.blocks.word(at).filter(|word| !self.requests.contains(word)) {
-                    self.word(word, way);
+                    self.word(word, chain);
                 }
             }
         }
     }
 }
 
-fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: &[(Way, usize)]) -> Vec<Reference> {
+fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: &[(Chain, usize)]) -> Vec<Reference> {
     let base = begin(going.image);
     let mut found = Vec::new();
-    for (way, target) in hits {
-        let object = &objects[way.object];
-        let address = (way.variable - object.base) as u64;
+    for (chain, target) in hits {
+        let object = &objects[chain.object];
+        let address = (chain.variable - object.base) as u64;
         // Two adjacent small numbers may resemble an address; initial data of the file is never one.
-        if way.blocks == 0
-            && files.initial(&object.path, address).is_some_and(|word| peek::word(way.variable) == Some(word))
+        if chain.blocks == 0
+            && files.initial(&object.path, address).is_some_and(|word| peek::word(chain.variable) == Some(word))
         {
             continue;
         }
@@ -422,8 +423,8 @@ fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: 
                 .symbol(going.path, offset as u64)
                 .map_or(Target::Image(offset), |(name, behind)| Target::Symbol(name, behind))
         };
-        let place = files.place(&object.path, address);
-        found.push(Reference { library: object.name(), place, blocks: way.blocks, target });
+        let location = files.location(&object.path, address);
+        found.push(Reference { library: object.name(), location, blocks: chain.blocks, target });
     }
     found
 }
@@ -434,14 +435,15 @@ fn begin(image: &[Range<usize>]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Reach, Way};
+    use super::{Chain, Reach};
 
     #[test]
     fn lists_of_any_length_are_near_and_distant_blocks_are_not() {
         let reach = |to_image| Reach { to_image, ..Reach::NONE };
-        let from = |most| Way { object: 0, variable: 0, blocks: 0, distance: 0, len: 0, reach: reach(most) };
-        let end =
-            |most, lens: &[usize]| lens.iter().try_fold(from(most), |way, len| way.through(*len)).map(|way| way.blocks);
+        let from = |most| Chain { object: 0, variable: 0, blocks: 0, distance: 0, len: 0, reach: reach(most) };
+        let end = |most, lens: &[usize]| {
+            lens.iter().try_fold(from(most), |chain, len| chain.through(*len)).map(|chain| chain.blocks)
+        };
         assert_eq!(end(2, &[24; 100]), Some(100));
         assert_eq!(end(2, &[24, 24, 72, 72]), Some(4));
         assert_eq!(end(2, &[24, 40, 24, 40, 24]), Some(5));

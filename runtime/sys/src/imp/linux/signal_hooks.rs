@@ -60,7 +60,7 @@ hooks! {
         // SAFETY: the module promises the clock, the variable for the timer, and an event or null; `timers` changes only the function
         // of the event.
         unsafe {
-            timers::create(ledger, Event::read(event), |told| match c_timer_create(clock, told, timer) {
+            timers::create(ledger, Event::read(event), |host_event| match c_timer_create(clock, host_event, timer) {
                 0 => Ok(Timer::new(timer.cast::<usize>().read())),
                 result => Err(result),
             })
@@ -75,7 +75,7 @@ hooks! {
     fn queue_notify(image, queue: c_int, event: *const c_void) -> c_int = c_mq_notify(queue, event);
     in sources |ledger, _original| {
         // SAFETY: the module promises the queue, and an event or null, of which only the function is changed.
-        unsafe { async_fds::tell_of_message(ledger, queue, Event::read(event), |told| c_mq_notify(queue, told)) }
+        unsafe { async_fds::notify_of_message(ledger, queue, Event::read(event), |host_event| c_mq_notify(queue, host_event)) }
     }
 
     /// `aio_read` (0), `aio_write` (1), or `aio_fsync` with the argument `what - 2`.
@@ -95,8 +95,8 @@ hooks! {
         // SAFETY: the module promises a whole block, which belongs to the module until the C library accepts it, and again if it is
         // rejected.
         unsafe {
-            let place = &raw mut (*block.cast::<IoBlock>()).event;
-            requests::begin_io(ledger, block.addr(), place.read(), |event| place.write(event), original)
+            let slot = &raw mut (*block.cast::<IoBlock>()).event;
+            requests::begin_io(ledger, block.addr(), slot.read(), |event| slot.write(event), original)
         }
     }
 
@@ -110,7 +110,7 @@ hooks! {
         }
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
-            let submit = |told| c_lio_listio(mode, list, count, told);
+            let submit = |host_event| c_lio_listio(mode, list, count, host_event);
             requests::begin_list(ledger, false, &blocks_of(list, count), event_of(mode, event), submit)
         }
     }
@@ -125,14 +125,14 @@ hooks! {
         }
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
-            let submit = |told| c_getaddrinfo_a(mode, list, count, told);
+            let submit = |host_event| c_getaddrinfo_a(mode, list, count, host_event);
             requests::begin_list(ledger, true, &blocks_of(list, count), event_of(mode, event), submit)
         }
     }
 
     /// Reports that the module has changed the owner, the signal or the mode of a descriptor's signals.
     fn fd_signals(image, fd: c_int) -> () = ();
-    in sources |ledger, _none| async_fds::asked(ledger, fd)
+    in sources |ledger, _none| async_fds::record_change(ledger, fd)
 
     /// Reports a process started by the module.
     fn child_started(image, pid: c_int) -> () = ();
@@ -145,9 +145,9 @@ hooks! {
 ///
 /// The list has `count` entries.
 unsafe fn blocks_of(list: *const *mut c_void, count: c_int) -> Vec<usize> {
-    let places = (0..usize::try_from(count).unwrap_or(0)).map(|at| list.wrapping_add(at));
+    let entries = (0..usize::try_from(count).unwrap_or(0)).map(|at| list.wrapping_add(at));
     // SAFETY: our caller promises `count` entries.
-    places.map(|place| unsafe { place.read() }.addr()).collect()
+    entries.map(|entry| unsafe { entry.read() }.addr()).collect()
 }
 
 /// Returns the event that notifies of the end of a list of requests; `None` for a waiting call.

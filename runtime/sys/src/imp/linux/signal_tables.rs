@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use super::c::pages::fresh;
-use super::c::signals::{COUNT, Quiet, wish};
+use super::c::signals::{COUNT, Quiet, disposition};
 use super::lock;
-use crate::ledger::disposition::{Effect, Wish};
+use crate::ledger::disposition::{Disposition, Effect};
 
 /// Table of each signal; null until an image sets an action. Once set, a table is only ever replaced.
 static TABLES: [AtomicPtr<Table>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
@@ -73,7 +73,7 @@ impl Tables {
         current(signal)
     }
 
-    pub(super) fn lead(&mut self, signal: c_int, table: &'static Table) {
+    pub(super) fn install(&mut self, signal: c_int, table: &'static Table) {
         TABLES[signal as usize].store(ptr::from_ref(table).cast_mut(), Ordering::SeqCst);
     }
 
@@ -83,14 +83,14 @@ impl Tables {
     }
 
     /// Visits the replaced tables that may still be read, until `see` returns a value.
-    pub(super) fn visit_kept<T>(&mut self, mut see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
+    pub(super) fn visit_retired<T>(&mut self, mut see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
         self.collect();
         let mut at = self.retired.0;
         while !at.is_null() {
             // SAFETY: a table on the list is mapped until `collect` removes it under the lock, which is held.
             let table = unsafe { &*at };
-            if let Some(answer) = see(table) {
-                return Some(answer);
+            if let Some(value) = see(table) {
+                return Some(value);
             }
             at = table.next.get();
         }
@@ -100,29 +100,29 @@ impl Tables {
     /// Frees the tables that no thread can be reading any more.
     pub(super) fn collect(&mut self) {
         // Later readers load from `TABLES`, which contains no replaced table.
-        let nobody_on_the_way = READERS.load(Ordering::SeqCst) == 0;
-        let mut kept = ptr::null_mut();
+        let has_no_readers = READERS.load(Ordering::SeqCst) == 0;
+        let mut retired = ptr::null_mut();
         let mut at = std::mem::replace(&mut self.retired.0, ptr::null_mut());
         while !at.is_null() {
             // SAFETY: a table on the list is mapped until this function removes it.
             let table = unsafe { &*at };
             let (here, bytes) = (at, table.bytes);
             at = table.next.get();
-            table.unreachable.set(table.unreachable.get() || nobody_on_the_way);
+            table.unreachable.set(table.unreachable.get() || has_no_readers);
             if table.unreachable.get() && table.users.load(Ordering::SeqCst) == 0 {
                 // SAFETY: no thread reads the table or can reach it, and it was mapped with this length.
                 unsafe { libc::munmap(here.cast(), bytes) };
             } else {
-                table.next.set(kept);
-                kept = here;
+                table.next.set(retired);
+                retired = here;
             }
         }
-        self.retired.0 = kept;
+        self.retired.0 = retired;
     }
 }
 
 /// Releases the table of a run that ended without returning.
-pub(super) fn let_go(table: usize) {
+pub(super) fn release_table(table: usize) {
     // SAFETY: the run counts as a user of the table, which stays mapped until the user count drops.
     let table = unsafe { &*ptr::with_exposed_provenance::<Table>(table) };
     table.users.fetch_sub(1, Ordering::SeqCst);
@@ -153,16 +153,16 @@ impl Table {
         }
         let (table, mut len) = (pages.cast::<Self>(), 0);
         for entry in entries.into_iter().flatten().take(most) {
-            let place = table.wrapping_add(1).cast::<Entry>().wrapping_add(len);
+            let slot = table.wrapping_add(1).cast::<Entry>().wrapping_add(len);
             // SAFETY: the mapping has room for `most` entries after the table.
-            unsafe { place.write(entry) };
+            unsafe { slot.write(entry) };
             len += 1;
         }
         let (users, next, unreachable) = (AtomicUsize::new(0), Cell::new(ptr::null_mut()), Cell::new(false));
-        let made = Self { users, next, unreachable, bytes, len, original, effect: Effect::Original };
+        let new_table = Self { users, next, unreachable, bytes, len, original, effect: Effect::Original };
         // SAFETY: the mapping is large enough, page-aligned, and exclusively owned.
         Ok(unsafe {
-            table.write(made);
+            table.write(new_table);
             &mut *table
         })
     }
@@ -175,8 +175,8 @@ impl Entry {
     }
 
     /// Returns the requested disposition; that of a one-shot handler is the default one after its call.
-    pub(super) fn wish(&self) -> Wish {
-        if self.is_spent.load(Ordering::SeqCst) { Wish::Default } else { wish(&self.action) }
+    pub(super) fn disposition(&self) -> Disposition {
+        if self.is_spent.load(Ordering::SeqCst) { Disposition::Default } else { disposition(&self.action) }
     }
 
     pub(super) fn seen(&self) -> libc::sigaction {

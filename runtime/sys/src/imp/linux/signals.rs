@@ -12,11 +12,11 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::c::kernel::{errno, set_errno};
-use super::c::signals::{self, COUNT, bit, is_in, is_ours, nothing, wish};
-use super::handlers::{self, Frame, JumpBuffer, Running, Taken};
-use super::signal_tables::{Entry, InUse, Table, Tables, let_go};
-use super::{lent, onstack};
-use crate::ledger::disposition::{Effect, Wish};
+use super::c::signals::{self, COUNT, bit, disposition, is_in, is_ours, nothing};
+use super::handlers::{self, Frame, JumpBuffer, RunGuard, Running};
+use super::signal_tables::{Entry, InUse, Table, Tables, release_table};
+use super::{handler_arguments, onstack};
+use crate::ledger::disposition::{Disposition, Effect};
 
 thread_local! {
     /// Signals whose original handler was called by a running handler on this thread, one bit each.
@@ -26,7 +26,7 @@ thread_local! {
 /// Table and run of a dispatcher, until it returns or its handlers are left by a jump.
 struct Reading {
     table: Option<InUse>,
-    run: Option<Taken>,
+    run: Option<RunGuard>,
     frame: Frame,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
     let current = tables.current(signal);
     let original = original(signal, current)?;
     let own = current.and_then(|table| table.entries().iter().find(|entry| entry.owner == owner));
-    let old = own.map_or_else(|| seen_by_images(&original), |entry| entry.seen());
+    let old = own.map_or_else(|| for_images(&original), |entry| entry.seen());
     if let Some(action) = action {
         let others = current.into_iter().flat_map(Table::entries).filter(|entry| entry.owner != owner);
         // An image that restores the action of the process loses its entry.
@@ -50,7 +50,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
             is_spent: AtomicBool::new(false),
         });
         let entries: [&mut dyn Iterator<Item = Entry>; 2] = [&mut others.map(Entry::again), &mut own.into_iter()];
-        swap(&mut tables, signal, original, entries, Fate::Its)?;
+        swap(&mut tables, signal, original, entries, Treatment::Default)?;
     }
     tables.collect();
     Ok(old)
@@ -78,8 +78,8 @@ pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
         let Ok(original) = original(signal, Some(table)) else { continue };
         let others = table.entries().iter().filter(|entry| entry.owner != owner);
         let entries: [&mut dyn Iterator<Item = Entry>; 2] = [&mut others.map(Entry::again), &mut std::iter::empty()];
-        let fate = Fate::of(signal, raised, late);
-        if swap(&mut tables, signal, original, entries, fate).is_ok() {
+        let treatment = Treatment::of(signal, raised, late);
+        if swap(&mut tables, signal, original, entries, treatment).is_ok() {
             count += 1;
         }
         tables.collect();
@@ -90,21 +90,21 @@ pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
 
 /// Treatment of a raised signal without a handler.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Treatment {
     /// Default action of the system.
-    Its,
+    Default,
     /// Dropped if pending.
     Dropped,
     /// Ignored permanently.
     Ignored,
 }
 
-impl Fate {
+impl Treatment {
     fn of(signal: c_int, raised: u64, late: u64) -> Self {
         match (late & bit(signal) != 0, raised & bit(signal) != 0) {
             (true, _) => Self::Ignored,
             (false, true) => Self::Dropped,
-            (false, false) => Self::Its,
+            (false, false) => Self::Default,
         }
     }
 }
@@ -116,22 +116,22 @@ fn drop_pending(raised: u64, late: u64) {
         let _tables = Tables::lock();
         if let Ok(now) = signals::action(signal) {
             // Errors cannot be handled here.
-            let _set = put(signal, &now, Fate::of(signal, raised, late));
+            let _set = put(signal, &now, Treatment::of(signal, raised, late));
         }
     }
 }
 
-/// Sets the action of a signal, with the treatment `fate` if the action is the default one.
-fn put(signal: c_int, action: &libc::sigaction, fate: Fate) -> Result<(), c_int> {
+/// Sets the action of a signal; `treatment` applies if the action is the default one.
+fn put(signal: c_int, action: &libc::sigaction, treatment: Treatment) -> Result<(), c_int> {
     let mut ignore = nothing();
     ignore.sa_sigaction = libc::SIG_IGN;
-    let is_changed = fate != Fate::Its && wish(action) == Wish::Default;
+    let is_changed = treatment != Treatment::Default && disposition(action) == Disposition::Default;
     // Ignoring a signal discards it if it is pending, even if it is blocked.
     if is_changed {
         // SAFETY: the action has no handler.
         unsafe { signals::act(signal, &ignore) }?;
     }
-    if is_changed && fate == Fate::Ignored {
+    if is_changed && treatment == Treatment::Ignored {
         return Ok(());
     }
     // SAFETY: the action has no handler, has `dispatch`, or is one that the process has set itself.
@@ -156,15 +156,15 @@ pub(super) fn handled(owner: usize) -> Handled {
     for signal in 1..COUNT as c_int {
         let Some(table) = tables.current(signal) else { continue };
         let own = |entry: &&Entry| entry.owner == owner;
-        if !table.entries().iter().filter(own).any(|entry| entry.wish() == Wish::Handle) {
+        if !table.entries().iter().filter(own).any(|entry| entry.disposition() == Disposition::Handle) {
             continue;
         }
         handled.all |= bit(signal);
         let Ok(original) = original(signal, Some(table)) else { continue };
-        let original = wish(&original);
-        let others = table.entries().iter().filter(|entry| !own(entry)).map(Entry::wish);
+        let original = disposition(&original);
+        let others = table.entries().iter().filter(|entry| !own(entry)).map(Entry::disposition);
         let is_alone = match Effect::of(original, others) {
-            Effect::Original => original == Wish::Default,
+            Effect::Original => original == Disposition::Default,
             Effect::Default => true,
             Effect::Ignore | Effect::Dispatch => false,
         };
@@ -185,14 +185,14 @@ pub(super) fn held(owner: usize) -> u64 {
 
 /// Checks if a handler of a released image may still be running.
 pub(super) fn may_run(owner: usize) -> bool {
-    visit_kept(|table| table.has(owner).then_some(())).is_some()
+    visit_retired(|table| table.has(owner).then_some(())).is_some()
 }
 
 /// Returns the handlers that a released image waits for: its own, and those of other images called from the same tables. Empty if
 /// none is listed.
 pub(super) fn running(owner: usize) -> Vec<Running> {
     let mut found = Vec::new();
-    let _all: Option<()> = visit_kept(|table| {
+    let _all: Option<()> = visit_retired(|table| {
         if table.has(owner) {
             found.extend(handlers::reading(ptr::from_ref(table).addr()));
         }
@@ -204,16 +204,16 @@ pub(super) fn running(owner: usize) -> Vec<Running> {
 /// Ends the handlers that the calling thread leaves with its next jump through this buffer.
 pub(super) fn jumps(buffer: &JumpBuffer) {
     if handlers::is_any() {
-        handlers::target_of(buffer).into_iter().for_each(|target| handlers::jumps(target, let_go));
+        handlers::target_of(buffer).into_iter().for_each(|target| handlers::jumps(target, release_table));
     }
 }
 
 /// Visits the retired tables that may still be read, until `see` returns a value.
-fn visit_kept<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
+fn visit_retired<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
     if handlers::is_any() {
-        handlers::look(let_go);
+        handlers::end_abandoned(release_table);
     }
-    Tables::lock().visit_kept(see)
+    Tables::lock().visit_retired(see)
 }
 
 impl Reading {
@@ -221,7 +221,7 @@ impl Reading {
     fn of(signal: c_int, context: &libc::ucontext_t) -> Option<Self> {
         let here = 0_u8;
         let frame = Frame::of(context, ptr::from_ref(&here).addr());
-        let run = handlers::enter(signal, &frame, let_go);
+        let run = handlers::enter(signal, &frame, release_table);
         match (InUse::of(signal), run) {
             (Some(table), run) => {
                 if let Some(run) = &run {
@@ -271,7 +271,7 @@ impl Reading {
 
 impl Drop for Reading {
     fn drop(&mut self) {
-        if !self.run.as_ref().is_none_or(Taken::leave) {
+        if !self.run.as_ref().is_none_or(RunGuard::leave) {
             // The run was ended by another thread, which has released its table.
             mem::forget(self.table.take());
         }
@@ -281,7 +281,7 @@ impl Drop for Reading {
 unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let error = errno();
     // SAFETY: the kernel or an equivalent source provides the arguments.
-    lent::with(signal, info, context, |info, context| unsafe { deliver(signal, info, context) });
+    handler_arguments::with(signal, info, context, |info, context| unsafe { deliver(signal, info, context) });
     set_errno(error);
 }
 
@@ -297,7 +297,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
         && let Some(InUse(table)) = &reading.table
     {
         let outer = PASSED_ON.replace(PASSED_ON.get() & !bit(signal));
-        for entry in table.entries().iter().rev().filter(|entry| entry.wish() == Wish::Handle) {
+        for entry in table.entries().iter().rev().filter(|entry| entry.disposition() == Disposition::Handle) {
             let once = entry.action.sa_flags & libc::SA_RESETHAND != 0;
             if once && entry.is_spent.swap(true, Ordering::SeqCst) {
                 continue;
@@ -312,7 +312,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
             }
         }
         let original = &table.original;
-        if wish(original) == Wish::Handle && PASSED_ON.get() & bit(signal) == 0 {
+        if disposition(original) == Disposition::Handle && PASSED_ON.get() & bit(signal) == 0 {
             // SAFETY: the process had set this handler, and the arguments come from the kernel.
             unsafe { reading.call(0, original, signal, info, context) };
         }
@@ -324,10 +324,12 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
 unsafe extern "C" fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let Some(reading) = InUse::of(signal).filter(|_| is_ours(signal)) else { return };
     PASSED_ON.set(PASSED_ON.get() | bit(signal));
-    if wish(&reading.0.original) == Wish::Handle {
+    if disposition(&reading.0.original) == Disposition::Handle {
         let original = &reading.0.original;
         // SAFETY: an image calls its previous handler; the kernel or an equivalent source provides the arguments.
-        lent::with(signal, info, context, |info, context| unsafe { call(original, signal, info, context) });
+        handler_arguments::with(signal, info, context, |info, context| unsafe {
+            call(original, signal, info, context)
+        });
     }
 }
 
@@ -353,16 +355,16 @@ fn swap(
     signal: c_int,
     original: libc::sigaction,
     entries: [&mut dyn Iterator<Item = Entry>; 2],
-    fate: Fate,
+    treatment: Treatment,
 ) -> Result<(), c_int> {
     let before = tables.current(signal);
     let table = Table::make(original, before.map_or(0, |table| table.len) + 1, entries)?;
-    table.effect = Effect::of(wish(&original), table.entries().iter().map(Entry::wish));
+    table.effect = Effect::of(disposition(&original), table.entries().iter().map(Entry::disposition));
     let action = real(table, signal);
     // The table must be installed before the dispatcher can be called, and the dispatcher removed before a table without handlers is
     // installed. Both orders are safe, because a dispatcher without handlers calls the original one.
-    tables.lead(signal, table);
-    put(signal, &action, fate)?;
+    tables.install(signal, table);
+    put(signal, &action, treatment)?;
     if let Some(before) = before {
         tables.retire(before);
     }
@@ -380,8 +382,8 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
             action.sa_sigaction = dispatch as *const () as usize;
             // Flags apply if all handlers accept them; signals are blocked if any handler requests it.
             let handlers = || {
-                let images = table.entries().iter().filter(|entry| entry.wish() == Wish::Handle);
-                let original = Some(&table.original).filter(|original| wish(original) == Wish::Handle);
+                let images = table.entries().iter().filter(|entry| entry.disposition() == Disposition::Handle);
+                let original = Some(&table.original).filter(|original| disposition(original) == Disposition::Handle);
                 images.map(|entry| &entry.action).chain(original)
             };
             // Uses the alternate stack if any handler requests it, since such a handler may need it; for the others, the dispatcher
@@ -402,11 +404,11 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
 
 /// Copies an action returned by the C library without its uninitialized part: the C library fills mask bits unknown to the kernel
 /// with stale stack contents, including addresses.
-fn told_whole(told: &libc::sigaction) -> libc::sigaction {
+fn without_padding(returned: &libc::sigaction) -> libc::sigaction {
     let mut action = nothing();
-    (action.sa_sigaction, action.sa_flags) = (told.sa_sigaction, told.sa_flags);
-    action.sa_restorer = told.sa_restorer;
-    for signal in (1..COUNT as c_int).filter(|signal| is_in(&told.sa_mask, *signal)) {
+    (action.sa_sigaction, action.sa_flags) = (returned.sa_sigaction, returned.sa_flags);
+    action.sa_restorer = returned.sa_restorer;
+    for signal in (1..COUNT as c_int).filter(|signal| is_in(&returned.sa_mask, *signal)) {
         signals::add(&mut action.sa_mask, signal);
     }
     action
@@ -414,7 +416,7 @@ fn told_whole(told: &libc::sigaction) -> libc::sigaction {
 
 /// Returns the action from before the images, or one that was set since without the tables.
 fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigaction, c_int> {
-    let now = told_whole(&signals::action(signal)?);
+    let now = without_padding(&signals::action(signal)?);
     Ok(match table {
         // A table without an effect does not contain the current action of the process.
         Some(table) if table.effect != Effect::Original && now.sa_sigaction == real(table, signal).sa_sigaction => {
@@ -425,9 +427,9 @@ fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigact
 }
 
 /// Returns the action of the process as presented to images.
-fn seen_by_images(original: &libc::sigaction) -> libc::sigaction {
+fn for_images(original: &libc::sigaction) -> libc::sigaction {
     let mut seen = *original;
-    if wish(original) == Wish::Handle {
+    if disposition(original) == Disposition::Handle {
         seen.sa_sigaction = pass_on as *const () as usize;
     }
     seen

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::before::Undone;
 use super::c::signals as signal_sets;
-use super::names::thread_in_words;
+use super::names::describe_thread;
 use super::{async_fds, handlers, notifications, requests, signals, timers};
 use crate::end_report::EndReport;
 use crate::ledger::plan::Step;
@@ -30,7 +30,7 @@ pub(super) const REPAIR: Repair = Repair {
             release(image, report);
         }
     },
-    put_right: |image, _, report| report.put_back.extend(release_again(image)),
+    redirect_references: |image, _, report| report.put_back.extend(release_again(image)),
     free: |gone, report| release(gone.image, report),
     ..Repair::NONE
 };
@@ -57,28 +57,28 @@ fn release(ledger: &Ledger, report: &mut EndReport) {
     let owner = ledger.owner();
     ledger.records.close();
     let raised = timers::disarm(owner) | async_fds::disarm(owner);
-    notifications::strike_all(owner);
-    let undone = ledger.records.before.put_back(signals::handled(owner));
+    notifications::remove_all(owner);
+    let undone = ledger.records.before.restore(signals::handled(owner));
     report.signals += signals::release(owner, raised | undone.raised, requests::take(owner) | undone.late);
-    report.put_back.extend(undone.words);
+    report.put_back.extend(undone.messages);
 }
 
 /// Removes what a handler that was still running may have set again. No handler is running any more.
 fn release_again(ledger: &Ledger) -> Vec<String> {
-    let Undone { raised, late, words } = ledger.records.before.put_back_again();
+    let Undone { raised, late, messages } = ledger.records.before.restore_again();
     if raised | late != 0 {
         signals::release(ledger.owner(), raised, late);
     }
-    words
+    messages
 }
 
 fn holders(ledger: &Ledger) -> Vec<Holder> {
     let owner = ledger.owner();
     let mut holders = notifications::holders(owner);
     if is_filtered(ledger) {
-        let signal = signal_sets::in_words(libc::SIGSYS);
+        let signal = signal_sets::signal_name(libc::SIGSYS);
         let name = format!("the handler for {signal} of {}, to which a seccomp filter may lead", ledger.label());
-        holders.push(Holder::new(HolderKind::Handler, name, ledger.records.born()));
+        holders.push(Holder::new(HolderKind::Handler, name, ledger.records.created()));
     }
     if signals::may_run(owner) {
         let running = signals::running(owner);
@@ -92,12 +92,12 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
 }
 
 fn handler(running: &handlers::Running, ledger: &Ledger) -> Holder {
-    let signal = signal_sets::in_words(running.signal);
+    let signal = signal_sets::signal_name(running.signal);
     let whose = match running.owner {
         own if own == ledger.owner() => format!("of {}", ledger.label()),
         0 => "of the process".to_owned(),
         _ => "of another module, called together with those of this one".to_owned(),
     };
     let name = format!("the handler for {signal} {whose}");
-    Holder::new(HolderKind::Handler, name, running.since).on(thread_in_words(running.tid))
+    Holder::new(HolderKind::Handler, name, running.since).on(describe_thread(running.tid))
 }

@@ -22,7 +22,7 @@ const EXITING: u64 = 0x4;
 
 /// Position of a thread relative to some code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stands {
+pub(super) enum Position {
     /// The code is not on its stack.
     Outside,
     /// The thread runs the code or will return to it.
@@ -72,8 +72,8 @@ impl Thread {
 
     /// Checks for an io_uring worker with a task; `false` if the system does not report it.
     pub(super) fn is_busy_worker(&self) -> bool {
-        let place = fs::read_to_string(format!("/proc/self/task/{}/wchan", self.tid)).unwrap_or_default();
-        self.is_io_worker() && !self.is_dead && !matches!(place.trim(), "" | "0" | "io_wq_worker")
+        let wait_channel = fs::read_to_string(format!("/proc/self/task/{}/wchan", self.tid)).unwrap_or_default();
+        self.is_io_worker() && !self.is_dead && !matches!(wait_channel.trim(), "" | "0" | "io_wq_worker")
     }
 }
 
@@ -101,24 +101,24 @@ fn parse_stat(tid: i32, text: &[u8]) -> Option<Thread> {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Seen {
+pub(super) struct Inspection {
     /// Position of the thread relative to each of the requested codes.
-    pub(super) stands: Vec<Stands>,
+    pub(super) positions: Vec<Position>,
     pub(super) start: Option<usize>,
 }
 
 /// Inspects the position of the thread relative to each of these codes.
-pub(super) fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Seen {
-    let unknown = || Seen { stands: vec![Stands::Unknown; codes.len()], start: None };
+pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection {
+    let unknown = || Inspection { positions: vec![Position::Unknown; codes.len()], start: None };
     let path = format!("/proc/self/task/{}/syscall", thread.tid);
     let Ok(before) = fs::read_to_string(&path) else { return unknown() };
     let Some((stack, next)) = parse_syscall(&before) else { return unknown() };
-    let mut found = vec![Stands::Outside; codes.len()];
+    let mut found = vec![Position::Outside; codes.len()];
     let mut see = |word: usize| {
         for (found, code) in found.iter_mut().zip(codes) {
             // A call may be the last instruction of the code; its return address is the end of the range.
             if code.iter().any(|range| range.contains(&word) || range.end == word) {
-                *found = Stands::Inside;
+                *found = Position::Inside;
             }
         }
     };
@@ -127,7 +127,7 @@ pub(super) fn look_at(thread: &Thread, codes: &[&[Range<usize>]]) -> Seen {
     let start = record.and_then(start_routine);
     // A thread that continued may have been anywhere: its new call would differ in number, arguments or stack.
     let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
-    if same { Seen { stands: found, start } } else { unknown() }
+    if same { Inspection { positions: found, start } } else { unknown() }
 }
 
 fn parse_syscall(text: &str) -> Option<(usize, usize)> {
@@ -151,9 +151,9 @@ fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
         if read == 0 {
             return (count == 0).then_some(None);
         }
-        for (place, word) in (at..).step_by(size_of::<usize>()).zip(&words[..read]) {
-            if cfg!(target_arch = "x86_64") && *word == place && is_record(place) {
-                return Some(Some(place));
+        for (address, word) in (at..).step_by(size_of::<usize>()).zip(&words[..read]) {
+            if cfg!(target_arch = "x86_64") && *word == address && is_record(address) {
+                return Some(Some(address));
             }
             see(*word);
         }
@@ -163,9 +163,9 @@ fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
 }
 
 /// Checks for the C library's record of a thread: its first and third word are its own address.
-fn is_record(place: usize) -> bool {
+fn is_record(address: usize) -> bool {
     let mut words = [0; 3];
-    read_own(place, &mut words) == Some(3) && words[0] == place && words[2] == place
+    read_own(address, &mut words) == Some(3) && words[0] == address && words[2] == address
 }
 
 fn start_routine(record: usize) -> Option<usize> {
@@ -178,16 +178,16 @@ fn start_routine(record: usize) -> Option<usize> {
 /// Finds the offset of the start routine in thread records, where the argument follows it, by inspecting a thread started for this.
 fn find_offset() -> Option<usize> {
     static FOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
-    extern "C" fn look(argument: *mut c_void) -> *mut c_void {
+    extern "C" fn find_argument(argument: *mut c_void) -> *mut c_void {
         let mut words = [0; 512];
         let read = read_own(kernel::own_handle(), &mut words).unwrap_or_default();
-        let wanted = [look as *const () as usize, argument.addr()];
-        if let Some(at) = words[..read].windows(2).position(|pair| pair == wanted) {
+        let expected = [find_argument as *const () as usize, argument.addr()];
+        if let Some(at) = words[..read].windows(2).position(|pair| pair == expected) {
             FOUND.store(at * size_of::<usize>(), Ordering::SeqCst);
         }
         ptr::null_mut()
     }
-    callbacks::on_thread(look, (&raw const FOUND).addr());
+    callbacks::on_thread(find_argument, (&raw const FOUND).addr());
     Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
 }
 
@@ -209,7 +209,7 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::thread;
 
-    use super::{Stands, Ticks, look_at, others, parse_stat, parse_syscall};
+    use super::{Position, Ticks, inspect, others, parse_stat, parse_syscall};
     use crate::imp::linux::ranges_around;
 
     #[test]
@@ -231,25 +231,25 @@ mod tests {
 
     #[test]
     fn a_waiting_thread_is_only_in_the_code_it_returns_to() {
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         let (end, wait) = channel::<()>();
         let before = Ticks::now();
         let waiting = thread::spawn(move || {
-            tell.send(super::kernel::own_tid()).expect("the receiver is alive");
+            sender.send(super::kernel::own_tid()).expect("the receiver is alive");
             wait.recv().is_err()
         });
-        let tid = told.recv().expect("it runs");
+        let tid = receiver.recv().expect("it runs");
         let here = ranges_around(a_waiting_thread_is_only_in_the_code_it_returns_to as *const () as usize);
         let nowhere = [0xdead_beef_0000..0xdead_beef_0001_usize, 0xdead_beef_0002..0xdead_beef_0003];
         let found = loop {
             let thread = others().into_iter().find(|thread| thread.tid == tid).expect("it runs");
             assert!(thread.runs_code() && !thread.is_older_than(before));
-            let found = look_at(&thread, &[&here, &nowhere]);
-            if found.stands != [Stands::Unknown; 2] {
+            let found = inspect(&thread, &[&here, &nowhere]);
+            if found.positions != [Position::Unknown; 2] {
                 break found;
             }
         };
-        assert_eq!(found.stands, [Stands::Inside, Stands::Outside]);
+        assert_eq!(found.positions, [Position::Inside, Position::Outside]);
         if cfg!(target_arch = "x86_64") {
             let start = found.start.expect("the C library keeps it");
             assert!(here.iter().any(|range| range.contains(&start)), "{start:#x} is of the standard library");

@@ -27,9 +27,9 @@ pub(super) struct Started {
     /// Id of the thread, or zero before it runs.
     pub(super) tid: AtomicI32,
     /// Return position in the host's function after the start routine; see [`super::evict`].
-    pub(super) way_back: WayBack,
+    pub(super) return_point: ReturnPoint,
     /// An eviction signal is pending.
-    pub(super) is_asked: AtomicBool,
+    pub(super) is_signaled: AtomicBool,
     pub(super) is_evicted: AtomicBool,
     pub(super) life: Mutex<ThreadEnd>,
 }
@@ -51,7 +51,7 @@ impl Complement {
 /// Return position: stack pointer and code address.
 #[repr(C)]
 #[derive(Default)]
-pub(super) struct WayBack {
+pub(super) struct ReturnPoint {
     pub(super) stack: AtomicUsize,
     pub(super) code: AtomicUsize,
 }
@@ -93,7 +93,7 @@ impl Started {
         let done = life.hold == Hold::Detached && !self.own_stack;
         drop(life);
         if done {
-            strike(self);
+            unregister(self);
         }
     }
 
@@ -141,6 +141,6 @@ pub(super) fn find(handle: usize) -> Option<Arc<Started>> {
     lock(&STARTED).iter().find(is_it).cloned()
 }
 
-pub(super) fn strike(started: &Started) {
+pub(super) fn unregister(started: &Started) {
     lock(&STARTED).retain(|known| !ptr::eq(Arc::as_ptr(known), started));
 }

@@ -23,7 +23,7 @@ pub(super) const REPAIR: Repair = Repair {
     name: "a stream of the C library",
     holders: |image, all| all.extend(holders(image.owner())),
     facts: |image, facts| {
-        facts.exit_handlers |= lead_to(image.owner());
+        facts.exit_handlers |= has_open(image.owner());
         facts.outside |= !holders(image.owner()).is_empty();
     },
     // Exit handlers may write to a stream, and may register other handlers.
@@ -47,7 +47,7 @@ pub(super) struct StreamFunctions {
 }
 
 /// Forwarding of a stream; the cookie of the stream itself.
-struct Led {
+struct Forwarding {
     /// Functions and cookie of the module; `None` once cut off. Boxed, because a value inside an `Option` stays in memory when it
     /// becomes `None`, where a memory search would find a reference to the image.
     to: Mutex<Option<Box<To>>>,
@@ -63,7 +63,7 @@ struct To {
 struct Open {
     owner: usize,
     stream: *mut c_void,
-    led: *const Led,
+    forwarding: *const Forwarding,
 }
 
 struct Bound {
@@ -71,10 +71,10 @@ struct Bound {
     stream: *mut c_void,
     made_by: &'static str,
     /// Address of the pointer to its bytes at closing, which are then in a block of the image; null if they are in its own memory.
-    place: *const *mut c_void,
+    variable: *const *mut c_void,
 }
 
-// SAFETY: the stream has its own lock, and the target of `led` is thread-safe.
+// SAFETY: the stream has its own lock, and the target of `forwarding` is thread-safe.
 unsafe impl Send for Open {}
 
 // SAFETY: the addresses are compared and returned, never dereferenced.
@@ -98,8 +98,9 @@ pub(super) unsafe fn open(
     mode: *const c_char,
     functions: StreamFunctions,
 ) -> *mut c_void {
-    let led = Led { to: Mutex::new(Some(Box::new(To { functions, cookie }))), inside: AtomicUsize::new(0) };
-    let led = Box::into_raw(Box::new(led));
+    let forwarding =
+        Forwarding { to: Mutex::new(Some(Box::new(To { functions, cookie }))), inside: AtomicUsize::new(0) };
+    let forwarding = Box::into_raw(Box::new(forwarding));
     // The C library distinguishes missing functions, so they stay missing.
     let ours = StreamFunctions {
         read: functions.read.map(|_| read as unsafe extern "C" fn(_, _, _) -> _),
@@ -110,19 +111,19 @@ pub(super) unsafe fn open(
     // SAFETY: the functions accept this cookie, which lives until the last of them is called; our caller provides the mode. If no
     // stream is created, the box is freed.
     let stream = unsafe {
-        let stream = fopencookie(led.cast(), mode, ours);
+        let stream = fopencookie(forwarding.cast(), mode, ours);
         if stream.is_null() {
-            drop(Box::from_raw(led));
+            drop(Box::from_raw(forwarding));
             return stream;
         }
         stream
     };
-    lock(&OPEN).push(Open { owner, stream, led });
+    lock(&OPEN).push(Open { owner, stream, forwarding });
     stream
 }
 
-pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, place: *const *mut c_void) {
-    lock(&BOUND).push(Bound { owner, stream, made_by, place });
+pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, variable: *const *mut c_void) {
+    lock(&BOUND).push(Bound { owner, stream, made_by, variable });
 }
 
 /// Removes a stream that is about to be closed. Returns the address of the pointer to its bytes, which are then in a block of the
@@ -130,10 +131,10 @@ pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, pl
 pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
     let mut bound = lock(&BOUND);
     let at = bound.iter().position(|bound| bound.stream == stream);
-    at.map_or(ptr::null(), |at| bound.swap_remove(at).place)
+    at.map_or(ptr::null(), |at| bound.swap_remove(at).variable)
 }
 
-fn lead_to(owner: usize) -> bool {
+fn has_open(owner: usize) -> bool {
     lock(&OPEN).iter().any(|open| open.owner == owner)
 }
 
@@ -147,10 +148,10 @@ pub(super) fn is_of(owner: usize, address: usize) -> bool {
 }
 
 /// Returns the host's own forwarding records, whose targets are removed before the image is unmapped.
-pub(super) fn notes() -> HashSet<usize> {
+pub(super) fn forwarding_records() -> HashSet<usize> {
     [&OPEN, &CUT]
         .iter()
-        .flat_map(|streams| lock(streams).iter().map(|open| open.led.addr()).collect::<Vec<_>>())
+        .flat_map(|streams| lock(streams).iter().map(|open| open.forwarding.addr()).collect::<Vec<_>>())
         .collect()
 }
 
@@ -163,7 +164,7 @@ fn holders(owner: usize) -> Vec<Holder> {
     let mut holders = Vec::new();
     for open in lock(&OPEN).iter().filter(|open| open.owner == owner) {
         // SAFETY: freed only at the end of its stream, which removes it from this list first.
-        if unsafe { &*open.led }.inside.load(Ordering::SeqCst) > 0 {
+        if unsafe { &*open.forwarding }.inside.load(Ordering::SeqCst) > 0 {
             holders.push(holder("a function of a stream made by `fopencookie`, which runs".to_owned()));
         }
     }
@@ -177,23 +178,23 @@ fn holders(owner: usize) -> Vec<Holder> {
 ///
 /// A cut-off stream stays open for other code that has it.
 fn cut_off(owner: usize) {
-    let mine = |open: &Open| open.owner == owner;
-    let streams: Vec<_> = lock(&OPEN).iter().filter(|open| mine(open)).map(|open| open.stream.addr()).collect();
+    let is_own = |open: &Open| open.owner == owner;
+    let streams: Vec<_> = lock(&OPEN).iter().filter(|open| is_own(open)).map(|open| open.stream.addr()).collect();
     for address in streams {
-        // Removed first: its functions may close it, and the closing thread frees the target of `led`.
+        // Removed first: its functions may close it, and the closing thread frees the target of `forwarding`.
         let open = {
             let mut all = lock(&OPEN);
-            all.iter().position(|open| mine(open) && open.stream.addr() == address).map(|at| all.swap_remove(at))
+            all.iter().position(|open| is_own(open) && open.stream.addr() == address).map(|at| all.swap_remove(at))
         };
         let Some(open) = open else { continue };
         // SAFETY: the stream was on the list of open ones. While this thread holds its lock, no other thread can close it and free
-        // the target of `led`.
+        // the target of `forwarding`.
         let is_cut_off = unsafe {
             ftrylockfile(open.stream) == 0 && {
                 fflush_unlocked(open.stream);
-                let led = &*open.led;
-                *lock(&led.to) = None;
-                let is_inside = led.inside.load(Ordering::SeqCst) > 0;
+                let forwarding = &*open.forwarding;
+                *lock(&forwarding.to) = None;
+                let is_inside = forwarding.inside.load(Ordering::SeqCst) > 0;
                 funlockfile(open.stream);
                 !is_inside
             }
@@ -207,32 +208,32 @@ fn cut_off(owner: usize) {
 ///
 /// # Safety
 /// `cookie` is that of an open stream of [`open`].
-unsafe fn lead<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void) -> T, cut: T) -> T {
+unsafe fn forward<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void) -> T, cut: T) -> T {
     // SAFETY: promised by our caller.
-    let led = unsafe { &*cookie.cast::<Led>() };
-    led.inside.fetch_add(1, Ordering::SeqCst);
+    let forwarding = unsafe { &*cookie.cast::<Forwarding>() };
+    forwarding.inside.fetch_add(1, Ordering::SeqCst);
     // `cut_off` checks the count after it removes the target. The functions may close the stream, so no lock is held during the call.
-    let to = lock(&led.to).as_deref().copied();
+    let to = lock(&forwarding.to).as_deref().copied();
     let result = to.map_or(cut, |to| call(&to.functions, to.cookie));
-    led.inside.fetch_sub(1, Ordering::SeqCst);
+    forwarding.inside.fetch_sub(1, Ordering::SeqCst);
     result
 }
 
 /// Functions of the host that forward to those of a module, with their results after cutting off.
-macro_rules! lead {
+macro_rules! forward {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $cut:expr;)*) => {$(
         unsafe extern "C" fn $name(cookie: *mut c_void, $($argument: $type),*) -> $result {
             let call = |functions: &StreamFunctions, cookie| {
                 // SAFETY: the arguments come from the stream; the module is mapped.
-                functions.$name.map_or($cut, |lent| unsafe { lent(cookie, $($argument),*) })
+                functions.$name.map_or($cut, |function| unsafe { function(cookie, $($argument),*) })
             };
             // SAFETY: a stream does not call its functions after `close`.
-            unsafe { lead(cookie, call, $cut) }
+            unsafe { forward(cookie, call, $cut) }
         }
     )*};
 }
 
-lead! {
+forward! {
     fn read(into: *mut c_char, len: usize) -> isize = 0;
     fn write(from: *const c_char, len: usize) -> isize = isize::try_from(len).unwrap_or(isize::MAX);
     fn seek(offset: *mut i64, whence: c_int) -> c_int = -1;
@@ -241,12 +242,12 @@ lead! {
 
 unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
     for streams in [&OPEN, &CUT] {
-        lock(streams).retain(|open| open.led.cast() != cookie.cast_const());
+        lock(streams).retain(|open| open.forwarding.cast() != cookie.cast_const());
     }
     // SAFETY: made by `open` for this stream, which calls no function after this one.
     unsafe {
         let result = ends(cookie);
-        drop(Box::from_raw(cookie.cast::<Led>()));
+        drop(Box::from_raw(cookie.cast::<Forwarding>()));
         result
     }
 }

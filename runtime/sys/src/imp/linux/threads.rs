@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
-use super::locals::{become_started, forget_here, settle_all, started_here, take_started};
-use super::started::{Complement, Hold, STARTED, Started, ThreadEnd, WayBack, find, holding, strike};
+use super::locals::{become_started, forget_here, run_all, started_here, take_started};
+use super::started::{Complement, Hold, ReturnPoint, STARTED, Started, ThreadEnd, find, holding, unregister};
 use super::{evict, lock, names};
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind, Ledger};
@@ -37,7 +37,7 @@ pub(super) const REPAIR: Repair = Repair {
 };
 
 /// Maximum time from leaving the image's code to the end of a thread.
-const REST_OF_THE_WAY: Duration = Duration::from_millis(200);
+const EXIT_TIME: Duration = Duration::from_millis(200);
 
 struct NewThread {
     started: Arc<Started>,
@@ -67,9 +67,9 @@ pub(super) unsafe fn create(
         own_stack,
         names: Mutex::default(),
         tid: AtomicI32::new(0),
-        way_back: WayBack::default(),
-        is_asked: AtomicBool::new(false),
-        inherited: names::kept_name(kernel::own_tid()),
+        return_point: ReturnPoint::default(),
+        is_signaled: AtomicBool::new(false),
+        inherited: names::system_name(kernel::own_tid()),
         is_evicted: AtomicBool::new(false),
         life: Mutex::new(ThreadEnd { handle: None, ended: false, hold }),
     });
@@ -89,7 +89,7 @@ pub(super) unsafe fn create(
             life.handle = Some(handle);
         }
     } else {
-        strike(&started);
+        unregister(&started);
         ledger.records.threads.started.fetch_sub(1, Ordering::SeqCst);
         // SAFETY: no thread was created, so this function still owns the box.
         drop(unsafe { Box::from_raw(new_thread) });
@@ -124,7 +124,7 @@ pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     }
     let joined = join();
     match (&known, joined) {
-        (Some(known), 0) => strike(known),
+        (Some(known), 0) => unregister(known),
         (Some(known), _) => lock(&known.life).hold = Hold::Joinable,
         (None, _) => {}
     }
@@ -141,7 +141,7 @@ pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
         let done = life.ended && !known.own_stack;
         drop(life);
         if done {
-            strike(known);
+            unregister(known);
         }
     }
     detached
@@ -157,7 +157,7 @@ fn holder(started: &Started) -> Holder {
                 Some(name) => format!("thread {name:?}"),
             };
             let out_of_reach = if evict::is_out_of_reach(tid) { ", which blocks all signals: no eviction" } else { "" };
-            (format!("{name}{out_of_reach}"), names::thread_in_words(tid))
+            (format!("{name}{out_of_reach}"), names::describe_thread(tid))
         }
     };
     let place = Some(started.start.address());
@@ -193,7 +193,7 @@ fn join_soon(handle: usize) -> bool {
         let joined = unsafe {
             match libc::pthread_tryjoin_np(handle as libc::pthread_t, ptr::null_mut()) {
                 0 => true,
-                libc::EBUSY if begun.elapsed() < REST_OF_THE_WAY => {
+                libc::EBUSY if begun.elapsed() < EXIT_TIME => {
                     std::thread::sleep(Duration::from_micros(50));
                     continue;
                 }
@@ -218,13 +218,13 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
     }
     let (mut state, mut stack, mut len) = (0, ptr::null_mut(), 0_usize);
     // SAFETY: our caller promises initialized attributes, from which the C library fills the three variables.
-    let asked = unsafe {
+    let result = unsafe {
         c_detach_state(attributes, &raw mut state);
         libc::pthread_attr_getstack(attributes, &raw mut stack, &raw mut len)
     };
     // Attributes without a stack report one that ends at address zero.
-    let given = asked == 0 && !stack.is_null() && stack.addr().wrapping_add(len) != 0;
-    (state == libc::PTHREAD_CREATE_DETACHED, given)
+    let has_stack = result == 0 && !stack.is_null() && stack.addr().wrapping_add(len) != 0;
+    (state == libc::PTHREAD_CREATE_DETACHED, has_stack)
 }
 
 pub(crate) fn thread_stack() -> Option<Range<usize>> {
@@ -232,16 +232,16 @@ pub(crate) fn thread_stack() -> Option<Range<usize>> {
     let (mut stack, mut len) = (ptr::null_mut(), 0_usize);
     // SAFETY: the calling thread is alive, and there is memory for its attributes. They are initialized on success, and destroyed
     // once after the last use.
-    let asked = unsafe {
+    let result = unsafe {
         match libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) {
             0 => {}
             _ => return None,
         }
-        let asked = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut stack, &raw mut len);
+        let result = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut stack, &raw mut len);
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
-        asked
+        result
     };
-    (asked == 0 && len != 0).then(|| stack.addr()..stack.addr().saturating_add(len))
+    (result == 0 && len != 0).then(|| stack.addr()..stack.addr().saturating_add(len))
 }
 
 /// Entry point of all threads of images.
@@ -249,7 +249,7 @@ pub(crate) fn thread_stack() -> Option<Range<usize>> {
 /// A start routine may exit by `pthread_exit`, which skips the rest of this function; no destructor may be pending here while it
 /// runs, and [`super::locals`] records the end in this case.
 unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
-    let (start, argument, way_back) = {
+    let (start, argument, return_point) = {
         // SAFETY: `create` made it for this thread only.
         let new_thread = unsafe { Box::from_raw(new_thread.cast::<NewThread>()) };
         let started = Arc::clone(&new_thread.started);
@@ -257,19 +257,19 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
         lock(&started.life).handle = Some(kernel::own_handle());
         // SAFETY: `create` received this start routine.
         let start = unsafe { mem::transmute::<usize, ThreadStart>(started.start.address()) };
-        let known = (start, new_thread.argument, &raw const started.way_back);
+        let known = (start, new_thread.argument, &raw const started.return_point);
         become_started(Arc::clone(&started));
         evict::enter(&started);
         known
     };
     // SAFETY: the creator of the thread promised that the routine may be called with this argument on its own thread. The record of
-    // this thread keeps `way_back` alive until the thread has ended.
-    let result = unsafe { run(start, argument, way_back) };
+    // this thread keeps `return_point` alive until the thread has ended.
+    let result = unsafe { run(start, argument, return_point) };
     evict::leave();
     if let Some(started) = started_here().filter(|started| started.is_evicted.load(Ordering::SeqCst)) {
         forget_here(&started.ledger);
     }
-    settle_all();
+    run_all();
     if let Some(started) = take_started() {
         started.ends();
     }
@@ -281,10 +281,14 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
 ///
 /// # Safety
 ///
-/// `start` may be called with `argument`, and `way_back` is writable until this function returns.
+/// `start` may be called with `argument`, and `return_point` is writable until this function returns.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
-unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, way_back: *const WayBack) -> *mut c_void {
+unsafe extern "C-unwind" fn run(
+    start: ThreadStart,
+    argument: *mut c_void,
+    return_point: *const ReturnPoint,
+) -> *mut c_void {
     std::arch::naked_asm!(
         ".cfi_startproc",
         "push rbp",
@@ -320,8 +324,8 @@ unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, way_b
         ".cfi_def_cfa rsp, 8",
         "ret",
         ".cfi_endproc",
-        code = const std::mem::offset_of!(WayBack, code),
-        stack = const std::mem::offset_of!(WayBack, stack),
+        code = const std::mem::offset_of!(ReturnPoint, code),
+        stack = const std::mem::offset_of!(ReturnPoint, stack),
     )
 }
 
@@ -331,7 +335,11 @@ unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, way_b
 ///
 /// `start` may be called with `argument`.
 #[cfg(not(target_arch = "x86_64"))]
-unsafe extern "C-unwind" fn run(start: ThreadStart, argument: *mut c_void, _way_back: *const WayBack) -> *mut c_void {
+unsafe extern "C-unwind" fn run(
+    start: ThreadStart,
+    argument: *mut c_void,
+    _return_point: *const ReturnPoint,
+) -> *mut c_void {
     // SAFETY: our caller promises the call. The two types of the routine differ only in unwinding, which `pthread_exit` causes.
     unsafe { mem::transmute::<ThreadStart, MayUnwind>(start)(argument) }
 }

@@ -17,9 +17,9 @@ use crate::ledger::Ledger;
 /// Owners of the process's timers: the address of a ledger, or zero.
 static INTERVALS: Mutex<[usize; 3]> = Mutex::new([0; 3]);
 
-static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
+static CREATED: Mutex<Vec<Created>> = Mutex::new(Vec::new());
 
-struct Made {
+struct Created {
     owner: usize,
     timer: Timer,
     signal: Option<c_int>,
@@ -75,24 +75,24 @@ pub(super) fn create(
 ) -> c_int {
     let owner = ledger.owner();
     // With the lock held: a thread that removes the image's timers must find this one or run before it.
-    let mut made = lock(&MADE);
+    let mut created = lock(&CREATED);
     if ledger.records.is_closed() {
         set_errno(libc::EAGAIN);
         return -1;
     }
-    let (told, notification) = event.map_or((None, None), |event| {
+    let (host_event, notification) = event.map_or((None, None), |event| {
         let (event, notification) = event.through_host(owner, "a timer", false);
         (Some(event), notification)
     });
-    let told = told.as_ref().map_or(ptr::null(), ptr::from_ref);
-    match make(told.cast()) {
+    let address = host_event.as_ref().map_or(ptr::null(), ptr::from_ref);
+    match make(address.cast()) {
         Ok(timer) => {
             let signal = event.map_or(Some(libc::SIGALRM), |event| event.raises());
-            made.push(Made { owner, timer, signal, notification });
+            created.push(Created { owner, timer, signal, notification });
             0
         }
         Err(result) => {
-            notification.into_iter().for_each(notifications::strike);
+            notification.into_iter().for_each(notifications::remove);
             result
         }
     }
@@ -100,28 +100,28 @@ pub(super) fn create(
 
 /// `timer_delete` for any image, executed by `delete`.
 pub(super) fn delete(timer: usize, delete: impl FnOnce() -> c_int) -> c_int {
-    let mut made = lock(&MADE);
-    if let Some(at) = made.iter().position(|known| known.timer.number() == timer) {
-        made.swap_remove(at).notification.into_iter().for_each(notifications::strike);
+    let mut created = lock(&CREATED);
+    if let Some(at) = created.iter().position(|known| known.timer.number() == timer) {
+        created.swap_remove(at).notification.into_iter().for_each(notifications::remove);
     }
     delete()
 }
 
 pub(super) fn held(owner: usize) -> u64 {
-    let made = lock(&MADE).iter().filter(|timer| timer.owner == owner).count();
+    let created = lock(&CREATED).iter().filter(|timer| timer.owner == owner).count();
     let _quiet = Quiet::new();
     let owners = lock(&INTERVALS);
     let running = (0..3).filter(|which| owners[*which] == owner && is_running(*which as c_int)).count();
-    (made + running) as u64
+    (created + running) as u64
 }
 
 /// Removes all timers of an image. Returns the signals that they may have raised, one bit each.
 pub(super) fn disarm(owner: usize) -> u64 {
     let mut raised = 0;
-    for made in lock(&MADE).extract_if(.., |made| made.owner == owner) {
-        made.notification.into_iter().for_each(notifications::strike);
-        raised |= made.signal.map_or(0, bit);
-        made.timer.delete();
+    for created in lock(&CREATED).extract_if(.., |created| created.owner == owner) {
+        created.notification.into_iter().for_each(notifications::remove);
+        raised |= created.signal.map_or(0, bit);
+        created.timer.delete();
     }
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);
@@ -134,19 +134,19 @@ pub(super) fn disarm(owner: usize) -> u64 {
 }
 
 /// Stops one of the process's timers that is running without an owner. Returns `true` if it was.
-pub(super) fn stop_stray(which: usize) -> bool {
+pub(super) fn stop_unowned(which: usize) -> bool {
     let _quiet = Quiet::new();
     let owners = lock(&INTERVALS);
-    let is_stray = owners[which] == 0 && is_running(which as c_int);
-    if is_stray {
+    let is_unowned = owners[which] == 0 && is_running(which as c_int);
+    if is_unowned {
         kernel::stop_timer(which as c_int);
     }
-    is_stray
+    is_unowned
 }
 
 /// Checks if an image has created the timer with this id. The C library's handle of a timer that raises a signal is the kernel's id.
 pub(super) fn is_known(number: c_int) -> bool {
-    lock(&MADE).iter().any(|made| made.timer.number() == number as usize)
+    lock(&CREATED).iter().any(|created| created.timer.number() == number as usize)
 }
 
 pub(super) fn is_running(which: c_int) -> bool {

@@ -8,7 +8,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::raw::{Event, called, hear};
+use crate::raw::{Event, called, on_event};
 
 static CHOSEN: AtomicU32 = AtomicU32::new(0);
 
@@ -106,9 +106,9 @@ fn everything() {
     // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = handler as *const () as libc::sighandler_t;
-    let (mut timer, event) = (0, Event::call(hear));
+    let (mut timer, event) = (0, Event::call(on_event));
     static mut STATE: [u64; 16] = [0; 16];
-    let said = [
+    let results = [
         ("pthread_create", thread()),
         // SAFETY: the function may be called at any time.
         ("atexit", unsafe { libc::atexit(late) }),
@@ -129,7 +129,7 @@ fn everything() {
         ("putenv", string()),
     ];
     let mut text = String::new();
-    for (function, result) in said {
+    for (function, result) in results {
         writeln!(text, "{function} {}", if result == 0 { "done" } else { "refused" }).expect("infallible");
     }
     let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");

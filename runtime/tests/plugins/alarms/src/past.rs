@@ -94,9 +94,10 @@ pub(crate) fn timer() {
     let signal = libc::SIGRTMIN() + 3;
     count_on(signal);
     let (event, mut timer): (_, c_int) = (Event::signal(signal), 0);
-    let (clock, place) = (libc::CLOCK_MONOTONIC as usize, &raw mut timer);
-    // SAFETY: the event is initialised and copied by the kernel, and `place` is valid for one timer id.
-    let result = unsafe { bare(libc::SYS_timer_create, clock, from_ref(&event).addr(), place.expose_provenance(), 0) };
+    let (clock, timer_address) = (libc::CLOCK_MONOTONIC as usize, &raw mut timer);
+    // SAFETY: the event is initialised and copied by the kernel, and `timer_address` is valid for one timer id.
+    let result =
+        unsafe { bare(libc::SYS_timer_create, clock, from_ref(&event).addr(), timer_address.expose_provenance(), 0) };
     assert_eq!(result, 0);
     let often = libc::timespec { tv_sec: 0, tv_nsec: MILLISECOND };
     let when = libc::itimerspec { it_interval: often, it_value: often };
@@ -157,13 +158,13 @@ pub(crate) fn filter() {
 /// Locks a robust mutex on the calling thread and writes its address to the file that `ALARMS_RELEASE` names.
 fn hold(mutex: *mut libc::pthread_mutex_t) {
     let mut attributes = mem::MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
-    let place = attributes.as_mut_ptr();
-    // SAFETY: `place` is valid for one attributes object.
-    assert_eq!(unsafe { libc::pthread_mutexattr_init(place) }, 0);
+    let attributes_address = attributes.as_mut_ptr();
+    // SAFETY: `attributes_address` is valid for one attributes object.
+    assert_eq!(unsafe { libc::pthread_mutexattr_init(attributes_address) }, 0);
     // SAFETY: initialised above.
-    assert_eq!(unsafe { libc::pthread_mutexattr_setrobust(place, libc::PTHREAD_MUTEX_ROBUST) }, 0);
+    assert_eq!(unsafe { libc::pthread_mutexattr_setrobust(attributes_address, libc::PTHREAD_MUTEX_ROBUST) }, 0);
     // SAFETY: the mutex is valid as long as this module is loaded, and no other code has its address yet.
-    assert_eq!(unsafe { libc::pthread_mutex_init(mutex, place) }, 0);
+    assert_eq!(unsafe { libc::pthread_mutex_init(mutex, attributes_address) }, 0);
     // SAFETY: initialised above.
     assert_eq!(unsafe { libc::pthread_mutex_lock(mutex) }, 0);
     let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");

@@ -117,7 +117,7 @@ impl Event {
     }
 }
 
-pub(crate) extern "C" fn hear(value: usize) {
+pub(crate) extern "C" fn on_event(value: usize) {
     assert_eq!(value, 4711, "another value than the event has");
     called();
 }
@@ -143,11 +143,11 @@ pub(crate) fn timer() {
 /// Starts a repeating timer that calls a function.
 pub(crate) fn timer_call() {
     let before = calls();
-    start_timer(&Event::call(hear));
+    start_timer(&Event::call(on_event));
     until_called(before);
 }
 
-extern "C" fn hear_slowly(_value: usize) {
+extern "C" fn on_event_slowly(_value: usize) {
     called();
     let file = std::env::var_os("ALARMS_RELEASE").expect("the test sets the file");
     while !std::path::Path::new(&file).exists() {
@@ -160,7 +160,7 @@ pub(crate) fn timer_call_slow() {
     let before = calls();
     let mut timer = 0_usize;
     // SAFETY: the event is initialised, and `timer` is valid for one timer id.
-    assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, &Event::call(hear_slowly), &raw mut timer) }, 0);
+    assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, &Event::call(on_event_slowly), &raw mut timer) }, 0);
     let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     let once = libc::itimerspec { it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 }, it_value: millisecond };
     // SAFETY: the timer was created above.

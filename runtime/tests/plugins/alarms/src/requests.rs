@@ -6,7 +6,7 @@ use std::mem;
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
-use crate::raw::{Event, count_on, hear};
+use crate::raw::{Event, count_on, on_event};
 
 /// Opens the queue that `ALARMS_QUEUE` names and leaves it open.
 fn queue() -> c_int {
@@ -28,7 +28,7 @@ pub(crate) fn message() {
 /// Requests a function call for a message.
 pub(crate) fn message_call() {
     // SAFETY: the queue is open, and the event is initialised.
-    assert_eq!(unsafe { mq_notify(queue(), &Event::call(hear)) }, 0);
+    assert_eq!(unsafe { mq_notify(queue(), &Event::call(on_event)) }, 0);
 }
 
 /// Write end of the last pipe that is read from.
@@ -44,9 +44,9 @@ fn begin_read(event: Event) {
     block.aio_fildes = pair[0];
     block.aio_buf = buffer.as_mut_ptr().cast();
     block.aio_nbytes = buffer.len();
-    let place = (&raw mut block.aio_sigevent).cast::<Event>();
+    let slot = (&raw mut block.aio_sigevent).cast::<Event>();
     // SAFETY: `Event` has the layout of `sigevent`.
-    unsafe { place.write(event) };
+    unsafe { slot.write(event) };
     // SAFETY: the block and its buffer are never freed.
     assert_eq!(unsafe { libc::aio_read(block) }, 0);
     // Publishes the number of the write end, so that the test can complete the read.
@@ -63,7 +63,7 @@ pub(crate) fn read() {
 
 /// Reads from a pipe, with a function that is called on completion.
 pub(crate) fn read_call() {
-    begin_read(Event::call(hear));
+    begin_read(Event::call(on_event));
 }
 
 /// `struct gaicb`.
@@ -106,7 +106,7 @@ pub(crate) fn names() {
     let list: &'static mut [*mut c_void; 1] = Box::leak(Box::new([(&raw mut *block).cast()]));
     let before = crate::raw::calls();
     // SAFETY: the list and its block are never freed.
-    assert_eq!(unsafe { getaddrinfo_a(1, list.as_mut_ptr(), 1, &Event::call(hear)) }, 0);
+    assert_eq!(unsafe { getaddrinfo_a(1, list.as_mut_ptr(), 1, &Event::call(on_event)) }, 0);
     while crate::raw::calls() == before {
         std::thread::yield_now();
     }

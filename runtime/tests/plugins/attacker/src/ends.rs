@@ -14,15 +14,15 @@ use engine_glue::Actor;
 const NEVER: Duration = Duration::from_secs(3_600);
 
 thread_local! {
-    static HERE: RefCell<Vec<Looker>> = const { RefCell::new(Vec::new()) };
+    static HERE: RefCell<Vec<Probe>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Values that the exit hook takes and drops.
-static KEPT: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
+static DROPPED_AT_EXIT: Mutex<Vec<Probe>> = Mutex::new(Vec::new());
 
-static FORGOTTEN: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
+static FORGOTTEN: Mutex<Vec<Probe>> = Mutex::new(Vec::new());
 
-fn tell(line: &str) {
+fn log_line(line: &str) {
     tracing::info!(target: "ends", "{line}");
 }
 
@@ -32,92 +32,92 @@ pub(crate) fn started() {
         arm("main");
     }
     if fixture::on!("panicking-main") {
-        let _unwound = Looker::new("the stack of main");
+        let _unwound = Probe::new("the stack of main");
         panic!("broken on purpose: main");
     }
 }
 
 pub(crate) fn ended() {
-    let kept = std::mem::take(&mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner));
-    let _local = (!kept.is_empty()).then(|| Looker::try_new("the exit hook"));
-    drop(kept);
+    let dropped = std::mem::take(&mut *DROPPED_AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner));
+    let _local = (!dropped.is_empty()).then(|| Probe::try_new("the exit hook"));
+    drop(dropped);
 }
 
 /// Stores an owned value in every location that may be dropped late.
 fn arm(by: &'static str) {
-    let name = |place: &str| format!("{place} of {by}");
-    let held = Looker::new(name("a timer"));
-    timer::every(Module, NEVER, move |_module| held.look());
-    let held = Looker::new(name("a timer that comes once"));
-    timer::after(Module, NEVER, move |_module| held.look());
-    let held = Looker::new(name("a task"));
+    let name = |label: &str| format!("{label} of {by}");
+    let held = Probe::new(name("a timer"));
+    timer::every(Module, NEVER, move |_module| held.inspect());
+    let held = Probe::new(name("a timer that comes once"));
+    timer::after(Module, NEVER, move |_module| held.inspect());
+    let held = Probe::new(name("a task"));
     task::spawn(Module, async move {
         delay(NEVER).await;
-        held.look();
+        held.inspect();
     });
-    let held = Looker::new(name("a task that waits for nothing"));
+    let held = Probe::new(name("a task that waits for nothing"));
     task::spawn(Module, async move {
         std::future::pending::<()>().await;
-        held.look();
+        held.inspect();
     });
-    let held = Looker::new(name("a post"));
+    let held = Probe::new(name("a post"));
     post(move || drop(held)).unwrap_or_else(|error| panic!("{error}"));
-    HERE.with_borrow_mut(|here| here.push(Looker::new(name("a thread-local"))));
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static")));
-    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new(name("a static that is never dropped")));
-    auto_dispose(Looker::new(name("an auto-disposed resource")));
+    HERE.with_borrow_mut(|here| here.push(Probe::new(name("a thread-local"))));
+    DROPPED_AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner).push(Probe::new(name("a static")));
+    FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(Probe::new(name("a static that is never dropped")));
+    auto_dispose(Probe::new(name("an auto-disposed resource")));
     // A nested closure, and a closure that starts another timer when it is dropped.
-    let inner = Looker::new(name("a closure in a closure"));
-    let outer = move || inner.look();
+    let inner = Probe::new(name("a closure in a closure"));
+    let outer = move || inner.inspect();
     timer::every(Module, NEVER, move |_module| outer());
-    let again = Again(Some(Looker::new(name("a closure that begins another"))));
+    let again = Again(Some(Probe::new(name("a closure that begins another"))));
     timer::every(Module, NEVER, move |_module| {
         let _again = &again;
     });
 }
 
 /// Owns values in host memory and uses them in every possible way when it is dropped.
-struct Looker {
-    place: String,
+struct Probe {
+    label: String,
     list: UArray<UString>,
     twin: UArray<UString>,
     map: UMap<UString, u64>,
     actor: Obj<Actor>,
 }
 
-impl Looker {
-    fn new(place: impl Into<String>) -> Self {
-        Self::try_new(place).unwrap_or_else(|error| panic!("{error}"))
+impl Probe {
+    fn new(label: impl Into<String>) -> Self {
+        Self::try_new(label).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn try_new(place: impl Into<String>) -> Result<Self, CallError> {
-        let place = place.into();
-        let long = format!("{place}: long enough to be in a block of its own, so that it is freed with the value");
+    fn try_new(label: impl Into<String>) -> Result<Self, CallError> {
+        let label = label.into();
+        let long = format!("{label}: long enough to be in a block of its own, so that it is freed with the value");
         let list = UArray::<UString>::new()?;
         let list = list.try_clone().and_then(|_| format!("(\"{long}\", \"two\")").parse())?;
         let mut map = UMap::new()?;
         map.clone_from(&[("one", 1)].into_iter().collect());
-        Ok(Self { twin: UArray::clone(&list), list, map, actor: Obj::none(), place })
+        Ok(Self { twin: UArray::clone(&list), list, map, actor: Obj::none(), label })
     }
 
-    fn look(&self) {
+    fn inspect(&self) {
         let quietly = |what: &dyn Fn() -> String| {
-            let looked = catch_unwind(AssertUnwindSafe(what));
-            looked.unwrap_or_else(|_| "the call fails".to_owned())
+            let result = catch_unwind(AssertUnwindSafe(what));
+            result.unwrap_or_else(|_| "the call fails".to_owned())
         };
-        let expected = format!("(\"{}: long enough to be in a block", self.place);
-        let shown = |text: String| {
+        let expected = format!("(\"{}: long enough to be in a block", self.label);
+        let checked = |text: String| {
             let is_right = text.starts_with(&expected) && text.ends_with("\"two\")");
             if is_right { "right".to_owned() } else { text }
         };
-        let answers = [
+        let results = [
             ("expired", quietly(&|| self.list.is_expired().to_string())),
-            ("display", quietly(&|| shown(self.list.to_string()))),
-            ("debug", quietly(&|| shown(format!("{:?}", self.list)))),
+            ("display", quietly(&|| checked(self.list.to_string()))),
+            ("debug", quietly(&|| checked(format!("{:?}", self.list)))),
             ("equal", quietly(&|| (self.list == self.twin).to_string())),
             ("unequal", quietly(&|| (self.list == UArray::default()).to_string())),
             ("map", quietly(&|| self.map.to_string())),
-            ("clone", quietly(&|| self.list.try_clone().map_or_else(kind, |copy| shown(copy.to_string())))),
+            ("clone", quietly(&|| self.list.try_clone().map_or_else(kind, |copy| checked(copy.to_string())))),
             ("number", quietly(&|| AnyConjugate::of(&self.list).type_text().unwrap_or_else(kind))),
             (
                 "frame",
@@ -128,8 +128,8 @@ impl Looker {
             ("late", quietly(&|| UArray::<UString>::new().map_or_else(kind, |_| "made".to_owned()))),
             ("post", quietly(&|| post(|| ()).map_or_else(kind, |()| "taken".to_owned()))),
         ];
-        let answers: Vec<_> = answers.into_iter().map(|(what, answer)| format!("{what} {answer}")).collect();
-        tell(&format!("{} · {}", self.place, answers.join(" · ")));
+        let results: Vec<_> = results.into_iter().map(|(what, result)| format!("{what} {result}")).collect();
+        log_line(&format!("{} · {}", self.label, results.join(" · ")));
     }
 }
 
@@ -147,14 +147,14 @@ fn kind(error: CallError) -> String {
     known.map_or_else(|| error.to_string(), |(_, name)| name.to_owned())
 }
 
-impl Drop for Looker {
+impl Drop for Probe {
     fn drop(&mut self) {
-        self.look();
+        self.inspect();
     }
 }
 
 /// Passes its value to a new timer when it is dropped; during destruction the timer must be refused.
-struct Again(Option<Looker>);
+struct Again(Option<Probe>);
 
 impl Drop for Again {
     fn drop(&mut self) {
@@ -163,7 +163,7 @@ impl Drop for Again {
             let _held = &held;
         });
         if begun.is_ok() {
-            tell("a timer was started during destruction");
+            log_line("a timer was started during destruction");
         }
     }
 }
@@ -180,7 +180,7 @@ impl Drop for Fails {
 /// Object whose plugin part uses its values on finalization, and whose methods open the values that they keep.
 #[uclass(package = "Game", base = Object)]
 pub struct Hoarder {
-    kept: Option<Looker>,
+    kept: Option<Probe>,
     numbers: Option<UArray<u64>>,
 }
 
@@ -189,7 +189,7 @@ impl Hoarder {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         let is_template = this.name().starts_with("Default__");
-        let kept = if is_template { None } else { Some(Looker::new("a plugin part")) };
+        let kept = if is_template { None } else { Some(Probe::new("a plugin part")) };
         assert!(!fixture::on!("failing-red") || is_template, "broken on purpose: red constructor");
         assert!(!fixture::on!("failing-default") || !is_template, "broken on purpose: default object");
         Self { kept, numbers: None }
@@ -205,10 +205,10 @@ impl Hoarder {
     #[ufunction(blueprint_callable)]
     fn leave_failures(&self, this: This<Self>, in_turn: bool) {
         for _ in 0..2 {
-            let held = (Looker::new("a timer that fails"), Fails(!in_turn));
+            let held = (Probe::new("a timer that fails"), Fails(!in_turn));
             timer::every(this, if in_turn { Duration::ZERO } else { NEVER }, move |_this| {
                 let held = &held;
-                held.0.look();
+                held.0.inspect();
                 assert!(!in_turn, "broken on purpose: timer");
             });
         }
@@ -249,8 +249,11 @@ impl Hoarder {
     /// Spawns another object.
     #[ufunction(blueprint_callable)]
     fn breed(&self, this: This<Self>) -> String {
-        let born = this.spawn::<Self>(Obj::none());
-        born.map_or_else(|error| error.to_string(), |born| this.get(born).map_or_else(kind, |born| born.name()))
+        let created = this.spawn::<Self>(Obj::none());
+        created.map_or_else(
+            |error| error.to_string(),
+            |created| this.get(created).map_or_else(kind, |created| created.name()),
+        )
     }
 
     /// Returns `true` if this object still holds its constructed values.

@@ -10,7 +10,7 @@ use engine_glue::{Actor, Vector};
 
 static HAS_GRABBED: AtomicBool = AtomicBool::new(false);
 
-fn tell(what: &str, outcome: Result<(), CallError>) {
+fn log_outcome(what: &str, outcome: Result<(), CallError>) {
     let outcome = match outcome {
         Ok(()) => "done".to_owned(),
         Err(refused) if refused.kind() == FailureKind::DURING_REBUILD => "refused".to_owned(),
@@ -27,7 +27,7 @@ fn is_template(name: &str) -> bool {
 /// Schedules work for later in every possible way.
 fn leave(whose: &'static str) {
     let work = move |what: &str| tracing::info!(target: "greedy", "{what} of the {whose} ran");
-    tell(&format!("post of the {whose}"), post(move || work("post")));
+    log_outcome(&format!("post of the {whose}"), post(move || work("post")));
     let _timer = timer::after(Module, Duration::ZERO, move |_module| work("timer"));
     task::spawn(Module, async move { work("task") });
     let _elsewhere = std::thread::spawn(move || post(move || work("post of a thread"))).join();
@@ -36,7 +36,7 @@ fn leave(whose: &'static str) {
 /// Attempts of `main` in the build with the switch `grabs`.
 pub(super) fn started() {
     if fixture::on!("grabs") {
-        tell("a black of the main", UArray::<u64>::of([1, 2, 3]).map(drop));
+        log_outcome("a black of the main", UArray::<u64>::of([1, 2, 3]).map(drop));
         leave("main");
     }
 }
@@ -78,8 +78,8 @@ impl Greedy {
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
         if fixture::on!("grabs") && is_template(&this.name()) {
-            tell("class constructor: a host function", this.zcall("ex:/host.tally", (1_u64,)));
-            tell("class constructor: a birth", this.spawn::<Self>(Obj::none()).map(drop));
+            log_outcome("class constructor: a host function", this.zcall("ex:/host.tally", (1_u64,)));
+            log_outcome("class constructor: a birth", this.spawn::<Self>(Obj::none()).map(drop));
             leave("class constructor");
         }
     }
@@ -87,7 +87,7 @@ impl Greedy {
     #[post_init_properties]
     fn differ(&mut self, this: This<Self>) {
         if fixture::on!("grabs") && is_template(&this.name()) {
-            tell("PostInitProperties: a host function", this.zcall("ex:/host.tally", (1_u64,)));
+            log_outcome("PostInitProperties: a host function", this.zcall("ex:/host.tally", (1_u64,)));
         }
     }
 
@@ -107,8 +107,8 @@ impl Greedy {
     /// Spawns another object of this class.
     #[ufunction(blueprint_callable)]
     fn nest(&self, this: This<Self>) -> Obj<Object> {
-        let born: Obj<Self> = this.spawn(Obj::none()).unwrap_or_else(|error| panic!("{error}"));
-        born.as_object()
+        let created: Obj<Self> = this.spawn(Obj::none()).unwrap_or_else(|error| panic!("{error}"));
+        created.as_object()
     }
 
     /// Increments the counter; called by the class's own code.
@@ -120,42 +120,42 @@ impl Greedy {
 
 /// Tries every operation with an outside effect. `victim` must remain unchanged; `other` belongs to a module that is not reloaded.
 fn grab(this: This<'_, Greedy>) {
-    tell("a read of the host", this.zcall("ex:/host.now", ()).map(|_now: u64| ()));
-    tell("a host function", this.zcall("ex:/host.tally", (1_u64,)));
-    tell("a host function, by dynamic call", this.zcall_any("ex:/host.tally", (1_u64,)));
+    log_outcome("a read of the host", this.zcall("ex:/host.now", ()).map(|_now: u64| ()));
+    log_outcome("a host function", this.zcall("ex:/host.tally", (1_u64,)));
+    log_outcome("a host function, by dynamic call", this.zcall_any("ex:/host.tally", (1_u64,)));
     let victim = this.zcall::<_, Obj<Actor>>("ex:/host.victim", ()).and_then(|victim| this.get(victim));
     let other = this.zcall::<_, Obj<Actor>>("ex:/host.other", ()).and_then(|other| this.get(other));
     let (Ok(victim), Ok(other)) = (victim, other) else {
         return tracing::info!(target: "greedy", "the host has no victim");
     };
-    tell("a pure function of the host's", victim.try_describe().map(drop));
-    tell("a function of the host's", victim.try_add_location(Vector::up(1.0)));
-    tell("the same on itself", this.as_base().try_add_location(Vector::up(1.0)));
-    tell("a method of a module that stays", other.zcall("uf:/Script/Game.MagicCube:say_hello", ()));
-    tell("the same, final", other.zcall("uf!:/Script/Game.MagicCube:say_hello", ()));
-    tell("the same, as a method", other.zcall_any("nm:/magic_cube:MagicCube:say_hello", (other.as_obj(),)));
-    tell("a pure one of it", other.zcall("uf:/Script/Game.MagicCube:greeting_count", ()).map(|_count: u32| ()));
-    tell("a static one of it", this.zcall("nm:/magic_cube:MagicCube:build_tag", ()).map(|_tag: u64| ()));
-    tell("a property of another", victim.try_set_can_tick(true));
-    tell("the same, by name", victim.write_property("up:/Script/Engine.Actor:can_tick", &true));
-    tell(
+    log_outcome("a pure function of the host's", victim.try_describe().map(drop));
+    log_outcome("a function of the host's", victim.try_add_location(Vector::up(1.0)));
+    log_outcome("the same on itself", this.as_base().try_add_location(Vector::up(1.0)));
+    log_outcome("a method of a module that stays", other.zcall("uf:/Script/Game.MagicCube:say_hello", ()));
+    log_outcome("the same, final", other.zcall("uf!:/Script/Game.MagicCube:say_hello", ()));
+    log_outcome("the same, as a method", other.zcall_any("nm:/magic_cube:MagicCube:say_hello", (other.as_obj(),)));
+    log_outcome("a pure one of it", other.zcall("uf:/Script/Game.MagicCube:greeting_count", ()).map(|_count: u32| ()));
+    log_outcome("a static one of it", this.zcall("nm:/magic_cube:MagicCube:build_tag", ()).map(|_tag: u64| ()));
+    log_outcome("a property of another", victim.try_set_can_tick(true));
+    log_outcome("the same, by name", victim.write_property("up:/Script/Engine.Actor:can_tick", &true));
+    log_outcome(
         "the same, by dynamic call",
         victim.zcall_any("up:/Script/Engine.Actor:can_tick", (victim.as_obj(), 1_u8, true)),
     );
-    tell("a text of another", victim.try_set_label("robbed"));
-    tell("a delegate of its own, bound", this.calls().try_bind(other.as_obj(), "say_hello"));
-    tell("the same, called", this.calls().try_broadcast(()));
-    tell("the name of another", victim.rename("Robbed", Obj::none()));
-    tell("its own name", this.rename("Grabbed", Obj::none()));
-    tell("a birth", this.spawn::<Greedy>(Obj::none()).map(drop));
-    tell("a birth of a class that stays", this.spawn::<Actor>(Obj::none()).map(drop));
-    tell("the end of another", victim.destroy());
-    tell("its own end", this.destroy());
-    tell("a collection", this.collect_garbage());
-    tell("its own property", this.try_set_loot(this.loot() + 1));
-    tell("an id of another", this.known().try_set(victim.as_obj()));
-    tell("its own method", this.zcall("uf:/Script/Game.Greedy:count_on", ()));
-    tell("a black", UArray::<u64>::of([1, 2, 3]).map(drop));
+    log_outcome("a text of another", victim.try_set_label("robbed"));
+    log_outcome("a delegate of its own, bound", this.calls().try_bind(other.as_obj(), "say_hello"));
+    log_outcome("the same, called", this.calls().try_broadcast(()));
+    log_outcome("the name of another", victim.rename("Robbed", Obj::none()));
+    log_outcome("its own name", this.rename("Grabbed", Obj::none()));
+    log_outcome("a birth", this.spawn::<Greedy>(Obj::none()).map(drop));
+    log_outcome("a birth of a class that stays", this.spawn::<Actor>(Obj::none()).map(drop));
+    log_outcome("the end of another", victim.destroy());
+    log_outcome("its own end", this.destroy());
+    log_outcome("a collection", this.collect_garbage());
+    log_outcome("its own property", this.try_set_loot(this.loot() + 1));
+    log_outcome("an id of another", this.known().try_set(victim.as_obj()));
+    log_outcome("its own method", this.zcall("uf:/Script/Game.Greedy:count_on", ()));
+    log_outcome("a black", UArray::<u64>::of([1, 2, 3]).map(drop));
     leave("red constructor");
 }
 
@@ -168,7 +168,7 @@ impl Announcer {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         if !is_template(&this.name()) {
-            tell("an announcement", post(|| tracing::info!(target: "greedy", "it is announced")));
+            log_outcome("an announcement", post(|| tracing::info!(target: "greedy", "it is announced")));
         }
         Self {}
     }

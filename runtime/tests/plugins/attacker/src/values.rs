@@ -114,7 +114,7 @@ impl Hash for Point {
 }
 
 /// Returns the error message, or `done`.
-fn told<T>(outcome: Result<T, CallError>) -> String {
+fn format_result<T>(outcome: Result<T, CallError>) -> String {
     outcome.map_or_else(|error| error.to_string(), |_done| "done".to_owned())
 }
 
@@ -126,7 +126,7 @@ impl Holder {
         let rows = this.rows();
         rows.assign([["one", "two"], ["three", "four"]]);
         let two = rows.get(0).and_then(|row| row.get(1)).expect("present");
-        let outcome = told(rows.try_set(0, [two]));
+        let outcome = format_result(rows.try_set(0, [two]));
         format!("{outcome} {rows}")
     }
 
@@ -141,9 +141,9 @@ impl Holder {
         rows.get(0).expect("present").push("one");
         let good = rows.get(1).and_then(|row| row.get(0)).expect("present");
         let outcomes = [
-            told(rows.try_set(1, [&good, &old])),
-            told(rows.get(1).expect("present").try_extend([&good, &old])),
-            told(rows.get(1).expect("present").try_insert(0, &old)),
+            format_result(rows.try_set(1, [&good, &old])),
+            format_result(rows.get(1).expect("present").try_extend([&good, &old])),
+            format_result(rows.get(1).expect("present").try_insert(0, &old)),
         ];
         assert!(outcomes.iter().all(|outcome| outcome.contains("expired")), "{outcomes:?}");
         assert_eq!(rows.to_string(), before);
@@ -163,22 +163,22 @@ impl Holder {
         let view = array.get(0).expect("present");
         let euro = "\u{20ac}";
         let refused = [
-            told(array.try_assign(["c", euro])),
-            told(array.try_assign(vec!["c", "d", "e", euro])),
-            told(array.try_extend(["c", euro])),
-            told(array.try_insert(0, euro)),
-            told(array.try_set(0, euro)),
-            told(set.try_assign(["c", euro])),
-            told(set.try_extend(["c", euro])),
-            told(set.try_insert(euro)),
-            told(map.try_assign([("c", "3"), ("d", euro)])),
-            told(map.try_assign([("c", "3"), (euro, "4")])),
-            told(map.try_extend([("a", "9"), ("c", "3"), ("b", euro)])),
-            told(map.try_extend([("a", "9"), ("c", "3"), (euro, "4")])),
-            told(map.try_insert("a", euro)),
-            told(map.try_insert(euro, "4")),
-            told(one.try_set(euro)),
-            told(one.try_assign(Some(euro))),
+            format_result(array.try_assign(["c", euro])),
+            format_result(array.try_assign(vec!["c", "d", "e", euro])),
+            format_result(array.try_extend(["c", euro])),
+            format_result(array.try_insert(0, euro)),
+            format_result(array.try_set(0, euro)),
+            format_result(set.try_assign(["c", euro])),
+            format_result(set.try_extend(["c", euro])),
+            format_result(set.try_insert(euro)),
+            format_result(map.try_assign([("c", "3"), ("d", euro)])),
+            format_result(map.try_assign([("c", "3"), (euro, "4")])),
+            format_result(map.try_extend([("a", "9"), ("c", "3"), ("b", euro)])),
+            format_result(map.try_extend([("a", "9"), ("c", "3"), (euro, "4")])),
+            format_result(map.try_insert("a", euro)),
+            format_result(map.try_insert(euro, "4")),
+            format_result(one.try_set(euro)),
+            format_result(one.try_assign(Some(euro))),
         ];
         for (at, outcome) in refused.iter().enumerate() {
             assert!(outcome.contains("UAnsiString cannot hold"), "{at}: {outcome}");
@@ -251,18 +251,18 @@ impl Holder {
     #[ufunction(blueprint_callable)]
     fn count_to_the_end(&self, this: This<Self>) -> String {
         let texts = this.texts();
-        let mut said = Vec::new();
+        let mut lines = Vec::new();
         for _change in 0..4 {
             let view = texts.get(0).expect("present");
-            let fresh = told(view.try_text());
+            let fresh = format_result(view.try_text());
             texts.remove(1);
             texts.push("two");
-            said.push(format!("{fresh} / {}", told(view.try_text())));
+            lines.push(format!("{fresh} / {}", format_result(view.try_text())));
         }
-        said.push(format!("{} {}", texts.len(), this.numbers().iter().sum::<u64>()));
+        lines.push(format!("{} {}", texts.len(), this.numbers().iter().sum::<u64>()));
         let kept = texts.to_vec().len();
-        said.push(format!("{kept} copied"));
-        said.join("\n")
+        lines.push(format!("{kept} copied"));
+        lines.join("\n")
     }
 
     /// Borrows its numbers as a slice and logs during the borrow; returns the numbers before and after.
@@ -333,36 +333,43 @@ impl Holder {
         let mut refused = Vec::new();
         for (key, other) in labels.iter().zip(labels.iter().skip(1)).chain(map.keys().zip(map.keys().skip(1))) {
             refused.extend([
-                told(key.try_set_name("two")),
-                told(key.name().try_set("two")),
-                told(key.name().parse("two")),
-                told(key.name().try_assign("two")),
-                told(key.name().try_assign(other.name())),
-                told(key.try_set_number(7)),
-                told(key.try_assign(&other)),
-                told(key.parse(&other.to_string())),
-                told(key.inner().try_set_name("two")),
-                told(key.inner().name().try_set("two")),
-                told(key.inner().try_set_text("two")),
-                told(key.try_set_inner(other.inner().clone())),
-                told(key.inner().try_assign(other.inner())),
+                format_result(key.try_set_name("two")),
+                format_result(key.name().try_set("two")),
+                format_result(key.name().parse("two")),
+                format_result(key.name().try_assign("two")),
+                format_result(key.name().try_assign(other.name())),
+                format_result(key.try_set_number(7)),
+                format_result(key.try_assign(&other)),
+                format_result(key.parse(&other.to_string())),
+                format_result(key.inner().try_set_name("two")),
+                format_result(key.inner().name().try_set("two")),
+                format_result(key.inner().try_set_text("two")),
+                format_result(key.try_set_inner(other.inner().clone())),
+                format_result(key.inner().try_assign(other.inner())),
             ]);
         }
         for key in this.keys().iter() {
-            refused.extend([told(key.try_set("two")), told(key.parse("two")), told(key.try_assign("two"))]);
+            refused.extend([
+                format_result(key.try_set("two")),
+                format_result(key.parse("two")),
+                format_result(key.try_assign("two")),
+            ]);
         }
         for key in this.soft().iter() {
-            refused.extend([told(key.try_set(this.as_obj().as_object())), told(key.parse("/Game/There"))]);
+            refused.extend([
+                format_result(key.try_set(this.as_obj().as_object())),
+                format_result(key.parse("/Game/There")),
+            ]);
         }
         for key in this.soft_classes().iter() {
-            refused.push(told(key.parse("/Script/Game.Holder")));
+            refused.push(format_result(key.parse("/Script/Game.Holder")));
         }
         for key in this.shown().iter() {
-            refused.extend([told(key.try_set("two")), told(key.lend().map(drop))]);
+            refused.extend([format_result(key.try_set("two")), format_result(key.lend().map(drop))]);
         }
-        assert!(refused.pop().is_some_and(|told| told.contains("cannot be lent")), "a key has no number");
-        for (at, told) in refused.iter().enumerate() {
-            assert!(told.contains("in a key cannot be changed in place"), "{at}: {told}");
+        assert!(refused.pop().is_some_and(|message| message.contains("cannot be lent")), "a key has no number");
+        for (at, message) in refused.iter().enumerate() {
+            assert!(message.contains("in a key cannot be changed in place"), "{at}: {message}");
         }
         assert_eq!((labels.to_string(), map.to_string(), this.keys().to_string()), before);
         for value in map.values() {
@@ -379,7 +386,9 @@ impl Holder {
     /// Calls a delegate by the common delegate name, as if it had a signature.
     #[ufunction(blueprint_callable)]
     fn typed_call_of_a_delegate(&self, this: This<Self>) -> String {
-        told(this.zcall::<_, UString>("nd:/", (7_u64, "a text".to_owned(), UArray::of(vec![1_u64]).expect("a host"))))
+        format_result(
+            this.zcall::<_, UString>("nd:/", (7_u64, "a text".to_owned(), UArray::of(vec![1_u64]).expect("a host"))),
+        )
     }
 
     /// Writes a key through functions without an error result, which must end the call.
@@ -410,14 +419,14 @@ impl Holder {
             }
             let last: Vec<_> = keys.iter().skip(150).collect();
             for (at, key) in last.iter().enumerate() {
-                let _told = key.try_set(&format!("changed in round {round}, number {at}, in a block of its own"));
+                let _outcome = key.try_set(&format!("changed in round {round}, number {at}, in a block of its own"));
             }
             if let Some(key) = keys.iter().next() {
-                let _told = key.try_set("another");
-                let _told = keys.try_insert(&key);
+                let _outcome = key.try_set("another");
+                let _outcome = keys.try_insert(&key);
             }
             for at in 0..150 {
-                let _told =
+                let _outcome =
                     keys.try_remove(format!("a key of round {round}, number {at}, in a block of its own").as_str());
             }
         }

@@ -52,7 +52,7 @@ static NEXT: Mutex<String> = Mutex::new(String::new());
 /// Panics if the switch is on, and once on request. `track_caller` lets tests compare the reported location with the source.
 #[track_caller]
 fn misbehave(now: bool, hook: &str) {
-    wait_if_asked(hook);
+    wait_if_requested(hook);
     assert!(!now && !requested(hook), "broken on purpose: {hook}");
 }
 
@@ -60,9 +60,9 @@ fn misbehave(now: bool, hook: &str) {
 static WAIT: Mutex<Option<(String, String)>> = Mutex::new(None);
 
 /// Waits for the file if the hook was requested to.
-fn wait_if_asked(hook: &str) {
-    let asked = WAIT.lock().unwrap_or_else(PoisonError::into_inner).take_if(|(asked, _)| asked == hook);
-    if let Some((_, path)) = asked {
+fn wait_if_requested(hook: &str) {
+    let hook_and_path = WAIT.lock().unwrap_or_else(PoisonError::into_inner).take_if(|(waiting, _)| waiting == hook);
+    if let Some((_, path)) = hook_and_path {
         while !std::path::Path::new(&path).exists() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }

@@ -14,16 +14,16 @@ use alcedo_plugin_api::FailureKind;
 /// Calls every game-thread-only function on another thread, and returns one line per function with its reply.
 pub(crate) fn call() -> String {
     let thread = std::thread::Builder::new().name("broken".to_owned());
-    let thread = thread.spawn(answers).expect("a thread can be started");
+    let thread = thread.spawn(results).expect("a thread can be started");
     thread.join().expect("refused calls do not panic")
 }
 
-fn answers() -> String {
+fn results() -> String {
     let context = alcedo_rt::context().expect("the module is attached during calls");
     let (host, table) = (context.host, context.table);
     let (object, class) = (ObjectHandle::new(1, 1), ClassId::NONE);
     let mut lines = Vec::new();
-    let mut told = |function: &str, call: &mut dyn FnMut(&mut Failure) -> bool| {
+    let mut check = |function: &str, call: &mut dyn FnMut(&mut Failure) -> bool| {
         let mut failure = Failure::none();
         let done = call(&mut failure);
         let why = match failure.kind {
@@ -33,7 +33,7 @@ fn answers() -> String {
         };
         lines.push(format!("{function}: {}", if done { "done".to_owned() } else { format!("refused, {why}") }));
     };
-    macro_rules! ask {
+    macro_rules! call_host {
         ($function:ident($($argument:expr),*) is $ok:expr) => {{
             // SAFETY: `host` is the pointer that this module received, and all references are live during the call. The host must detect
             // the wrong thread.
@@ -46,21 +46,30 @@ fn answers() -> String {
     let sink = TextSink { context: null_mut(), put: ignore };
     let (call, text) = (RStr::from_str("ex:/anything"), TextView::of("anything"));
 
-    told("zcall_resolve", &mut |failure| ask!(zcall_resolve(call, 0, &mut handle, failure) is ZCallStatus::SUCCESS));
-    told("zcall", &mut |failure| ask!(zcall(ZCallHandle(1), &mut buffer, failure) is ZCallStatus::SUCCESS));
-    told("object_resolve", &mut |failure| ask!(object_resolve(object, class, &mut memory, failure) is Status::OK));
-    told(
-        "object_part",
-        &mut |failure| ask!(object_part(context.module, object, class, &mut part, failure) is Status::OK),
+    check(
+        "zcall_resolve",
+        &mut |failure| call_host!(zcall_resolve(call, 0, &mut handle, failure) is ZCallStatus::SUCCESS),
     );
-    told("may_write", &mut |failure| ask!(may_write(object, failure) is Status::OK));
-    told("spawn", &mut |failure| ask!(spawn(ClassId(1), ObjectHandle::NONE, &mut spawned, failure) is Status::OK));
-    told("destroy", &mut |failure| ask!(destroy(object, failure) is Status::OK));
-    told("object_name", &mut |_failure| ask!(object_name(object, &sink) is Status::OK));
-    told("object_class", &mut |_failure| ask!(object_class(object, &sink) is Status::OK));
-    told("text_assign", &mut |_failure| ask!(text_assign(&raw mut target, text) is Status::OK));
-    told("name_intern", &mut |_failure| ask!(name_intern(text, &mut name) is Status::OK));
-    told("name_text", &mut |_failure| ask!(name_text(Name(1), &sink) is Status::OK));
+    check("zcall", &mut |failure| call_host!(zcall(ZCallHandle(1), &mut buffer, failure) is ZCallStatus::SUCCESS));
+    check(
+        "object_resolve",
+        &mut |failure| call_host!(object_resolve(object, class, &mut memory, failure) is Status::OK),
+    );
+    check(
+        "object_part",
+        &mut |failure| call_host!(object_part(context.module, object, class, &mut part, failure) is Status::OK),
+    );
+    check("may_write", &mut |failure| call_host!(may_write(object, failure) is Status::OK));
+    check(
+        "spawn",
+        &mut |failure| call_host!(spawn(ClassId(1), ObjectHandle::NONE, &mut spawned, failure) is Status::OK),
+    );
+    check("destroy", &mut |failure| call_host!(destroy(object, failure) is Status::OK));
+    check("object_name", &mut |_failure| call_host!(object_name(object, &sink) is Status::OK));
+    check("object_class", &mut |_failure| call_host!(object_class(object, &sink) is Status::OK));
+    check("text_assign", &mut |_failure| call_host!(text_assign(&raw mut target, text) is Status::OK));
+    check("name_intern", &mut |_failure| call_host!(name_intern(text, &mut name) is Status::OK));
+    check("name_text", &mut |_failure| call_host!(name_text(Name(1), &sink) is Status::OK));
     lines.join("\n")
 }
 

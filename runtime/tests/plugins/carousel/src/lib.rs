@@ -95,12 +95,12 @@ impl Horse {
             2 => this.get(this.other()).and_then(|other| other.destroy()).expect("alive"),
             3 => drop(this.spawn::<Self>(Obj::none()).expect("spawned")),
             4 => {
-                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
-                return build_tag() * 100 + told;
+                let reply: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
+                return build_tag() * 100 + reply;
             }
             5 => {
-                let told: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
-                panic!("bolts, reply {told}");
+                let reply: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
+                panic!("bolts, reply {reply}");
             }
             _ => {}
         }
@@ -129,9 +129,9 @@ impl Horse {
     /// Calls `ex:/host.ask` and fails: with an error if the number is zero, otherwise with a panic.
     #[zmethod]
     fn ask_and_fail(number: i32) -> Result<i32, String> {
-        let told: i32 = zcall("ex:/host.ask", (number,)).unwrap_or(-1);
-        assert!(number == 0, "a panic, reply {told}");
-        Err(format!("an error, reply {told}"))
+        let reply: i32 = zcall("ex:/host.ask", (number,)).unwrap_or(-1);
+        assert!(number == 0, "a panic, reply {reply}");
+        Err(format!("an error, reply {reply}"))
     }
 }
 

@@ -68,7 +68,7 @@ impl Roan {
         self.ticks += 1;
         let number = this.number();
         if number != 0 {
-            let _told: i32 = this.zcall("ex:/host.told", (number,)).expect("the host replies");
+            let _reply: i32 = this.zcall("ex:/host.told", (number,)).expect("the host replies");
         }
         match this.deed() {
             1 => panic!("{} throws its rider off", this.name()),
@@ -98,6 +98,6 @@ impl Roan {
 /// Calls the host on drop; the call has no effect.
 impl Drop for Roan {
     fn drop(&mut self) {
-        let _nobody: Result<i32, _> = zcall("ex:/host.told", (self.ticks,));
+        let _no_caller: Result<i32, _> = zcall("ex:/host.told", (self.ticks,));
     }
 }

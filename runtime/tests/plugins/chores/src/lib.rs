@@ -19,21 +19,21 @@ module! { name: "chores", main: started, exit: ended }
 
 fn started() {
     if fixture::on!("panic-in-main") {
-        tell("main of the failing build");
-        timer::every(Module, Duration::ZERO, |_module| tell("a timer of the failing build"));
-        task::spawn(Module, async { tell("a task of the failing build") });
-        post(|| tell("posted by the failing build")).unwrap_or_else(|error| panic!("{error}"));
+        log_line("main of the failing build");
+        timer::every(Module, Duration::ZERO, |_module| log_line("a timer of the failing build"));
+        task::spawn(Module, async { log_line("a task of the failing build") });
+        post(|| log_line("posted by the failing build")).unwrap_or_else(|error| panic!("{error}"));
         panic!("broken on purpose: main");
     }
 }
 
 fn ended() {
     // Requests from here on are refused, because the module is being unloaded.
-    let late = post(|| tell("posted by the exit hook"));
-    tell(&late.map_or_else(|error| format!("exit: {error}"), |()| "exit: posted".to_owned()));
+    let late = post(|| log_line("posted by the exit hook"));
+    log_line(&late.map_or_else(|error| format!("exit: {error}"), |()| "exit: posted".to_owned()));
 }
 
-fn tell(line: &str) {
+fn log_line(line: &str) {
     tracing::info!(target: "chores", "{line} (build {BUILD})");
 }
 
@@ -47,7 +47,7 @@ struct Held(&'static str);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        tell(&format!("{} is dropped", self.0));
+        log_line(&format!("{} is dropped", self.0));
     }
 }
 
@@ -89,7 +89,7 @@ impl Robot {
         self.beating = Some(timer::every(this, Duration::from_millis(milliseconds.into()), move |this| {
             let _held = &held;
             this.set_beats(this.beats() + 1);
-            tell(&format!("{} beats for the {}. time at {} ms", this.name(), this.beats(), now()));
+            log_line(&format!("{} beats for the {}. time at {} ms", this.name(), this.beats(), now()));
         }));
     }
 
@@ -117,22 +117,22 @@ impl Robot {
 
     fn step(&mut self, this: This<Self>) {
         self.steps += 1;
-        tell(&format!("{} takes step {} at {} ms", this.name(), self.steps, now()));
+        log_line(&format!("{} takes step {} at {} ms", this.name(), self.steps, now()));
     }
 
     /// Schedules three timers and a task in an order that differs from the due order.
     #[ufunction(blueprint_callable)]
     fn line_up(&self, this: This<Self>) {
-        post(|| tell("posted first")).unwrap_or_else(|error| panic!("{error}"));
+        post(|| log_line("posted first")).unwrap_or_else(|error| panic!("{error}"));
         task::spawn(Module, async {
-            tell("task");
-            task::spawn(Module, async { tell("task of the task, a tick later") });
-            timer::after(Module, Duration::ZERO, |_module| tell("timer of the task, a tick later"));
+            log_line("task");
+            task::spawn(Module, async { log_line("task of the task, a tick later") });
+            timer::after(Module, Duration::ZERO, |_module| log_line("timer of the task, a tick later"));
         });
         for (name, milliseconds) in [("due second", 20), ("due first", 10), ("due second too", 20)] {
-            timer::after(this, Duration::from_millis(milliseconds), move |_this| tell(name));
+            timer::after(this, Duration::from_millis(milliseconds), move |_this| log_line(name));
         }
-        post(|| tell("posted second")).unwrap_or_else(|error| panic!("{error}"));
+        post(|| log_line("posted second")).unwrap_or_else(|error| panic!("{error}"));
     }
 
     /// Panics in a task, a timer and a posted closure.
@@ -163,7 +163,7 @@ impl Robot {
         timer::every(this, Duration::ZERO, move |this| {
             let _held = &held;
             this.destroy().unwrap_or_else(|error| panic!("{error}"));
-            tell(&format!("{} has ended itself", this.handle()));
+            log_line(&format!("{} has ended itself", this.handle()));
         });
     }
 
@@ -173,7 +173,7 @@ impl Robot {
         for player in ["ping", "pong"] {
             task::spawn(Module, async move {
                 for round in 0..rounds {
-                    tell(&format!("{player} {round}"));
+                    log_line(&format!("{player} {round}"));
                     DOORBELL.with_borrow_mut(|bell| bell.drain(..).for_each(Waker::wake));
                     let mut is_back = false;
                     poll_fn(|context| {
@@ -210,11 +210,11 @@ impl Robot {
                 if !flag.0.swap(false, Ordering::AcqRel) {
                     return Poll::Pending;
                 }
-                tell(&format!("polled at {} ms", now()));
+                log_line(&format!("polled at {} ms", now()));
                 delay.as_mut().poll(&mut Context::from_waker(&inner))
             })
             .await;
-            tell(&format!("combined at {} ms", now()));
+            log_line(&format!("combined at {} ms", now()));
         });
     }
 
@@ -238,7 +238,7 @@ impl Robot {
                 Poll::Pending
             })
             .await;
-            tell("woken by a thread");
+            log_line("woken by a thread");
         };
         task::spawn(this, waiting);
     }
@@ -282,10 +282,10 @@ impl Robot {
         struct Clinging(Obj<Robot>);
         impl Drop for Clinging {
             fn drop(&mut self) {
-                let refused = task::try_spawn(Module, async { tell("it clung on") }).err();
+                let refused = task::try_spawn(Module, async { log_line("it clung on") }).err();
                 let entered = self.0.with(|this| this.set_beats(-1)).err();
                 for error in [refused, entered].into_iter().flatten() {
-                    tell(&format!("refused: {error}"));
+                    log_line(&format!("refused: {error}"));
                 }
             }
         }
@@ -333,7 +333,7 @@ impl Robot {
     #[ufunction(blueprint_callable)]
     async fn nap(this: Obj<Self>) {
         next_tick().await;
-        tell(&format!("{} has slept", this.with(|this| this.name()).unwrap_or_default()));
+        log_line(&format!("{} has slept", this.with(|this| this.name()).unwrap_or_default()));
     }
 
     /// Opens a door with a key, or returns an error.
@@ -354,7 +354,7 @@ impl Robot {
         this.unlock(7, (me, "unlocked"));
         this.unlock(8, (me, "unlocked"));
         this.nap(());
-        tell("all have begun");
+        log_line("all have begun");
         self.steps += 1;
     }
 
@@ -362,25 +362,25 @@ impl Robot {
     #[ufunction]
     fn counted(&mut self, value: i32) {
         self.steps += 1;
-        tell(&format!("counted {value}"));
+        log_line(&format!("counted {value}"));
     }
 
     /// Receives the result or the error of `bring`.
     #[ufunction]
     fn brought(&mut self, what: String, error: String) {
-        tell(&format!("brought {what:?}, error {error:?}"));
+        log_line(&format!("brought {what:?}, error {error:?}"));
     }
 
     /// Receives the end of `nap` and starts another one from within the call.
     #[ufunction]
     fn rested(&mut self, this: This<Self>) {
-        tell("rested");
+        log_line("rested");
         this.nap(());
     }
 
     /// Receives the result or the error of `unlock`.
     #[ufunction]
     fn unlocked(&mut self, error: String) {
-        tell(&format!("unlocked, error {error:?}"));
+        log_line(&format!("unlocked, error {error:?}"));
     }
 }

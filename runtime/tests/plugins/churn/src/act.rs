@@ -12,7 +12,7 @@ use crate::threads;
 
 /// Runs an operation and returns a digest of the result.
 pub(crate) fn act<'f>(this: This<'f, Yard>, own: &mut Own, op: Op) -> u64 {
-    let at = |place: usize| this.pool().get(place).and_then(|thing| this.get(thing).ok());
+    let at = |index: usize| this.pool().get(index).and_then(|thing| this.get(thing).ok());
     let (thing, other) = (at(op.thing), at(op.other));
     match (op.verb, thing) {
         (Verb::Spawn, None) => spawn(this, op),
@@ -187,9 +187,9 @@ fn destroy(this: This<Yard>, thing: This<Thing>, own: &mut Own) -> u64 {
     let dead = thing.as_obj();
     thing.destroy().expect("not destroyed before");
     own.bury(dead);
-    for place in 0..THINGS as usize {
-        if this.pool().get(place) == Some(dead) {
-            this.pool().set(place, Obj::none());
+    for index in 0..THINGS as usize {
+        if this.pool().get(index) == Some(dead) {
+            this.pool().set(index, Obj::none());
         }
     }
     dead.handle().0

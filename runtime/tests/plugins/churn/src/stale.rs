@@ -8,7 +8,7 @@ use crate::ops::{Dice, LONG};
 use crate::thing::Thing;
 
 /// Adds the correctly refused accesses to the counter and returns the number of the others.
-fn tally<const N: usize>(this: This<Yard>, expected: FailureKind, kinds: [Option<FailureKind>; N]) -> u64 {
+fn count_accepted<const N: usize>(this: This<Yard>, expected: FailureKind, kinds: [Option<FailureKind>; N]) -> u64 {
     let right = kinds.iter().filter(|kind| **kind == Some(expected)).count();
     this.set_refused(this.refused() + right as u64);
     if right < N {
@@ -42,9 +42,9 @@ pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
     let titles = group.get(0).expect("just pushed").titles();
     drop(groups.remove(low));
     let gone = [kind(group.try_get(0)), kind(titles.try_push("never"))];
-    tally(this, FailureKind::EXPIRED, grown)
-        + tally(this, FailureKind::EXPIRED, shrunk)
-        + tally(this, FailureKind::EXPIRED, gone)
+    count_accepted(this, FailureKind::EXPIRED, grown)
+        + count_accepted(this, FailureKind::EXPIRED, shrunk)
+        + count_accepted(this, FailureKind::EXPIRED, gone)
 }
 
 /// Uses views of properties of a destroyed object, and references to the object.
@@ -56,7 +56,7 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
         (thing.rows().get(0).expect("just pushed"), thing.title(), thing.sheet(), thing.ages());
     let titles = sheet.titles();
     let weak = WeakObject::of(obj).expect("alive");
-    let told = thing.on_told();
+    let delegate = thing.on_told();
     thing.destroy().expect("not destroyed before");
     own.bury(obj);
     let refused = [
@@ -66,10 +66,10 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
         kind(sheet.try_clone()),
         kind(titles.try_get(0)),
         kind(ages.try_insert("never", 1)),
-        kind(told.try_broadcast((1,))),
+        kind(delegate.try_broadcast((1,))),
     ];
     let leads_on = !this.open(&weak).is_none() || this.open(&weak).get(&this).is_some();
-    tally(this, FailureKind::EXPIRED, refused) + u64::from(leads_on)
+    count_accepted(this, FailureKind::EXPIRED, refused) + u64::from(leads_on)
 }
 
 /// Uses handles of destroyed things, whose slots may be reused.
@@ -77,16 +77,16 @@ pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     let mut wrong = 0;
     for _time in 0..3.min(own.graves.len()) {
         let dead = own.graves[dice.below(own.graves.len() as u64) as usize];
-        let (weak, told) = (WeakObject::<Thing>::default(), MulticastDelegate::<fn(u32)>::default());
+        let (weak, delegate) = (WeakObject::<Thing>::default(), MulticastDelegate::<fn(u32)>::default());
         let heard = FieldPath::of("/Script/Game.Thing:heard").expect("the property exists");
         let refused = [
             kind(this.get(dead)),
             kind(this.open(&weak).try_set(dead)),
-            kind(this.open(&told).try_bind(dead, "hear")),
+            kind(this.open(&delegate).try_bind(dead, "hear")),
             kind(this.open(&heard).read::<u64, _>(dead)),
         ];
-        wrong += tally(this, FailureKind::STALE, refused);
-        wrong += u64::from(!this.open(&weak).is_none()) + u64::from(this.open(&told).is_bound());
+        wrong += count_accepted(this, FailureKind::STALE, refused);
+        wrong += u64::from(!this.open(&weak).is_none()) + u64::from(this.open(&delegate).is_bound());
     }
     wrong
 }
@@ -100,5 +100,6 @@ pub(crate) fn black(this: This<Yard>) -> u64 {
     let overwritten = [kind(row.try_get(0)), kind(row.try_push("never"))];
     let row = view.get(0).expect("one row");
     view.clear();
-    tally(this, FailureKind::EXPIRED, overwritten) + tally(this, FailureKind::EXPIRED, [kind(row.try_clone())])
+    count_accepted(this, FailureKind::EXPIRED, overwritten)
+        + count_accepted(this, FailureKind::EXPIRED, [kind(row.try_clone())])
 }

@@ -19,16 +19,16 @@ type Co = Coroutine<(), (), ()>;
 thread_local! {
     /// Coroutines that are suspended and never resumed.
     static ASLEEP: RefCell<Vec<Co>> = const { RefCell::new(Vec::new()) };
-    static TOLD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static LINES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static RUNAWAY: Cell<bool> = const { Cell::new(false) };
 }
 
-fn tell(line: impl Into<String>) {
-    TOLD.with_borrow_mut(|told| told.push(line.into()));
+fn record(line: impl Into<String>) {
+    LINES.with_borrow_mut(|lines| lines.push(line.into()));
 }
 
-fn tell_of<T: fmt::Debug>(what: &str, result: Result<T, CallError>) {
-    tell(match result {
+fn record_result<T: fmt::Debug>(what: &str, result: Result<T, CallError>) {
+    record(match result {
         Ok(value) => format!("{what}: {value:?}"),
         Err(error) => format!("{what}: {error}"),
     });
@@ -60,7 +60,7 @@ impl Sleeper {
     /// Returns the notes since the last call.
     #[ufunction(blueprint_callable)]
     fn told() -> String {
-        TOLD.take().join("\n")
+        LINES.take().join("\n")
     }
 
     /// Borrows one part mutably twice: a loan ends while a coroutine borrows the part.
@@ -69,7 +69,7 @@ impl Sleeper {
         let _posted = post(move || {
             let borrow = me.with_part(|part, this| {
                 let mut co: Co = Coroutine::new(move |y: &Yielder<(), ()>, ()| {
-                    tell_of(
+                    record_result(
                         "with_part",
                         me.with_part(|part, _this| {
                             part.words = Vec::new();
@@ -81,7 +81,7 @@ impl Sleeper {
                 ASLEEP.with_borrow_mut(|all| all.push(co));
                 part.words[5]
             });
-            tell_of("outside", borrow);
+            record_result("outside", borrow);
         });
     }
 
@@ -90,7 +90,7 @@ impl Sleeper {
     fn sleep(me: Obj<Sleeper>) {
         let _posted = post(move || {
             let mut co: Co = Coroutine::new(move |y: &Yielder<(), ()>, ()| {
-                tell_of(
+                record_result(
                     "with",
                     me.with(|this| {
                         y.suspend(());
@@ -98,7 +98,7 @@ impl Sleeper {
                     }),
                 );
                 // Scopes on the parent stack close in order.
-                tell_of("on the parent stack", y.on_parent_stack(move || me.with(|this| this.count())));
+                record_result("on the parent stack", y.on_parent_stack(move || me.with(|this| this.count())));
                 y.suspend(());
             });
             co.resume(());
@@ -113,29 +113,29 @@ impl Sleeper {
         let numbers = this.numbers();
         let part = &mut *self;
         ScopedCoroutine::<(), (), (), _>::new(move |y: &Yielder<(), ()>, ()| {
-            tell(format!("a property: {}", this.count()));
-            tell_of(
+            record(format!("a property: {}", this.count()));
+            record_result(
                 "a slice",
                 numbers.try_with_slice(|slice| {
                     y.suspend(());
                     slice.len()
                 }),
             );
-            tell_of(
+            record_result(
                 "a slice to write",
                 numbers.try_with_slice_mut(|slice| {
                     y.suspend(());
                     slice.len()
                 }),
             );
-            tell_of("a call", this.zcall::<(), u64>("uf:/Script/Game.Sleeper:nap", ()));
+            record_result("a call", this.zcall::<(), u64>("uf:/Script/Game.Sleeper:nap", ()));
             this.lend(part, |_this| y.suspend(()));
         })
         .scope(|mut co| {
             let resumed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| co.resume(())));
-            tell(format!("a loan: {}", if resumed.is_err() { "refused" } else { "suspended" }));
+            record(format!("a loan: {}", if resumed.is_err() { "refused" } else { "suspended" }));
         });
-        tell(format!("the part: {:?}", self.words.get(5)));
+        record(format!("the part: {:?}", self.words.get(5)));
     }
 
     /// Suspends the running generator in the middle of a host call.
@@ -154,14 +154,14 @@ impl Sleeper {
     fn deep_sleep(me: Obj<Sleeper>) {
         let _posted = post(move || {
             let mut sleeping = generator::Gn::<()>::new(move || -> u64 {
-                tell_of(
+                record_result(
                     "with in a generator",
                     me.with(|this| this.zcall::<(), u64>("uf:/Script/Game.Sleeper:nap", ())),
                 );
-                tell_of("a call by name", zcall::<(), u64>("nm:/coro:Sleeper:static_nap", ()));
+                record_result("a call by name", zcall::<(), u64>("nm:/coro:Sleeper:static_nap", ()));
                 0
             });
-            tell(format!("the generator: {:?}", sleeping.resume()));
+            record(format!("the generator: {:?}", sleeping.resume()));
             std::mem::forget(sleeping);
         });
     }
@@ -172,11 +172,11 @@ impl Sleeper {
         struct Noted(&'static str);
         impl Drop for Noted {
             fn drop(&mut self) {
-                tell(format!("the {} is dropped", self.0));
+                record(format!("the {} is dropped", self.0));
             }
         }
         let (timer, task) = (Noted("timer"), Noted("task"));
-        let timer = timer::after(Module, Duration::from_secs(1000), move |_module| tell(timer.0));
+        let timer = timer::after(Module, Duration::from_secs(1000), move |_module| record(timer.0));
         let task = task::spawn(Module, async move {
             task::delay(Duration::from_secs(1000)).await;
             drop(task);
@@ -184,7 +184,7 @@ impl Sleeper {
         let mut co: Co = Coroutine::new(move |_y: &Yielder<(), ()>, ()| {
             timer.cancel();
             task.cancel();
-            tell("canceled");
+            record("canceled");
         });
         co.resume(());
     }
@@ -196,7 +196,7 @@ impl Sleeper {
 
     #[ufunction(blueprint_callable)]
     fn call_host(&self) {
-        tell_of("the host", zcall::<(), ()>("ex:/host.act", ()));
+        record_result("the host", zcall::<(), ()>("ex:/host.act", ()));
     }
 
     #[ufunction(blueprint_callable)]
@@ -204,7 +204,7 @@ impl Sleeper {
         match this.zcall::<(), u64>("uf:/Script/Game.Sleeper:recurse", ()) {
             Ok(depth) => depth + 1,
             Err(error) => {
-                tell(error.to_string());
+                record(error.to_string());
                 1
             }
         }

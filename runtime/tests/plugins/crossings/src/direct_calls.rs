@@ -16,7 +16,7 @@ thread_local! {
 }
 
 /// Formats the outcome of a call.
-fn words<T: std::fmt::Debug>(call: &str, ended: Result<T, CallError>) -> String {
+fn format_outcome<T: std::fmt::Debug>(call: &str, ended: Result<T, CallError>) -> String {
     match ended {
         Ok(given) => format!("{call}: {given:?}"),
         Err(error) => format!("{call}: {} {error}", kind(&error)),
@@ -43,11 +43,11 @@ pub(crate) fn all(this: This<'_, Adder>) -> Vec<String> {
             (function, ZProperty::find("up:/Script/Test.Adder:total").expect("declared by the host"))
         });
         vec![
-            words("function", function.call((1, 2))),
-            words("method", this.count(1)),
-            words("event", this.try_sum_up(1, 2)),
-            words("read", property.read(this.as_obj())),
-            words("write", property.write(this.as_obj(), 5)),
+            format_outcome("function", function.call((1, 2))),
+            format_outcome("method", this.count(1)),
+            format_outcome("event", this.try_sum_up(1, 2)),
+            format_outcome("read", property.read(this.as_obj())),
+            format_outcome("write", property.write(this.as_obj(), 5)),
         ]
     })
 }
@@ -104,7 +104,8 @@ impl Witness {
     #[ufunction]
     fn call_leaf_while_lent(&self, this: This<Self>, left: i32) -> String {
         let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("declared by the host");
-        let called = leaf.hot(|leaf| this.numbers().with_slice(|_numbers| words("leaf", leaf.call((left, 1)))));
+        let called =
+            leaf.hot(|leaf| this.numbers().with_slice(|_numbers| format_outcome("leaf", leaf.call((left, 1)))));
         called.expect("the function has a pointer")
     }
 
@@ -118,7 +119,7 @@ impl Witness {
     /// Calls the host's `count`, which may fail.
     #[ufunction]
     fn count_what(&self, this: This<Self>, number: i32) -> String {
-        words("count", this.count(number))
+        format_outcome("count", this.count(number))
     }
 
     /// Calls the event of several adders in one batch; some may be destroyed or fail.
@@ -155,38 +156,38 @@ impl Witness {
     /// Calls a method without parameters on an object of any class, by name.
     #[ufunction]
     fn ask(&self, name: String, other: Obj<Object>) -> String {
-        words("asked", ZMethod::<(), u32>::find(&name).and_then(|function| function.call(other, ())))
+        format_outcome("asked", ZMethod::<(), u32>::find(&name).and_then(|function| function.call(other, ())))
     }
 
     /// Calls `end` of another adder.
     #[ufunction]
     fn end_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
-        words("end", this.get(other).and_then(|other| other.try_end()))
+        format_outcome("end", this.get(other).and_then(|other| other.try_end()))
     }
 
     /// Calls `end_badly` of another adder.
     #[ufunction]
     fn bad_end_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
-        words("bad end", this.get(other).and_then(|other| other.end_badly()))
+        format_outcome("bad end", this.get(other).and_then(|other| other.end_badly()))
     }
 
     /// Calls `count` of another adder with zero, which must fail.
     #[ufunction]
     fn count_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
-        words("count", this.get(other).and_then(|other| other.count(0)))
+        format_outcome("count", this.get(other).and_then(|other| other.count(0)))
     }
 
     /// Calls the event of another adder.
     #[ufunction]
     fn sum_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
-        words("sum", this.get(other).and_then(|other| other.try_sum_up(1, 2)))
+        format_outcome("sum", this.get(other).and_then(|other| other.try_sum_up(1, 2)))
     }
 
     /// Calls the event of another adder in a loop; the override panics at the second sum.
     #[ufunction]
     fn sums_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         let other = this.get(other).expect("alive");
-        let sums = [10, 11, 10].map(|left| words("sum", other.try_sum_up(left, 1)));
+        let sums = [10, 11, 10].map(|left| format_outcome("sum", other.try_sum_up(left, 1)));
         sums.join("\n")
     }
 }

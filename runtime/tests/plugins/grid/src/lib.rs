@@ -250,7 +250,7 @@ thread_local! {
     static KEPT: RefCell<Vec<ZFunction<(i32, i32), i32>>> = const { RefCell::new(Vec::new()) };
 }
 
-fn told<T: std::fmt::Debug>(done: Result<T, CallError>) -> String {
+fn format_result<T: std::fmt::Debug>(done: Result<T, CallError>) -> String {
     match done {
         Ok(value) => format!("{value:?}"),
         Err(error) => {

@@ -3,7 +3,7 @@
 use alcedo_plugin_api::ZFunction;
 use alcedo_plugin_api::prelude::*;
 
-use crate::{Desk, KEPT, Point, Rack, Suit, told};
+use crate::{Desk, KEPT, Point, Rack, Suit, format_result};
 
 /// Calls functions, properties and delegates by name.
 #[uclass(package = "Game", base = Rack, blueprintable)]
@@ -17,23 +17,23 @@ impl Probe {
     fn ask(&mut self, this: This<Self>, name: String, sort: String) -> String {
         // The callee may be an override of this object.
         this.lend(self, |this| match &*sort {
-            "numbers" => told(this.zcall::<_, f64>(&name, (1_u8, -2_i16, 3_u32, 0.5_f32, 0.25_f64, true))),
+            "numbers" => format_result(this.zcall::<_, f64>(&name, (1_u8, -2_i16, 3_u32, 0.5_f32, 0.25_f64, true))),
             "object" => {
                 let own = this.as_obj().handle();
                 let same = this.zcall::<_, Obj<Object>>(&name, (this.as_obj().as_object(),));
-                told(same.map(|object| object.handle() == own))
+                format_result(same.map(|object| object.handle() == own))
             }
-            "enum" => told(this.zcall::<_, Suit>(&name, (Suit::Hearts,))),
-            "struct" => told(this.zcall::<_, Point>(&name, (Point { x: 1.0, y: 2.0 },))),
-            "string" => told(this.zcall::<_, String>(&name, ("a".to_owned(),))),
-            "array" => told(this.zcall::<_, Vec<i64>>(&name, (vec![1_i64, 2, 3],))),
+            "enum" => format_result(this.zcall::<_, Suit>(&name, (Suit::Hearts,))),
+            "struct" => format_result(this.zcall::<_, Point>(&name, (Point { x: 1.0, y: 2.0 },))),
+            "string" => format_result(this.zcall::<_, String>(&name, ("a".to_owned(),))),
+            "array" => format_result(this.zcall::<_, Vec<i64>>(&name, (vec![1_i64, 2, 3],))),
             "out" => {
                 let mut rest = 5_u32;
                 let each = this.zcall::<_, u32>(&name, (17_u32, Out::to(&mut rest)));
-                told(each.map(|each| (each, rest)))
+                format_result(each.map(|each| (each, rest)))
             }
-            "fine" => told(this.zcall::<_, i32>(&name, (1_i32,))),
-            "negative" => told(this.zcall::<_, i32>(&name, (-1_i32,))),
+            "fine" => format_result(this.zcall::<_, i32>(&name, (1_i32,))),
+            "negative" => format_result(this.zcall::<_, i32>(&name, (-1_i32,))),
             "gone" => {
                 let called = this.spawn::<Self>(Obj::none()).and_then(|gone| {
                     let gone = this.get(gone)?;
@@ -44,10 +44,10 @@ impl Probe {
                         gone.zcall(&name, (1_i32,))
                     }
                 });
-                told::<i32>(called)
+                format_result::<i32>(called)
             }
-            "wrong signature" => told(this.zcall::<_, i32>(&name, (1.0_f64, 2.0_f64, 3.0_f64))),
-            "wrong slot" => told(this.zcall_any::<_, i32>(&name, (1.0_f64,))),
+            "wrong signature" => format_result(this.zcall::<_, i32>(&name, (1.0_f64, 2.0_f64, 3.0_f64))),
+            "wrong slot" => format_result(this.zcall_any::<_, i32>(&name, (1.0_f64,))),
             other => format!("no sort {other}"),
         })
     }
@@ -80,7 +80,7 @@ impl Probe {
             "wrong slot" => this.read_property::<f32>(&name).map(|found| found.to_string()),
             other => Ok(format!("no sort {other}")),
         };
-        done.unwrap_or_else(|error| told::<()>(Err(error)))
+        done.unwrap_or_else(|error| format_result::<()>(Err(error)))
     }
 
     /// Calls a delegate of this object by its type and by the common delegate name.
@@ -92,7 +92,7 @@ impl Probe {
                 let bound = this.on_numbers().clone();
                 let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any("nd:/", (on, 1_u8, -2_i16, 3_u32, 0.5_f32, 0.25_f64, true));
-                format!("{} {}", told(typed), told::<f64>(named))
+                format!("{} {}", format_result(typed), format_result::<f64>(named))
             }
             "object" => {
                 let own = this.as_obj().as_object();
@@ -100,10 +100,14 @@ impl Probe {
                 let bound = this.on_object().clone();
                 let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any::<_, Obj<Object>>("nd:/", (on, own));
-                format!("{} {}", told(typed.map(|object| object == own)), told(named.map(|object| object == own)))
+                format!(
+                    "{} {}",
+                    format_result(typed.map(|object| object == own)),
+                    format_result(named.map(|object| object == own))
+                )
             }
-            "enum" => told(this.on_suit().call((Suit::Hearts,))),
-            "struct" => told(this.on_point().call((Point { x: 1.0, y: 2.0 },))),
+            "enum" => format_result(this.on_suit().call((Suit::Hearts,))),
+            "struct" => format_result(this.on_point().call((Point { x: 1.0, y: 2.0 },))),
             "string" => {
                 let typed = this.on_text().call(("a".to_owned(),));
                 let bound = this.on_text().clone();
@@ -111,7 +115,7 @@ impl Probe {
                 let text = UString::from("b");
                 let named = this.zcall_any::<_, AnyConjugate>("nd:/", (on, AnyConjugate::of(&text)));
                 let named = named.and_then(|given| Ok(given.as_::<UString>(&this)?.to_string()));
-                format!("{} {}", told(typed), told(named))
+                format!("{} {}", format_result(typed), format_result(named))
             }
             "array" => {
                 let numbers = UArray::of([1_i64, 2, 3]).expect("a host");
@@ -120,14 +124,14 @@ impl Probe {
                 let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any::<_, AnyConjugate>("nd:/", (on, AnyConjugate::of(&numbers)));
                 let named = named.and_then(|given| Ok(given.as_::<UArray<i64>>(&this)?.to_string()));
-                format!("{} {}", told(typed), told(named))
+                format!("{} {}", format_result(typed), format_result(named))
             }
-            "fine" => told(this.on_number().call((1,))),
-            "negative" => told(this.on_number().call((-1,))),
+            "fine" => format_result(this.on_number().call((1,))),
+            "negative" => format_result(this.on_number().call((-1,))),
             "wrong slot" => {
                 let bound = this.on_number().clone();
                 let on = AnyConjugate::of(&bound);
-                told(this.zcall_any::<_, i32>("nd:/", (on, 1.0_f64)))
+                format_result(this.zcall_any::<_, i32>("nd:/", (on, 1.0_f64)))
             }
             other => format!("no sort {other}"),
         })
@@ -136,7 +140,7 @@ impl Probe {
     /// Passes numbers in place of handles of objects and values.
     #[ufunction]
     fn forge(&self, this: This<Self>, name: String, number: u64) -> String {
-        told(match &*name {
+        format_result(match &*name {
             "nd:/" => this.zcall_any::<_, i32>(&name, (number, 1_i32)),
             name if name.starts_with("up") => this.zcall_any::<_, i64>(name, (number, 0_u8)).map(|_| 0),
             name => this.zcall_any::<_, Obj<Object>>(name, (number,)).map(|_| 0),
@@ -146,20 +150,20 @@ impl Probe {
     /// Calls `name` on a new thread.
     #[ufunction]
     fn ask_on_thread(&self, name: String) -> String {
-        let called = std::thread::spawn(move || told(zcall::<_, i32>(&name, (1_i32,)))).join();
+        let called = std::thread::spawn(move || format_result(zcall::<_, i32>(&name, (1_i32,)))).join();
         called.unwrap_or_else(|_| "a panic".to_owned())
     }
 
     /// Looks up a function and keeps the handle.
     #[ufunction]
     fn keep(&self, name: String) -> String {
-        told(ZFunction::find(&name).map(|found| KEPT.with_borrow_mut(|kept| kept.push(found))))
+        format_result(ZFunction::find(&name).map(|found| KEPT.with_borrow_mut(|kept| kept.push(found))))
     }
 
     /// Calls the kept functions.
     #[ufunction]
     fn call_kept(&self) -> String {
-        KEPT.with_borrow(|kept| kept.iter().map(|kept| told(kept.call((1, 2)))).collect::<Vec<_>>().join("; "))
+        KEPT.with_borrow(|kept| kept.iter().map(|kept| format_result(kept.call((1, 2)))).collect::<Vec<_>>().join("; "))
     }
 }
 

@@ -51,7 +51,7 @@ impl Server {
                     return;
                 }
                 // Ignores clients that have disconnected.
-                let _told = client.and_then(|mut client| client.write_all(BUILD.to_string().as_bytes()));
+                let _written = client.and_then(|mut client| client.write_all(BUILD.to_string().as_bytes()));
             }
         })?;
         Ok(Self { address, is_closing, thread: Some(thread) })
@@ -155,8 +155,8 @@ fn obey(moment: &str) -> Result<(), String> {
                 }
             }
             "deed" => {
-                let told: Result<String, _> = call("ex:/host.deed", (moment.to_owned(),));
-                tracing::info!(target: "harbor", "{NAME} {BUILD} {moment} did {}", told.map_err(|e| e.to_string())?);
+                let result: Result<String, _> = call("ex:/host.deed", (moment.to_owned(),));
+                tracing::info!(target: "harbor", "{NAME} {BUILD} {moment} did {}", result.map_err(|e| e.to_string())?);
             }
             other => return Err(format!("unknown order `{other}`")),
         }

@@ -27,22 +27,22 @@ impl Fence {
     fn borrow(&mut self, this: This<Self>) -> String {
         let number: u64 = this.zcall("ex:/lend", (this.as_base().as_obj(),)).expect("the host passes a value");
         let lent = AnyConjugate::from_number(number);
-        let told = look(&this, &lent);
+        let text = look(&this, &lent);
         lent.as_::<UArray<f64>>(&this).expect("an array").push(8.0);
         let other = lent.as_::<UArray<f32>>(&this).expect_err("the element types differ");
         let (is_other, found, wanted) = (other.kind() == FailureKind::SIGNATURE, other.held(), other.wanted());
-        let told = format!("{told}; {is_other} {found} is no {wanted}; {}", this.goods());
+        let text = format!("{text}; {is_other} {found} is no {wanted}; {}", this.goods());
         self.copy = Some(lent.clone());
         self.lent = Some(lent);
-        told
+        text
     }
 
     /// Returns the state of both values.
     #[ufunction]
     fn look(&self, this: This<Self>) -> String {
-        let told =
+        let text =
             |any: &Option<AnyConjugate>| any.as_ref().map_or_else(|| "nothing".to_owned(), |any| look(&this, any));
-        format!("{}; {}", told(&self.lent), told(&self.copy))
+        format!("{}; {}", text(&self.lent), text(&self.copy))
     }
 
     /// Returns the errors of uses of an expired value: open, clone, pass and inspect.
@@ -65,7 +65,8 @@ impl Fence {
         let sum: f64 = this.zcall_any("ex:/sum", (copy,)).expect("an array");
         let own: f64 = this.zcall_any("ex:/sum", (this.goods().lend().expect("a property"),)).expect("an array");
         let scaled: AnyConjugate = this.zcall_any("ex:/scale", (copy, 2.0)).expect("an array");
-        let told = format!("{sum} {own} {} {}", scaled.is_black(), scaled.as_::<UArray<f64>>(&this).expect("an array"));
+        let summary =
+            format!("{sum} {own} {} {}", scaled.is_black(), scaled.as_::<UArray<f64>>(&this).expect("an array"));
         let text = UString::from("no array");
         let refused = [
             this.zcall_any::<_, f64>("ex:/sum", (AnyConjugate::of(&text),)).expect_err("a text"),
@@ -78,7 +79,7 @@ impl Fence {
         ];
         self.copy = Some(scaled);
         let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
-        format!("{told}\n{}", refused.join("\n"))
+        format!("{summary}\n{}", refused.join("\n"))
     }
 
     /// Drops both values on another thread.

@@ -16,7 +16,7 @@ module! { name: "hoard" }
 /// Time limit of a finalizer for a reply of the game thread.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn tell(line: &str) {
+fn log_line(line: &str) {
     tracing::info!(target: "hoard", "{line}");
 }
 
@@ -141,15 +141,16 @@ impl Cave {
 impl Drop for Cave {
     fn drop(&mut self) {
         match self.last {
-            Last::Rests => tell("the cave ends"),
+            Last::Rests => log_line("the cave ends"),
             Last::Panics => panic!("the cave collapses"),
             Last::AsksTheGameThread => {
                 let (answer, answered) = channel();
                 let asked = post(move || answer.send(()).expect("the receiver is alive"));
-                let told = asked.map_err(|error| error.to_string());
-                let told = told.and_then(|()| answered.recv_timeout(PATIENCE).map_err(|error| error.to_string()));
-                tell(
-                    &told.map_or_else(|error| format!("no answer: {error}"), |()| "the game thread answers".to_owned()),
+                let result = asked.map_err(|error| error.to_string());
+                let result = result.and_then(|()| answered.recv_timeout(PATIENCE).map_err(|error| error.to_string()));
+                log_line(
+                    &result
+                        .map_or_else(|error| format!("no answer: {error}"), |()| "the game thread answers".to_owned()),
                 );
             }
         }
@@ -179,6 +180,6 @@ impl Lair {
 
 impl Drop for Lair {
     fn drop(&mut self) {
-        tell("the lair ends");
+        log_line("the lair ends");
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn blocks() -> u32 {
 ///
 /// # Safety
 /// `block` is null or holds a C string, and the caller owns the block.
-unsafe fn taken(block: *mut c_char) -> String {
+unsafe fn take_string(block: *mut c_char) -> String {
     assert!(!block.is_null());
     // SAFETY: the caller promises a C string in an owned block.
     unsafe {
@@ -31,15 +31,15 @@ unsafe fn taken(block: *mut c_char) -> String {
 /// Returns the first line of a file without its end, read into an existing block that is too small.
 pub(crate) fn line(file: &str) -> String {
     let name = CString::new(file).expect("the name has no zero byte");
-    // SAFETY: the names are C strings, the stream is open, and the block has size `room`.
+    // SAFETY: the names are C strings, the stream is open, and the block has size `capacity`.
     unsafe {
         let stream = libc::fopen(name.as_ptr(), c"r".as_ptr());
         assert!(!stream.is_null(), "{file}");
-        let mut room = 4;
-        let mut line = libc::malloc(room).cast();
-        assert!(getline(&raw mut line, &raw mut room, stream) > 0);
+        let mut capacity = 4;
+        let mut line = libc::malloc(capacity).cast();
+        assert!(getline(&raw mut line, &raw mut capacity, stream) > 0);
         libc::fclose(stream);
-        taken(line).trim_end().to_owned()
+        take_string(line).trim_end().to_owned()
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn line(file: &str) -> String {
 pub(crate) fn copy(text: &str) -> String {
     let text = CString::new(text).expect("the string has no zero byte");
     // SAFETY: `strdup` returns an owned C string.
-    unsafe { taken(libc::strdup(text.as_ptr())) }
+    unsafe { take_string(libc::strdup(text.as_ptr())) }
 }
 
 /// Formats a number with the C library.
@@ -57,12 +57,12 @@ pub(crate) fn printed(number: c_int) -> String {
     let printed = unsafe { asprintf(&raw mut text, c"%d".as_ptr(), number) };
     assert!(printed > 0);
     // SAFETY: `asprintf` has stored an owned C string.
-    unsafe { taken(text) }
+    unsafe { take_string(text) }
 }
 
 unsafe extern "C" {
     safe fn interposer_threads() -> c_uint;
     safe fn interposer_blocks() -> c_uint;
-    fn getline(line: *mut *mut c_char, room: *mut usize, stream: *mut libc::FILE) -> isize;
+    fn getline(line: *mut *mut c_char, capacity: *mut usize, stream: *mut libc::FILE) -> isize;
     fn asprintf(text: *mut *mut c_char, format: *const c_char, ...) -> c_int;
 }

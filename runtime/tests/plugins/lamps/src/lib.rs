@@ -179,13 +179,13 @@ impl Lamp {
     #[ufunction]
     fn judge(&mut self, this: This<Self>, function: String) -> String {
         let name = format!("uf:/Script/Game.Lamp:{function}");
-        told(this.lend(self, |this| this.zcall::<_, u32>(&name, ())))
+        format_result(this.lend(self, |this| this.zcall::<_, u32>(&name, ())))
     }
 
     /// Calls the bound function.
     #[ufunction]
     fn ask_before(&mut self, this: This<Self>, times: u32) -> String {
-        told(this.lend(self, |this| this.before().call((times,))))
+        format_result(this.lend(self, |this| this.before().call((times,))))
     }
 
     /// Binds its own flicker.
@@ -197,7 +197,7 @@ impl Lamp {
     /// Calls a host function.
     #[ufunction]
     fn ask_host(&self, this: This<Self>, name: String, number: u32) -> String {
-        told(this.zcall::<_, u32>(&name, (number,)))
+        format_result(this.zcall::<_, u32>(&name, (number,)))
     }
 
     /// Returns the number of flickers.
@@ -207,7 +207,7 @@ impl Lamp {
     }
 }
 
-fn told(result: Result<u32, CallError>) -> String {
+fn format_result(result: Result<u32, CallError>) -> String {
     match result {
         Ok(number) => number.to_string(),
         Err(error) if error.is_returned() => format!("an error: {}", error.message()),

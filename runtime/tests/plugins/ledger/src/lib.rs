@@ -23,9 +23,9 @@ thread_local! {
 fn started() {
     let columns = COLUMNS.with(Rc::clone);
     let added = add_protocol(Db).and_then(|()| add_resolver("db", 0, "tables", Tables(columns)));
-    tracing::info!(target: "ledger", "db: {}", told(added));
+    tracing::info!(target: "ledger", "db: {}", format_result(added));
     let added = add_resolver("console", -1, "commands of the ledger", commands);
-    tracing::info!(target: "ledger", "console: {}", told(added));
+    tracing::info!(target: "ledger", "console: {}", format_result(added));
     assert!(!fixture::on!("panic-in-main"), "the switch is on");
 }
 
@@ -73,7 +73,7 @@ impl Resolver for Tables {
             }
             "itself.needed" => {
                 let itself = zcall::<_, i64>("db:/itself.needed", ());
-                return Ok(Answer::declined(told(itself)));
+                return Ok(Answer::declined(format_result(itself)));
             }
             _ => {}
         }
@@ -149,16 +149,16 @@ fn learn(column: String) {
 /// Registers a protocol with this keyword, on a new thread if requested.
 #[zcall(ex = "ledger.register")]
 fn register(word: String, on_thread: bool) -> String {
-    let register = move || told(add_protocol(PlainProtocol::new(&word)));
+    let register = move || format_result(add_protocol(PlainProtocol::new(&word)));
     if on_thread { std::thread::spawn(register).join().expect("no panic") } else { register() }
 }
 
 /// Adds a resolver that declines every name to a protocol.
 #[zcall(ex = "ledger.resolve")]
 fn resolve(protocol: String, label: String) -> String {
-    told(add_resolver(&protocol, 0, &label, |_: &str| Ok(Answer::declined("no such name"))))
+    format_result(add_resolver(&protocol, 0, &label, |_: &str| Ok(Answer::declined("no such name"))))
 }
 
-fn told<T>(done: Result<T, CallError>) -> String {
+fn format_result<T>(done: Result<T, CallError>) -> String {
     done.map_or_else(|error| format!("{:?}: {error}", error.kind()), |_| "done".to_owned())
 }

@@ -23,12 +23,12 @@ module! { name: "lifetimes", main: started, exit: ended }
 const NEVER: Duration = Duration::from_secs(3_600);
 
 /// Locations that need no object. The test uses the same numbers.
-const FREE_PLACES: [u8; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+const FREE_SLOTS: [u8; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
-static KEPT: Mutex<Vec<Looker>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<Probe>> = Mutex::new(Vec::new());
 
 thread_local! {
-    static HERE: RefCell<Vec<Looker>> = const { RefCell::new(Vec::new()) };
+    static HERE: RefCell<Vec<Probe>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Thread of `main`.
@@ -37,20 +37,20 @@ static GAME: OnceLock<ThreadId> = OnceLock::new();
 fn started() {
     GAME.get_or_init(|| std::thread::current().id());
     if fixture::on!("armed") || fixture::on!("panicking-main") || fixture::on!("failing-red") {
-        FREE_PLACES.iter().for_each(|place| hold(Module, *place));
+        FREE_SLOTS.iter().for_each(|slot| hold(Module, *slot));
     }
     if fixture::on!("panicking-main") {
-        let _unwound = Looker::new("stack");
+        let _unwound = Probe::new("stack");
         panic!("broken on purpose: main");
     }
 }
 
 fn ended() {
-    drop(Looker::new("stack"));
+    drop(Probe::new("stack"));
     drop(take(&KEPT));
 }
 
-fn take(kept: &Mutex<Vec<Looker>>) -> Vec<Looker> {
+fn take(kept: &Mutex<Vec<Probe>>) -> Vec<Probe> {
     std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -60,55 +60,55 @@ fn instance() -> u64 {
     *INSTANCE.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64))
 }
 
-fn tell(line: &str) {
+fn log_line(line: &str) {
     tracing::info!(target: "lifetimes", "{line}");
 }
 
 /// Stores a new value in a location that is bound to `life` or to the module.
-fn hold<L: Life + 'static>(life: L, place: u8) {
-    match place {
+fn hold<L: Life + 'static>(life: L, slot: u8) {
+    match slot {
         0 => {
-            let held = Looker::new("timer");
-            timer::every(life, NEVER, move |_| held.look());
+            let held = Probe::new("timer");
+            timer::every(life, NEVER, move |_| held.inspect());
         }
         1 => {
-            let held = Looker::new("timer");
-            timer::after(life, NEVER, move |_| held.look());
+            let held = Probe::new("timer");
+            timer::after(life, NEVER, move |_| held.inspect());
         }
         2 => {
-            let held = Looker::new("task");
+            let held = Probe::new("task");
             task::spawn(life, async move {
                 delay(NEVER).await;
-                held.look();
+                held.inspect();
             });
         }
         3 => {
-            let held = Looker::new("task");
+            let held = Probe::new("task");
             task::spawn(life, async move {
                 std::future::pending::<()>().await;
-                held.look();
+                held.inspect();
             });
         }
         4 => {
-            let held = Looker::new("post");
+            let held = Probe::new("post");
             post(move || drop(held)).unwrap_or_else(|error| panic!("{error}"));
         }
-        5 => HERE.with_borrow_mut(|here| here.push(Looker::new("local"))),
-        6 => KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Looker::new("static")),
-        7 => drop(auto_dispose(Looker::new("resource"))),
+        5 => HERE.with_borrow_mut(|here| here.push(Probe::new("local"))),
+        6 => KEPT.lock().unwrap_or_else(PoisonError::into_inner).push(Probe::new("static")),
+        7 => drop(auto_dispose(Probe::new("resource"))),
         8 => {
-            let (inner, again) = (Looker::new("timer"), Again(Some(Looker::new("timer"))));
+            let (inner, again) = (Probe::new("timer"), Again(Some(Probe::new("timer"))));
             timer::every(life, NEVER, move |_| {
                 let _again = &again;
-                inner.look();
+                inner.inspect();
             });
         }
-        _ => drop(Looker::new("stack")),
+        _ => drop(Probe::new("stack")),
     }
 }
 
 /// Passes its value to a new timer when it is dropped; the timer is refused during destruction.
-struct Again(Option<Looker>);
+struct Again(Option<Probe>);
 
 impl Drop for Again {
     fn drop(&mut self) {
@@ -122,51 +122,54 @@ impl Drop for Again {
 }
 
 /// Owns values in host memory and uses them when it is dropped.
-struct Looker {
+struct Probe {
     serial: u64,
-    place: &'static str,
+    label: &'static str,
     list: UArray<UString>,
     twin: UArray<UString>,
     map: UMap<UString, UArray<u64>>,
     bound: Delegate<fn(u64)>,
 }
 
-impl Looker {
-    fn new(place: &'static str) -> Self {
+impl Probe {
+    fn new(label: &'static str) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let serial = LAST.fetch_add(1, Ordering::Relaxed);
-        let list: UArray<UString> = Self::words(serial).parse().unwrap_or_else(|error| panic!("{error}"));
+        let list: UArray<UString> = Self::list_text(serial).parse().unwrap_or_else(|error| panic!("{error}"));
         let map = [("numbers", vec![serial; 20])].into_iter().collect();
         let bound = Delegate::new().unwrap_or_else(|error| panic!("{error}"));
-        tell(&format!("made {} {serial} {place}", instance()));
-        Self { serial, place, twin: UArray::clone(&list), list, map, bound }
+        log_line(&format!("made {} {serial} {label}", instance()));
+        Self { serial, label, twin: UArray::clone(&list), list, map, bound }
     }
 
     /// Returns the value of `list` as the host prints it.
-    fn words(serial: u64) -> String {
+    fn list_text(serial: u64) -> String {
         format!("(\"number {serial}, which is too long to lie anywhere but in a block of its own\", \"two\")")
     }
 
     /// Returns the outcome of each use: `right`, `refused` or the wrong value.
-    fn answers(&self) -> String {
+    fn results(&self) -> String {
         let quietly = |what: &dyn Fn() -> Option<String>| {
-            let looked = catch_unwind(AssertUnwindSafe(what));
-            looked.unwrap_or(None)
+            let result = catch_unwind(AssertUnwindSafe(what));
+            result.unwrap_or(None)
         };
-        let words = Self::words(self.serial);
-        let show = |shown: String| if shown.contains(" black ") || shown.starts_with('<') { None } else { Some(shown) };
+        let list_text = Self::list_text(self.serial);
+        let visible = |text: String| if text.contains(" black ") || text.starts_with('<') { None } else { Some(text) };
         let numbers = format!("((\"numbers\", ({})))", vec![self.serial.to_string(); 20].join(", "));
-        let looks: [(Option<String>, &str); 8] = [
+        let uses: [(Option<String>, &str); 8] = [
             (quietly(&|| (!self.list.is_expired()).then(|| "there".to_owned())), "there"),
-            (quietly(&|| show(self.list.to_string())), &words),
-            (quietly(&|| show(format!("{:?}", self.list))), &words),
+            (quietly(&|| visible(self.list.to_string())), &list_text),
+            (quietly(&|| visible(format!("{:?}", self.list))), &list_text),
             (quietly(&|| Some((self.list == self.twin).to_string())), "true"),
             (quietly(&|| Some((self.list == UArray::new().ok()?).to_string())), "false"),
-            (quietly(&|| show(self.list.try_clone().ok()?.to_string())), &words),
-            (quietly(&|| show(self.map.to_string().replace("numbers", "\"numbers\"").replace("\"\"", "\""))), &numbers),
-            (quietly(&|| show(self.bound.to_string())), "none"),
+            (quietly(&|| visible(self.list.try_clone().ok()?.to_string())), &list_text),
+            (
+                quietly(&|| visible(self.map.to_string().replace("numbers", "\"numbers\"").replace("\"\"", "\""))),
+                &numbers,
+            ),
+            (quietly(&|| visible(self.bound.to_string())), "none"),
         ];
-        let answers: Vec<_> = looks
+        let results: Vec<_> = uses
             .into_iter()
             .map(|(found, expected)| match found {
                 None => "refused".to_owned(),
@@ -174,15 +177,15 @@ impl Looker {
                 Some(found) => format!("wrong: {found}"),
             })
             .collect();
-        answers.join(",")
+        results.join(",")
     }
 
-    fn look(&self) {
-        tell(&format!("seen {} {} {} {}", instance(), self.serial, self.place, self.answers()));
+    fn inspect(&self) {
+        log_line(&format!("seen {} {} {} {}", instance(), self.serial, self.label, self.results()));
     }
 }
 
-impl Drop for Looker {
+impl Drop for Probe {
     fn drop(&mut self) {
         let thread = std::thread::current();
         // Threads of the host have names chosen by the host, so they are identified by id.
@@ -191,7 +194,7 @@ impl Drop for Looker {
             _ if GAME.get() == Some(&thread.id()) => "game",
             _ => "finalizer",
         };
-        tell(&format!("gone {} {} {} {thread} {}", instance(), self.serial, self.place, self.answers()));
+        log_line(&format!("gone {} {} {} {thread} {}", instance(), self.serial, self.label, self.results()));
     }
 }
 
@@ -199,7 +202,7 @@ impl Drop for Looker {
 #[cfg(not(feature = "without-holders"))]
 #[uclass(package = "Game", base = Actor)]
 pub struct Holder {
-    kept: Vec<Looker>,
+    kept: Vec<Probe>,
 }
 
 #[cfg(not(feature = "without-holders"))]
@@ -208,7 +211,7 @@ impl Holder {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         static BUILT: AtomicU64 = AtomicU64::new(0);
-        let kept = vec![Looker::new("half")];
+        let kept = vec![Probe::new("half")];
         let is_third = BUILT.fetch_add(1, Ordering::Relaxed) % 3 == 2;
         assert!(!fixture::on!("failing-red") || !is_third || this.name().starts_with("Default__"), "on purpose");
         Self { kept }
@@ -225,10 +228,10 @@ impl Holder {
     fn hold_here(&mut self, this: This<Self>, place: u8) {
         match place {
             4 => {
-                let held = Looker::new("post");
+                let held = Probe::new("post");
                 post_to(this.as_obj(), move |_this| drop(held)).unwrap_or_else(|error| panic!("{error}"));
             }
-            9 => self.kept.push(Looker::new("half")),
+            9 => self.kept.push(Probe::new("half")),
             _ => hold(this.as_obj(), place),
         }
     }
@@ -255,9 +258,9 @@ impl Holder {
     #[ufunction(blueprint_callable)]
     fn look(&self, this: This<Self>) -> u64 {
         for kept in &self.kept {
-            kept.look();
+            kept.inspect();
             assert_eq!(this.open(&kept.list).len(), 2);
-            assert_eq!(this.open(&kept.list).to_string(), Looker::words(kept.serial));
+            assert_eq!(this.open(&kept.list).to_string(), Probe::list_text(kept.serial));
         }
         self.kept.len() as u64
     }

@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "an initializer needs a linker section")]
 
 extern "C" fn set() {
-    std::panic::set_hook(Box::new(super::hear));
+    std::panic::set_hook(Box::new(super::count_panic));
 }
 
 #[used]

@@ -18,16 +18,16 @@ module! { name: "outcry", main: started }
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
 /// Number of calls of the author's hook.
-static HEARD: AtomicU32 = AtomicU32::new(0);
+static PANICS: AtomicU32 = AtomicU32::new(0);
 
-static KEPT: Mutex<Option<Hook>> = Mutex::new(None);
+static SAVED_HOOK: Mutex<Option<Hook>> = Mutex::new(None);
 
-fn kept() -> MutexGuard<'static, Option<Hook>> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+fn saved_hook() -> MutexGuard<'static, Option<Hook>> {
+    SAVED_HOOK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn hear(_info: &PanicHookInfo<'_>) {
-    HEARD.fetch_add(1, Ordering::Relaxed);
+fn count_panic(_info: &PanicHookInfo<'_>) {
+    PANICS.fetch_add(1, Ordering::Relaxed);
 }
 
 fn started(args: &[&str]) {
@@ -38,35 +38,37 @@ fn started(args: &[&str]) {
 #[zcall(ex = "outcry.change")]
 fn change(what: String) {
     match &*what {
-        "set" => set_hook(Box::new(hear)),
+        "set" => set_hook(Box::new(count_panic)),
         "set with state" => {
             let state = Box::new(1_u32);
             set_hook(Box::new(move |_| {
-                HEARD.fetch_add(*state, Ordering::Relaxed);
+                PANICS.fetch_add(*state, Ordering::Relaxed);
             }));
         }
-        "set on a thread" => std::thread::spawn(|| set_hook(Box::new(hear))).join().expect("the thread does not panic"),
+        "set on a thread" => {
+            std::thread::spawn(|| set_hook(Box::new(count_panic))).join().expect("the thread does not panic")
+        }
         "take" => drop(take_hook()),
         // Chains to the previous hook, like sentry and ratatui.
         "chain" => {
             let before = take_hook();
             set_hook(Box::new(move |info| {
-                hear(info);
+                count_panic(info);
                 before(info);
             }));
         }
         // Replaces the hook temporarily.
         "keep" => {
-            *kept() = Some(take_hook());
-            set_hook(Box::new(hear));
+            *saved_hook() = Some(take_hook());
+            set_hook(Box::new(count_panic));
         }
-        "restore" => set_hook(kept().take().expect("a hook is kept")),
-        "drop kept" => drop(kept().take()),
+        "restore" => set_hook(saved_hook().take().expect("a hook is kept")),
+        "drop kept" => drop(saved_hook().take()),
         // The taken hook is dropped during a panic of its thread, when hooks may not be changed.
         "drop in a panic" => {
             let caught = std::panic::catch_unwind(|| {
                 let _taken = take_hook();
-                set_hook(Box::new(hear));
+                set_hook(Box::new(count_panic));
                 panic!("on the way");
             });
             assert!(caught.is_err(), "the closure did not panic");
@@ -108,7 +110,7 @@ fn cry_aside(text: String) -> bool {
 /// Returns the number of calls of the author's hook since the last query.
 #[zcall(ex = "outcry.heard")]
 fn heard() -> u32 {
-    HEARD.swap(0, Ordering::Relaxed)
+    PANICS.swap(0, Ordering::Relaxed)
 }
 
 /// Sets hooks and panics on four threads at the same time, `times` times each.
@@ -116,7 +118,7 @@ fn heard() -> u32 {
 fn storm(times: u32) -> u32 {
     let storm = move || {
         for _ in 0..times {
-            set_hook(Box::new(hear));
+            set_hook(Box::new(count_panic));
             assert!(std::panic::catch_unwind(|| panic!("in the storm")).is_err(), "the closure did not panic");
         }
     };

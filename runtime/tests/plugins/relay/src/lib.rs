@@ -13,7 +13,7 @@ module! { name: "relay", exit: ended }
 
 /// Logs the reply to a call from the exit hook.
 fn ended() {
-    let answer = told(zcall::<_, String>("nm:/reports:Report:render", ("the end".to_owned(), 1_u32)));
+    let answer = format_result(zcall::<_, String>("nm:/reports:Report:render", ("the end".to_owned(), 1_u32)));
     tracing::info!(target: "reports", "exit relay: {answer}");
 }
 
@@ -31,25 +31,25 @@ impl Relay {
     /// Requests a line.
     #[zmethod]
     fn render(name: String, whom: String, times: u32) -> String {
-        told(zcall::<_, String>(&name, (whom, times)))
+        format_result(zcall::<_, String>(&name, (whom, times)))
     }
 
     /// Requests a number.
     #[zmethod]
     fn number(name: String) -> String {
-        told(zcall::<_, u64>(&name, ()))
+        format_result(zcall::<_, u64>(&name, ()))
     }
 
     /// Forwards a string.
     #[zmethod]
     fn text(name: String, text: String) -> String {
-        told(zcall::<_, String>(&name, (text,)))
+        format_result(zcall::<_, String>(&name, (text,)))
     }
 
     /// Requests a flag.
     #[zmethod]
     fn wait_for(name: String, path: String) -> String {
-        told(zcall::<_, bool>(&name, (path,)))
+        format_result(zcall::<_, bool>(&name, (path,)))
     }
 }
 
@@ -114,6 +114,6 @@ impl Kinds {
     }
 }
 
-fn told<T: ToString>(result: Result<T, CallError>) -> String {
+fn format_result<T: ToString>(result: Result<T, CallError>) -> String {
     result.map_or_else(|error| format!("refused: {error}"), |value| value.to_string())
 }

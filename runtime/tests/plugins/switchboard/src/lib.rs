@@ -71,44 +71,44 @@ impl Line {
     #[ufunction(blueprint_callable)]
     fn ask(&mut self, this: This<Self>, name: String, caller: String) -> String {
         // The callee is unknown and may call this line.
-        told(this.lend(self, |this| this.zcall::<_, String>(&name, (caller,))))
+        format_result(this.lend(self, |this| this.zcall::<_, String>(&name, (caller,))))
     }
 
     /// Adds two numbers with the function `name`.
     #[ufunction(blueprint_callable)]
     fn add_by(&self, this: This<Self>, name: String, one: i32, other: i32) -> String {
-        told(this.zcall::<_, i32>(&name, (one, other)))
+        format_result(this.zcall::<_, i32>(&name, (one, other)))
     }
 
     /// Adds two numbers by dynamic call, which checks each slot.
     #[ufunction(blueprint_callable)]
     fn add_any(&self, this: This<Self>, name: String, one: i32, other: i32) -> String {
-        told(this.zcall_any::<_, i32>(&name, (one, other)))
+        format_result(this.zcall_any::<_, i32>(&name, (one, other)))
     }
 
     /// Calls a method without parameters.
     #[ufunction(blueprint_callable)]
     fn ask_office(&self, this: This<Self>, name: String) -> String {
-        told(this.zcall::<_, String>(&name, ()))
+        format_result(this.zcall::<_, String>(&name, ()))
     }
 
     /// Reads a number property by path.
     #[ufunction(blueprint_callable)]
     fn look_up(&self, this: This<Self>, property: String) -> String {
-        told(this.read_property::<i32>(&property))
+        format_result(this.read_property::<i32>(&property))
     }
 
     /// Writes a number property by path.
     #[ufunction(blueprint_callable)]
     fn renumber(&self, this: This<Self>, property: String, number: i32) -> String {
-        told(this.write_property(&property, &number).map(|()| "written"))
+        format_result(this.write_property(&property, &number).map(|()| "written"))
     }
 
     /// Writes a string property by path and reads the property.
     #[ufunction(blueprint_callable)]
     fn annotate(&self, this: This<Self>, property: String, note: String) -> String {
         let written = this.write_property(&property, &note);
-        told(written.and_then(|()| this.read_property::<String>(&property)))
+        format_result(written.and_then(|()| this.read_property::<String>(&property)))
     }
 }
 
@@ -124,6 +124,6 @@ impl DirectLine {
     }
 }
 
-fn told<T: ToString>(result: Result<T, CallError>) -> String {
+fn format_result<T: ToString>(result: Result<T, CallError>) -> String {
     result.map_or_else(|error| format!("refused: {error}"), |value| value.to_string())
 }

@@ -54,7 +54,7 @@ pub(crate) fn leave() {
 }
 
 /// Returns the number of passed blocks that are unchanged after further allocations.
-pub(crate) fn look() -> String {
+pub(crate) fn check() -> String {
     // SAFETY: the function takes a byte and returns the number of blocks that start with the byte.
     let count =
         unsafe { transmute::<*mut c_void, unsafe extern "C" fn(u8) -> usize>(function(c"staying_count_filled")) };

@@ -50,7 +50,7 @@ pub(crate) fn row_of_the_environment() {
     unsafe { environ = row.leak().as_mut_ptr() };
 }
 
-pub(crate) fn look_at_the_environment() -> String {
+pub(crate) fn check_environment() -> String {
     // SAFETY: the name is a C string.
     let value = unsafe { libc::getenv(c"TRACES_PUT".as_ptr()) };
     // SAFETY: `getenv` returns null or a C string.
@@ -62,7 +62,7 @@ pub(crate) fn openlog() {
     unsafe { libc::openlog(own("a-plugin-that-logs"), libc::LOG_PERROR, libc::LOG_USER) };
 }
 
-pub(crate) fn look_at_the_log() -> String {
+pub(crate) fn check_log() -> String {
     // SAFETY: a format without arguments.
     unsafe { libc::syslog(libc::LOG_DEBUG, c"said after the reload".as_ptr()) };
     "logged".to_owned()
@@ -77,7 +77,7 @@ pub(crate) fn setvbuf() {
     unsafe { libc::fputs(c"written before the reload\n".as_ptr(), stdout) };
 }
 
-pub(crate) fn look_at_the_streams() -> String {
+pub(crate) fn check_streams() -> String {
     // SAFETY: two C strings for an open stream.
     unsafe { libc::fputs(c"written after the reload\n".as_ptr(), stdout) };
     // SAFETY: null flushes all streams.
@@ -96,7 +96,7 @@ pub(crate) fn initstate() {
 }
 
 /// Returns the next number of the sequence.
-pub(crate) fn look_at_random() -> String {
+pub(crate) fn check_random() -> String {
     // SAFETY: no arguments.
     unsafe { random() }.to_string()
 }
@@ -106,7 +106,7 @@ pub(crate) fn name_of_the_program() {
     unsafe { program_invocation_name = own("a name of a plugin's") };
 }
 
-pub(crate) fn look_at_the_name() -> String {
+pub(crate) fn check_program_name() -> String {
     // SAFETY: the variable is a C string.
     let name = unsafe { CStr::from_ptr(program_invocation_name) };
     if name.is_empty() { "no name".to_owned() } else { "a name".to_owned() }

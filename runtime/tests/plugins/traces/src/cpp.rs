@@ -14,7 +14,7 @@ pub(crate) fn leave(habit: &str) -> bool {
     unsafe { traces_cpp_leave(habit.as_ptr()) == 1 }
 }
 
-pub(crate) fn look(habit: &str) -> String {
+pub(crate) fn check(habit: &str) -> String {
     let habit = CString::new(habit).expect("no zero byte");
     // SAFETY: as above; the result is a string literal.
     unsafe { CStr::from_ptr(traces_cpp_look(habit.as_ptr())) }.to_string_lossy().into_owned()

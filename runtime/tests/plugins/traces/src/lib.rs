@@ -49,7 +49,7 @@ fn leave(habit: String) {
         "looked_up_fork_handlers" => looked_up::leave_fork_handlers(),
         "looked_up_timer" => looked_up::leave_timer(),
         "looked_up_alike" => looked_up::compare(),
-        "looked_up_elsewhere" => looked_up::look_elsewhere(),
+        "looked_up_elsewhere" => looked_up::check_elsewhere(),
         #[cfg(feature = "cpp")]
         of_cpp if cpp::leave(of_cpp) => {}
         unknown => panic!("unknown habit `{unknown}`"),
@@ -60,18 +60,18 @@ fn leave(habit: String) {
 #[zcall(ex = "traces.look")]
 fn look(habit: String) -> String {
     match habit.as_str() {
-        "putenv" | "environ" => c_library::look_at_the_environment(),
-        "openlog" => c_library::look_at_the_log(),
-        "setvbuf" | "fopencookie" | "fopencookie_as_stdout" => c_library::look_at_the_streams(),
-        "initstate" => c_library::look_at_random(),
-        "name_of_the_program" => c_library::look_at_the_name(),
-        "register_frame" => unwinding::look(),
+        "putenv" | "environ" => c_library::check_environment(),
+        "openlog" => c_library::check_log(),
+        "setvbuf" | "fopencookie" | "fopencookie_as_stdout" => c_library::check_streams(),
+        "initstate" => c_library::check_random(),
+        "name_of_the_program" => c_library::check_program_name(),
+        "register_frame" => unwinding::check(),
         "addresses" => addresses::of_this_module(),
-        "blocks" => c_library::look_at_the_environment() + ", " + &blocks::look(),
+        "blocks" => c_library::check_environment() + ", " + &blocks::check(),
         "looked_up_fork_handlers" => looked_up::fork(),
         "looked_up_timer" => looked_up::wait_for_timer(),
         #[cfg(feature = "cpp")]
-        of_cpp if of_cpp.starts_with("cpp_") => cpp::look(of_cpp),
+        of_cpp if of_cpp.starts_with("cpp_") => cpp::check(of_cpp),
         _ => "nothing to see".to_owned(),
     }
 }

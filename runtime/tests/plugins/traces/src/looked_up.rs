@@ -153,7 +153,7 @@ pub(crate) fn compare() {
 }
 
 /// Checks that a look-up by handle finds the function of the same name in another library.
-pub(crate) fn look_elsewhere() {
+pub(crate) fn check_elsewhere() {
     let file = std::env::var("TRACES_LIBRARY").expect("the test sets the library");
     let file = std::ffi::CString::new(file).expect("no zero byte");
     // SAFETY: the library has no initialisers.

@@ -40,6 +40,6 @@ pub(crate) fn register_frame_closed() {
 }
 
 /// Unwinds, which searches all tables.
-pub(crate) fn look() -> String {
+pub(crate) fn check() -> String {
     std::panic::catch_unwind(|| panic!("on purpose")).map_or_else(|_| "caught".to_owned(), |()| "not caught".to_owned())
 }

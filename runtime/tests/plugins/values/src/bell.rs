@@ -66,20 +66,20 @@ impl Ringer {
     /// Passes an object to the function `name` by dynamic call.
     #[ufunction]
     fn pass(&self, this: This<Self>, name: String, object: Obj<Object>) -> String {
-        told(this.zcall_any::<_, ()>(&name, (object,)).map(|()| "passed".to_owned()))
+        format_result(this.zcall_any::<_, ()>(&name, (object,)).map(|()| "passed".to_owned()))
     }
 
     /// Passes an object to the property `name` of `owner` by dynamic call.
     #[ufunction]
     fn put(&self, this: This<Self>, name: String, owner: Obj<Object>, object: Obj<Object>) -> String {
-        told(this.zcall_any::<_, ()>(&name, (owner, 1_u8, object)).map(|()| "passed".to_owned()))
+        format_result(this.zcall_any::<_, ()>(&name, (owner, 1_u8, object)).map(|()| "passed".to_owned()))
     }
 
     /// Receives an object of any class from the host where a bell is expected.
     #[ufunction]
     fn take_bell(&self, this: This<Self>, object: Obj<Object>) -> String {
         let bell = this.zcall_any::<_, Obj<Bell>>("ex:/lend", (object,));
-        told(bell.and_then(|bell| this.get(bell)).map(|bell| bell.class_path()))
+        format_result(bell.and_then(|bell| this.get(bell)).map(|bell| bell.class_path()))
     }
 
     /// Sets the reference to an object from the host if it has the interface.
@@ -89,6 +89,6 @@ impl Ringer {
     }
 }
 
-fn told(outcome: Result<String, CallError>) -> String {
+fn format_result(outcome: Result<String, CallError>) -> String {
     outcome.unwrap_or_else(|error| error.to_string())
 }

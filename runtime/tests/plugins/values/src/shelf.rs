@@ -210,9 +210,9 @@ fn writes_to(other: This<'_, Shelf>) -> Vec<String> {
         ("set an optional", other.best().try_set(1.0).err()),
         ("set a text", other.title().try_set("x").err()),
     ];
-    let told = all
+    let failed = all
         .into_iter()
         .filter(|(_, error)| error.as_ref().is_none_or(|error| error.kind() != FailureKind::DURING_REBUILD));
-    let wrong: Vec<_> = told.map(|(what, error)| format!("{what}: {error:?}")).collect();
+    let wrong: Vec<_> = failed.map(|(what, error)| format!("{what}: {error:?}")).collect();
     if wrong.is_empty() { vec!["all".to_owned()] } else { wrong }
 }

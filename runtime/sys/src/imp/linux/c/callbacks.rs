@@ -44,7 +44,7 @@ impl<F> Promised<F> {
 }
 
 impl Promised<Destructor> {
-    pub(in crate::imp::linux) fn place(&self) -> usize {
+    pub(in crate::imp::linux) fn address(&self) -> usize {
         self.function as usize
     }
 
@@ -80,7 +80,7 @@ impl OfValues {
         Self(destructor)
     }
 
-    pub(in crate::imp::linux) fn place(self) -> usize {
+    pub(in crate::imp::linux) fn address(self) -> usize {
         self.0 as usize
     }
 

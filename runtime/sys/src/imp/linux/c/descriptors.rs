@@ -50,7 +50,7 @@ impl Command {
     }
 }
 
-pub(in crate::imp::linux) fn ask(fd: c_int, command: Command, argument: c_int) -> c_int {
+pub(in crate::imp::linux) fn control(fd: c_int, command: Command, argument: c_int) -> c_int {
     // SAFETY: each `Command` takes and returns a number, and the C library rejects invalid descriptors.
     unsafe { libc::fcntl(fd, command.number(), argument) }
 }
@@ -63,7 +63,7 @@ pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, le
     usize::try_from(written).ok()
 }
 
-pub(in crate::imp::linux) fn forget_asker(queue: c_int) {
+pub(in crate::imp::linux) fn forget_requester(queue: c_int) {
     // SAFETY: without an event the C library takes a number, and rejects one that is not a queue.
     unsafe { c_mq_notify(queue, std::ptr::null()) };
 }

@@ -74,8 +74,8 @@ pub(in crate::imp::linux) fn own_short_name() -> [u8; 16] {
 pub(in crate::imp::linux) fn robust_list(tid: i32) -> Option<(usize, usize)> {
     let (mut head, mut len) = (0_usize, 0_usize);
     // SAFETY: the kernel writes a word to each of the two variables, and fails for an invalid thread.
-    let asked = unsafe { libc::syscall(libc::SYS_get_robust_list, c_long::from(tid), &raw mut head, &raw mut len) };
-    (asked == 0).then_some((head, len))
+    let result = unsafe { libc::syscall(libc::SYS_get_robust_list, c_long::from(tid), &raw mut head, &raw mut len) };
+    (result == 0).then_some((head, len))
 }
 
 /// Deletes a timer by the kernel's id. Returns `false` if it does not exist.
@@ -101,12 +101,12 @@ pub(in crate::imp::linux) fn child(pid: i32) -> Child {
     let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: the kernel writes a record to `info` or leaves it zeroed, which is a valid record; and the fields that are read exist
     // in the record of a child.
-    let (asked, of, status, code) = unsafe {
-        let asked = libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), how);
+    let (result, of, status, code) = unsafe {
+        let result = libc::waitid(libc::P_PID, pid as libc::id_t, info.as_mut_ptr(), how);
         let info = info.assume_init();
-        (asked, info.si_pid(), info.si_status(), info.si_code)
+        (result, info.si_pid(), info.si_status(), info.si_code)
     };
-    match (asked, of == pid) {
+    match (result, of == pid) {
         (0, true) => Child::Ended { status, by_signal: code != libc::CLD_EXITED },
         (0, false) => Child::Runs,
         _ => Child::Unknown,

@@ -97,14 +97,14 @@ impl Variable {
         VARIABLES.iter().filter_map(|name| Some(Self(loader::address_of(name)?.expose_provenance())))
     }
 
-    pub(in crate::imp::linux) fn place(self) -> usize {
+    pub(in crate::imp::linux) fn address(self) -> usize {
         self.0
     }
 
-    pub(in crate::imp::linux) fn put_back(self, address: usize) {
+    pub(in crate::imp::linux) fn restore(self, address: usize) {
         // SAFETY: the C library or the program has a variable of one word there for the lifetime of the process.
-        let place = unsafe { &*ptr::with_exposed_provenance::<AtomicUsize>(self.0) };
-        place.store(address, Ordering::SeqCst);
+        let variable = unsafe { &*ptr::with_exposed_provenance::<AtomicUsize>(self.0) };
+        variable.store(address, Ordering::SeqCst);
     }
 }
 
@@ -113,11 +113,11 @@ pub(in crate::imp::linux) fn environment() -> usize {
 }
 
 /// Sets the environment to a permanent array of strings that ends with null.
-pub(in crate::imp::linux) fn set_environment(row: &'static mut [*mut c_char]) {
-    let place = &raw mut environ;
-    let first = row.as_mut_ptr();
+pub(in crate::imp::linux) fn set_environment(array: &'static mut [*mut c_char]) {
+    let variable = &raw mut environ;
+    let first = array.as_mut_ptr();
     // SAFETY: the C library has a variable there, which code that sets the environment may write.
-    unsafe { place.write_volatile(first) };
+    unsafe { variable.write_volatile(first) };
 }
 
 /// Sets an environment variable. The C library replaces the entry without reading the old value.

@@ -50,10 +50,12 @@ impl Listed<'_> {
     }
 
     /// Reads a zero-terminated string; empty on failure.
-    pub(in crate::imp::linux) fn text(&self, address: usize) -> Vec<u8> {
+    pub(in crate::imp::linux) fn string(&self, address: usize) -> Vec<u8> {
         match self.bytes(address) {
-            Some(bytes) => CStr::from_bytes_until_nul(bytes).map(|text| text.to_bytes().to_vec()).unwrap_or_default(),
-            None => peek::text(address, LONGEST_NAME).unwrap_or_default(),
+            Some(bytes) => {
+                CStr::from_bytes_until_nul(bytes).map(|string| string.to_bytes().to_vec()).unwrap_or_default()
+            }
+            None => peek::string(address, LONGEST_NAME).unwrap_or_default(),
         }
     }
 

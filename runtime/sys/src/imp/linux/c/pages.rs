@@ -10,8 +10,8 @@ use std::ptr;
 pub(in crate::imp::linux) fn fresh(len: usize, rights: c_int) -> *mut c_void {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a private mapping at an address of the kernel's choice affects no memory in use.
-    let given = unsafe { libc::mmap(ptr::null_mut(), len, rights, flags, -1, 0) };
-    if given == libc::MAP_FAILED { ptr::null_mut() } else { given }
+    let actual = unsafe { libc::mmap(ptr::null_mut(), len, rights, flags, -1, 0) };
+    if actual == libc::MAP_FAILED { ptr::null_mut() } else { actual }
 }
 
 /// Inaccessible pages that prevent other mappings until the drop.
@@ -19,20 +19,20 @@ pub(in crate::imp::linux) struct Reserved(Range<usize>);
 
 impl Reserved {
     /// Reserves whole pages; `None` if anything is mapped there.
-    pub(in crate::imp::linux) fn at(place: Range<usize>) -> Option<Self> {
-        let wanted = ptr::without_provenance_mut::<c_void>(place.start);
+    pub(in crate::imp::linux) fn at(range: Range<usize>) -> Option<Self> {
+        let requested = ptr::without_provenance_mut::<c_void>(range.start);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
         // SAFETY: the kernel maps this address only if it is free; a kernel that does not support the flag may choose another
         // address, which is then unmapped.
-        let is_taken = unsafe {
-            let given = libc::mmap(wanted, place.len(), libc::PROT_NONE, flags, -1, 0);
-            if given != libc::MAP_FAILED && given != wanted {
-                libc::munmap(given, place.len());
+        let is_reserved = unsafe {
+            let actual = libc::mmap(requested, range.len(), libc::PROT_NONE, flags, -1, 0);
+            if actual != libc::MAP_FAILED && actual != requested {
+                libc::munmap(actual, range.len());
             }
-            given == wanted
+            actual == requested
         };
         // Not `then_some`: a value created and dropped eagerly would unmap existing memory.
-        is_taken.then(|| Self(place))
+        is_reserved.then(|| Self(range))
     }
 }
 
@@ -45,29 +45,29 @@ impl Drop for Reserved {
 
 /// Whole readable and writable pages between inaccessible pages.
 #[derive(Debug)]
-pub(in crate::imp::linux) struct Walled {
+pub(in crate::imp::linux) struct GuardedPages {
     all: *mut c_void,
     wall: usize,
     len: usize,
 }
 
 // SAFETY: the pages belong to this value only, independent of threads.
-unsafe impl Send for Walled {}
+unsafe impl Send for GuardedPages {}
 // SAFETY: a shared reference provides addresses only.
-unsafe impl Sync for Walled {}
+unsafe impl Sync for GuardedPages {}
 
-impl Walled {
+impl GuardedPages {
     /// Maps pages for `size` bytes, with at least `wall` inaccessible bytes on each side.
     pub(in crate::imp::linux) fn new(size: usize, wall: usize) -> io::Result<Self> {
         let page = rustix::param::page_size();
         let (wall, len) = (wall.next_multiple_of(page), size.max(1).next_multiple_of(page));
         let all = len.checked_add(2 * wall).ok_or(io::ErrorKind::OutOfMemory)?;
-        let given = fresh(all, libc::PROT_NONE);
-        if given.is_null() {
+        let actual = fresh(all, libc::PROT_NONE);
+        if actual.is_null() {
             return Err(io::Error::last_os_error());
         }
-        let walled = Self { all: given, wall, len };
-        let (body, rights) = (given.wrapping_byte_add(wall), libc::PROT_READ | libc::PROT_WRITE);
+        let walled = Self { all: actual, wall, len };
+        let (body, rights) = (actual.wrapping_byte_add(wall), libc::PROT_READ | libc::PROT_WRITE);
         // SAFETY: the pages were mapped just now, for this value alone.
         if unsafe { libc::mprotect(body, len, rights) } != 0 {
             return Err(io::Error::last_os_error());
@@ -89,7 +89,7 @@ impl Walled {
     }
 }
 
-impl Drop for Walled {
+impl Drop for GuardedPages {
     fn drop(&mut self) {
         // SAFETY: the pages were mapped for this value, whose borrows have ended.
         unsafe { libc::munmap(self.all, self.len + 2 * self.wall) };
@@ -103,12 +103,12 @@ mod tests {
     #[test]
     fn occupied_addresses_are_not_reserved_and_stay_mapped() {
         // Address that is unused by default on this platform.
-        let place = 0x3000_0000_0000..0x3000_0000_2000_usize;
-        let reserved = Reserved::at(place.clone()).expect("it is free");
+        let range = 0x3000_0000_0000..0x3000_0000_2000_usize;
+        let reserved = Reserved::at(range.clone()).expect("it is free");
         for _ in 0..2 {
-            assert!(Reserved::at(place.clone()).is_none(), "it is taken");
+            assert!(Reserved::at(range.clone()).is_none(), "it is taken");
         }
         drop(reserved);
-        assert!(Reserved::at(place).is_some(), "it is free again");
+        assert!(Reserved::at(range).is_some(), "it is free again");
     }
 }

@@ -45,23 +45,23 @@ pub(in crate::imp::linux) fn word(address: usize) -> Option<usize> {
 }
 
 /// Returns the zero-terminated string of at most `most` bytes, without the zero.
-pub(in crate::imp::linux) fn text(address: usize, most: usize) -> Option<Vec<u8>> {
-    let mut text = Vec::new();
-    while text.len() < most {
+pub(in crate::imp::linux) fn string(address: usize, most: usize) -> Option<Vec<u8>> {
+    let mut string = Vec::new();
+    while string.len() < most {
         // Reads up to the end of a page, because the next one may be unmapped.
-        let at = address.checked_add(text.len())?;
+        let at = address.checked_add(string.len())?;
         let mut piece = [0; 256];
-        let room = piece.len().min(4096 - at % 4096).min(most - text.len());
+        let room = piece.len().min(4096 - at % 4096).min(most - string.len());
         let read = read(at, &mut piece[..room]);
         if read == 0 {
             return None;
         }
         match piece[..read].iter().position(|byte| *byte == 0) {
             Some(end) => {
-                text.extend_from_slice(&piece[..end]);
-                return Some(text);
+                string.extend_from_slice(&piece[..end]);
+                return Some(string);
             }
-            None => text.extend_from_slice(&piece[..read]),
+            None => string.extend_from_slice(&piece[..read]),
         }
     }
     None
@@ -76,16 +76,16 @@ pub(in crate::imp::linux) fn words(bytes: &[u8]) -> impl Iterator<Item = usize> 
 mod tests {
     use std::ptr;
 
-    use super::{read, text, through_the_file, word};
+    use super::{read, string, through_the_file, word};
 
     #[test]
     fn mapped_memory_is_read_and_unmapped_memory_causes_no_fault() {
         let value = 0x1234_5678_9abc_usize;
         assert_eq!(word(ptr::from_ref(&value).addr()), Some(value));
-        assert_eq!(text(c"a text".as_ptr().addr(), 100), Some(b"a text".to_vec()));
-        assert_eq!(text(c"a text".as_ptr().addr(), 6), None);
+        assert_eq!(string(c"a text".as_ptr().addr(), 100), Some(b"a text".to_vec()));
+        assert_eq!(string(c"a text".as_ptr().addr(), 6), None);
         for nothing in [0, 8, usize::MAX - 7] {
-            assert_eq!((word(nothing), text(nothing, 100)), (None, None), "{nothing:#x}");
+            assert_eq!((word(nothing), string(nothing, 100)), (None, None), "{nothing:#x}");
         }
     }
 
@@ -104,7 +104,7 @@ mod tests {
             assert_eq!(read(pages.addr() + 4096 - 16, &mut bytes), 16);
             assert_eq!(read(pages.addr() + 4096, &mut bytes), 0);
         }
-        assert_eq!(text(pages.addr() + 4095, 100), Some(Vec::new()));
+        assert_eq!(string(pages.addr() + 4095, 100), Some(Vec::new()));
         // SAFETY: this test has mapped the page, and no other code has its address.
         unsafe { libc::munmap(pages, 4096) };
     }

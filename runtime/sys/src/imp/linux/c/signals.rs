@@ -8,7 +8,7 @@ use std::mem::{self, MaybeUninit};
 use std::ptr;
 
 use super::kernel::errno;
-use crate::ledger::disposition::Wish;
+use crate::ledger::disposition::Disposition;
 
 /// Exclusive upper bound of signal numbers, which start at 1.
 pub(in crate::imp::linux) const COUNT: usize = 65;
@@ -37,11 +37,11 @@ pub(in crate::imp::linux) fn is_ours(signal: c_int) -> bool {
     (1..32).contains(&signal) && ![libc::SIGKILL, libc::SIGSTOP].contains(&signal) || real_time.contains(&signal)
 }
 
-pub(in crate::imp::linux) fn wish(action: &libc::sigaction) -> Wish {
+pub(in crate::imp::linux) fn disposition(action: &libc::sigaction) -> Disposition {
     match action.sa_sigaction {
-        libc::SIG_DFL => Wish::Default,
-        libc::SIG_IGN => Wish::Ignore,
-        _ => Wish::Handle,
+        libc::SIG_DFL => Disposition::Default,
+        libc::SIG_IGN => Disposition::Ignore,
+        _ => Disposition::Handle,
     }
 }
 
@@ -170,7 +170,7 @@ pub(in crate::imp::linux) fn bit(signal: c_int) -> u64 {
     if (1..COUNT as c_int).contains(&signal) { 1 << (signal - 1) } else { 0 }
 }
 
-pub(in crate::imp::linux) fn in_words(signal: c_int) -> String {
+pub(in crate::imp::linux) fn signal_name(signal: c_int) -> String {
     const NAMES: [&str; 31] = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
         "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF",

@@ -172,12 +172,12 @@ mod tests {
     fn used_blocks_are_distinguished_from_free_ones() {
         for size in [1usize, 24, 25, 100, 1_000, 5_000, 200_000, 3_000_000] {
             // Other tests may reuse the freed block first or change the next one, and the search itself may allocate a block.
-            assert!((0..20).any(|_| is_told(size)), "freed, of {size}");
+            assert!((0..20).any(|_| is_recognized(size)), "freed, of {size}");
         }
     }
 
     /// Checks that blocks are recognized, and that a freed one is not.
-    fn is_told(size: usize) -> bool {
+    fn is_recognized(size: usize) -> bool {
         // Keeps every second block, so that the freed ones have no free neighbors. Zeroed, because memory of an ended thread may
         // contain the mark of a freed block.
         let mut blocks: [_; 16] = std::array::from_fn(|_| Block::zeroed(size));

@@ -69,11 +69,11 @@ pub(super) fn free_lists(object: &Object) -> Option<Range<usize>> {
 
 /// Finds the bins among words that begin at `start`.
 fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
-    let leads_to_itself = |(at, pair): (usize, &[usize])| {
+    let refers_to_itself = |(at, pair): (usize, &[usize])| {
         let address = start + at * WORD;
         (pair[0] == pair[1] && pair[0] == address.wrapping_sub(PAIR)).then_some(address)
     };
-    let empty: Vec<_> = words.windows(2).enumerate().filter_map(leads_to_itself).collect();
+    let empty: Vec<_> = words.windows(2).enumerate().filter_map(refers_to_itself).collect();
     let (first, last) = (*empty.first()?, *empty.last()?);
     // The last bin holds blocks larger than most programs ever free; the first one recently freed blocks.
     let begin = first.min(last.saturating_sub((BINS - 1) * PAIR)).saturating_sub(BEFORE_BINS);

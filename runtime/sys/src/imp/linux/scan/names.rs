@@ -30,7 +30,7 @@ impl Files {
     }
 
     /// Formats an address of the file as symbol or section with offset.
-    pub(super) fn place(&mut self, path: &Path, address: u64) -> String {
+    pub(super) fn location(&mut self, path: &Path, address: u64) -> String {
         let behind = |name: &str, start: u64| match address - start {
             0 => name.to_owned(),
             offset => format!("{name}+{offset:#x}"),

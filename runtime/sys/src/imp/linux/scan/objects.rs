@@ -80,8 +80,8 @@ pub(super) fn mapped() -> Vec<Object> {
 /// dynamic table, initial values of thread-locals, and the entry and exit functions of old C runtimes.
 fn for_loader(listed: &Listed<'_>) -> Vec<Range<usize>> {
     let part = |kind| listed.of_kind(kind).map(|header| listed.range(header)).next();
-    let value = |wanted: DynamicTag| listed.dynamic().find(|(tag, _)| *tag == wanted).map(|(_, value)| value);
-    let address = |wanted| value(wanted).map(|at| listed.address(at));
+    let value = |expected: DynamicTag| listed.dynamic().find(|(tag, _)| *tag == expected).map(|(_, value)| value);
+    let address = |tag| value(tag).map(|at| listed.address(at));
     let tables = part(libc::PT_LOAD).map(|first| {
         let end = |(start, len): (DynamicTag, DynamicTag)| {
             address(start)?.checked_add(value(len)?).filter(|end| first.contains(end))
@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn the_program_and_the_c_library_have_variables() {
         let objects = mapped();
-        for wanted in ["the program", "libc.so.6"] {
-            let object = objects.iter().find(|object| object.name() == wanted).expect("it is mapped");
+        for name in ["the program", "libc.so.6"] {
+            let object = objects.iter().find(|object| object.name() == name).expect("it is mapped");
             assert!(!object.variables.is_empty() && object.dynamic.is_some(), "{object:?}");
         }
         assert_eq!(objects.iter().filter(|object| object.is_program()).count(), 1);

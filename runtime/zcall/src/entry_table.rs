@@ -9,7 +9,7 @@ use crate::numbered::Numbered;
 
 /// Entries of one sign, indexed by the absolute value of the handle.
 #[derive(Default)]
-pub(super) struct Row {
+pub(super) struct EntryTable {
     /// All numbers below the next one have been assigned.
     entries: Numbered<Rc<Callee>>,
 }
@@ -18,27 +18,27 @@ pub(super) struct Row {
 pub(super) enum Found<'a> {
     Alive(&'a Rc<Callee>),
     Dead,
-    NeverGiven,
+    NeverAssigned,
 }
 
-impl Row {
+impl EntryTable {
     #[inline]
     pub(super) fn find(&self, number: u64) -> Found<'_> {
         match self.entries.get(number) {
             Some(entry) => Found::Alive(entry),
-            None if number <= self.given() => Found::Dead,
-            None => Found::NeverGiven,
+            None if number <= self.assigned() => Found::Dead,
+            None => Found::NeverAssigned,
         }
     }
 
     pub(super) fn push(&mut self, entry: Rc<Callee>) -> u64 {
-        let number = self.given() + 1;
+        let number = self.assigned() + 1;
         self.entries.insert(number, entry);
         number
     }
 
     /// Number of handles assigned so far; the first one is 1.
-    pub(super) fn given(&self) -> u64 {
+    pub(super) fn assigned(&self) -> u64 {
         self.entries.next().saturating_sub(1)
     }
 

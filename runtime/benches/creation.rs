@@ -17,7 +17,7 @@ const ROUND: u64 = 1_000;
 
 const CLASS: &str = "/Script/Game.Walker";
 
-fn birth(criterion: &mut Criterion) {
+fn creation(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("birth");
     group.throughput(Throughput::Elements(ROUND));
     group.bench_function("box_and_slotmap", |bencher| bencher.iter_custom(time_boxes));
@@ -71,5 +71,5 @@ fn time(
     elapsed
 }
 
-criterion_group! { name = benches; config = support::config(); targets = birth }
+criterion_group! { name = benches; config = support::config(); targets = creation }
 criterion_main!(benches);

@@ -31,7 +31,7 @@ impl Image {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Book {
+pub(super) struct ImageLog {
     stages: Vec<PathBuf>,
     /// Current and pending images, by copy.
     here: BTreeMap<PathBuf, Image>,
@@ -41,7 +41,7 @@ pub(super) struct Book {
     written: usize,
 }
 
-impl Book {
+impl ImageLog {
     /// Adds a folder of copies. Like all these methods, returns the line to write.
     pub(super) fn stage(&mut self, folder: &Path) -> String {
         self.stages.push(folder.to_owned());
@@ -89,12 +89,12 @@ impl Book {
     /// Returns the complete content of the file; drops folders for which `is_there` returns `false`.
     pub(super) fn whole(&mut self, is_there: impl Fn(&Path) -> bool) -> String {
         self.stages.retain(|folder| is_there(folder));
-        let mut text = format!("forgotten {} .\n", self.forgotten);
-        text.extend(self.stages.iter().map(|folder| stage_line(folder)));
+        let mut content = format!("forgotten {} .\n", self.forgotten);
+        content.extend(self.stages.iter().map(|folder| stage_line(folder)));
         // Unmapped images precede the current ones, which were mapped later.
-        text.extend(self.gone.iter().chain(self.here.values()).flat_map(Image::lines));
-        self.written = text.lines().count();
-        text
+        content.extend(self.gone.iter().chain(self.here.values()).flat_map(Image::lines));
+        self.written = content.lines().count();
+        content
     }
 
     fn line(&mut self, line: String) -> String {
@@ -112,16 +112,16 @@ fn of_path(path: &Path) -> String {
 }
 
 fn escaped(bytes: &[u8]) -> String {
-    let mut word = String::with_capacity(bytes.len());
+    let mut escaped = String::with_capacity(bytes.len());
     for byte in bytes {
         match byte {
             b'\\' | 0..=b' ' | 0x7f.. => {
-                let _infallible = write!(word, "\\{byte:02x}");
+                let _infallible = write!(escaped, "\\{byte:02x}");
             }
-            _ => word.push(char::from(*byte)),
+            _ => escaped.push(char::from(*byte)),
         }
     }
-    word
+    escaped
 }
 
 #[cfg(test)]
@@ -129,7 +129,7 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::time::Duration;
 
-    use super::{Book, MOST_GONE, SLACK, escaped};
+    use super::{ImageLog, MOST_GONE, SLACK, escaped};
 
     fn copy(number: usize) -> PathBuf {
         PathBuf::from(format!("/tmp/s/cube.{number}.so"))
@@ -137,42 +137,42 @@ mod tests {
 
     #[test]
     fn each_note_is_a_single_line_for_any_names() {
-        let mut book = Book::default();
-        let strange = Path::new("/tmp/a b\n\\c");
-        assert_eq!(book.stage(strange), "stage /tmp/a\\20b\\0a\\5cc .\n");
-        assert_eq!(book.module(3, "cube gone 1", strange), "module 3 cube\\20gone\\201 /tmp/a\\20b\\0a\\5cc .\n");
+        let mut log = ImageLog::default();
+        let unusual = Path::new("/tmp/a b\n\\c");
+        assert_eq!(log.stage(unusual), "stage /tmp/a\\20b\\0a\\5cc .\n");
+        assert_eq!(log.module(3, "cube gone 1", unusual), "module 3 cube\\20gone\\201 /tmp/a\\20b\\0a\\5cc .\n");
         let ranges = [0x7000..0x8000, 0x9000..0xa001];
-        assert_eq!(book.mapped(Path::new("/x"), &ranges), "mapped /x 7000-8000 9000-a001 .\n");
-        assert_eq!(book.gone(Path::new("/x"), Duration::from_millis(1500)).unwrap(), "gone 1500 /x .\n");
-        assert_eq!(book.gone(Path::new("/x"), Duration::ZERO), None, "it goes once");
+        assert_eq!(log.mapped(Path::new("/x"), &ranges), "mapped /x 7000-8000 9000-a001 .\n");
+        assert_eq!(log.gone(Path::new("/x"), Duration::from_millis(1500)).unwrap(), "gone 1500 /x .\n");
+        assert_eq!(log.gone(Path::new("/x"), Duration::ZERO), None, "it goes once");
         assert_eq!(escaped("ü".as_bytes()), "\\c3\\bc");
         assert_eq!(escaped(b""), "");
     }
 
     #[test]
     fn the_file_stays_short_over_a_hundred_thousand_reloads() {
-        let mut book = Book::default();
+        let mut log = ImageLog::default();
         let stays = Path::new("/tmp/s/stays.so");
         let mut file =
-            [book.stage(Path::new("/tmp/s")), book.stage(Path::new("/tmp/old")), book.module(1, "stays", stays)];
+            [log.stage(Path::new("/tmp/s")), log.stage(Path::new("/tmp/old")), log.module(1, "stays", stays)];
         let mut file = file.each_mut().map(std::mem::take).concat();
         let mut longest = 0;
         let mut rewritten = 0;
         for reload in 0..100_000 {
-            file += &book.module(reload as u64, "cube", &copy(reload));
-            file += &book.mapped(&copy(reload), &[0x7000..0x8000, 0x9000..0xa000]);
+            file += &log.module(reload as u64, "cube", &copy(reload));
+            file += &log.mapped(&copy(reload), &[0x7000..0x8000, 0x9000..0xa000]);
             if let Some(last) = reload.checked_sub(1) {
-                file += &book.gone(&copy(last), Duration::from_millis(last as u64)).unwrap();
+                file += &log.gone(&copy(last), Duration::from_millis(last as u64)).unwrap();
             }
-            if book.is_long() {
+            if log.is_long() {
                 rewritten += 1;
-                file = book.whole(|folder| folder != Path::new("/tmp/old"));
+                file = log.whole(|folder| folder != Path::new("/tmp/old"));
             }
             longest = longest.max(file.lines().count());
         }
         assert!(longest <= 2 * (3 * MOST_GONE + 4) + SLACK + 4, "{longest} lines");
         assert!(rewritten < 1_000, "rewritten {rewritten} times: that costs more than it saves");
-        let whole = book.whole(|folder| folder != Path::new("/tmp/old"));
+        let whole = log.whole(|folder| folder != Path::new("/tmp/old"));
         assert!(
             whole.contains("stage /tmp/s .\n") && !whole.contains("/tmp/old"),
             "folders that are gone are left out"
@@ -183,26 +183,26 @@ mod tests {
             whole.contains("gone 99998 /tmp/s/cube.99998.so .\n")
                 && whole.contains("cube.99999.so 7000-8000 9000-a000 .\n")
         );
-        assert_eq!(book.gone.len(), MOST_GONE);
+        assert_eq!(log.gone.len(), MOST_GONE);
     }
 
     #[test]
     fn unloaded_images_are_listed_before_loaded_ones() {
-        let mut book = Book::default();
+        let mut log = ImageLog::default();
         for number in [1, 2] {
-            book.module(number, "cube", &copy(number as usize));
+            log.module(number, "cube", &copy(number as usize));
         }
-        assert!(book.gone(&copy(2), Duration::ZERO).is_some());
-        let whole = book.whole(|_| true);
+        assert!(log.gone(&copy(2), Duration::ZERO).is_some());
+        let whole = log.whole(|_| true);
         let at = |line: &str| whole.find(line).expect("it is listed");
         assert!(at("gone 0 /tmp/s/cube.2.so .") < at("module 1 cube"), "{whole}");
     }
 
     #[test]
     fn images_that_failed_to_map_are_forgotten_too() {
-        let mut book = Book::default();
-        book.module(7, "broken", &copy(7));
-        assert!(book.gone(&copy(7), Duration::ZERO).is_some());
-        assert!(book.here.is_empty());
+        let mut log = ImageLog::default();
+        log.module(7, "broken", &copy(7));
+        assert!(log.gone(&copy(7), Duration::ZERO).is_some());
+        assert!(log.here.is_empty());
     }
 }

@@ -23,19 +23,19 @@ use crate::ledger::repair::Repair;
 pub(super) const REPAIR: Repair = Repair {
     name: "a mapping past the hooks",
     is_mapped: |image, _| {
-        let mut living = lock(&LIVING);
-        living.retain(|ledger| ledger.strong_count() > 0);
-        living.push(Arc::downgrade(image));
+        let mut ledgers = lock(&LEDGERS);
+        ledgers.retain(|ledger| ledger.strong_count() > 0);
+        ledgers.push(Arc::downgrade(image));
     },
-    leaves: |image| {
+    before_close: |image| {
         let own = [image.records.pages.all(), c_heap::all(image.owner())].concat();
-        image.records.strays.look(image.records.code(), &own);
+        image.records.untracked.record(image.records.code(), &own);
     },
-    free: |gone, report| (report.maps_unknown, report.maps_unknown_bytes) = gone.image.records.strays.left(),
+    free: |gone, report| (report.maps_unknown, report.maps_unknown_bytes) = gone.image.records.untracked.remaining(),
     ..Repair::NONE
 };
 
-const MOST_SEEN: usize = 16 << 20;
+const MOST_SEARCHED: usize = 16 << 20;
 
 const PIECE: usize = 64 * 1024;
 
@@ -45,35 +45,35 @@ const PAGE: usize = 4096;
 /// Size and alignment of the C library's thread arenas.
 const ARENA: usize = 64 << 20;
 
-static LIVING: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
+static LEDGERS: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
 
-pub(super) struct Strays {
+pub(super) struct Untracked {
     /// Mappings from before the image; `None` if unknown.
     before: Option<Vec<Range<usize>>>,
     /// Untracked mappings referenced by the image's memory just before it was closed.
-    led_to: Mutex<Vec<Range<usize>>>,
+    referenced: Mutex<Vec<Range<usize>>>,
 }
 
-impl Strays {
+impl Untracked {
     pub(super) fn new(maps: Option<&Maps>) -> Self {
         // Memory of the C library is excluded, because it is reused: a block may be freed and replaced by an image's mapping.
         let maps = maps.filter(|maps| maps.is_short());
-        let before = maps.map(|maps| asked_for(&maps.all().collect::<Vec<_>>(), &[], peek::word));
-        Self { before, led_to: Mutex::default() }
+        let before = maps.map(|maps| requested(&maps.all().collect::<Vec<_>>(), &[], peek::word));
+        Self { before, referenced: Mutex::default() }
     }
 
     /// Records the untracked mappings referenced by the image's segments and other memory, while these are readable.
-    fn look(&self, segments: &[Range<usize>], own: &[Range<usize>]) {
+    fn record(&self, segments: &[Range<usize>], own: &[Range<usize>]) {
         let Some((before, maps)) = self.before.as_ref().zip(Maps::read_short()) else { return };
         let list: Vec<_> = maps.all().collect();
         if !is_of_the_c_library(ptr::from_ref(self).addr(), &list, peek::word) {
             return;
         }
         let mut known = before.clone();
-        let living: Vec<_> = lock(&LIVING).iter().filter_map(Weak::upgrade).collect();
-        known.extend(living.iter().flat_map(|ledger| ledger.records.own_pages()));
+        let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
+        known.extend(ledgers.iter().flat_map(|ledger| ledger.records.own_pages()));
         // Dropped without the lock: any of them may be the last reference.
-        drop(living);
+        drop(ledgers);
         let fresh = fresh(&list, &known, peek::word, peek::read);
         if fresh.is_empty() {
             return;
@@ -81,18 +81,18 @@ impl Strays {
         let is_own = |range: &Range<usize>| segments.iter().any(|own| own.start <= range.start && range.end <= own.end);
         let variables = list.iter().filter(|mapped| mapped.is_writable() && is_own(&mapped.range));
         let seen = variables.map(|mapped| mapped.range.clone()).chain(own.iter().cloned());
-        *lock(&self.led_to) = led_to(seen, fresh);
+        *lock(&self.referenced) = referenced(seen, fresh);
     }
 
     /// Returns the number and bytes of the recorded mappings that remain after the image was unmapped.
-    fn left(&self) -> (u64, u64) {
-        let led_to = std::mem::take(&mut *lock(&self.led_to));
-        if led_to.is_empty() {
+    fn remaining(&self) -> (u64, u64) {
+        let referenced = std::mem::take(&mut *lock(&self.referenced));
+        if referenced.is_empty() {
             return (0, 0);
         }
         let mut there = Ranges::new();
         Maps::read_short().iter().flat_map(Maps::all).for_each(|mapped| there.insert(mapped.range));
-        let parts: Vec<_> = led_to.into_iter().flat_map(|range| there.remove(range)).collect();
+        let parts: Vec<_> = referenced.into_iter().flat_map(|range| there.remove(range)).collect();
         (parts.len() as u64, parts.iter().map(|part| part.len() as u64).sum())
     }
 }
@@ -100,8 +100,8 @@ impl Strays {
 /// Returns memory mapped by neither the C library nor an image, such as that of separate allocators in a library or the program.
 /// Empty if the system does not list mappings.
 pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
-    let living: Vec<_> = lock(&LIVING).iter().filter_map(Weak::upgrade).collect();
-    let images = living.iter().flat_map(|ledger| ledger.records.own_pages());
+    let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
+    let images = ledgers.iter().flat_map(|ledger| ledger.records.own_pages());
     let known: Vec<_> = images.chain(own.iter().cloned()).collect();
     let mut found = Ranges::new();
     let maps = Maps::read_short();
@@ -124,12 +124,12 @@ fn fresh(
     word: impl Fn(usize) -> Option<usize>,
     read: impl Fn(usize, &mut [u8]) -> usize,
 ) -> Vec<Range<usize>> {
-    let asked_for = asked_for(list, known, word);
-    asked_for.into_iter().filter(|part| !is_stack(part, &read)).collect()
+    let requested = requested(list, known, word);
+    requested.into_iter().filter(|part| !is_stack(part, &read)).collect()
 }
 
 /// Returns the parts of memory that are unknown and are neither blocks nor arenas of the C library.
-fn asked_for(list: &[Mapped<'_>], known: &[Range<usize>], word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
+fn requested(list: &[Mapped<'_>], known: &[Range<usize>], word: impl Fn(usize) -> Option<usize>) -> Vec<Range<usize>> {
     let mut all = Ranges::new();
     let memory = || list.iter().filter(|mapped| is_memory(mapped));
     memory().for_each(|mapped| all.insert(mapped.range.clone()));
@@ -199,33 +199,33 @@ fn is_stack(range: &Range<usize>, read: impl Fn(usize, &mut [u8]) -> usize) -> b
     let mut bytes = [0; RECORD];
     let room = RECORD.min(range.end.saturating_sub(first));
     let read = read(first, &mut bytes[..room]);
-    let places = (first..).step_by(ALIGNED).zip(bytes[..read].chunks_exact(ALIGNED));
-    places
+    let blocks = (first..).step_by(ALIGNED).zip(bytes[..read].chunks_exact(ALIGNED));
+    blocks
         .into_iter()
         .any(|(at, record)| [0, 2 * WORD].iter().all(|field| record[*field..][..WORD] == at.to_ne_bytes()))
 }
 
 /// Returns the ranges that a word of the searched memory refers to.
-fn led_to(seen: impl Iterator<Item = Range<usize>>, mut fresh: Vec<Range<usize>>) -> Vec<Range<usize>> {
+fn referenced(seen: impl Iterator<Item = Range<usize>>, mut fresh: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut bytes = vec![0; PIECE];
-    let mut left = MOST_SEEN;
+    let mut remaining = MOST_SEARCHED;
     for range in seen {
         let mut at = range.start.next_multiple_of(WORD);
-        while at < range.end && left > 0 && !fresh.is_empty() {
-            let wanted = PIECE.min(range.end - at).min(left);
-            let read = peek::read(at, &mut bytes[..wanted]);
-            found.extend(take_led_to(&mut fresh, peek::words(&bytes[..read])));
-            left -= wanted;
+        while at < range.end && remaining > 0 && !fresh.is_empty() {
+            let len = PIECE.min(range.end - at).min(remaining);
+            let read = peek::read(at, &mut bytes[..len]);
+            found.extend(take_referenced(&mut fresh, peek::words(&bytes[..read])));
+            remaining -= len;
             // Skips unreadable pages.
-            at = if read == wanted { at + wanted } else { (at + read + 1).next_multiple_of(PAGE) };
+            at = if read == len { at + len } else { (at + read + 1).next_multiple_of(PAGE) };
         }
     }
     found
 }
 
 /// Removes and returns the ranges that one of the words refers to.
-fn take_led_to(fresh: &mut Vec<Range<usize>>, words: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+fn take_referenced(fresh: &mut Vec<Range<usize>>, words: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let bounds = |fresh: &[Range<usize>]| {
         let (start, end) = (fresh.iter().map(|range| range.start).min(), fresh.iter().map(|range| range.end).max());
@@ -251,7 +251,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::ops::Range;
 
-    use super::{ARENA, Mapped, Maps, fresh, is_memory, is_of_the_c_library, take_led_to};
+    use super::{ARENA, Mapped, Maps, fresh, is_memory, is_of_the_c_library, take_referenced};
 
     fn memory(range: Range<usize>) -> Mapped<'static> {
         Mapped { range, rights: b"rw-p", device: "00:00", inode: "0", name: b"" }
@@ -326,9 +326,9 @@ mod tests {
     fn referenced_ranges_count_once_and_others_not_at_all() {
         let mut fresh = vec![0x1000..0x2000, 0x5000..0x6000, 0x9000..0xa000];
         let words = [0, 0x2000, 0x5fff, 0x5000, 0x9000, usize::MAX];
-        assert_eq!(take_led_to(&mut fresh, words.into_iter()), [0x5000..0x6000, 0x9000..0xa000]);
+        assert_eq!(take_referenced(&mut fresh, words.into_iter()), [0x5000..0x6000, 0x9000..0xa000]);
         assert_eq!(fresh, [0x1000..0x2000]);
-        assert_eq!(take_led_to(&mut Vec::new(), words.into_iter()), []);
+        assert_eq!(take_referenced(&mut Vec::new(), words.into_iter()), []);
     }
 
     #[test]

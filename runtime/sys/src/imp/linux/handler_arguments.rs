@@ -18,7 +18,7 @@ pub(super) fn with(
     context: *mut c_void,
     handle: impl FnOnce(*mut libc::siginfo_t, *mut c_void),
 ) {
-    if is_lent(signal, info.addr(), context.addr()) {
+    if are_provided(signal, info.addr(), context.addr()) {
         return handle(info, context);
     }
     signals::with_record(signal, |record, here| handle(record, here.cast()));
@@ -26,7 +26,7 @@ pub(super) fn with(
 
 /// Checks if the kernel or other code has provided both for this signal. The kernel's are recognized by their addresses, because a
 /// handler may run where further system calls are forbidden.
-fn is_lent(signal: c_int, info: usize, context: usize) -> bool {
+fn are_provided(signal: c_int, info: usize, context: usize) -> bool {
     if info == 0 || context == 0 || !info.is_multiple_of(8) || !context.is_multiple_of(align_of::<usize>()) {
         return false;
     }
@@ -44,29 +44,29 @@ mod tests {
     use std::ptr;
 
     use super::super::c::peek;
-    use super::{RECORD_BEHIND_CONTEXT, is_lent, with};
+    use super::{RECORD_BEHIND_CONTEXT, are_provided, with};
 
     #[test]
     fn only_mapped_records_of_the_signal_are_forwarded() {
         let (context, info) = ([0_usize; 512], [10_usize, 0]);
-        let (place, context) = (ptr::from_ref(&info).addr(), ptr::from_ref(&context).addr());
-        assert!(is_lent(10, place, context));
-        assert!(is_lent(10, 0x4000 + RECORD_BEHIND_CONTEXT, 0x4000), "as the kernel lays them out");
+        let (record, context) = (ptr::from_ref(&info).addr(), ptr::from_ref(&context).addr());
+        assert!(are_provided(10, record, context));
+        assert!(are_provided(10, 0x4000 + RECORD_BEHIND_CONTEXT, 0x4000), "as the kernel lays them out");
         for (signal, info, context) in [
-            (12, place, context),
+            (12, record, context),
             (10, 0, context),
-            (10, place, 0),
+            (10, record, 0),
             (10, 8, context),
-            (10, place, 8),
-            (10, place + 1, context),
+            (10, record, 8),
+            (10, record + 1, context),
         ] {
-            assert!(!is_lent(signal, info, context), "{signal} {info:#x} {context:#x}");
+            assert!(!are_provided(signal, info, context), "{signal} {info:#x} {context:#x}");
         }
-        let (mut told, nothing) = (0, ptr::without_provenance_mut(0x21));
+        let (mut number, nothing) = (0, ptr::without_provenance_mut(0x21));
         with(10, ptr::null_mut(), nothing, |info, context| {
             assert!(!info.is_null() && context != nothing);
-            told = peek::word(info.addr()).expect("a record was passed on") as i32;
+            number = peek::word(info.addr()).expect("a record was passed on") as i32;
         });
-        assert_eq!(told, 10);
+        assert_eq!(number, 10);
     }
 }

@@ -2,7 +2,7 @@
 
 /// Reasons to stay mapped, and the libraries of its imports.
 #[derive(Debug, Default)]
-pub(crate) struct Stays {
+pub(crate) struct Pinning {
     pub(crate) is_marked: bool,
     /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided one of them.
     pub(crate) unique: Vec<String>,

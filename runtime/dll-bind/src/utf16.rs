@@ -17,7 +17,7 @@ pub(crate) fn append(bytes: &mut Vec<u8>, text: &str) {
     }
 }
 
-pub(crate) fn text(units: &[Unit]) -> Result<String, Breach> {
+pub(crate) fn decode(units: &[Unit]) -> Result<String, Breach> {
     let numbers = || units.iter().map(|unit| u16::from_ne_bytes(*unit));
     // A single pass over all units, which the compiler vectorizes.
     if numbers().fold(0, |all, unit| all | unit) < 0x80
@@ -51,7 +51,7 @@ pub(crate) fn up_to_zero(bytes: &[u8]) -> Result<&[Unit], Breach> {
 
 #[cfg(test)]
 mod tests {
-    use super::{append, text, units_of};
+    use super::{append, decode, units_of};
     use crate::breach::Breach;
 
     fn units(text: &str) -> Vec<u8> {
@@ -62,14 +62,14 @@ mod tests {
 
     #[test]
     fn a_string_round_trips_and_an_unpaired_surrogate_is_named() {
-        for one in ["", "a", "abc\u{7f}", "äöü", "\u{80}", "日本語", "a🦀b", "\u{ffff}\u{10ffff}"] {
-            assert_eq!(text(units_of(&units(one))).as_deref(), Ok(one));
+        for expected in ["", "a", "abc\u{7f}", "äöü", "\u{80}", "日本語", "a🦀b", "\u{ffff}\u{10ffff}"] {
+            assert_eq!(decode(units_of(&units(expected))).as_deref(), Ok(expected));
         }
         let crab = units("a🦀");
         let half = u16::from_ne_bytes([crab[2], crab[3]]);
-        assert_eq!(text(&units_of(&crab)[..2]), Err(Breach::NoText { at: 1, unit: half }));
+        assert_eq!(decode(&units_of(&crab)[..2]), Err(Breach::NoText { at: 1, unit: half }));
         let second = units_of(&crab)[2];
         let unit = u16::from_ne_bytes(second);
-        assert_eq!(text(&[second, units_of(&crab)[0]]), Err(Breach::NoText { at: 0, unit }));
+        assert_eq!(decode(&[second, units_of(&crab)[0]]), Err(Breach::NoText { at: 0, unit }));
     }
 }

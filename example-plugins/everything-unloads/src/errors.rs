@@ -1,0 +1,19 @@
+//! Errors that this module found itself, stored until the host reads them.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Adds an error.
+pub(crate) fn add(error: impl Into<String>) {
+    errors().push(error.into());
+}
+
+/// Takes all errors since the last call; empty if there are none.
+pub(crate) fn take() -> String {
+    std::mem::take(&mut *errors()).join("; ")
+}
+
+fn errors() -> MutexGuard<'static, Vec<String>> {
+    ERRORS.lock().unwrap_or_else(PoisonError::into_inner)
+}
