@@ -197,7 +197,7 @@ mod tests {
         for class in ["Object", "Core.Object", "/Script/Core.Object"] {
             assert_eq!(runtime.console(&format!("objects {class}")), "no objects", "{class}");
         }
-        assert!(runtime.console("objects Objekt").contains("no class Objekt"));
+        assert!(runtime.console("objects Objekt").contains("class Objekt not found"));
     }
 
     #[test]

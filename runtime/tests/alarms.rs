@@ -298,7 +298,7 @@ fn a_running_timer_function_is_waited_for_and_named() {
         let host = host(library, |_| ());
         leave(&host, "timer_call_slow");
         let (ticket, report) = blocked(&host);
-        assert!(report.contains("the handler of a timer"), "{report}");
+        assert!(report.contains("of a timer"), "{report}");
         std::fs::write(std::env::var_os("ALARMS_RELEASE").expect("a name"), "").expect("a file");
         end(&host, &ticket);
     });

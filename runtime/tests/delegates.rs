@@ -441,7 +441,7 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
     host.objects().destroy(other.handle());
     host.collection().collect().expect("a safe point");
     let gone = agree(rule, 1).expect_err("removed").to_string();
-    assert!(gone.contains("gone"), "{gone}");
+    assert!(gone.contains("a destroyed object"), "{gone}");
     host.shutdown().into_result().expect("a clean shutdown");
 }
 

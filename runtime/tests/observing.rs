@@ -85,7 +85,7 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
     let table = host.console("calls");
     assert!(table.contains("3 × nm:/switchboard:Line:sum (nm): mean ") && table.contains(", 1 failed"), "{table}");
     // A handle from before still works.
-    assert!(host.console("calls off").contains("not counted"));
+    assert!(host.console("calls off").contains("counting of calls by name is off"));
     round();
     assert_eq!(of_names(&host), expected);
     host.console("calls clear");

@@ -74,7 +74,7 @@ fn c2_an_answer_of_another_name_is_refused() {
     let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(support::plugin("figures", &["misnamed"])))));
     let refused = refusal(slim.load_path(needy()));
-    assert!(refused.starts_with("the resolver of Slim \"c2\" was called for figures and gave figurines"), "{refused}");
+    assert!(refused.starts_with("the resolver of Slim \"c2\" was called for figures and returned figurines"), "{refused}");
     assert!(slim.modules().is_empty());
 }
 
@@ -188,7 +188,7 @@ fn a_master_module_as_a_resolver_result_is_refused_by_name() {
     let refused = slim.load_path(needy());
     assert!(matches!(refused, Err(ContextError::MasterModule { .. })), "{refused:?}");
     let refused = refusal(refused);
-    assert!(refused.starts_with("the resolver of Slim \"borrower\" gave figures 0.1.0"), "{refused}");
+    assert!(refused.starts_with("the resolver of Slim \"borrower\" returned figures 0.1.0"), "{refused}");
     assert!(refused.contains("is a module of the Master"), "{refused}");
 }
 
