@@ -72,6 +72,7 @@ mod partial;
 mod payloads;
 mod plugin_protocols;
 mod plugins;
+mod prose;
 mod protocols;
 mod public_api;
 mod raw_pointers;

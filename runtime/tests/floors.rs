@@ -41,11 +41,18 @@ pub(crate) fn source_files<'a>(root: &Path, rooms: impl IntoIterator<Item = &'a 
 
 /// Collects the Rust sources below a folder.
 pub(crate) fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    files(dir, &["rs"], found);
+}
+
+/// Collects the files with one of these endings below a folder, without what cargo builds.
+pub(crate) fn files(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("a folder of sources") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            if !path.ends_with("target") {
+                files(&path, endings, found);
+            }
+        } else if path.extension().is_some_and(|ending| endings.iter().any(|one| ending == *one)) {
             found.push(path);
         }
     }
