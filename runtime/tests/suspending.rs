@@ -216,7 +216,7 @@ fn a_failed_resume_is_reported_and_its_module_keeps_running() {
         let reload = scene.reload(&[harbor(2)]);
         assert_eq!(failure(&reload).0, Phase::Start, "it is the main that has failed");
         let is_reported =
-            reload.warnings.iter().any(|line| line.starts_with("resume of harbor failed, and harbor goes on"));
+            reload.warnings.iter().any(|line| line.starts_with("resume of harbor failed, and harbor continues"));
         assert!(is_reported, "{reload}");
         scene.assert_serves("1");
         scene.order("");
