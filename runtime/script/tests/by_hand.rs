@@ -86,7 +86,7 @@ fn a_loop_that_never_ends_is_an_error() {
     let endless = test_function("endless", &[], None).code([Ins::Nop, Ins::Jump { to: 0 }]);
     let stage = try_stage(vec![endless], Vec::new(), limits).unwrap();
     let error = stage.run("endless", &[]).unwrap_err();
-    assert!(error.contains("1000 times") && error.ends_with("endless at Robot.uc:2"), "{error}");
+    assert!(error.contains("1000 loop rounds") && error.ends_with("endless at Robot.uc:2"), "{error}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_conditional_jump_back_counts_as_a_round() {
     let one = endless.constant(I32, Const::Int(1));
     let jump = Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: zero, right: one, is: true, to: 0 };
     let stage = try_stage(vec![endless.code([Ins::Nop, jump])], Vec::new(), limits).unwrap();
-    assert!(stage.run("endless", &[]).unwrap_err().contains("1000 times"));
+    assert!(stage.run("endless", &[]).unwrap_err().contains("1000 loop rounds"));
 }
 
 /// Functions of a robot that access `energy`: `store(a)` and `load`.

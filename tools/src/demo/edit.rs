@@ -75,7 +75,7 @@ mod tests {
             let found = apply(SOURCE, edits).map_err(|error| error.to_string());
             match expected {
                 Ok(text) => assert_eq!(found.as_deref(), Ok(text)),
-                Err(times) => assert!(found.is_err_and(|error| error.contains(&format!("stands {times} times")))),
+                Err(times) => assert!(found.is_err_and(|error| error.contains(&format!("occurs {times} times")))),
             }
         };
         check(&[Edit { from: "three", to: "3" }], Ok("one\ntwo\n3\nfour\nfive\ntwo and a half\n"));
@@ -93,7 +93,7 @@ mod tests {
         let edit = [Edit { from: "three", to: "3" }];
         let once = apply(SOURCE, &edit).unwrap();
         let error = apply(&once, &edit).unwrap_err();
-        assert!(error.to_string().contains("`three`, which stands 0 times"), "{error}");
+        assert!(error.to_string().contains("`three`, which occurs 0 times"), "{error}");
     }
 
     #[test]
