@@ -104,7 +104,7 @@ impl<T: HostValue> TypedProperty<T> {
     /// [`CallError::Unavailable`] when the runtime has ended.
     #[inline]
     pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
-        if self.fast_paths.may_read(self.locations.looked())
+        if self.fast_paths.may_read(self.locations.epoch())
             && let Some(value) = self.locations.read(self.fast_paths.columns(), object)
         {
             return Ok(failing(|| Ok(T::from_raw(value)))?);
@@ -120,7 +120,7 @@ impl<T: HostValue> TypedProperty<T> {
     pub fn set(&self, object: ObjectHandle, value: T) -> Result<(), Error> {
         // Converted before any look-up, because the conversion may be user code.
         let value = value.into_raw();
-        if !self.fast_paths.are_open(self.locations.looked()) {
+        if !self.fast_paths.are_open(self.locations.epoch()) {
             return self.set_slow(object, value);
         }
         match self.locations.write(self.fast_paths.columns(), object, value) {

@@ -122,8 +122,8 @@ macro_rules! kinds {
             best: UOptional<f64>, Option<f64>;
             maybe: UOptional<UArray<u32>>, Option<Vec<u32>>;
             decide: Delegate<fn(f64) -> bool>, Decide;
-            on_told: MulticastDelegate<fn(u32)>, Told<Dense>;
-            rarely: SparseDelegate<fn(u32)>, Told<Rare>;
+            on_told: MulticastDelegate<fn(u32)>, Listeners<Dense>;
+            rarely: SparseDelegate<fn(u32)>, Listeners<Rare>;
             watched: FieldPath, FieldName;
             sheet: Sheet, SheetModel;
         }
