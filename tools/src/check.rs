@@ -24,7 +24,7 @@ use crate::world::HostProgram;
 /// which is started for this. Without a path, all packages and plugins in and below this folder are checked. Plugin crates are built, and
 /// the libraries are read without running their code. Exits with 1 if there are errors.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// Packages, which are folders of `.uc` files, and the plugins whose types they use: folders of crates, or built libraries.
     ///
     /// A parent folder selects all packages and plugins below it.
@@ -41,12 +41,12 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// If the host does not answer.
-pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
-    let found = modules::find(&wish.paths)?;
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let found = modules::find(&args.paths)?;
     if found.packages.is_empty() {
-        bail!("no package of scripts in {}: name a folder of `.uc` files as well", paths(&wish.paths));
+        bail!("no package of scripts in {}: name a folder of `.uc` files as well", paths(&args.paths));
     }
-    let checked = check(found, &wish.host, wish.patience)?;
+    let checked = check(found, &args.host, args.patience)?;
     let (mut out, mut wrong, mut names) = (String::new(), 0, BTreeSet::new());
     for found in &checked {
         let warnings = if found.warnings.is_empty() { String::new() } else { format!("{}\n\n", found.warnings) };

@@ -34,7 +34,7 @@ use crate::world::HostProgram;
 /// declarations; rewrite the glue after a change. Equal declarations produce equal bytes, and an up-to-date file is not
 /// touched. The crate `alcedo-glue` does the same in a `build.rs`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// The library: `target/debug/libmy_plugin.so`.
     #[arg(value_name = "FILE", group = "origin", conflicts_with = "host")]
     file: Option<PathBuf>,
@@ -72,19 +72,19 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// If the library cannot be read, the host does not answer, the glue of a used package is unknown, or the workspace has no glue.
-pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
-    let (origin, declared) = match (&wish.file, &wish.host) {
-        (Some(library), _) => of_library(library, &wish.with)?,
-        (None, Some(host)) => of_host(host, wish)?,
-        (None, None) => return of_workspace(Duration::from_secs(wish.patience)),
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let (origin, declared) = match (&args.file, &args.host) {
+        (Some(library), _) => of_library(library, &args.with)?,
+        (None, Some(host)) => of_host(host, args)?,
+        (None, None) => return of_workspace(Duration::from_secs(args.patience)),
     };
-    let glue = wish.packages.iter().cloned().fold(Glue::default(), Glue::package);
-    let glue = wish.only.iter().fold(glue, |glue, package| glue.only(package));
-    let source = match wish.for_host {
+    let glue = args.packages.iter().cloned().fold(Glue::default(), Glue::package);
+    let glue = args.only.iter().fold(glue, |glue, package| glue.only(package));
+    let source = match args.for_host {
         true => glue.for_host(&origin, &declared)?,
         false => glue.for_plugins(&origin, &declared)?,
     };
-    match &wish.out {
+    match &args.out {
         None => {
             // The reader has closed the output: the error is ignored.
             let _ = write!(stdout(), "{source}");
@@ -124,10 +124,10 @@ fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Err
     Ok((Origin::module(&scripts::name(folder), &version), all))
 }
 
-fn of_host(named: &str, wish: &Wish) -> Result<(Origin, Declared), Error> {
+fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
     let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
-    let host = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
-    let declared = ask(&host.program, &host.args, Duration::from_secs(wish.patience))?;
+    let host = chosen.build(&BuildOptions::default(), &args.host_args, say)?;
+    let declared = ask(&host.program, &host.args, Duration::from_secs(args.patience))?;
     Ok((host_origin(&host), declared))
 }
 

@@ -54,7 +54,7 @@ impl Finding {
 ///
 /// Exits with 0 if nothing is wrong.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// The folder of a plugin, a host, or a workspace.
     #[arg(value_name = "DIR", default_value = ".")]
     dir: PathBuf,
@@ -64,8 +64,8 @@ pub(crate) struct Wish {
 }
 
 /// Checks a folder and this machine. The exit code is 1 if something is wrong.
-pub(crate) fn run(wish: &Wish) -> ExitCode {
-    let Wish { dir, json } = wish;
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let Args { dir, json } = args;
     let mut findings = vec![compiler(dir), linker()];
     findings.extend(temporary());
     findings.extend(debugger());

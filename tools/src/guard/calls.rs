@@ -12,7 +12,7 @@ pub(crate) struct Call {
     /// Function, or address if it has no name.
     pub(super) function: String,
     /// File and line.
-    pub(super) place: Option<String>,
+    pub(super) location: Option<String>,
     /// Author of the code.
     pub(super) of: Owner,
     /// File that contains the code.
@@ -59,7 +59,7 @@ impl fmt::Display for Call {
             Some((module, generation)) => write!(f, "   module {module}, generation {generation}")?,
             None => write!(f, "   {}", self.image)?,
         }
-        self.place.iter().try_for_each(|place| write!(f, "   {place}"))
+        self.location.iter().try_for_each(|location| write!(f, "   {location}"))
     }
 }
 
@@ -84,19 +84,19 @@ pub(super) fn innermost_stranger<'a>(calls: &'a [Call], culprit: &Call) -> Optio
 
 /// Formats the frames as lines, innermost first with their numbers; frames of the author's code before the others. Each
 /// line starts with a line feed.
-pub(super) fn told(calls: &[Call]) -> String {
+pub(super) fn report(calls: &[Call]) -> String {
     // Frames of the standard library are omitted.
-    let numbered = || calls.iter().enumerate().filter(|(_, call)| call.of != Owner::Std);
-    let (own, rest): (Vec<_>, Vec<_>) = numbered().partition(|(_, call)| call.of == Owner::Author);
+    let indexed = || calls.iter().enumerate().filter(|(_, call)| call.of != Owner::Std);
+    let (own, rest): (Vec<_>, Vec<_>) = indexed().partition(|(_, call)| call.of == Owner::Author);
     match own.is_empty() || rest.is_empty() {
         true => lines(&[own, rest].concat()),
         false => format!("\n  your code:{}\n  the rest:{}", lines(&own), lines(&rest)),
     }
 }
 
-fn lines(numbered: &[(usize, &Call)]) -> String {
+fn lines(indexed: &[(usize, &Call)]) -> String {
     // An overflowing stack consists of repeated frames.
-    let groups: Vec<_> = numbered.chunk_by(|(_, one), (_, next)| one == next).collect();
+    let groups: Vec<_> = indexed.chunk_by(|(_, one), (_, next)| one == next).collect();
     let mut text = String::new();
     for group in groups.iter().take(LINES) {
         let (number, call) = group[0];
@@ -113,12 +113,12 @@ fn lines(numbered: &[(usize, &Call)]) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{Call, Owner, culprit, told};
+    use super::{Call, Owner, culprit, report};
 
-    fn call(function: &str, module: Option<(&str, u64)>, of: Owner, place: Option<&str>) -> Call {
+    fn call(function: &str, module: Option<(&str, u64)>, of: Owner, location: Option<&str>) -> Call {
         Call {
             function: function.into(),
-            place: place.map(str::to_owned),
+            location: location.map(str::to_owned),
             of,
             image: "host".into(),
             module: module.map(|(name, generation)| (name.to_owned(), generation)),
@@ -151,12 +151,12 @@ mod tests {
                 5 alcedo_rt::trap::trap   module magic_cube, generation 2   plugin-api/rt/src/trap.rs:41
                 6 alcedo_runtime::call   host   runtime/src/call.rs:4
                 8 main   host   2 times"#]]
-        .assert_eq(&format!("it crashed{}", told(&calls)));
+        .assert_eq(&format!("it crashed{}", report(&calls)));
         assert_eq!(culprit(&calls), Some(&calls[3]), "the innermost of the author's in a module is named");
         assert_eq!(culprit(&calls[4..]), Some(&calls[4]));
         assert_eq!(culprit(&calls[5..]), Some(&calls[5]), "code of a module before the host's");
         assert_eq!(culprit(&calls[8..]), Some(&calls[8]));
-        assert_eq!(told(&calls[8..]), "\n    0 main   host   2 times", "one part needs no heading");
+        assert_eq!(report(&calls[8..]), "\n    0 main   host   2 times", "one part needs no heading");
     }
 
     #[test]
@@ -164,8 +164,8 @@ mod tests {
         let own = (0..40).map(|line| call("own", None, Owner::Author, Some(&format!("src/lib.rs:{line}"))));
         let others = (0..33).map(|line| call("other", None, Owner::Library, Some(&format!("/x:{line}"))));
         let calls: Vec<_> = others.chain(own).collect();
-        let told = told(&calls);
-        let (own, others) = told.split_once("the rest:").unwrap();
+        let report = report(&calls);
+        let (own, others) = report.split_once("the rest:").unwrap();
         assert!(own.ends_with("\n      and 8 more\n  "), "{own}");
         assert!(others.ends_with("\n      and 1 more"), "{others}");
     }

@@ -42,7 +42,7 @@ impl Kind {
 
 /// Writes a plugin, a host, or a workspace of both that builds, runs under `alcedo dev`, and passes its own tests.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// Kind of project.
     kind: Kind,
     /// Name of its folder, packages and modules.
@@ -60,8 +60,8 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// Fails if the name is invalid, the project exists already, or cannot be written. Then no file is written.
-pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
-    let Wish { kind, name, alcedo, git } = wish;
+pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
+    let Args { kind, name, alcedo, git } = args;
     let name = Name::parse(kind.word(), &name)?;
     let checkout = Checkout::find(alcedo, git)?;
     let here = std::env::current_dir().and_then(|here| here.canonicalize());

@@ -52,10 +52,10 @@ impl<W: World> Session<W> {
     /// Requests a save of the world, and kills its process afterwards. A second call, or a timeout, kills it without a save.
     pub(super) fn leave(&mut self) {
         match self.leaving.take() {
-            Some(_) => self.kill(Killing::Wish),
+            Some(_) => self.kill(Killing::Requested),
             None => {
                 self.leaving = Some(self.now() + SAVES);
-                self.world.ask(ToHost::Save);
+                self.world.request(ToHost::Save);
             }
         }
     }
@@ -64,7 +64,7 @@ impl<W: World> Session<W> {
     pub(super) fn left(&mut self, is_saved: bool) {
         let now = self.now();
         if self.leaving.take_if(|until| is_saved || *until <= now).is_some() {
-            self.kill(Killing::Wish);
+            self.kill(Killing::Requested);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The loop from a saved file to live code, shared by `dev` and `demo`: a world, a watch on the sources, a build that is
 //! canceled when it is stale, and a load after the build. The loop never sleeps or waits for the world: it blocks in one
-//! `select!` over sources, build, commands and news of the world, so that a crash or hang of the world is an event like any
+//! `select!` over sources, build, commands and events of the world, so that a crash or hang of the world is an event like any
 //! other.
 //!
 //! Returns [`Event`]s and prints no output itself.
@@ -26,10 +26,10 @@ use crossbeam_channel::{Receiver, RecvError, never};
 use crate::command::Command;
 use crate::error::Error;
 use crate::guard::again::{BuildLife, BuildLives};
-use crate::input::Heard;
+use crate::input::ParsedCommand;
 use crate::modules::BuildOptions;
 use crate::scripts;
-use crate::world::{News, Printed, World};
+use crate::world::{Printed, World, WorldEvent};
 use ending::Restarts;
 use history::{BuildNumber, History};
 use job::{Cause, Job};
@@ -60,7 +60,7 @@ struct Candidate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Killing {
     /// The user requested it.
-    Wish,
+    Requested,
     Hang,
     /// The world sent an unreadable message.
     Unreadable,
@@ -176,14 +176,14 @@ impl<W: World> Session<W> {
     }
 
     /// Runs the world until there is an event, a command, or a timeout.
-    pub(crate) fn wait(&mut self, wishes: &Receiver<Heard>) -> Step {
+    pub(crate) fn wait(&mut self, commands: &Receiver<ParsedCommand>) -> Step {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Step::Event(event);
             }
-            // News related to a line was usually sent before the line was printed.
-            if let Ok(news) = self.world.news().try_recv() {
-                self.hear(news);
+            // Events related to a line were usually sent before the line was printed.
+            if let Ok(event) = self.world.events().try_recv() {
+                self.world_event(event);
                 continue;
             }
             self.left(false);
@@ -201,12 +201,12 @@ impl<W: World> Session<W> {
             select! {
                 recv(built) -> _ => self.cargo_ended(),
                 recv(self.watch.receiver()) -> event => self.source_event(event),
-                recv(wishes) -> heard => return Step::Heard(heard.unwrap_or(Ok(Command::Quit))),
+                recv(commands) -> command => return Step::Command(command.unwrap_or(Ok(Command::Quit))),
                 recv(self.world.printed()) -> printed => if let Ok(printed) = printed {
                     return Step::Event(Event::Printed(printed));
                 },
-                recv(self.world.news()) -> news => if let Ok(news) = news {
-                    self.hear(news);
+                recv(self.world.events()) -> event => if let Ok(event) = event {
+                    self.world_event(event);
                 },
                 default(patience) => {
                     if self.world.rest().is_zero() {
@@ -272,7 +272,7 @@ impl<W: World> Session<W> {
     }
 
     /// Returns the world by shared reference.
-    pub(crate) fn seen_world(&self) -> &W {
+    pub(crate) fn world_ref(&self) -> &W {
         &self.world
     }
 
@@ -449,7 +449,7 @@ impl<W: World> Session<W> {
 
     fn begin_load(&mut self, candidate: Candidate) {
         self.lives.note(BuildLife::Tried(candidate.build.0), self.now());
-        self.world.ask(ToHost::Load { libraries: candidate.libraries.clone() });
+        self.world.request(ToHost::Load { libraries: candidate.libraries.clone() });
         self.loading = Some(candidate);
     }
 
@@ -460,13 +460,13 @@ impl<W: World> Session<W> {
         }
     }
 
-    fn hear(&mut self, news: News) {
-        match news {
-            News::Host(FromHost::Started { generation }, _) => self.loaded(generation, None),
-            News::Host(FromHost::Reloaded { report, since_live }, now) => {
+    fn world_event(&mut self, event: WorldEvent) {
+        match event {
+            WorldEvent::Host(FromHost::Started { generation }, _) => self.loaded(generation, None),
+            WorldEvent::Host(FromHost::Reloaded { report, since_live }, now) => {
                 self.loaded(report.generation, Some((report, now.checked_sub(since_live).unwrap_or(now))));
             }
-            News::Host(FromHost::Refused { error, lacks_type }, _) => {
+            WorldEvent::Host(FromHost::Refused { error, lacks_type }, _) => {
                 if let Some(candidate) = self.loading.take() {
                     self.lives.note(BuildLife::Refused(candidate.build.0), self.now());
                     self.throw_away(candidate.build, &candidate.origin);
@@ -476,13 +476,13 @@ impl<W: World> Session<W> {
                 self.events.push_back(event);
                 self.load_next();
             }
-            News::Host(FromHost::Saved, _) => self.left(true),
-            News::Host(FromHost::Status(_), _) => {
+            WorldEvent::Host(FromHost::Saved, _) => self.left(true),
+            WorldEvent::Host(FromHost::Status(_), _) => {
                 if self.hang.take().is_some() {
                     self.events.push_back(Event::HangOver);
                 }
             }
-            News::Host(FromHost::Hang { text, of }, _) => {
+            WorldEvent::Host(FromHost::Hang { text, of }, _) => {
                 if of == HangOf::Call {
                     self.hang = Some(text.clone());
                 }
@@ -491,17 +491,17 @@ impl<W: World> Session<W> {
                     self.kill(Killing::Hang);
                 }
             }
-            News::Unreadable(error) => {
+            WorldEvent::Unreadable(error) => {
                 self.events
                     .push_back(Event::Failed(format!("the host sent a message that this tool cannot parse: {error}")));
                 self.kill(Killing::Unreadable);
             }
-            News::Done => {
+            WorldEvent::Done => {
                 // The host ended normally, for instance because its window was closed.
                 self.events.extend([Event::HostDone, Event::Over { failed: false }]);
             }
-            News::Ended(end) => self.world_ended(end),
-            News::Populated(population) => self.events.push_back(Event::Populated(population)),
+            WorldEvent::Ended(end) => self.world_ended(end),
+            WorldEvent::Populated(population) => self.events.push_back(Event::Populated(population)),
             other => self.events.push_back(Event::World(other)),
         }
     }

@@ -69,7 +69,7 @@ fn spawn(runtime: &Runtime, class: String, wanted: u64) -> Population {
 
 /// The sample world in a process of its own.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     #[command(flatten)]
     world: WorldArgs,
     #[arg(long = "arg", allow_hyphen_values = true)]
@@ -80,7 +80,7 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// Fails if the host cannot be built.
-pub(crate) fn run(Wish { world, args }: Wish) -> Result<ExitCode, Error> {
+pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
     let WorldArgs { objects, packages, code } = world;
     let options = &HostOptions { packages, args, objects, user_code: code.user_code, planted_rerun: false };
     let paint = Paint::for_child();

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::edit::{self, Line};
 use crate::figures::{millis, number};
 use crate::paint::{Paint, for_terminal};
+use crate::reload_message;
 use crate::session::Live;
-use crate::telling;
 
 /// An event of the demo's output.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub(super) enum Told<'a> {
+pub(super) enum Message<'a> {
     /// The first build is running, which compiles all dependencies of a plugin; for a person only.
     #[serde(skip)]
     Building { plugin: &'a str, compiled: usize, seconds: u64 },
@@ -120,55 +120,55 @@ pub(super) struct Summary {
 
 /// Recipient of the output: a person or a program.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Voice {
+pub(super) enum Output {
     Text(Paint),
     Json,
 }
 
-impl Voice {
-    pub(super) fn tell(self, told: &Told<'_>) {
-        let said = match self {
-            Self::Text(paint) => text(told, paint).map(|said| for_terminal(&said)),
-            Self::Json if matches!(told, Told::Building { .. }) => None,
-            Self::Json => Some(as_json(told)),
+impl Output {
+    pub(super) fn print(self, message: &Message<'_>) {
+        let line = match self {
+            Self::Text(paint) => text(message, paint).map(|line| for_terminal(&line)),
+            Self::Json if matches!(message, Message::Building { .. }) => None,
+            Self::Json => Some(as_json(message)),
         };
-        if let Some(said) = said {
+        if let Some(line) = line {
             let mut out = stdout().lock();
             // The reader has closed the output: the event is dropped.
-            let _ = writeln!(out, "{said}").and_then(|()| out.flush());
+            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
         }
     }
 }
 
-fn as_json(told: &Told<'_>) -> String {
+fn as_json(message: &Message<'_>) -> String {
     // All keys are text and no number is unbounded, so JSON can represent every event.
-    serde_json::to_string(told).expect("the event is plain data")
+    serde_json::to_string(message).expect("the event is plain data")
 }
 
-fn text(told: &Told<'_>, paint: Paint) -> Option<String> {
-    let said = match told {
-        Told::Building { plugin, compiled, seconds } => {
+fn text(message: &Message<'_>, paint: Paint) -> Option<String> {
+    let line = match message {
+        Message::Building { plugin, compiled, seconds } => {
             format!("building {plugin} and what it is made of: {compiled} crates in {seconds} s")
         }
-        Told::Start { plugin, generation, objects, build_ms } => format!(
+        Message::Start { plugin, generation, objects, build_ms } => format!(
             "{}   generation {generation} · {} objects · 60 ticks a second · built in {}",
             paint.bold(plugin),
             number(*objects),
             millis(*build_ms)
         ),
-        Told::Step { step, title } => format!("\n{}", paint.bold(&format!("{step}. {title}"))),
-        Told::Edit(edited) => edited.lines.iter().map(|line| diff_line(line, paint)).collect::<Vec<_>>().join("\n"),
+        Message::Step { step, title } => format!("\n{}", paint.bold(&format!("{step}. {title}"))),
+        Message::Edit(edited) => edited.lines.iter().map(|line| diff_line(line, paint)).collect::<Vec<_>>().join("\n"),
         // A failed build ends the demo, whose final error has the message.
-        Told::Build { outcome: "failed", .. } | Told::Build { message: "", .. } => return None,
-        Told::Build { message, .. } => message.trim_end().to_owned(),
-        Told::Reload(reloaded) => telling::reload(reloaded.0, paint),
-        Told::Check(check) if check.ok && check.routine => return None,
-        Told::Check(check) if check.ok => format!("  {} {}", paint.green("✓"), check.name),
-        Told::Check(check) => {
+        Message::Build { outcome: "failed", .. } | Message::Build { message: "", .. } => return None,
+        Message::Build { message, .. } => message.trim_end().to_owned(),
+        Message::Reload(reloaded) => reload_message::reload(reloaded.0, paint),
+        Message::Check(check) if check.ok && check.routine => return None,
+        Message::Check(check) if check.ok => format!("  {} {}", paint.green("✓"), check.name),
+        Message::Check(check) => {
             let Check { name, expected, found, .. } = check;
             format!("  {} {name}: expected {expected}, found {found}", paint.red("✗"))
         }
-        Told::Summary(summary) => {
+        Message::Summary(summary) => {
             let Summary { reloads, rollbacks, objects, objects_kept, conjugates_rebuilt, .. } = summary;
             let verdict =
                 if summary.ok { paint.green("all as it should be") } else { paint.red("not as it should be") };
@@ -181,7 +181,7 @@ fn text(told: &Told<'_>, paint: Paint) -> Option<String> {
             )
         }
     };
-    Some(said)
+    Some(line)
 }
 
 fn diff_line(line: &Line, paint: Paint) -> String {
@@ -199,12 +199,12 @@ mod tests {
     use expect_test::expect;
     use serde_json::Value;
 
-    use super::{Check, Edited, Reloaded, Summary, Told, as_json, micros, text};
+    use super::{Check, Edited, Message, Reloaded, Summary, as_json, micros, text};
     use crate::paint::Paint;
-    use crate::telling::tests::{live, rolled_back};
+    use crate::reload_message::tests::{live, rolled_back};
 
-    fn parsed(told: &Told<'_>) -> Value {
-        let line = as_json(told);
+    fn parsed(message: &Message<'_>) -> Value {
+        let line = as_json(message);
         assert!(!line.contains('\n'), "{line}");
         serde_json::from_str(&line).unwrap()
     }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_reload_is_one_object_with_the_promised_fields() {
         let live = live(Outcome::Committed);
-        let line = parsed(&Told::Reload(Reloaded(&live)));
+        let line = parsed(&Message::Reload(Reloaded(&live)));
         assert_eq!(line["event"], "reload");
         assert_eq!(line["generation"], 4);
         assert_eq!(line["outcome"], "committed");
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_rollback_was_never_live_and_names_the_failed_phase() {
         let live = live(rolled_back());
-        let line = parsed(&Told::Reload(Reloaded(&live)));
+        let line = parsed(&Message::Reload(Reloaded(&live)));
         assert_eq!(line["outcome"], "rolled_back");
         assert_eq!(line["generation"], 3);
         assert_eq!(line["edit_to_live_ms"], Value::Null);
@@ -240,36 +240,36 @@ mod tests {
 
     #[test]
     fn a_long_build_is_reported_as_running() {
-        let told = Told::Building { plugin: "cube", compiled: 12, seconds: 6 };
+        let message = Message::Building { plugin: "cube", compiled: 12, seconds: 6 };
         let expected = "building cube and what it is made of: 12 crates in 6 s";
-        assert_eq!(text(&told, Paint::for_tests()).unwrap(), expected);
+        assert_eq!(text(&message, Paint::for_tests()).unwrap(), expected);
     }
 
     #[test]
     fn the_summary_has_the_promised_fields_and_no_others() {
         let summary = Summary { ok: true, reloads: 3, rollbacks: 1, objects: 9, ..Summary::default() };
         expect![[r#"{"event":"summary","ok":true,"reloads":3,"rollbacks":1,"objects":9,"objects_kept":0,"conjugates_rebuilt":0,"class_constructors_rerun":0}"#]]
-            .assert_eq(&as_json(&Told::Summary(&summary)));
+            .assert_eq(&as_json(&Message::Summary(&summary)));
     }
 
     #[test]
     fn the_expected_value_is_printed_only_if_a_check_fails() {
         let mut check =
             Check { name: "one is one".into(), ok: true, expected: "1".into(), found: "1".into(), routine: false };
-        let say = |check: &Check| text(&Told::Check(check), Paint::for_tests());
+        let say = |check: &Check| text(&Message::Check(check), Paint::for_tests());
         assert_eq!(say(&check).unwrap(), "  ✓ one is one");
         check.routine = true;
         assert_eq!(say(&check), None);
         (check.ok, check.found) = (false, "2".into());
         assert_eq!(say(&check).unwrap(), "  ✗ one is one: expected 1, found 2");
-        assert_eq!(parsed(&Told::Check(&check))["ok"], false);
+        assert_eq!(parsed(&Message::Check(&check))["ok"], false);
     }
 
     #[test]
     fn an_edit_is_printed_with_a_line_of_context() {
         let edited = Edited::new("src/lib.rs", "a\nb\nc\nd\n", "a\nb\nC\nd\n");
-        assert_eq!(text(&Told::Edit(edited), Paint::for_tests()).unwrap(), "    b\n  - c\n  + C\n    d");
-        let edited = parsed(&Told::Edit(Edited::new("src/lib.rs", "a\n", "b\n")));
+        assert_eq!(text(&Message::Edit(edited), Paint::for_tests()).unwrap(), "    b\n  - c\n  + C\n    d");
+        let edited = parsed(&Message::Edit(Edited::new("src/lib.rs", "a\n", "b\n")));
         assert_eq!((&edited["event"], &edited["file"]), (&"edit".into(), &"src/lib.rs".into()));
         assert!(edited["diff"].as_str().unwrap().contains("-a\n+b\n"), "{edited}");
     }

@@ -13,15 +13,15 @@ const LARGEST: u64 = 1 << 28;
 
 /// An image that the host has mapped, or was about to map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Noted {
+pub(super) struct ImageRecord {
     /// Copy that was mapped.
     pub(super) copy: PathBuf,
     /// Name and generation, if it is a module.
     pub(super) module: Option<(String, u64)>,
     /// Address ranges by segment; empty until it was mapped.
     pub(super) ranges: Vec<Range<u64>>,
-    /// Time of unmapping, by the clock of [`Words::time`].
-    pub(super) gone: Option<Duration>,
+    /// Time of unmapping, by the clock of [`CrashDump::time`].
+    pub(super) unmapped: Option<Duration>,
 }
 
 /// A mapped file or part of it.
@@ -35,7 +35,7 @@ pub(super) struct Mapped {
 
 /// Contents of the files.
 #[derive(Debug, Default)]
-pub(super) struct Words {
+pub(super) struct CrashDump {
     pub(super) signal: i32,
     /// Set if the signal was sent, for instance by `abort`, rather than caused by an instruction.
     pub(super) sent: bool,
@@ -51,13 +51,13 @@ pub(super) struct Words {
     pub(super) stack: Vec<u8>,
     pub(super) maps: Vec<Mapped>,
     /// All mapped ranges, in order; empty if unknown.
-    pub(super) taken: Vec<Range<u64>>,
+    pub(super) mapped_ranges: Vec<Range<u64>>,
     /// Length of the list of mappings in the host, in bytes.
     pub(super) maps_len: Option<usize>,
     /// Time of the crash, by a clock of the host.
     pub(super) time: Option<Duration>,
     /// Images in the order of unmapping; only the last ones.
-    pub(super) images: Vec<Noted>,
+    pub(super) images: Vec<ImageRecord>,
     /// Number of earlier modules whose records were dropped.
     pub(super) forgotten: u64,
     pub(super) stages: Vec<PathBuf>,
@@ -71,7 +71,7 @@ pub(super) struct Words {
     pub(super) is_whole: bool,
 }
 
-impl Words {
+impl CrashDump {
     /// Reads the files of a crash; none if the host wrote none.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         Self::read_files(folder, "")
@@ -82,8 +82,8 @@ impl Words {
         let ending = format!("-{slot:02}");
         let crash = || plain_file::read(&folder.join(format!("crash{ending}")), LARGEST).ok();
         let before = crash()?;
-        let words = Self::read_files(folder, &ending).filter(|words| words.is_whole)?;
-        (crash()? == before).then_some(words)
+        let dump = Self::read_files(folder, &ending).filter(|dump| dump.is_whole)?;
+        (crash()? == before).then_some(dump)
     }
 
     fn read_files(folder: &Path, ending: &str) -> Option<Self> {
@@ -91,43 +91,43 @@ impl Words {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let crash = text(bytes("crash"));
         let notes = text(plain_file::read(&folder.join("notes"), LARGEST).unwrap_or_default());
-        let mut words = Self::parse(&crash, &text(bytes("maps")), &notes);
-        words.stack = bytes("stack");
-        (!crash.is_empty()).then_some(words)
+        let mut dump = Self::parse(&crash, &text(bytes("maps")), &notes);
+        dump.stack = bytes("stack");
+        (!crash.is_empty()).then_some(dump)
     }
 
     fn parse(crash: &str, maps: &str, notes: &str) -> Self {
-        let mut words = Self { maps: maps.lines().filter_map(mapped).collect(), ..Self::default() };
-        words.taken = maps.lines().filter_map(|line| range(line.split(' ').next()?)).collect();
-        words.is_whole = crash.ends_with("\nend\n");
+        let mut dump = Self { maps: maps.lines().filter_map(mapped).collect(), ..Self::default() };
+        dump.mapped_ranges = maps.lines().filter_map(|line| range(line.split(' ').next()?)).collect();
+        dump.is_whole = crash.ends_with("\nend\n");
         for (name, value) in crash.lines().filter_map(|line| line.split_once(' ')) {
             let hex = || u64::from_str_radix(value, 16).unwrap_or_default();
             match name {
-                "signal" => words.signal = value.parse().unwrap_or_default(),
-                "sent" => words.sent = value == "1",
-                "time" => words.time = value.parse().ok().map(Duration::from_millis),
-                "address" => words.address = hex(),
-                "pc" => words.pc = hex(),
-                "sp" => words.sp = hex(),
-                "fp" => words.fp = hex(),
-                "lr" => words.lr = hex(),
-                "stack" => words.stack_begin = hex(),
-                "maps" => words.maps_len = value.parse().ok(),
-                "place" => words.at.0 = value.to_owned(),
-                "line" => words.at.1 = value.parse().unwrap_or_default(),
-                "column" => words.at.2 = value.parse().unwrap_or_default(),
-                "name" => words.thread = value.to_owned(),
-                "fence" => words.fence = Some(value.to_owned()),
-                "local" => words.local = Some(value.to_owned()),
+                "signal" => dump.signal = value.parse().unwrap_or_default(),
+                "sent" => dump.sent = value == "1",
+                "time" => dump.time = value.parse().ok().map(Duration::from_millis),
+                "address" => dump.address = hex(),
+                "pc" => dump.pc = hex(),
+                "sp" => dump.sp = hex(),
+                "fp" => dump.fp = hex(),
+                "lr" => dump.lr = hex(),
+                "stack" => dump.stack_begin = hex(),
+                "maps" => dump.maps_len = value.parse().ok(),
+                "place" => dump.at.0 = value.to_owned(),
+                "line" => dump.at.1 = value.parse().unwrap_or_default(),
+                "column" => dump.at.2 = value.parse().unwrap_or_default(),
+                "name" => dump.thread = value.to_owned(),
+                "fence" => dump.fence = Some(value.to_owned()),
+                "local" => dump.local = Some(value.to_owned()),
                 _ => {}
             }
         }
         // A truncated list does not prove that an address is unmapped.
-        if words.maps_len != Some(maps.len()) {
-            words.taken.clear();
+        if dump.maps_len != Some(maps.len()) {
+            dump.mapped_ranges.clear();
         }
-        notes.lines().for_each(|line| words.note(line));
-        words
+        notes.lines().for_each(|line| dump.note(line));
+        dump
     }
 
     /// Parses a line of the notes. Incomplete or invalid lines are ignored.
@@ -150,7 +150,7 @@ impl Words {
             }
             ["gone", at, copy, "."] => {
                 if let (Ok(at), Some(copy)) = (at.parse(), path(copy)) {
-                    self.image(copy).gone = Some(Duration::from_millis(at));
+                    self.image(copy).unmapped = Some(Duration::from_millis(at));
                 }
             }
             _ => {}
@@ -159,10 +159,10 @@ impl Words {
 
     /// Returns the image of a copy. Copies have unique names, but a library of the system may be unloaded and loaded
     /// again. Searches from the end, since most lines concern a recent image.
-    fn image(&mut self, copy: PathBuf) -> &mut Noted {
-        let is_it = |image: &Noted| image.copy == copy && image.gone.is_none();
+    fn image(&mut self, copy: PathBuf) -> &mut ImageRecord {
+        let is_it = |image: &ImageRecord| image.copy == copy && image.unmapped.is_none();
         let at = self.images.iter().rposition(is_it).unwrap_or_else(|| {
-            self.images.push(Noted { copy, ..Noted::default() });
+            self.images.push(ImageRecord { copy, ..ImageRecord::default() });
             self.images.len() - 1
         });
         &mut self.images[at]
@@ -200,14 +200,14 @@ fn range(text: &str) -> Option<Range<u64>> {
     Some(hex(begin)?..hex(end)?)
 }
 
-fn path(word: &str) -> Option<PathBuf> {
-    unescaped(word).map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
+fn path(field: &str) -> Option<PathBuf> {
+    unescaped(field).map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
 }
 
 /// Decodes a word of the notes: `\` and two digits are one byte.
-fn unescaped(word: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(word.len());
-    let mut rest = word.bytes();
+fn unescaped(field: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field.bytes();
     while let Some(byte) = rest.next() {
         if byte == b'\\' {
             let mut digit = || char::from(rest.next()?).to_digit(16);
@@ -240,7 +240,7 @@ fn mapped(line: &str) -> Option<Mapped> {
 mod tests {
     use std::iter;
 
-    use super::{Mapped, Noted, Words};
+    use super::{CrashDump, ImageRecord, Mapped};
     use std::path::{Path, PathBuf};
     use std::time::Duration;
 
@@ -257,20 +257,20 @@ mod tests {
             "signal 11\nsent 0\nthread 7\ntime 1500\naddress 8\npc 12010\nsp 7ff000\nfp 1\nlr 0\nname main\nlocal cube\nstack 7ff000\nmaps {len}\nend\n"
         );
         let notes = "stage /tmp/alcedo-stage-x .\nmodule 2 cube /tmp/alcedo-stage-x/cube.1.so .\nmodule broken\n";
-        let mut words = Words::parse(&crash, MAPS, notes);
-        words.stack = [1_u64.to_ne_bytes(), 2_u64.to_ne_bytes()].concat();
+        let mut dump = CrashDump::parse(&crash, MAPS, notes);
+        dump.stack = [1_u64.to_ne_bytes(), 2_u64.to_ne_bytes()].concat();
         let path = PathBuf::from("/tmp/alcedo-stage-x/cube.1.so");
-        assert_eq!((words.signal, words.sent, words.address, words.pc), (11, false, 8, 0x12010));
-        assert_eq!((words.thread.as_str(), words.is_overflow()), ("main", false));
-        assert_eq!(words.local.as_deref(), Some("cube"));
-        assert_eq!(words.module(&path), Some(&("cube".to_owned(), 2)));
-        assert_eq!(words.time, Some(Duration::from_millis(1500)));
-        assert!(Words::parse(&crash, &MAPS[..len - 40], notes).taken.is_empty(), "the list is cut short");
-        assert_eq!(words.taken, [0x10000..0x12000, 0x12000..0x13000, 0x7ff0..0x7ff1, 0x7ff2..0x7ff3]);
-        assert_eq!(words.stages, [PathBuf::from("/tmp/alcedo-stage-x")]);
+        assert_eq!((dump.signal, dump.sent, dump.address, dump.pc), (11, false, 8, 0x12010));
+        assert_eq!((dump.thread.as_str(), dump.is_overflow()), ("main", false));
+        assert_eq!(dump.local.as_deref(), Some("cube"));
+        assert_eq!(dump.module(&path), Some(&("cube".to_owned(), 2)));
+        assert_eq!(dump.time, Some(Duration::from_millis(1500)));
+        assert!(CrashDump::parse(&crash, &MAPS[..len - 40], notes).mapped_ranges.is_empty(), "the list is cut short");
+        assert_eq!(dump.mapped_ranges, [0x10000..0x12000, 0x12000..0x13000, 0x7ff0..0x7ff1, 0x7ff2..0x7ff3]);
+        assert_eq!(dump.stages, [PathBuf::from("/tmp/alcedo-stage-x")]);
         let second = Mapped { range: 0x12000..0x13000, offset: 0x2000, executable: true, path };
-        assert_eq!((words.maps.len(), &words.maps[1]), (2, &second));
-        let at = |address| words.word_at(address);
+        assert_eq!((dump.maps.len(), &dump.maps[1]), (2, &second));
+        let at = |address| dump.word_at(address);
         assert_eq!(
             [at(0x7fe_fff), at(0x7ff_000), at(0x7ff_008), at(0x7ff_009), at(u64::MAX)],
             [None, Some(1), Some(2), None, None]
@@ -280,43 +280,44 @@ mod tests {
     #[test]
     fn a_stack_that_is_full_is_known_by_where_it_was_touched() {
         let crash = "signal 11\nsent 0\naddress 7fe0ff8\nsp 7fe1000\nstack 7fe2000\n";
-        assert!(Words::parse(crash, "", "").is_overflow());
-        assert!(!Words::parse(&crash.replace("sent 0", "sent 1"), "", "").is_overflow());
-        assert!(!Words::parse(&crash.replace("address 7fe0ff8", "address 10"), "", "").is_overflow());
+        assert!(CrashDump::parse(crash, "", "").is_overflow());
+        assert!(!CrashDump::parse(&crash.replace("sent 0", "sent 1"), "", "").is_overflow());
+        assert!(!CrashDump::parse(&crash.replace("address 7fe0ff8", "address 10"), "", "").is_overflow());
     }
 
-    fn images(notes: &str) -> Vec<Noted> {
-        Words::parse("", "", notes).images
+    fn images(notes: &str) -> Vec<ImageRecord> {
+        CrashDump::parse("", "", notes).images
     }
 
     #[test]
     fn a_library_that_comes_again_is_another_image() {
         let notes = "mapped /lib/libx.so 7000-8000 .\ngone 1000 /lib/libx.so .\nmapped /lib/libx.so 9000-a000 .\n";
-        let first = Noted {
+        let first = ImageRecord {
             copy: "/lib/libx.so".into(),
             ranges: iter::once(0x7000..0x8000).collect(),
-            gone: Some(Duration::from_secs(1)),
-            ..Noted::default()
+            unmapped: Some(Duration::from_secs(1)),
+            ..ImageRecord::default()
         };
-        let second = Noted { ranges: iter::once(0x9000..0xa000).collect(), gone: None, ..first.clone() };
+        let second = ImageRecord { ranges: iter::once(0x9000..0xa000).collect(), unmapped: None, ..first.clone() };
         assert_eq!(images(notes), [first.clone(), second.clone()]);
-        let gone = Noted { gone: Some(Duration::from_secs(2)), ..second };
-        assert_eq!(images(&format!("{notes}gone 2000 /lib/libx.so .\n")), [first, gone]);
+        let unmapped = ImageRecord { unmapped: Some(Duration::from_secs(2)), ..second };
+        assert_eq!(images(&format!("{notes}gone 2000 /lib/libx.so .\n")), [first, unmapped]);
     }
 
     #[test]
     fn images_are_parsed_from_whole_lines_only() {
         let notes = "forgotten 40 .\nmodule 2 cube /s/cube.1.so .\nmapped /s/cube.1.so 7000-8000 9000-9fff .\n\
                      gone 1500 /s/cube.1.so .\nmodule 2 a\\20b\\0a /s\\20x/\\c3\\bc.so .\n";
-        let cube = Noted {
+        let cube = ImageRecord {
             copy: "/s/cube.1.so".into(),
             module: Some(("cube".into(), 2)),
             ranges: vec![0x7000..0x8000, 0x9000..0x9fff],
-            gone: Some(Duration::from_millis(1500)),
+            unmapped: Some(Duration::from_millis(1500)),
         };
-        let strange = Noted { copy: "/s x/ü.so".into(), module: Some(("a b\n".into(), 2)), ..Noted::default() };
+        let strange =
+            ImageRecord { copy: "/s x/ü.so".into(), module: Some(("a b\n".into(), 2)), ..ImageRecord::default() };
         assert_eq!(images(notes), [cube, strange]);
-        assert_eq!(Words::parse("", "", notes).modules(), 42);
+        assert_eq!(CrashDump::parse("", "", notes).modules(), 42);
         // For any truncation, no data is invented, and the parser does not panic.
         for len in 0..notes.len() {
             for image in images(&notes[..len]) {
@@ -324,7 +325,7 @@ mod tests {
                 let written = whole.iter().find(|other| other.copy == image.copy);
                 let written = written.unwrap_or_else(|| panic!("{image:?} at {len}"));
                 assert!(image.ranges.is_empty() || image.ranges == written.ranges, "{len}: {image:?}");
-                assert!(image.gone.is_none() || image.gone == written.gone, "{len}: {image:?}");
+                assert!(image.unmapped.is_none() || image.unmapped == written.unmapped, "{len}: {image:?}");
                 assert!(image.module.is_none() || image.module == written.module, "{len}: {image:?}");
             }
             // A line appended to a partial line is invalid.

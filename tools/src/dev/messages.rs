@@ -7,12 +7,12 @@ use alcedo_runtime::development::link::{FromHost, HangOf};
 
 use crate::figures::{millis, number, short_time};
 use crate::paint::Paint;
+use crate::reload_message;
 use crate::session::{Event, Live, Mode, Status};
-use crate::telling;
-use crate::world::News;
+use crate::world::WorldEvent;
 
 /// Formats the messages of a session.
-pub(super) struct Telling {
+pub(super) struct Messages {
     paint: Paint,
     /// Set if there is a status line, which indicates a running build; a pipe has only lines.
     is_live: bool,
@@ -24,7 +24,7 @@ pub(super) struct Telling {
     remarks: HashSet<String>,
 }
 
-impl Telling {
+impl Messages {
     pub(super) fn new(paint: Paint, is_live: bool, is_sample: bool) -> Self {
         Self { paint, is_live, is_sample, several: false, remarks: HashSet::new() }
     }
@@ -39,9 +39,9 @@ impl Telling {
     }
 
     /// Returns the message of an event, if any; `running` is set if there is plugin code.
-    pub(super) fn told(&mut self, event: &Event, running: bool) -> Option<String> {
+    pub(super) fn message(&mut self, event: &Event, running: bool) -> Option<String> {
         let paint = self.paint;
-        let goes_on = if running { "the old code keeps running" } else { "nothing runs yet" };
+        let old_code = if running { "the old code keeps running" } else { "nothing runs yet" };
         let text = match event {
             Event::Building(_) | Event::Canceled if self.is_live => return None,
             Event::Building(changed) if changed.is_empty() => "building".to_owned(),
@@ -49,7 +49,7 @@ impl Telling {
             Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
             Event::Built { warnings, .. } if warnings.is_empty() => return None,
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
-            Event::NotBuilt(error) => format!("{error}\n{}", paint.red(goes_on)),
+            Event::NotBuilt(error) => format!("{error}\n{}", paint.red(old_code)),
             Event::Unchanged => "saved, but the library is unchanged".to_owned(),
             Event::Noted(changed) => format!("{} changed (paused: r reloads once, a resumes)", names(changed)),
             Event::HostChanged(changed) => format!(
@@ -70,7 +70,7 @@ impl Telling {
                  brought back"
                 .to_owned(),
             Event::Refused { error, lacks_type, host_is_older, runs } => {
-                let goes_on = if *runs { "the old code keeps running" } else { "nothing runs yet" };
+                let old_code = if *runs { "the old code keeps running" } else { "nothing runs yet" };
                 let hint = match *lacks_type && self.is_sample {
                     _ if *host_is_older => {
                         "\nthe running host is older than its sources: press k to build it and restart it"
@@ -85,7 +85,7 @@ impl Telling {
                     }
                     false => "",
                 };
-                format!("{} {error}{hint}\n{goes_on} · save again to retry", paint.red("not loaded:"))
+                format!("{} {error}{hint}\n{old_code} · save again to retry", paint.red("not loaded:"))
             }
             Event::Reloaded(live) => self.reload(live),
             Event::Populated(population) => population.line(paint),
@@ -104,8 +104,8 @@ impl Telling {
             Event::HangEnded => "the process that hung was ended".to_owned(),
             Event::Stopped => "the world's process was ended".to_owned(),
             Event::HostDone => "the host has ended".to_owned(),
-            Event::WorldEnded(end) => end.told(paint),
-            Event::World(news) => return self.news(news),
+            Event::WorldEnded(end) => end.report(paint),
+            Event::World(event) => return self.world_event(event),
             Event::Failed(error) => format!("{} {error}", paint.red("failed:")),
             Event::Over { failed: true } => {
                 "the host ends without plugins as well: it cannot continue · a host of your own needs the line \
@@ -118,24 +118,26 @@ impl Telling {
         Some(text)
     }
 
-    fn news(&self, news: &News) -> Option<String> {
+    fn world_event(&self, event: &WorldEvent) -> Option<String> {
         let paint = self.paint;
-        match news {
-            News::Host(FromHost::Restored { objects, age, text }, _) => {
+        match event {
+            WorldEvent::Host(FromHost::Restored { objects, age, text }, _) => {
                 let head = format!("the world is back as it was {} ago", short_time(*age));
                 // The first line repeats this message.
                 let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
                 Some(format!("{head}: {} objects with their values{rest}", number(*objects)))
             }
-            News::Host(FromHost::NotRestored { error }, _) => {
+            WorldEvent::Host(FromHost::NotRestored { error }, _) => {
                 Some(format!("{} {error}", paint.red("the saved world could not be brought back:")))
             }
-            News::Host(FromHost::NotSaved { error }, _) => {
+            WorldEvent::Host(FromHost::NotSaved { error }, _) => {
                 Some(format!("{} {error}", paint.red("the world cannot be saved:")))
             }
-            News::Host(FromHost::Answer { text }, _) => Some(text.clone()),
-            News::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
-            News::Panicked(panic) => Some(paint.dim(&format!("panicked at {} · t shows its calls", panic.place))),
+            WorldEvent::Host(FromHost::Answer { text }, _) => Some(text.clone()),
+            WorldEvent::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
+            WorldEvent::Panicked(panic) => {
+                Some(paint.dim(&format!("panicked at {} · t shows its calls", panic.location)))
+            }
             // The session converts the others to events, or prints them directly.
             _ => None,
         }
@@ -144,13 +146,13 @@ impl Telling {
     /// Formats a reload, without remarks that were printed before.
     fn reload(&mut self, live: &Live) -> String {
         let mut live = live.clone();
-        if telling::is_unchanged(&live.report) {
-            return telling::reload(&live, self.paint);
+        if reload_message::is_unchanged(&live.report) {
+            return reload_message::reload(&live, self.paint);
         }
         let count = live.report.warnings.len();
         live.report.warnings.retain(|remark| self.remarks.insert(without_numbers(remark)));
         let again = count - live.report.warnings.len();
-        let mut text = telling::reload(&live, self.paint);
+        let mut text = reload_message::reload(&live, self.paint);
         if again > 0 {
             let s = if again == 1 { "" } else { "s" };
             text.push_str(&self.paint.dim(&format!("\n  {again} remark{s} as before")));
@@ -170,19 +172,19 @@ fn names(paths: &[PathBuf]) -> String {
 }
 
 pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
-    let mut words = match status.running {
+    let mut parts = match status.running {
         true => vec![format!("generation {}", status.world.generation)],
         false => vec!["no generation yet".to_owned()],
     };
-    words.push(format!("{} objects", number(status.world.objects)));
-    words.push(match &status.hang {
+    parts.push(format!("{} objects", number(status.world.objects)));
+    parts.push(match &status.hang {
         Some(_) => "HANGS: save or press k".to_owned(),
         None => format!("{} ticks/s", status.world.ticks),
     });
-    words.push(if status.mode == Mode::Automatic { "automatic" } else { "paused" }.to_owned());
-    words.extend(status.building.then(|| "building".to_owned()));
-    words.extend(last.map(|live| format!("last: {}", telling::last(live))));
-    words.join(" · ")
+    parts.push(if status.mode == Mode::Automatic { "automatic" } else { "paused" }.to_owned());
+    parts.extend(status.building.then(|| "building".to_owned()));
+    parts.extend(last.map(|live| format!("last: {}", reload_message::last(live))));
+    parts.join(" · ")
 }
 
 #[cfg(test)]
@@ -192,10 +194,10 @@ mod tests {
     use alcedo_build::BuildError;
     use alcedo_runtime::Outcome;
 
-    use super::{Telling, status_line};
+    use super::{Messages, status_line};
     use crate::paint::Paint;
+    use crate::reload_message::tests::{live, unchanged};
     use crate::session::{Event, Mode, Status};
-    use crate::telling::tests::{live, unchanged};
 
     #[test]
     fn the_status_is_one_line() {
@@ -217,53 +219,53 @@ mod tests {
             rendered: "error: a\n --> src/lib.rs:1:1\n".into(),
             command: "cargo build".into(),
         });
-        let mut telling = Telling::new(Paint::for_tests(), false, true);
-        let text = telling.told(&event, true).unwrap();
+        let mut messages = Messages::new(Paint::for_tests(), false, true);
+        let text = messages.message(&event, true).unwrap();
         assert_eq!(text.matches("error: a\n --> src/lib.rs:1:1\n").count(), 1, "{text}");
         assert!(text.ends_with("the old code keeps running"), "{text}");
-        assert!(telling.told(&event, false).unwrap().ends_with("nothing runs yet"));
+        assert!(messages.message(&event, false).unwrap().ends_with("nothing runs yet"));
     }
 
     #[test]
     fn builds_are_lines_on_a_pipe_and_a_status_on_a_terminal() {
         let building = Event::Building(vec![PathBuf::from("/p/src/lib.rs")]);
-        let on = |is_live| Telling::new(Paint::for_tests(), is_live, true);
-        assert_eq!(on(false).told(&building, true).unwrap(), "building, because lib.rs changed");
-        assert_eq!(on(true).told(&building, true), None);
-        assert_eq!(on(false).told(&Event::Built { millis: 1.0, warnings: String::new() }, true), None);
+        let on = |is_live| Messages::new(Paint::for_tests(), is_live, true);
+        assert_eq!(on(false).message(&building, true).unwrap(), "building, because lib.rs changed");
+        assert_eq!(on(true).message(&building, true), None);
+        assert_eq!(on(false).message(&Event::Built { millis: 1.0, warnings: String::new() }, true), None);
     }
 
     #[test]
     fn remarks_that_repeat_are_counted() {
         let mut live = live(Outcome::Committed);
-        let mut telling = Telling::new(Paint::for_tests(), false, true);
+        let mut messages = Messages::new(Paint::for_tests(), false, true);
         live.report.warnings = vec!["generation 3 left a thread".into()];
         let event = |live: &crate::session::Live| Event::Reloaded(Box::new(live.clone()));
-        assert!(telling.told(&event(&live), true).unwrap().contains("left a thread"));
+        assert!(messages.message(&event(&live), true).unwrap().contains("left a thread"));
         live.report.warnings = vec!["generation 4 left a thread".into()];
-        let again = telling.told(&event(&live), true).unwrap();
+        let again = messages.message(&event(&live), true).unwrap();
         assert!(!again.contains("left a thread") && again.ends_with("1 remark as before"), "{again}");
     }
 
     #[test]
     fn an_unchanged_reload_prints_its_reason_each_time() {
-        let mut telling = Telling::new(Paint::for_tests(), false, true);
-        let mut told = || telling.told(&Event::Reloaded(Box::new(unchanged())), true).unwrap();
-        let first = told();
+        let mut messages = Messages::new(Paint::for_tests(), false, true);
+        let mut message = || messages.message(&Event::Reloaded(Box::new(unchanged())), true).unwrap();
+        let first = message();
         assert!(first.ends_with("no library has changed, so nothing was replaced"), "{first}");
-        assert_eq!(told(), first);
+        assert_eq!(message(), first);
     }
 
     #[test]
     fn a_plugin_for_another_host_gets_a_hint_to_name_it() {
         let event = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: false, runs: false };
-        let told = |is_sample| Telling::new(Paint::for_tests(), false, is_sample).told(&event, false).unwrap();
-        assert!(told(true).contains("--host") && !told(false).contains("--host"));
-        let mut several = Telling::new(Paint::for_tests(), false, false).of_several(true);
-        let text = several.told(&event, false).unwrap();
+        let message = |is_sample| Messages::new(Paint::for_tests(), false, is_sample).message(&event, false).unwrap();
+        assert!(message(true).contains("--host") && !message(false).contains("--host"));
+        let mut several = Messages::new(Paint::for_tests(), false, false).of_several(true);
+        let text = several.message(&event, false).unwrap();
         assert!(text.contains("list them in `default-members`"));
         let older = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: true, runs: false };
-        let text = Telling::new(Paint::for_tests(), false, false).told(&older, false).unwrap();
+        let text = Messages::new(Paint::for_tests(), false, false).message(&older, false).unwrap();
         assert!(text.contains("the running host is older than its sources: press k"), "{text}");
     }
 }
