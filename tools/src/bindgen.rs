@@ -49,7 +49,7 @@ struct Function {
 #[derive(Debug, PartialEq, Eq)]
 struct LeftOut {
     name: String,
-    why: String,
+    reason: String,
 }
 
 /// Writes the Rust source through which plugins call a C library, from its header.

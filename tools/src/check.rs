@@ -11,11 +11,11 @@ use alcedo_runtime::{Runtime, ScriptCheck, printable};
 use anyhow::bail;
 
 use crate::args::{HostArgs, PATIENCE};
-use crate::ask::ask_scripts;
 use crate::error::{Error, file, paths};
 use crate::host_program::choose;
+use crate::host_query::script_declarations;
 use crate::modules::{self, BuildOptions, Found};
-use crate::screen::say;
+use crate::screen::print_progress;
 use crate::world::HostProgram;
 
 /// Checks packages of scripts and prints their errors with locations, without running them.
@@ -93,13 +93,13 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
 ///
 /// # Errors
 /// If a plugin does not build, or the host does not answer.
-pub(crate) fn check(found: Found, asked: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
-    let chosen = choose(asked.host.as_deref(), &found.crate_dirs())?;
+pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
+    let chosen = choose(host.host.as_deref(), &found.crate_dirs())?;
     let (packages, libraries) = found.built()?;
     let modules: Vec<_> = packages.into_iter().chain(libraries).collect();
     let Some(chosen) = chosen else {
         return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?);
     };
-    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &asked.host_args, say)?;
-    ask_scripts(&program, &args, &modules, Duration::from_secs(patience))
+    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &host.host_args, print_progress)?;
+    script_declarations(&program, &args, &modules, Duration::from_secs(patience))
 }

@@ -251,8 +251,8 @@ impl<W: World> Dev<W> {
             self.typing = input.extend_line(line, longer).or_else(|| self.typing.take());
         } else if lines.len() > 1 {
             let last = |line: &String| line.rsplit(' ').next().unwrap_or_default().to_owned();
-            let words: Vec<_> = lines.iter().map(last).collect();
-            self.screen.print(&self.messages.paint().dim(&words.join("   ")));
+            let candidates: Vec<_> = lines.iter().map(last).collect();
+            self.screen.print(&self.messages.paint().dim(&candidates.join("   ")));
         }
         self.refresh_status();
     }

@@ -15,13 +15,13 @@ use alcedo_runtime::{Declared, ManifestInfo};
 use anyhow::anyhow;
 
 use crate::args::HostArgs;
-use crate::ask::ask;
 use crate::check::{check, package_with};
 use crate::described::{LARGEST_SOURCE, described, hosts, manifest_above};
 use crate::error::{Error, file};
 use crate::host_program::{Chosen, choose};
+use crate::host_query::declarations_of_host;
 use crate::modules::BuildOptions;
-use crate::screen::say;
+use crate::screen::print_progress;
 use crate::scripts;
 use crate::world::HostProgram;
 
@@ -126,8 +126,8 @@ fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Err
 
 fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
     let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
-    let host = chosen.build(&BuildOptions::default(), &args.host_args, say)?;
-    let declared = ask(&host.program, &host.args, Duration::from_secs(args.patience))?;
+    let host = chosen.build(&BuildOptions::default(), &args.host_args, print_progress)?;
+    let declared = declarations_of_host(&host.program, &host.args, Duration::from_secs(args.patience))?;
     Ok((host_origin(&host), declared))
 }
 
@@ -150,11 +150,11 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let chosen = choose(None, &dirs)?.map_or_else(|| choose(only_host.as_deref(), &dirs), |found| Ok(Some(found)))?;
     let (mut is_found, mut written, mut host) = (false, Vec::new(), None);
     if let Some(chosen) = chosen {
-        let program = chosen.build(&BuildOptions::default(), &[], say)?;
+        let program = chosen.build(&BuildOptions::default(), &[], print_progress)?;
         let origin = host_origin(&program);
         let glue = glue_of(&sources, &origin);
         is_found = !glue.is_empty();
-        written = write_again(&glue, &origin, || ask(&program.program, &program.args, patience))?;
+        written = write_again(&glue, &origin, || declarations_of_host(&program.program, &program.args, patience))?;
         host = Some(name_of(&program.program));
     }
     let folder = match PluginFolder::of(&root) {
@@ -168,7 +168,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
             continue;
         }
         is_found = true;
-        say(&format!("building the plugin `{}`", plugin.name));
+        print_progress(&format!("building the plugin `{}`", plugin.name));
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
             // The sources may have changed during the build.
@@ -180,9 +180,9 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         return Err(no_glue(&root, host.or(only_host).as_deref(), plugin.as_deref()));
     }
     if written.is_empty() {
-        say("all glue is up to date");
+        print_progress("all glue is up to date");
     }
-    written.iter().for_each(|path| say(&format!("glue written again: {}", path.display())));
+    written.iter().for_each(|path| print_progress(&format!("glue written again: {}", path.display())));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -252,7 +252,7 @@ fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
 /// # Errors
 /// If the host does not answer.
 pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
-    ask(&host.program, &host.args, OF_SESSION)
+    declarations_of_host(&host.program, &host.args, OF_SESSION)
 }
 
 /// Collects the Rust sources below a folder, without following links.

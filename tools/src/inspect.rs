@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         // Contains strings and numbers only, so the serialization cannot fail.
         serde_json::to_string_pretty(&Inspected::of(&path, &manifest, &declared)).unwrap_or_default()
     } else {
-        Shown { path: &path, manifest: &manifest, declared: &declared }.to_string().trim_end().to_owned()
+        Report { path: &path, manifest: &manifest, declared: &declared }.to_string().trim_end().to_owned()
     };
     // The reader has closed the output: the error is ignored.
     let _ = writeln!(stdout(), "{text}");
@@ -79,8 +79,8 @@ fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
                 text.push_str(&serde_json::to_string_pretty(&inspected).unwrap_or_default());
             }
             Ok(declared) => {
-                let shown = printable(&path.display().to_string()).to_string();
-                let _ = writeln!(text, "{} {}   {shown}", found.package, found.version);
+                let path_text = printable(&path.display().to_string()).to_string();
+                let _ = writeln!(text, "{} {}   {path_text}", found.package, found.version);
                 let _ = writeln!(text, "  scripts    {}", counted(found.files));
                 for (name, versions) in &found.dependencies {
                     let _ = writeln!(text, "  needs      {name} {versions}");
@@ -160,13 +160,13 @@ impl<'a> Inspected<'a> {
 }
 
 /// Text form.
-struct Shown<'a> {
+struct Report<'a> {
     path: &'a Path,
     manifest: &'a ManifestInfo,
     declared: &'a Declared,
 }
 
-impl Display for Shown<'_> {
+impl Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, manifest, declared } = self;
         writeln!(f, "{} {}   {}", manifest.name, manifest.version, printable(&path.display().to_string()))?;

@@ -6,7 +6,6 @@
 //! returns `session::Event`s, and `dev` and `demo` print them, each in its own format.
 
 mod args;
-mod ask;
 #[cfg_attr(not(feature = "bindgen"), path = "no_bindgen.rs")]
 mod bindgen;
 mod build;
@@ -22,6 +21,7 @@ mod fold;
 mod glue;
 mod guard;
 mod host_program;
+mod host_query;
 mod input;
 mod inspect;
 mod install;

@@ -20,7 +20,7 @@ use crate::host_program;
 use crate::modules;
 use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
-use crate::screen::{log_to_stderr, say};
+use crate::screen::{log_to_stderr, print_progress};
 use crate::scripts;
 use crate::world::{HostOptions, Local, Printed, Remote, World, WorldEvent};
 
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             Ok(converse(Local::new(&options)?, &modules))
         }
         Some(host) => {
-            let program = host.build(&BuildOptions::default(), &args.host.host_args, say)?;
+            let program = host.build(&BuildOptions::default(), &args.host.host_args, print_progress)?;
             Ok(converse(Remote::start(program, paint)?, &modules))
         }
     }

@@ -256,12 +256,12 @@ mod tests {
     fn the_expected_value_is_printed_only_if_a_check_fails() {
         let mut check =
             Check { name: "one is one".into(), ok: true, expected: "1".into(), found: "1".into(), routine: false };
-        let say = |check: &Check| text(&Message::Check(check), Paint::for_tests());
-        assert_eq!(say(&check).unwrap(), "  ✓ one is one");
+        let line_of = |check: &Check| text(&Message::Check(check), Paint::for_tests());
+        assert_eq!(line_of(&check).unwrap(), "  ✓ one is one");
         check.routine = true;
-        assert_eq!(say(&check), None);
+        assert_eq!(line_of(&check), None);
         (check.ok, check.found) = (false, "2".into());
-        assert_eq!(say(&check).unwrap(), "  ✗ one is one: expected 1, found 2");
+        assert_eq!(line_of(&check).unwrap(), "  ✗ one is one: expected 1, found 2");
         assert_eq!(parsed(&Message::Check(&check))["ok"], false);
     }
 

@@ -24,8 +24,8 @@ pub(super) struct Restarts {
 impl Restarts {
     /// Records an end of the world; returns true if the saved world may be restored into the next.
     pub(super) fn may_restore(&mut self, now: Duration) -> bool {
-        let came_soon = self.last.is_some_and(|last| now.saturating_sub(last) < SOON);
-        self.soon = if came_soon { self.soon + 1 } else { 0 };
+        let is_soon = self.last.is_some_and(|last| now.saturating_sub(last) < SOON);
+        self.soon = if is_soon { self.soon + 1 } else { 0 };
         self.last = Some(now);
         self.soon < CHANCES
     }

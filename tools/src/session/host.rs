@@ -7,7 +7,7 @@ use std::time::Duration;
 use alcedo_build::HostCrate;
 use alcedo_runtime::development::link::ToHost;
 
-use super::{Cause, Event, Killing, Mode, Session, stamp_of, targets};
+use super::{Cause, Event, Killing, Mode, Session, file_version, targets};
 use crate::error::Error;
 use crate::glue;
 use crate::world::{HostProgram, World};
@@ -119,7 +119,7 @@ impl<W: World> Session<W> {
             Ok(written) if written.is_empty() => false,
             Ok(written) => {
                 self.events.push_back(Event::GlueWritten(written.clone()));
-                self.written.extend(written.iter().map(|path| (path.clone(), stamp_of(path))));
+                self.written.extend(written.iter().map(|path| (path.clone(), file_version(path))));
                 let mut affected = targets::affected(&self.targets, &written);
                 self.note_host(&mut affected, &written);
                 if !affected.is_empty() {

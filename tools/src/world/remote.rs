@@ -181,8 +181,8 @@ impl World for Remote {
         self.current = None;
         let world = self.saved_world();
         if !saved && world.exists() {
-            let aside = self.guard.dir().join("world.left-out");
-            fs::rename(&world, &aside).map_err(file("put aside", &world))?;
+            let left_out = self.guard.dir().join("world.left-out");
+            fs::rename(&world, &left_out).map_err(file("put aside", &world))?;
         }
         self.begin()
     }

@@ -56,9 +56,9 @@ impl Populated {
     }
 }
 
-fn spawn(runtime: &Runtime, class: String, wanted: u64) -> Population {
+fn spawn(runtime: &Runtime, class: String, required: u64) -> Population {
     let mut count = 0;
-    while count < wanted {
+    while count < required {
         if let Err(error) = runtime.objects().spawn(&class) {
             return Population { class, count, failure: Some(error.to_string()) };
         }

@@ -21,7 +21,7 @@ use crate::error::Error;
 /// Polling interval for a running host.
 const GLANCE: Duration = Duration::from_millis(10);
 /// Maximum length of the output tail in an error.
-const LAST_WORDS: usize = 2000;
+const LONGEST_TAIL: usize = 2000;
 
 /// Maximum number of bytes read from that output.
 const LARGEST: u64 = 1 << 28;
@@ -30,15 +30,15 @@ const LARGEST: u64 = 1 << 28;
 ///
 /// # Errors
 /// Fails if the host cannot be started, hangs, crashes, or sends no answer. No process of the host's group is left behind.
-pub(crate) fn ask(program: &Path, args: &[OsString], patience: Duration) -> Result<Declared, Error> {
+pub(crate) fn declarations_of_host(program: &Path, args: &[OsString], patience: Duration) -> Result<Declared, Error> {
     answered(program, args, &[], patience).map(|answered| answered.declared)
 }
 
 /// Starts the host and returns its declarations of packages of scripts.
 ///
 /// # Errors
-/// Fails as [`ask`] does, and if the host does not support scripts.
-pub(crate) fn ask_scripts(
+/// Fails as [`declarations_of_host`] does, and if the host does not support scripts.
+pub(crate) fn script_declarations(
     program: &Path,
     args: &[OsString],
     folders: &[PathBuf],
@@ -52,14 +52,14 @@ pub(crate) fn ask_scripts(
 }
 
 fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Duration) -> Result<Answered, Error> {
-    let shown = program.display();
+    let host = program.display();
     let files = |source| {
         anyhow!(
-            "the answer of the host {shown} cannot be received: {source}; check that the folder for temporary files is writable"
+            "the answer of the host {host} cannot be received: {source}; check that the folder for temporary files is writable"
         )
     };
     let folder = tempfile::tempdir().map_err(files)?;
-    let (answer, words) = (folder.path().join("answer"), folder.path().join("stderr"));
+    let (answer, stderr_file) = (folder.path().join("answer"), folder.path().join("stderr"));
     let mut command = Command::new(program);
     command.args(args).env(REQUEST, &answer).env_remove(SOCKET).env_remove(SCRIPTS);
     if let Ok(folders) = std::env::join_paths(folders)
@@ -68,33 +68,33 @@ fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Du
         command.env(SCRIPTS, folders);
     }
     // A file instead of a pipe, since processes that the host starts may keep a pipe open.
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&words).map_err(files)?);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&stderr_file).map_err(files)?);
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().map_err(|source| {
-        anyhow!("the host {shown} cannot be started: {source}; build it and name its program, as in `--host ./target/debug/my-host`")
+        anyhow!("the host {host} cannot be started: {source}; build it and name its program, as in `--host ./target/debug/my-host`")
     })?;
     let status = wait(child, patience).map_err(files)?;
     match read(&answer) {
         Ok(Some(answered)) => return Ok(answered),
         Ok(None) => {}
-        Err(source) => bail!("the host {shown} was asked for its native types: {source}"),
+        Err(source) => bail!("the host {host} was asked for its native types: {source}"),
     }
-    let said = last_words(&words);
+    let tail = output_tail(&stderr_file);
     Err(match status {
         None => anyhow!(
-            "the host {shown} was asked for its native types, had not answered after {} s, and was ended: it answers in `Builder::build`; \
+            "the host {host} was asked for its native types, had not answered after {} s, and was ended: it answers in `Builder::build`; \
              call `.answer_glue()` on its builder at the start of `main`, or give it more time by `alcedo glue --host` or `alcedo check \
-             --host` with `--patience`{said}",
+             --host` with `--patience`{tail}",
             patience.as_secs()
         ),
         Some(status) if status.code().is_none() => anyhow!(
-            "the host {shown} was asked for its native types and crashed before it answered ({status}): run it with `alcedo guard` to see \
-             where, or call `.answer_glue()` on its builder at the start of `main`, before what crashes{said}"
+            "the host {host} was asked for its native types and crashed before it answered ({status}): run it with `alcedo guard` to see \
+             where, or call `.answer_glue()` on its builder at the start of `main`, before what crashes{tail}"
         ),
         Some(status) => anyhow!(
-            "the host {shown} was asked for its native types and ended without an answer ({status}): it answers in `Builder::build`, so \
+            "the host {host} was asked for its native types and ended without an answer ({status}): it answers in `Builder::build`, so \
              it has to come that far without plugins, a window or arguments; give it what it needs with `--host-arg`, or call \
-             `.answer_glue()` on its builder at the start of `main`{said}"
+             `.answer_glue()` on its builder at the start of `main`{tail}"
         ),
     })
 }
@@ -134,13 +134,13 @@ fn number(child: &Child) -> Option<rustix::process::Pid> {
 }
 
 /// Returns the end of the standard error output.
-fn last_words(file: &Path) -> String {
-    let said = plain_file::read(file, LARGEST).unwrap_or_default();
-    let said = String::from_utf8_lossy(&said[said.len().saturating_sub(LAST_WORDS)..]).trim().to_owned();
-    match said.as_str() {
+fn output_tail(file: &Path) -> String {
+    let tail = plain_file::read(file, LARGEST).unwrap_or_default();
+    let tail = String::from_utf8_lossy(&tail[tail.len().saturating_sub(LONGEST_TAIL)..]).trim().to_owned();
+    match tail.as_str() {
         "" => String::new(),
-        said => {
-            let lines: Vec<_> = said.lines().map(|line| format!("  {}", printable(line))).collect();
+        tail => {
+            let lines: Vec<_> = tail.lines().map(|line| format!("  {}", printable(line))).collect();
             format!("\nits last words:\n{}", lines.join("\n"))
         }
     }

@@ -11,7 +11,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use super::host::sources;
-use super::templates::Words;
+use super::templates::Placeholders;
 use crate::described::{LARGEST_MANIFEST, described, hosts, manifest_above, uses};
 use crate::error::{Error, file};
 use crate::figures::lexical;
@@ -50,17 +50,17 @@ impl Checkout {
     }
 
     /// Returns the sources of all crates for a manifest in `from`, and the line that installs the command.
-    pub(super) fn words(&self, from: &Path) -> Result<Words, Error> {
-        let mut words = Words::new();
+    pub(super) fn placeholders(&self, from: &Path) -> Result<Placeholders, Error> {
+        let mut placeholders = Placeholders::new();
         for dir in CRATES {
-            words.insert(dir, self.source(dir, from)?);
+            placeholders.insert(dir, self.source(dir, from)?);
         }
         let install = match &self.git {
             Some(url) => format!("cargo install --git {url} alcedo-tools"),
             None => format!("cargo install --path {}", text(relative(from, &self.dir.join("tools")))?),
         };
-        words.insert("install", install);
-        Ok(words)
+        placeholders.insert("install", install);
+        Ok(placeholders)
     }
 
     /// Returns the source of one crate, as a manifest in `from` names it.
@@ -105,29 +105,29 @@ impl Around {
             )
         })?;
         let root: PathBuf = metadata.workspace_root.clone().into();
-        let said = |key| metadata.workspace_metadata.get("alcedo")?.get(key)?.as_str();
-        let package = |key, said: &str| {
-            let manifest = root.join(said).join("Cargo.toml");
+        let declared = |key| metadata.workspace_metadata.get("alcedo")?.get(key)?.as_str();
+        let package = |key, declared: &str| {
+            let manifest = root.join(declared).join("Cargo.toml");
             let found = metadata
                 .packages
                 .iter()
-                .find(|package| package.manifest_path.as_std_path() == manifest || *package.name == said);
+                .find(|package| package.manifest_path.as_std_path() == manifest || *package.name == declared);
             let wrong = || {
                 anyhow!(
-                    "{} declares a workspace for Alcedo, but `{key} = \"{said}\"` in `[workspace.metadata.alcedo]` is not a folder \
+                    "{} declares a workspace for Alcedo, but `{key} = \"{declared}\"` in `[workspace.metadata.alcedo]` is not a folder \
                      of a package in it: correct the line",
                     root.join("Cargo.toml").display()
                 )
             };
             found.map(member).ok_or_else(wrong)
         };
-        let host = match (said("host"), &hosts(&metadata)[..]) {
-            (Some(said), _) => package("host", said)?,
+        let host = match (declared("host"), &hosts(&metadata)[..]) {
+            (Some(declared), _) => package("host", declared)?,
             (None, [host]) => member(host),
             (None, _) => return Ok(None),
         };
-        let glue = match (said("glue"), metadata.packages.iter().find(|package| is_glue(package))) {
-            (Some(said), _) => package("glue", said)?,
+        let glue = match (declared("glue"), metadata.packages.iter().find(|package| is_glue(package))) {
+            (Some(declared), _) => package("glue", declared)?,
             (None, Some(glue)) => member(glue),
             (None, None) => {
                 let host = host.0;
@@ -139,13 +139,13 @@ impl Around {
                 )
             }
         };
-        let names_host = said("host").is_some();
+        let names_host = declared("host").is_some();
         let packages = metadata.packages.iter().map(|package| package.name.to_string()).collect();
         Ok(Some(Self { root, host, names_host, glue, packages }))
     }
 
     /// Checks that the folder would be a member. Returns the manifest of the workspace.
-    pub(super) fn takes(&self, made: &Path) -> Result<toml::Table, Error> {
+    pub(super) fn manifest_with_member(&self, made: &Path) -> Result<toml::Table, Error> {
         let manifest = self.root.join("Cargo.toml");
         let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(file("read", &manifest))?;
         let parsed: toml::Table = text.parse().unwrap_or_default();
@@ -173,14 +173,14 @@ fn is_glue(package: &Package) -> bool {
     uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
 }
 
-/// Creates the folder `made` with these files. They are written to a folder in `beside`, and moved in one step.
-pub(super) fn write(made: &Path, beside: &Path, files: &[(PathBuf, String)]) -> Result<(), Error> {
+/// Creates the folder `made` with these files. They are written to a folder in `parent`, and moved in one step.
+pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> Result<(), Error> {
     let exists = || anyhow!("{} is there already: take another name, or move it away first", made.display());
     if made.symlink_metadata().is_ok() {
         return Err(exists());
     }
-    let scratch = tempfile::Builder::new().prefix(".alcedo-new-").tempdir_in(beside);
-    let scratch = scratch.map_err(file("write into", beside))?;
+    let scratch = tempfile::Builder::new().prefix(".alcedo-new-").tempdir_in(parent);
+    let scratch = scratch.map_err(file("write into", parent))?;
     // In a separate folder: the temporary folder has private permissions.
     let whole = scratch.path().join("new");
     for (path, text) in files {

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 /// Debounces changes.
 ///
-/// Call [`take`](Settle::take) when the build *starts*: changes noted later, even during that build, belong to the next
+/// Call [`take`](Debounce::take) when the build *starts*: changes noted later, even during that build, belong to the next
 /// build, so a second save is never lost.
 #[derive(Debug, Clone)]
-pub struct Settle {
+pub struct Debounce {
     quiet: Duration,
     longest: Duration,
     pending: Option<Pending>,
@@ -35,7 +35,7 @@ struct Pending {
     paths: BTreeSet<PathBuf>,
 }
 
-impl Default for Settle {
+impl Default for Debounce {
     /// Quiet for 10 ms, at most 200 ms.
     ///
     /// Each edit pays the full quiet window between save and reload, so it covers one save only: an editor's write,
@@ -46,7 +46,7 @@ impl Default for Settle {
     }
 }
 
-impl Settle {
+impl Debounce {
     /// Settles after `quiet` without an event, or `longest` after the first event: continuous writes delay a build, but do not prevent it.
     pub fn new(quiet: Duration, longest: Duration) -> Self {
         Self { quiet, longest, pending: None }
@@ -113,7 +113,7 @@ fn is_made_by_tools(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Due, Settle, is_source};
+    use super::{Debounce, Due, is_source};
     use std::path::Path;
     use std::time::Duration;
 
@@ -124,19 +124,19 @@ mod tests {
             let names: Vec<_> = paths.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
             names.join("+")
         };
-        let mut settle = Settle::new(ms("10"), ms("50"));
+        let mut debounce = Debounce::new(ms("10"), ms("50"));
         let mut answers = Vec::new();
         for step in script.split(' ') {
             if let Some(now) = step.strip_prefix('?') {
-                answers.push(match settle.due(ms(now)) {
+                answers.push(match debounce.due(ms(now)) {
                     Due::Nothing => "-".into(),
                     Due::Wait(rest) => format!("wait{}", rest.as_millis()),
                     Due::Ready(paths) => names(paths),
                 });
             } else if let Some((at, name)) = step.split_once(':') {
-                settle.note(ms(at), Path::new(&format!("/p/src/{name}.rs")));
+                debounce.note(ms(at), Path::new(&format!("/p/src/{name}.rs")));
             } else {
-                answers.push(format!("took({})", names(settle.take())));
+                answers.push(format!("took({})", names(debounce.take())));
             }
         }
         assert_eq!(answers.join(" "), expected, "{script}");
