@@ -31,15 +31,15 @@ pub(crate) fn create(path: &Path) -> io::Result<()> {
 
 /// The file, and the number of checked generations.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct Counters {
     file: File,
-    looked_at: u64,
+    checked: u64,
     sum: Counted,
 }
 
-impl Tally {
+impl Counters {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { file: File::open(path)?, looked_at: 0, sum: Counted::default() })
+        Ok(Self { file: File::open(path)?, checked: 0, sum: Counted::default() })
     }
 
     /// Returns the number of generations that have started to count.
@@ -54,11 +54,11 @@ impl Tally {
 
     /// Checks every generation up to `last` that was not checked before; returns the faults. All of them must have
     /// ended.
-    pub(crate) fn look(&mut self, last: u64) -> io::Result<Vec<String>> {
+    pub(crate) fn check(&mut self, last: u64) -> io::Result<Vec<String>> {
         let mut faults = Vec::new();
-        while self.looked_at < last {
-            self.looked_at += 1;
-            let number = self.looked_at;
+        while self.checked < last {
+            self.checked += 1;
+            let number = self.checked;
             let row = self.words(1 + (number % ROWS) * ROW_WORDS as u64, ROW_WORDS)?;
             if row[0] != number {
                 faults.push(format!("the counts of load {number} were lost: {} loads came after it", row[0] - number));
@@ -103,7 +103,7 @@ fn judge(row: &[u64], sum: &mut Counted) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ROW_WORDS, ROWS, Tally, WORD, create, judge};
+    use super::{Counters, ROW_WORDS, ROWS, WORD, create, judge};
     use crate::plan::Counted;
     use std::fs::File;
     use std::io::{Seek as _, SeekFrom, Write as _};
@@ -149,9 +149,9 @@ mod tests {
         put(1 + ROW_WORDS as u64, &[1 + ROWS, 0]);
         put(1 + 2 * ROW_WORDS as u64, &[2, 0, 1 << 32 | 70, 1, 0, 0]);
 
-        let mut tally = Tally::open(&path).expect("the file");
-        assert_eq!(tally.generations().expect("readable"), 2);
-        let faults = tally.look(2).expect("readable");
+        let mut counters = Counters::open(&path).expect("the file");
+        assert_eq!(counters.generations().expect("readable"), 2);
+        let faults = counters.check(2).expect("readable");
         assert_eq!(
             faults,
             [
@@ -159,7 +159,7 @@ mod tests {
                 "load 2: thread-local of thread 70: 1 registered, 0 run",
             ]
         );
-        assert_eq!(tally.look(2).expect("readable"), [""; 0]);
-        assert_eq!(tally.sum(), Counted { registered: 1, run: 0, elsewhere: 0 });
+        assert_eq!(counters.check(2).expect("readable"), [""; 0]);
+        assert_eq!(counters.sum(), Counted { registered: 1, run: 0, elsewhere: 0 });
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 /// Returns the holders of an image from the line with the reason: `thread smol-1` from `… stays mapped (x.so): kept by
 /// thread smol-1   thread smol-1, 0.1 s; …`. Ages and numbers are dropped, since they differ between generations.
-pub(crate) fn who(parked: &str) -> BTreeSet<String> {
+pub(crate) fn holders(parked: &str) -> BTreeSet<String> {
     let reason = parked.rsplit_once("): ").map_or(parked, |(_, reason)| reason);
-    let Some(keepers) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
-    let name = |keeper: &str| unnumbered(keeper.split("   ").next().unwrap_or(keeper).trim());
-    let names: BTreeSet<_> = keepers.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
+    let Some(list) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
+    let name = |entry: &str| without_descriptor(entry.split("   ").next().unwrap_or(entry).trim());
+    let names: BTreeSet<_> = list.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
     // Thread-locals of an endless thread are never destroyed: naming the thread suffices.
     let is_thread = |name: &&String| name.starts_with("thread ");
     match names.iter().any(|name| is_thread(&name)) {
@@ -18,7 +18,7 @@ pub(crate) fn who(parked: &str) -> BTreeSet<String> {
 }
 
 /// Returns the name of a ring without its descriptor, which differs between generations.
-fn unnumbered(name: &str) -> String {
+fn without_descriptor(name: &str) -> String {
     match name.split_once(" (descriptor ").and_then(|(begin, rest)| Some((begin, rest.split_once(')')?.1))) {
         Some((begin, rest)) => format!("{begin}{rest}"),
         None => name.to_owned(),
@@ -35,11 +35,11 @@ fn unnamed(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::who;
+    use super::holders;
 
     #[test]
     fn holders_of_an_image_are_named_without_ages() {
-        let check = |line: &str, wanted: &[&str]| assert_eq!(who(line).into_iter().collect::<Vec<_>>(), wanted);
+        let check = |line: &str, expected: &[&str]| assert_eq!(holders(line).into_iter().collect::<Vec<_>>(), expected);
         check(
             "m of generation 3 stays mapped (m.so): kept by thread smol-1   thread smol-1, 0.1 s; thread async-io   \
              thread async-io, 0.1 s",

@@ -15,7 +15,7 @@ pub(crate) const AT: u64 = 2;
 
 /// Fault, injected as soon as the previous image is unmapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-pub(crate) enum Sabotage {
+pub(crate) enum InjectedFault {
     /// The kernel writes to an address in the image, as it does for a request that is still in flight.
     LateWrite,
     /// A signal arrives for which only the plugin has a handler, as from a timer.
@@ -26,26 +26,26 @@ pub(crate) enum Sabotage {
     Hang,
 }
 
-impl Sabotage {
+impl InjectedFault {
     /// Injects the fault. `image` is an address in the middle of the unmapped image.
-    pub(crate) fn strike(self, image: usize, descriptor: i32) -> Result<()> {
+    pub(crate) fn inject(self, image: usize, descriptor: i32) -> Result<()> {
         match self {
-            Sabotage::LateWrite => {
+            InjectedFault::LateWrite => {
                 let (reader, mut writer) = std::io::pipe().context("could not make a pipe")?;
                 writer.write_all(b"too late").context("could not write to a pipe")?;
-                let place = std::ptr::with_exposed_provenance_mut(image);
+                let address = std::ptr::with_exposed_provenance_mut(image);
                 // SAFETY: none, on purpose; for unmapped memory, the kernel returns an error and writes no byte.
-                unsafe { libc::read(reader.as_raw_fd(), place, 8) };
+                unsafe { libc::read(reader.as_raw_fd(), address, 8) };
             }
-            Sabotage::LateSignal => {
+            InjectedFault::LateSignal => {
                 // SAFETY: a signal for this thread. Without a handler it ends the process.
                 unsafe { libc::raise(libc::SIGUSR1) };
             }
-            Sabotage::LateClose => {
+            InjectedFault::LateClose => {
                 // SAFETY: none: the current owner of the descriptor is unknown.
                 unsafe { libc::close(descriptor) };
             }
-            Sabotage::Hang => loop {
+            InjectedFault::Hang => loop {
                 thread::sleep(Duration::from_secs(3600));
             },
         }
