@@ -6,6 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ImplItem, ImplItemFn, ItemImpl, Path, Result};
 
+use crate::attr_args::AttrArgs;
 use crate::class_impl::{Body, class_of};
 use crate::class_struct::{bodies_of, shown};
 use crate::conditions::Conditions;
@@ -13,10 +14,9 @@ use crate::docs;
 use crate::method::Method;
 use crate::mistakes;
 use crate::rules;
-use crate::words::Words;
 
-pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Result<TokenStream> {
-    words.expect(&[])?;
+pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl) -> Result<TokenStream> {
+    attr_args.expect(&[])?;
     item.trait_ = None;
     let class = &class_of(&item)?;
     let (mut body, mut names) = (Body::new(class), Vec::new());
@@ -32,11 +32,11 @@ pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Res
             continue;
         };
         errors.take(add(&mut body, interface, function));
-        let name = crate::words::text_of(&function.sig.ident);
+        let name = crate::attr_args::text_of(&function.sig.ident);
         names.push(Conditions::of(&function.attrs)?.on_element(&quote! { #name }));
     }
     errors.finish()?;
-    let (items, beside, functions) = (&item.items, &body.beside, &body.functions);
+    let (items, expanded, functions) = (&item.items, &body.expanded, &body.functions);
     let (bodies, name) = (bodies_of(interface), shown(interface));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
@@ -55,7 +55,7 @@ pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Res
     Ok(quote! {
         impl #class { #(#items)* }
         const _: () = {
-            #(#beside)*
+            #(#expanded)*
             const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::plumbing::Function<#class>] = &[#(#functions),*];
             #checks
             impl #class {
@@ -83,7 +83,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
     let differs = format!("`{interface_name}` declares `");
     let same = "`: the body must have the same parameters and result, apart from `this` [ALC0106]";
     let unknown = format!("`{interface_name}` declares no function `{text}`, but ");
-    body.beside.push(quote_spanned! {name.span()=>
+    body.expanded.push(quote_spanned! {name.span()=>
         const _: () = {
             const ALCEDO_DECLARED: &::core::primitive::str =
                 ::alcedo_plugin_api::plumbing::declared_as::<#interface>(#text);
@@ -108,6 +108,6 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
     body.reflect(&method, &method.name, None, &flags, &quote! { "" }, &function.attrs)?;
     body.call(&method, &docs::shared(&function.attrs));
     body.event_constant(&method);
-    body.beside.push(mistakes::checks(body.class, function));
+    body.expanded.push(mistakes::checks(body.class, function));
     body.condition(&conditions, mark)
 }

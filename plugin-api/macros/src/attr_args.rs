@@ -9,7 +9,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token};
 
-pub(crate) struct Word {
+pub(crate) struct AttrArg {
     pub(crate) name: Ident,
     pub(crate) value: Option<Expr>,
     /// Entries in the parentheses.
@@ -38,12 +38,12 @@ impl Parse for Entry {
     }
 }
 
-pub(crate) struct Words {
+pub(crate) struct AttrArgs {
     span: Span,
-    words: Vec<Word>,
+    args: Vec<AttrArg>,
 }
 
-impl Parse for Word {
+impl Parse for AttrArg {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let name = input.call(syn::ext::IdentExt::parse_any)?;
         if input.peek(token::Paren) {
@@ -60,19 +60,19 @@ impl Parse for Word {
     }
 }
 
-impl Parse for Words {
+impl Parse for AttrArgs {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let span = input.span();
-        let words = Punctuated::<Word, Token![,]>::parse_terminated(input)?;
-        Ok(Self { span, words: words.into_iter().collect() })
+        let args = Punctuated::<AttrArg, Token![,]>::parse_terminated(input)?;
+        Ok(Self { span, args: args.into_iter().collect() })
     }
 }
 
-impl Words {
+impl AttrArgs {
     /// Parses the specifiers of an attribute, which may have no parentheses.
     pub(crate) fn of(attr: &Attribute) -> Result<Self> {
         match &attr.meta {
-            Meta::Path(path) => Ok(Self { span: path.span(), words: Vec::new() }),
+            Meta::Path(path) => Ok(Self { span: path.span(), args: Vec::new() }),
             Meta::List(list) => list.parse_args(),
             Meta::NameValue(value) => Err(rules::spanned("ALC0086", value, "put the specifiers into parentheses")),
         }
@@ -85,36 +85,36 @@ impl Words {
     /// Rejects unknown and duplicate specifiers.
     pub(crate) fn expect(&self, known: &[&str]) -> Result<()> {
         let mut errors = rules::Errors::default();
-        for (at, word) in self.words.iter().enumerate() {
-            if !known.iter().any(|known| word.name == known) {
+        for (at, arg) in self.args.iter().enumerate() {
+            if !known.iter().any(|known| arg.name == known) {
                 let known = if known.is_empty() { "none".to_owned() } else { known.join("`, `") };
                 errors.take::<()>(Err(rules::at(
                     "ALC0087",
-                    word.name.span(),
-                    format!("unknown specifier `{}`: expected one of `{known}`", word.name),
+                    arg.name.span(),
+                    format!("unknown specifier `{}`: expected one of `{known}`", arg.name),
                 )));
             }
-            if self.words[..at].iter().any(|earlier| earlier.name == word.name) {
-                let problem = format!("`{}` is specified twice", word.name);
-                errors.take::<()>(Err(rules::at("ALC0088", word.name.span(), problem)));
+            if self.args[..at].iter().any(|earlier| earlier.name == arg.name) {
+                let problem = format!("`{}` is specified twice", arg.name);
+                errors.take::<()>(Err(rules::at("ALC0088", arg.name.span(), problem)));
             }
         }
         errors.finish()
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Word> {
-        self.words.iter().find(|word| word.name == name)
+    pub(crate) fn get(&self, name: &str) -> Option<&AttrArg> {
+        self.args.iter().find(|arg| arg.name == name)
     }
 
     /// Returns true if the specifier, which takes no value, is present.
     pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         match self.get(name) {
             None => Ok(false),
-            Some(Word { value: None, list: None, .. }) => Ok(true),
-            Some(Word { value: Some(value), .. }) => {
+            Some(AttrArg { value: None, list: None, .. }) => Ok(true),
+            Some(AttrArg { value: Some(value), .. }) => {
                 Err(rules::spanned("ALC0089", value, format!("`{name}` takes no value")))
             }
-            Some(word) => Err(rules::at("ALC0090", word.name.span(), format!("`{name}` takes no parentheses"))),
+            Some(arg) => Err(rules::at("ALC0090", arg.name.span(), format!("`{name}` takes no parentheses"))),
         }
     }
 
@@ -127,18 +127,16 @@ impl Words {
     pub(crate) fn path(&self, name: &str) -> Result<Option<Path>> {
         match self.get(name) {
             None => Ok(None),
-            Some(Word { value: Some(Expr::Path(path)), .. }) => Ok(Some(path.path.clone())),
-            Some(word) => {
-                Err(rules::at("ALC0091", word.name.span(), format!("`{name}` takes a path: `{name} = Type`")))
-            }
+            Some(AttrArg { value: Some(Expr::Path(path)), .. }) => Ok(Some(path.path.clone())),
+            Some(arg) => Err(rules::at("ALC0091", arg.name.span(), format!("`{name}` takes a path: `{name} = Type`"))),
         }
     }
 
     /// Returns the paths in the parentheses of `name(…)` without duplicates; empty without the specifier.
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
-        let Some(word) = self.get(name) else { return Ok(Vec::new()) };
-        let Some(entries) = word.list.as_deref().filter(|entries| !entries.is_empty()) else {
-            return Err(rules::at("ALC0092", word.name.span(), format!("`{name}` lists types: `{name}(Type, Other)`")));
+        let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
+        let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
+            return Err(rules::at("ALC0092", arg.name.span(), format!("`{name}` lists types: `{name}(Type, Other)`")));
         };
         if let Some(value) = entries.iter().find_map(|entry| entry.value.as_ref()) {
             return Err(rules::spanned("ALC0092", value, format!("`{name}` lists types: `{name}(Type, Other)`")));
@@ -174,13 +172,9 @@ impl Words {
 
     /// Returns the names and values like [`Self::pairs`], where names may have several parts: `mesh.scale = 2.0`.
     pub(crate) fn dotted_pairs(&self, name: &str) -> Result<Vec<(Vec<Ident>, Expr)>> {
-        let Some(word) = self.get(name) else { return Ok(Vec::new()) };
-        let Some(entries) = word.list.as_deref().filter(|entries| !entries.is_empty()) else {
-            return Err(rules::at(
-                "ALC0094",
-                word.name.span(),
-                format!("`{name}` lists values: `{name}(key = value)`"),
-            ));
+        let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
+        let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
+            return Err(rules::at("ALC0094", arg.name.span(), format!("`{name}` lists values: `{name}(key = value)`")));
         };
         let mut pairs: Vec<(Vec<Ident>, Expr)> = Vec::new();
         for Entry { path, inside, value } in entries {
@@ -189,8 +183,8 @@ impl Words {
             };
             let names: Vec<_> = std::iter::once(key).chain(inside).cloned().collect();
             if pairs.iter().any(|(known, _)| *known == names) {
-                let shown = names.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
-                return Err(rules::at("ALC0095", key.span(), format!("`{name}` sets `{shown}` twice")));
+                let path = names.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
+                return Err(rules::at("ALC0095", key.span(), format!("`{name}` sets `{path}` twice")));
             }
             pairs.push((names, value.clone()));
         }
@@ -200,9 +194,9 @@ impl Words {
     pub(crate) fn text(&self, name: &str) -> Result<Option<LitStr>> {
         match self.get(name) {
             None => Ok(None),
-            Some(Word { value: Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })), .. }) => Ok(Some(text.clone())),
-            Some(word) => {
-                Err(rules::at("ALC0096", word.name.span(), format!("`{name}` takes a string: `{name} = \"…\"`")))
+            Some(AttrArg { value: Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })), .. }) => Ok(Some(text.clone())),
+            Some(arg) => {
+                Err(rules::at("ALC0096", arg.name.span(), format!("`{name}` takes a string: `{name} = \"…\"`")))
             }
         }
     }
