@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
-use alcedo_rt::trap;
+use alcedo_rt::catch_panics;
 
 /// Maximum number of rounds for resources that were registered by drops of earlier rounds.
 const ROUNDS: u32 = 16;
@@ -92,7 +92,7 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
         }
         for resource in batch.into_iter().rev() {
             let mut found = Failure::none();
-            let outcome = trap(&mut found, || {
+            let outcome = catch_panics(&mut found, || {
                 drop(resource);
                 Ok(())
             });

@@ -88,7 +88,7 @@ fn backtraces_of_panics_are_shown_in_every_generation_without_keeping_images() {
     // The backtrace omits the frames of the recorder and contains the host's frames down to the plugin.
     dev.wait_for("alcedo_runtime::bridge::calls::");
     let report = dev.all_since(", thread ");
-    assert!(!report.contains("alcedo_sys::panics") && !report.contains("trap::hook"), "{report}");
+    assert!(!report.contains("alcedo_sys::panics") && !report.contains("panic_guard::hook"), "{report}");
 
     // Changes the line numbers in another image, after which the panicked image is unmapped.
     let third = panicking(&format!("\n\n\n{healthy}"), hello, "first_down(0);");

@@ -13,7 +13,7 @@ use alcedo_abi::direct::{
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host::Directory;
 use alcedo_abi::zcall::{Slot, SlotType};
-use alcedo_rt::{CallError, trap_directly};
+use alcedo_rt::{CallError, catch_panics_directly};
 
 use super::returned::Returned;
 use super::shells::{Export, Method, Receiver, StaticMethod, cell_of};
@@ -56,19 +56,19 @@ macro_rules! arities {
                 failure: &mut Failed,
             ) -> DirectAnswer {
                 // SAFETY: promised by the caller; there is one word per parameter.
-                trap_directly(failure, || unsafe { run::<M>(object, memory, part, &[$($word),*]) })
+                catch_panics_directly(failure, || unsafe { run::<M>(object, memory, part, &[$($word),*]) })
             }
 
             /// # Safety
             /// See [`DirectShell`].
             unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
-                trap_directly(failure, || run_static::<M>(&[$($word),*]))
+                catch_panics_directly(failure, || run_static::<M>(&[$($word),*]))
             }
 
             /// # Safety
             /// See [`DirectShell`].
             unsafe extern "C" fn $export<E: Export>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
-                trap_directly(failure, || run_export::<E>(&[$($word),*]))
+                catch_panics_directly(failure, || run_export::<E>(&[$($word),*]))
             }
         )*
 
@@ -283,7 +283,7 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
             continue;
         }
         // SAFETY: the caller promises this for each live object, and that there is a plugin part.
-        let answer = trap_directly(failure, || unsafe {
+        let answer = catch_panics_directly(failure, || unsafe {
             core::hint::assert_unchecked(!part.is_null());
             run::<M>(object, memory, part, &words[..M::Args::COUNT])
         });

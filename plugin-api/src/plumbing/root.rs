@@ -11,7 +11,7 @@ use alcedo_abi::abi_stable::staticref;
 use alcedo_abi::abi_stable::std_types::RResult;
 use alcedo_abi::list::prelude::*;
 use alcedo_abi::module::{Module, ModuleRef};
-use alcedo_rt::{CallError, keep_hook, trap, words_of};
+use alcedo_rt::{CallError, catch_panics, format_value, keep_hook};
 
 use super::registry;
 use super::shells::bare;
@@ -62,7 +62,7 @@ impl Outcome for () {
 
 impl<E: Display> Outcome for Result<(), E> {
     fn told(self) -> Result<(), CallError> {
-        self.map_err(|error| words_of(error).map_or_else(|panic| panic, CallError::other))
+        self.map_err(|error| format_value(error).map_or_else(|panic| panic, CallError::other))
     }
 }
 
@@ -181,7 +181,7 @@ impl<M: ModuleHooks> Root<M> {
     }
 
     unsafe extern "C" fn main(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
-        let status = trap(failure, || {
+        let status = catch_panics(failure, || {
             M::entry()?;
             let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
             alcedo_rt::with_loggers(|| M::main(&args));
@@ -201,16 +201,16 @@ impl<M: ModuleHooks> Root<M> {
     }
 
     unsafe extern "C" fn suspend(failure: &mut Failure) -> Status {
-        trap(failure, M::suspend)
+        catch_panics(failure, M::suspend)
     }
 
     unsafe extern "C" fn resume(failure: &mut Failure) -> Status {
-        trap(failure, M::resume)
+        catch_panics(failure, M::resume)
     }
 
     unsafe extern "C" fn exit(failure: &mut Failure) -> Status {
         let ended = end_registered(failure);
-        let exited = trap(failure, || {
+        let exited = catch_panics(failure, || {
             M::exit();
             Ok(())
         });
@@ -221,7 +221,7 @@ impl<M: ModuleHooks> Root<M> {
 
 /// Drops the protocols and resolvers of the module, which are no longer reachable by name.
 fn end_registered(failure: &mut Failure) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         registered::drop_all();
         Ok(())
     })

@@ -8,7 +8,7 @@ use alcedo_abi::describe::PartHooks;
 use alcedo_abi::handles::{ObjectHandle, PartPtr};
 use alcedo_abi::value::{KeepSink, TextView};
 use alcedo_abi::zcall::{Slot, ZCallBuffer};
-use alcedo_rt::{is_game_thread, trap};
+use alcedo_rt::{catch_panics, is_game_thread};
 
 use super::returned::{Place, Returned};
 use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
@@ -137,7 +137,7 @@ pub trait StaticMethod {
 pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'_>) -> Status {
     let Call { params, failure, .. } = call;
     let params = *params;
-    trap(failure, || {
+    catch_panics(failure, || {
         // SAFETY: `Invoke`: the block stays for the call and has the layout in the description of this function: parameters,
         // then result.
         let (args, result_at) =
@@ -162,7 +162,7 @@ pub trait CustomThunk {
 pub(super) unsafe extern "C" fn invoke_custom<T: CustomThunk>(call: &mut Call<'_>) -> Status {
     let Call { object, params, failure, .. } = call;
     let (object, number) = (*object, params.addr() as u64);
-    trap(failure, || T::run(&mut Frame::new(number, object)))
+    catch_panics(failure, || T::run(&mut Frame::new(number, object)))
 }
 
 /// Trampoline of a function without a body: the result is the zero value that the host has written before.
@@ -180,7 +180,7 @@ pub(super) unsafe extern "C" fn invoke_nothing(_call: &mut Call<'_>) -> Status {
 pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status {
     let Call { object, memory, part, params, failure } = call;
     let (object, memory, part, params) = (*object, *memory, *part, *params);
-    trap(failure, || {
+    catch_panics(failure, || {
         // SAFETY: `Invoke`: object and memory are live for the call, which is the frame; the part is the one that this module
         // created for the class; the block stays for the call, too, and has the layout in the description of this method:
         // parameters, then result.
@@ -231,7 +231,7 @@ const fn optional(hook: Option<Invoke>) -> ROption<Invoke> {
 unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut PartPtr) -> Status {
     let Call { object, memory, failure, .. } = call;
     let (object, memory) = (*object, *memory);
-    trap(failure, || {
+    catch_panics(failure, || {
         // SAFETY: object and memory are live for the call, which is the frame.
         let this = unsafe { This::<C>::new(object, memory) };
         let cell = Box::new(PartCell::new(C::red_constructor(this)));
@@ -249,7 +249,7 @@ const FILLING: &Taking = &Taking::new("keep");
 /// # Safety
 /// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
 unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         // SAFETY: promised by the caller.
         let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
         cell.share(ObjectHandle::NONE, SAVING, |part| part.save_kept(&mut Keeper { sink }))
@@ -265,7 +265,7 @@ unsafe extern "C" fn load_kept<C: Part>(
     len: usize,
     failure: &mut Failure,
 ) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         // SAFETY: the host promises that the part is of this class, and that name and data are live for the call; an empty
         // slice is never read.
         let (cell, name, data) = unsafe {
@@ -279,7 +279,7 @@ unsafe extern "C" fn load_kept<C: Part>(
 /// # Safety
 /// `part` is a plugin part that this module created for `C`; the host passes its ownership.
 unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         // SAFETY: the caller promises a part of this class and passes its ownership; the red constructor created it as a box of
         // this type.
         unsafe {
@@ -318,7 +318,7 @@ pub trait Export {
 /// See [`alcedo_abi::describe::ZCallInvoke`].
 pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
     // SAFETY: `ZCallInvoke` promises the slots of the signature, for the call.
-    trap(failure, || unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::PLACE, buffer, E::run) })
+    catch_panics(failure, || unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::PLACE, buffer, E::run) })
 }
 
 /// Calls `run` with the arguments in the slots and writes its result into the last slot. Errors name the function `name`.

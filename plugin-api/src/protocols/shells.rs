@@ -12,7 +12,7 @@ use alcedo_abi::protocols::{
 };
 use alcedo_abi::value::TextSink;
 use alcedo_abi::zcall::ZCallBuffer;
-use alcedo_rt::{CallError, Host, trap};
+use alcedo_rt::{CallError, Host, catch_panics};
 
 use super::{Protocol, Resolver, Said};
 use crate::plumbing::{Place, Returned, typed_slots};
@@ -95,7 +95,7 @@ unsafe extern "C" fn read_address(
     spelling: &TextSink,
     failure: &mut Failure,
 ) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         let text = find::<dyn Protocol>(protocol)?.read(address.as_str()).map_err(CallError::other)?;
         // SAFETY: `ReadAddress`: the sink is borrowed for the call, and copies its argument.
         unsafe { (spelling.put)(spelling.context, text.as_ptr(), text.len()) };
@@ -111,7 +111,7 @@ unsafe extern "C" fn resolve_name(
     answer: &mut Resolution,
     failure: &mut Failure,
 ) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         *answer = match find::<dyn Resolver>(resolver)?.resolve(name.as_str())?.0 {
             Said::Declined(reason) => Resolution { text: reason.into(), ..Resolution::declined() },
             Said::Function(function) => Resolution {
@@ -128,7 +128,7 @@ unsafe extern "C" fn resolve_name(
 /// # Safety
 /// See [`CallResolved`].
 unsafe extern "C" fn call_resolved(function: u64, buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         let function = find::<dyn FnBody>(function)?;
         // SAFETY: `CallResolved`: the slots are borrowed for the call, and match the signature of this function.
         unsafe { function.call(buffer) }
@@ -138,7 +138,7 @@ unsafe extern "C" fn call_resolved(function: u64, buffer: &mut ZCallBuffer, fail
 /// # Safety
 /// See [`DropResolved`].
 unsafe extern "C" fn drop_resolved(function: u64, failure: &mut Failure) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         registered::drop_one(function);
         Ok(())
     })

@@ -134,7 +134,7 @@ mod tests {
             call("serde::give_up", cube, Owner::Library, Some("/c/registry/src/x/serde/src/lib.rs:3")),
             call("cube::turn", cube, Owner::Author, Some("src/lib.rs:9")),
             call("cube::turn", cube, Owner::Author, Some("src/lib.rs:9")),
-            call("alcedo_rt::trap::trap", cube, Owner::Library, Some("plugin-api/rt/src/trap.rs:41")),
+            call("alcedo_rt::panic_guard::catch_panics", cube, Owner::Library, Some("plugin-api/rt/src/panic_guard.rs:41")),
             call("alcedo_runtime::call", None, Owner::Library, Some("runtime/src/call.rs:4")),
             call("game::main", None, Owner::Author, Some("game/src/main.rs:12")),
             call("main", None, Owner::Library, None),
@@ -148,7 +148,7 @@ mod tests {
               the rest:
                 0 abort   host
                 2 serde::give_up   module magic_cube, generation 2   /c/registry/src/x/serde/src/lib.rs:3
-                5 alcedo_rt::trap::trap   module magic_cube, generation 2   plugin-api/rt/src/trap.rs:41
+                5 alcedo_rt::panic_guard::catch_panics   module magic_cube, generation 2   plugin-api/rt/src/panic_guard.rs:41
                 6 alcedo_runtime::call   host   runtime/src/call.rs:4
                 8 main   host   2 times"#]]
         .assert_eq(&format!("it crashed{}", report(&calls)));
@@ -180,7 +180,7 @@ mod tests {
         check("/home/a/.rustup/toolchains/x/lib/rustlib/src/rust/library/core/src/option.rs", Owner::Std);
         check("/home/a/.cargo/registry/src/index.crates.io-1/abi_stable-0.11.3/src/lib.rs", Owner::Library);
         check("/home/a/.cargo/git/checkouts/thing-1/2/src/lib.rs", Owner::Library);
-        check("/home/a/alcedo/plugin-api/rt/src/trap.rs", Owner::Library);
+        check("/home/a/alcedo/plugin-api/rt/src/panic_guard.rs", Owner::Library);
         check("/home/a/alcedo/runtime/engine/src/tick.rs", Owner::Library);
         check("/home/a/alcedo/example-plugins/magic-cube/src/lib.rs", Owner::Author);
         check("/home/a/alcedo/runtime/tests/plugins/broken/src/lib.rs", Owner::Author);

@@ -84,7 +84,7 @@ fn slots(list: &str) -> Vec<u32> {
 
 /// Removes the frames of the panic hook.
 fn behind_the_hook(mut calls: Vec<Call>) -> Vec<Call> {
-    let hook = calls.iter().position(|call| call.function.ends_with("alcedo_rt::trap::hook"));
+    let hook = calls.iter().position(|call| call.function.ends_with("alcedo_rt::panic_guard::hook"));
     calls.split_off(hook.map_or(0, |hook| hook + 1))
 }
 
@@ -107,7 +107,7 @@ mod tests {
             image: "x.so".into(),
             module: None,
         };
-        let calls = ["alcedo_sys::panics::tell", "alcedo_rt::trap::hook", "cube::turn"].map(call).to_vec();
+        let calls = ["alcedo_sys::panics::tell", "alcedo_rt::panic_guard::hook", "cube::turn"].map(call).to_vec();
         assert_eq!(behind_the_hook(calls.clone()), calls[2..]);
         assert_eq!(behind_the_hook(calls[2..].to_vec()), calls[2..], "a hook that was not seen takes nothing with it");
     }

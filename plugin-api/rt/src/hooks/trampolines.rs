@@ -13,11 +13,11 @@ use super::descriptors::{FcntlEffect, effect_of_fcntl};
 use super::forks::AtFork;
 use super::functions::{mmap, mremap, munmap, realloc, shmat, shmdt};
 use super::signals::sigaltstack;
-use super::{lookups, notes, platform, told};
+use super::{lookups, notes, platform, thread_names};
 use crate::outside::hook_context;
 
 /// Defines a trampoline under the name of the C function.
-macro_rules! shell {
+macro_rules! trampoline {
     (
         $of:ident: $(#[doc = $doc:tt])* $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? { $($code:tt)* }
     ) => {
@@ -26,7 +26,7 @@ macro_rules! shell {
         ///
         /// # Safety
         /// The contract of the C function.
-        #[allow(unsafe_code, reason = "the lists of shells stand in files that have no unsafe code of their own")]
+        #[allow(unsafe_code, reason = "the lists of trampolines are in files without other unsafe code")]
         pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
             $($code)*
         }
@@ -38,14 +38,14 @@ macro_rules! shell {
 macro_rules! hooks {
     ($(
         $platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, if $condition:expr)?
-            => $entry:ident $(($($given:expr),*))?;
-    )*) => {$(shell! { $platform: $name($($arg: $ty),*) $(-> $ret)? {
+            => $entry:ident $(($($argument:expr),*))?;
+    )*) => {$(trampoline! { $platform: $name($($arg: $ty),*) $(-> $ret)? {
         let context = $crate::outside::hook_context()$(.filter(|_| $condition))?;
         // SAFETY: the caller fulfils the C function's contract, which the host's and the platform's functions share; the image
         // is that of the same context.
         unsafe {
             match context {
-                Some(context) => hooks!(@call context $entry($($arg),*) $(($($given),*))?),
+                Some(context) => hooks!(@call context $entry($($arg),*) $(($($argument),*))?),
                 None => $crate::hooks::platform::$platform($($arg),*),
             }
         }
@@ -53,8 +53,8 @@ macro_rules! hooks {
     (@call $context:ident $entry:ident($($arg:ident),*)) => {
         ($context.table.$entry)($context.image, $($arg),*)
     };
-    (@call $context:ident $entry:ident($($arg:ident),*) ($($given:expr),*)) => {
-        ($context.table.$entry)($context.image, $($given),*)
+    (@call $context:ident $entry:ident($($arg:ident),*) ($($argument:expr),*)) => {
+        ($context.table.$entry)($context.image, $($argument),*)
     };
 }
 
@@ -63,9 +63,9 @@ macro_rules! around {
     ($(
         $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?, |$call:ident| $code:expr;
-    )*) => {$(shell! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) $(-> $ret)? {
+    )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) $(-> $ret)? {
         // SAFETY: the caller fulfils the C function's contract for one call with these arguments, which is this one.
-        let $call = $crate::hooks::shells::once(move || unsafe { $crate::hooks::platform::$name($($arg),*) });
+        let $call = $crate::hooks::trampolines::once(move || unsafe { $crate::hooks::platform::$name($($arg),*) });
         $code
     }})*};
 }
@@ -76,7 +76,7 @@ pub(super) fn once<R>(call: impl FnOnce() -> R) -> impl FnOnce() -> R {
 
 /// Defines hooks of functions that create a descriptor, and report it to the host.
 macro_rules! openers {
-    ($($name:ident($($arg:ident: $ty:ty),*);)*) => {$(shell! { $name: $name($($arg: $ty),*) -> c_int {
+    ($($name:ident($($arg:ident: $ty:ty),*);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
         // SAFETY: the caller fulfils the C function's contract, so the result is a new descriptor or an error.
         unsafe {
             let fd = $crate::hooks::platform::$name($($arg),*);
@@ -88,7 +88,7 @@ macro_rules! openers {
 
 /// Defines hooks of functions that create two descriptors in their last argument.
 macro_rules! pair_openers {
-    ($($name:ident($($arg:ident: $ty:ty),*; $pair:ident);)*) => {$(shell! { $name: $name($($arg: $ty),*) -> c_int {
+    ($($name:ident($($arg:ident: $ty:ty),*; $pair:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
         // SAFETY: the caller fulfils the C function's contract, so two new descriptors are stored there if the result is zero.
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
@@ -104,7 +104,7 @@ macro_rules! pair_openers {
 
 /// Defines hooks of functions that allocate a block of the C heap, always or under a condition.
 macro_rules! makers {
-    ($($name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?;)*) => {$(shell! { $name: $name($($arg: $ty),*) -> *mut c_char {
+    ($($name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?;)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> *mut c_char {
         let is_made = true $(&& $condition)?;
         // SAFETY: the caller fulfils the C function's contract, so the result is a new block under this condition, or null.
         unsafe {
@@ -116,7 +116,7 @@ macro_rules! makers {
 
 /// Defines hooks of functions that print into a block they allocate, and store its address in `$text`.
 macro_rules! printers {
-    ($($name:ident($($arg:ident: $ty:ty),*; $text:ident);)*) => {$(shell! {
+    ($($name:ident($($arg:ident: $ty:ty),*; $text:ident);)*) => {$(trampoline! {
         $name:
         /// The last argument is a `va_list`, which is passed as an address.
         $name($($arg: $ty),*) -> c_int {
@@ -133,7 +133,7 @@ macro_rules! printers {
 
 /// Defines hooks of functions that read into the block at `$line`, which the C library may move, or into a new block.
 macro_rules! readers {
-    ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(shell! { $name: $name($($arg: $ty),*) -> isize {
+    ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
         // SAFETY: the caller fulfils the C function's contract: `$line` points to a block or null, and the function stores a
         // block or null there. The platform rejects a null `$line`.
         unsafe {
@@ -159,7 +159,7 @@ macro_rules! streams {
     ($(
         $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*), $made_by:literal with $fd:ident $(of $kind:ident)?;
-    )*) => {$(shell! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
+    )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
         // SAFETY: the caller fulfils the C function's contract, so the result is a new stream of this kind, or null.
         unsafe {
             let stream = $crate::hooks::platform::$name($($arg),*);
@@ -176,8 +176,8 @@ macro_rules! streams {
 macro_rules! memory_streams {
     ($(
         $(#[doc = $doc:tt])*
-        $name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?, $text:literal, $made_by:literal at $place:expr;
-    )*) => {$(shell! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
+        $name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?, $text:literal, $made_by:literal at $buffer:expr;
+    )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
         let is_over_ours = true $(&& $condition)?;
         if is_over_ours && $crate::hooks::closing::is_refused($text) {
             return core::ptr::null_mut();
@@ -186,7 +186,7 @@ macro_rules! memory_streams {
         unsafe {
             let stream = $crate::hooks::platform::$name($($arg),*);
             if is_over_ours {
-                $crate::hooks::notes::stream_bound(stream, $made_by, $place);
+                $crate::hooks::notes::stream_bound(stream, $made_by, $buffer);
             }
             stream
         }
@@ -195,7 +195,7 @@ macro_rules! memory_streams {
 
 /// Defines hooks of jumps to the location in a buffer.
 macro_rules! jumps {
-    ($($name:ident;)*) => {$(shell! {
+    ($($name:ident;)*) => {$(trampoline! {
         $name:
         /// May leave a signal handler.
         $name(buffer: *mut c_void, value: c_int) {
@@ -210,7 +210,7 @@ macro_rules! jumps {
 
 /// Defines hooks of functions that start a program.
 macro_rules! spawners {
-    ($($name:ident;)*) => {$(shell! { $name: $name(
+    ($($name:ident;)*) => {$(trampoline! { $name: $name(
         pid: *mut c_int,
         program: *const c_char,
         actions: *const c_void,
@@ -256,12 +256,12 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
 /// # Safety
 /// The contract of the C function.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
-    let place = notes::stream_closed(stream);
+    let buffer = notes::stream_closed(stream);
     // SAFETY: the caller fulfils the C function's contract. The pointer is null, or that of a stream which stores a block there
     // when it is closed; the creator of the stream keeps the pointer valid until then.
     unsafe {
         let result = platform::fclose(stream);
-        notes::block_made(place.as_ref().map_or(null_mut(), |block| *block));
+        notes::block_made(buffer.as_ref().map_or(null_mut(), |block| *block));
         result
     }
 }
@@ -380,7 +380,7 @@ pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) 
     unsafe {
         let result = platform::pthread_setname_np(thread, name);
         if result == 0 && thread == libc::pthread_self() as usize && hook_context().is_some() {
-            told::own_name(CStr::from_ptr(name).to_bytes());
+            thread_names::own_name(CStr::from_ptr(name).to_bytes());
         }
         result
     }

@@ -35,13 +35,13 @@ struct Thrown(CallError);
 thread_local! {
     // A leaked box, because an owned one would register a destructor for the thread.
     static NOTE: Cell<Option<&'static Cell<Option<Note>>>> = const { Cell::new(None) };
-    static OPEN_TRAPS: Cell<u32> = const { Cell::new(0) };
+    static OPEN_GUARDS: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Runs `code`; an error or a panic is written into `failure`.
-pub fn trap(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
+pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
     // A single lookup, because accessing a thread-local in a library is a call.
-    OPEN_TRAPS.with(|open| {
+    OPEN_GUARDS.with(|open| {
         open.set(open.get() + 1);
         // State that the code was changing belongs to the plugin author and remains consistent: it is dropped, or guarded by
         // the borrow state of parts, which unwinding releases.
@@ -61,11 +61,11 @@ pub fn trap(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>)
 ///
 /// The failure is written exactly if the status is `FAILED`; its previous value is not dropped.
 #[inline]
-pub fn trap_directly(
+pub fn catch_panics_directly(
     failure: &mut MaybeUninit<Failure>,
     code: impl FnOnce() -> Result<u64, CallError>,
 ) -> DirectAnswer {
-    // See `trap`.
+    // See `catch_panics`.
     match catch_unwind(AssertUnwindSafe(code)) {
         Ok(Ok(bits)) => return DirectAnswer::done(bits),
         Ok(Err(error)) => failure.write(error.into_failure()),
@@ -76,7 +76,7 @@ pub fn trap_directly(
 
 fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
     let (mut failure, mut value) = (Failure::none(), None);
-    let _status = trap(&mut failure, || {
+    let _status = catch_panics(&mut failure, || {
         value = Some(code());
         Ok(())
     });
@@ -87,9 +87,9 @@ fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
 ///
 /// # Errors
 /// The errors of [`words_into`].
-pub fn words_of(value: impl Display) -> Result<String, CallError> {
-    let mut words = String::new();
-    words_into(value, &mut words, |step| caught(step)).map(|()| words)
+pub fn format_value(value: impl Display) -> Result<String, CallError> {
+    let mut message = String::new();
+    words_into(value, &mut message, |step| caught(step)).map(|()| message)
 }
 
 impl CallError {
@@ -98,20 +98,21 @@ impl CallError {
     #[must_use]
     #[track_caller]
     pub fn returned(error: impl Display) -> Self {
-        let place = std::panic::Location::caller();
-        let place = SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
-        Self::returned_at(error, &place)
+        let location = std::panic::Location::caller();
+        let location =
+            SourcePlace { file: location.file().to_owned(), line: location.line(), column: location.column() };
+        Self::returned_at(error, &location)
     }
 
     /// Returns the error of [`CallError::returned`] with this location. A panic of the error's `Display` or `Drop` is the error instead.
     #[must_use]
-    pub fn returned_at(error: impl Display, place: &SourcePlace) -> Self {
-        let SourcePlace { file, line, column } = place;
-        let words = match words_of(error) {
-            Ok(words) => words,
+    pub fn returned_at(error: impl Display, location: &SourcePlace) -> Self {
+        let SourcePlace { file, line, column } = location;
+        let message = match format_value(error) {
+            Ok(message) => message,
             Err(panic) => return panic,
         };
-        let failure = Failure::new(FailureKind::RETURNED, words);
+        let failure = Failure::new(FailureKind::RETURNED, message);
         Self::from_failure(Failure { file: file.as_str().into(), line: *line, column: *column, ..failure })
     }
 }
@@ -177,12 +178,12 @@ fn take_note() -> Option<Note> {
 }
 
 fn keep_note(note: Note) {
-    let place = NOTE.get().unwrap_or_else(|| {
-        let place: &'static Cell<Option<Note>> = Box::leak(Box::new(Cell::new(None)));
-        NOTE.set(Some(place));
-        place
+    let slot = NOTE.get().unwrap_or_else(|| {
+        let slot: &'static Cell<Option<Note>> = Box::leak(Box::new(Cell::new(None)));
+        NOTE.set(Some(slot));
+        slot
     });
-    place.set(Some(note));
+    slot.set(Some(note));
 }
 
 /// Installs the hook that records panics of this module instead of printing them.
@@ -197,7 +198,7 @@ pub fn keep_hook() {
 
 /// Messages of the standard library before it aborts because a panic reached a location that must not unwind: a function called
 /// by C, or a destructor that runs because of another panic.
-const LAST_WORDS: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
+const ABORT_MESSAGES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
 /// Returns true if a panic on this thread outside of all counted panic guards is in a direct call. The host counts the calls of
 /// modules that are not bound to a thread: their attaching thread may have ended, and its number may have been reused.
@@ -207,10 +208,11 @@ fn is_direct_call() -> bool {
 
 fn hook(info: &PanicHookInfo<'_>) {
     let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
-    let place = info.location();
-    let (file, line, column) = place.map_or(("", 0, 0), |place| (place.file(), place.line(), place.column()));
+    let location = info.location();
+    let (file, line, column) =
+        location.map_or(("", 0, 0), |location| (location.file(), location.line(), location.column()));
     records::panicked(file, line, column);
-    if LAST_WORDS.contains(&&*message) {
+    if ABORT_MESSAGES.contains(&&*message) {
         // The program aborts without reaching a panic guard, so the original panic and this message are logged.
         if let Some(Note { message, file, line, .. }) = take_note() {
             records::event(LogLevel::ERROR, "alcedo::panic", &message, &file, line);
@@ -219,7 +221,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         return;
     }
     // Panic guards of direct calls are not counted.
-    if OPEN_TRAPS.get() == 0 && !is_direct_call() {
+    if OPEN_GUARDS.get() == 0 && !is_direct_call() {
         // A thread of the module: no caller receives the failure, so it is logged.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
@@ -229,7 +231,7 @@ fn hook(info: &PanicHookInfo<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Note, fail, keep_note, trap, trap_directly};
+    use super::{Note, catch_panics, catch_panics_directly, fail, keep_note};
     use crate::CallError;
     use alcedo_abi::call::{Failure, FailureKind, Status};
     use alcedo_abi::direct::{DirectAnswer, DirectStatus};
@@ -237,7 +239,7 @@ mod tests {
 
     fn check(code: impl FnOnce() -> Result<(), CallError>) -> (FailureKind, String) {
         let mut failure = Failure::none();
-        let status = trap(&mut failure, code);
+        let status = catch_panics(&mut failure, code);
         assert_eq!(status == Status::OK, failure.kind == FailureKind::NONE);
         (failure.kind, failure.message.as_str().to_owned())
     }
@@ -245,10 +247,10 @@ mod tests {
     #[test]
     fn a_direct_call_returns_whether_it_failed() {
         let mut failure = MaybeUninit::uninit();
-        assert_eq!(trap_directly(&mut failure, || Ok(7)), DirectAnswer::done(7));
-        assert_eq!(trap_directly(&mut failure, || panic!("no")), DirectAnswer::without(DirectStatus::FAILED));
+        assert_eq!(catch_panics_directly(&mut failure, || Ok(7)), DirectAnswer::done(7));
+        assert_eq!(catch_panics_directly(&mut failure, || panic!("no")), DirectAnswer::without(DirectStatus::FAILED));
         assert_eq!(
-            trap_directly(&mut failure, || fail(CallError::new(FailureKind::STALE, "gone"))),
+            catch_panics_directly(&mut failure, || fail(CallError::new(FailureKind::STALE, "gone"))),
             DirectAnswer::without(DirectStatus::FAILED)
         );
     }
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_that_panics_when_dropped_stays_in_the_trap() {
+    fn a_payload_that_panics_when_dropped_is_caught() {
         assert_eq!(check(|| std::panic::panic_any(Bomb)).0, FailureKind::PANIC);
     }
 }
