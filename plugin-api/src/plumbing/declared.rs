@@ -21,9 +21,9 @@ use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint}
 use super::direct;
 use super::enums::Underlying;
 use super::returned::Returned;
-use super::shells::{
-    CustomThunk, Export, Method, Receiver, StaticMethod, Transparent, bare, export_shell, hooks, invoke, invoke_custom,
-    invoke_nothing, invoke_static,
+use super::trampolines::{
+    CustomThunk, Export, Method, Receiver, StaticMethod, Transparent, bare, export_trampoline, hooks, invoke,
+    invoke_custom, invoke_nothing, invoke_static,
 };
 use crate::cells::{ClassCell, FunctionCell, PropertyCell};
 use crate::class::Part;
@@ -531,7 +531,7 @@ pub const fn export<E: Export, const N: usize>(
         name: RStr::from_str(E::NAME),
         fingerprint: fingerprint::<E::Args, E::Result>(),
         signature: RStr::from_str(words.as_str()),
-        invoke: ZCallInvoke(export_shell::<E>),
+        invoke: ZCallInvoke(export_trampoline::<E>),
         direct: direct::of_export::<E>(),
     })
 }

@@ -8,7 +8,7 @@ use alcedo_abi::describe::{MetaDesc, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
-use super::shells::{Export, Method};
+use super::trampolines::{Export, Method};
 use crate::Value;
 use crate::blocks::BlockLayout;
 use crate::kinds::FieldType;

@@ -16,7 +16,7 @@ use alcedo_abi::zcall::{Slot, SlotType};
 use alcedo_rt::{CallError, catch_panics_directly};
 
 use super::returned::Returned;
-use super::shells::{Export, Method, Receiver, StaticMethod, cell_of};
+use super::trampolines::{Export, Method, Receiver, StaticMethod, cell_of};
 use crate::This;
 use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::signature::{Params, ReturnValue, ValueType};
@@ -36,11 +36,11 @@ const fn are_plain<A: Params, R: ReturnValue>() -> bool {
         }
         at += 1;
     }
-    let gives_plain = match R::VALUE {
+    let returns_plain = match R::VALUE {
         Some(ValueType { kind, .. }) => kind.fits_slot(),
         None => true,
     };
-    gives_plain && A::COUNT <= MOST_WORDS
+    returns_plain && A::COUNT <= MOST_WORDS
 }
 
 macro_rules! arities {
@@ -73,10 +73,10 @@ macro_rules! arities {
         )*
 
         /// Returns the trampoline for one call of a method of plain values.
-        const fn method_shell<M: Method>() -> ROption<DirectShell> {
+        const fn method_trampoline<M: Method>() -> ROption<DirectShell> {
             ROption::RSome(match M::Args::COUNT {
                 $($count => {
-                    let shell: unsafe extern "C" fn(
+                    let trampoline: unsafe extern "C" fn(
                         ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
                     ) -> DirectAnswer = $method::<M>;
                     // SAFETY: callers cast the pointer back to its type, as `DirectShell` requires.
@@ -86,35 +86,35 @@ macro_rules! arities {
                                 ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
                             ) -> DirectAnswer,
                             unsafe extern "C" fn(),
-                        >(shell)
+                        >(trampoline)
                     })
                 })*
                 _ => return ROption::RNone,
             })
         }
 
-        const fn static_shell<M: StaticMethod>() -> ROption<DirectShell> {
+        const fn static_trampoline<M: StaticMethod>() -> ROption<DirectShell> {
             ROption::RSome(match M::Args::COUNT {
-                $($count => arities!(@shell $static::<M>, $($word)*),)*
+                $($count => arities!(@trampoline $static::<M>, $($word)*),)*
                 _ => return ROption::RNone,
             })
         }
 
-        const fn export_shell<E: Export>() -> ROption<DirectShell> {
+        const fn export_trampoline<E: Export>() -> ROption<DirectShell> {
             ROption::RSome(match E::Args::COUNT {
-                $($count => arities!(@shell $export::<E>, $($word)*),)*
+                $($count => arities!(@trampoline $export::<E>, $($word)*),)*
                 _ => return ROption::RNone,
             })
         }
     };
-    (@shell $shell:expr, $($word:ident)*) => {{
-        let shell: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer = $shell;
+    (@trampoline $trampoline:expr, $($word:ident)*) => {{
+        let trampoline: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer = $trampoline;
         // SAFETY: callers cast the pointer back to its type, as `DirectShell` requires.
         DirectShell(unsafe {
             transmute::<
                 unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer,
                 unsafe extern "C" fn(),
-            >(shell)
+            >(trampoline)
         })
     }};
     (@word $word:ident) => { u64 };
@@ -136,7 +136,7 @@ pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
     if !are_plain::<M::Args, M::Result>() {
         return ROption::RNone;
     }
-    match method_shell::<M>() {
+    match method_trampoline::<M>() {
         ROption::RSome(call) => ROption::RSome(DirectMethod { call, batch: ROption::RSome(BatchShell(batch::<M>)) }),
         ROption::RNone => ROption::RNone,
     }
@@ -147,7 +147,7 @@ pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
     if !are_plain::<M::Args, M::Result>() {
         return ROption::RNone;
     }
-    match static_shell::<M>() {
+    match static_trampoline::<M>() {
         ROption::RSome(call) => ROption::RSome(DirectMethod { call, batch: ROption::RNone }),
         ROption::RNone => ROption::RNone,
     }
@@ -155,7 +155,7 @@ pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
 
 /// Returns the direct trampoline of an exported function of plain values; `RNone` for other functions.
 pub(super) const fn of_export<E: Export>() -> ROption<DirectShell> {
-    if are_plain::<E::Args, E::Result>() { export_shell::<E>() } else { ROption::RNone }
+    if are_plain::<E::Args, E::Result>() { export_trampoline::<E>() } else { ROption::RNone }
 }
 
 /// Calls a method of plain values once.
@@ -225,12 +225,12 @@ impl WordBlock {
         while at < words.len() {
             let ValueType { size, align, .. } = types[at];
             let (offset, next) = layout.place(size, align);
-            let (place, word) = (&mut self.0[offset..offset + size], words[at]);
+            let (location, word) = (&mut self.0[offset..offset + size], words[at]);
             match size {
-                1 => place.copy_from_slice(&(word as u8).to_ne_bytes()),
-                2 => place.copy_from_slice(&(word as u16).to_ne_bytes()),
-                4 => place.copy_from_slice(&(word as u32).to_ne_bytes()),
-                _ => place.copy_from_slice(&word.to_ne_bytes()),
+                1 => location.copy_from_slice(&(word as u8).to_ne_bytes()),
+                2 => location.copy_from_slice(&(word as u16).to_ne_bytes()),
+                4 => location.copy_from_slice(&(word as u32).to_ne_bytes()),
+                _ => location.copy_from_slice(&word.to_ne_bytes()),
             }
             (layout, at) = (next, at + 1);
         }
@@ -288,14 +288,14 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
             run::<M>(object, memory, part, &words[..M::Args::COUNT])
         });
         // SAFETY: both pointers are in the array of items or at its end.
-        let place = || unsafe { here.offset_from_unsigned(items) };
+        let location = || unsafe { here.offset_from_unsigned(items) };
         if answer.status != DirectStatus::DONE {
-            batch.at = place() + 1;
+            batch.at = location() + 1;
             return Status::FAILED;
         }
         if !results.is_null() {
             // SAFETY: there is room for the result of each item.
-            unsafe { results.add(place()).write(answer) };
+            unsafe { results.add(location()).write(answer) };
         }
     }
     batch.at = len;

@@ -11,7 +11,7 @@ use alcedo_abi::type_text::contains;
 
 use super::declared::{Declared, Function, FunctionOf, SignatureWords, import};
 use super::describe::SignatureBlock;
-use super::shells::bare;
+use super::trampolines::bare;
 use crate::cells::{FunctionCell, PresenceCell};
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};

@@ -17,8 +17,8 @@ mod owned;
 mod registry;
 mod returned;
 mod root;
-mod shells;
 mod started;
+mod trampolines;
 
 pub use ::core;
 pub use alcedo_abi::abi_stable::library::LibHeader;
@@ -97,6 +97,6 @@ pub use owned::{
 pub use registry::{CLASSES, DELEGATES, EARLIER_NAMES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
 pub use returned::{ErrorInWords, Place, Returned, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
-pub(crate) use shells::typed_slots;
-pub use shells::{CustomThunk, Exclusive, Export, Given, Held, Method, Shared, StaticMethod, Untouched};
 pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};
+pub(crate) use trampolines::typed_slots;
+pub use trampolines::{CustomThunk, Exclusive, Export, Given, Held, Method, Shared, StaticMethod, Untouched};

@@ -14,7 +14,7 @@ use alcedo_abi::module::{Module, ModuleRef};
 use alcedo_rt::{CallError, catch_panics, format_value, keep_hook};
 
 use super::registry;
-use super::shells::bare;
+use super::trampolines::bare;
 use crate::dispose::dispose_all;
 use crate::registered;
 

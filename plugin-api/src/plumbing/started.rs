@@ -10,7 +10,7 @@ use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
 /// Arguments of `done`, and the error of the future, if any.
 pub type Settled<A> = (A, Option<CallError>);
 
-/// Starts `future` as a task of `this`. `settle` converts its result into the arguments of `done`, if a function is bound to
+/// Starts `future` as a task of `this`. `convert` converts its result into the arguments of `done`, if a function is bound to
 /// that delegate; an unhandled error ends the task, whose failure the host logs.
 ///
 /// If the task cannot be started, the running call ends with the host's error.
@@ -18,49 +18,50 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     this: This<'_, C>,
     future: impl Future<Output = R> + 'static,
     done: Lent<'_, Delegate<F>>,
-    place: Place,
-    settle: fn(R, Place) -> Settled<F::Args>,
+    location: Place,
+    convert: fn(R, Place) -> Settled<F::Args>,
 ) {
     let listener = done.is_bound().then(|| done.clone());
     let object = Obj::<Object>::from_handle(this.object());
     let task = async move {
-        let (args, error) = settle(future.await, place);
+        let (args, error) = convert(future.await, location);
         let Some(done) = listener else { return error.map_or(Ok(()), Err) };
         object.with(|this| this.open(&done).call(args))?
     };
-    task::spawn_from(this.object(), task, (place.file, place.line)).unwrap_or_else(|error| alcedo_rt::fail(error));
+    task::spawn_from(this.object(), task, (location.file, location.line))
+        .unwrap_or_else(|error| alcedo_rt::fail(error));
 }
 
 /// Returns the message of an error, which is never empty: that of its author, or the whole description.
-fn words(error: &CallError) -> String {
-    let words = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
-    if words.is_empty() { "an error without a message".to_owned() } else { words }
+fn message(error: &CallError) -> String {
+    let message = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
+    if message.is_empty() { "an error without a message".to_owned() } else { message }
 }
 
 /// Converts the result of a function that returns a value.
-pub fn value_done<R: ReturnValue>(value: R, _place: Place) -> Settled<(R,)> {
+pub fn value_done<R: ReturnValue>(value: R, _location: Place) -> Settled<(R,)> {
     ((value,), None)
 }
 
 /// Converts the result of a function that returns `()`.
-pub fn nothing_done((): (), _place: Place) -> Settled<()> {
+pub fn nothing_done((): (), _location: Place) -> Settled<()> {
     ((), None)
 }
 
 /// Converts the result of a function that returns a value or an error: the zero value with the error message, or the value with
 /// an empty string.
-pub fn value_or_error_done<R: Returned<Value: Default>>(returned: R, place: Place) -> Settled<(R::Value, String)> {
-    match returned.crossing(place) {
+pub fn value_or_error_done<R: Returned<Value: Default>>(returned: R, location: Place) -> Settled<(R::Value, String)> {
+    match returned.crossing(location) {
         Ok(value) => ((value, String::new()), None),
-        Err(error) => ((R::Value::default(), words(&error)), Some(error)),
+        Err(error) => ((R::Value::default(), message(&error)), Some(error)),
     }
 }
 
 /// Converts the result of a function that returns `()` or an error: the error message, or an empty string.
-pub fn error_done<R: Returned<Value = ()>>(returned: R, place: Place) -> Settled<(String,)> {
-    match returned.crossing(place) {
+pub fn error_done<R: Returned<Value = ()>>(returned: R, location: Place) -> Settled<(String,)> {
+    match returned.crossing(location) {
         Ok(()) => ((String::new(),), None),
-        Err(error) => ((words(&error),), Some(error)),
+        Err(error) => ((message(&error),), Some(error)),
     }
 }
 
@@ -78,8 +79,8 @@ mod tests {
         assert_eq!(error_done(Ok::<(), String>(()), HERE).0, (String::new(),));
         assert_eq!(value_or_error_done(Err::<u32, _>("no way"), HERE).0, (0, "no way".to_owned()));
         for error in [CallError::new(FailureKind::STALE, ""), CallError::returned(""), CallError::other("")] {
-            let ((words,), error) = error_done(Err::<(), _>(error), HERE);
-            assert!(!words.is_empty() && error.is_some(), "{error:?}");
+            let ((message,), error) = error_done(Err::<(), _>(error), HERE);
+            assert!(!message.is_empty() && error.is_some(), "{error:?}");
         }
     }
 }

@@ -316,7 +316,10 @@ pub trait Export {
 ///
 /// # Safety
 /// See [`alcedo_abi::describe::ZCallInvoke`].
-pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
+pub(super) unsafe extern "C" fn export_trampoline<E: Export>(
+    buffer: &mut ZCallBuffer,
+    failure: &mut Failure,
+) -> Status {
     // SAFETY: `ZCallInvoke` promises the slots of the signature, for the call.
     catch_panics(failure, || unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::PLACE, buffer, E::run) })
 }
@@ -328,13 +331,13 @@ pub(super) unsafe extern "C" fn export_shell<E: Export>(buffer: &mut ZCallBuffer
 #[inline]
 pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     name: &str,
-    place: Place,
+    location: Place,
     buffer: &mut ZCallBuffer,
     run: impl FnOnce(A) -> X,
 ) -> Result<(), CallError> {
-    let wanted = A::COUNT + usize::from(<X::Value as ReturnValue>::VALUE.is_some());
-    if buffer.len != wanted {
-        let message = format!("{name} takes {wanted} slots, result included, the buffer has {}", buffer.len);
+    let expected = A::COUNT + usize::from(<X::Value as ReturnValue>::VALUE.is_some());
+    if buffer.len != expected {
+        let message = format!("{name} takes {expected} slots, result included, the buffer has {}", buffer.len);
         return Err(CallError::new(FailureKind::BUFFER, message));
     }
     let mut none = Slot::EMPTY;
@@ -342,11 +345,11 @@ pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     // match the signature: those of the arguments, followed by that of the result, if any.
     let (args, result) = unsafe {
         let slots: &mut [Slot] =
-            if wanted == 0 { &mut [] } else { core::slice::from_raw_parts_mut(buffer.slots, wanted) };
+            if expected == 0 { &mut [] } else { core::slice::from_raw_parts_mut(buffer.slots, expected) };
         let (args, result) = slots.split_at_mut(A::COUNT);
         (ArgumentSlots::new(args), ResultSlot::new(result.first_mut().unwrap_or(&mut none)))
     };
-    run(A::from_slots(args)?).crossing(place)?.into_result_slot(result)
+    run(A::from_slots(args)?).crossing(location)?.into_result_slot(result)
 }
 
 /// A typed wrapper of a description; the ABI only has the description.

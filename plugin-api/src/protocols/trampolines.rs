@@ -14,7 +14,7 @@ use alcedo_abi::value::TextSink;
 use alcedo_abi::zcall::ZCallBuffer;
 use alcedo_rt::{CallError, Host, catch_panics};
 
-use super::{Protocol, Resolver, Said};
+use super::{Protocol, Resolved, Resolver};
 use crate::plumbing::{Place, Returned, typed_slots};
 use crate::registered;
 use crate::signature::Params;
@@ -32,20 +32,20 @@ pub(crate) trait FnBody {
 /// A closure of the author with its types.
 pub(crate) struct FunctionBody<F, A, X> {
     code: F,
-    place: Place,
+    location: Place,
     of: PhantomData<fn(A) -> X>,
 }
 
 impl<A: Params, X: Returned, F: Fn(A) -> X> FunctionBody<F, A, X> {
-    pub(crate) fn new(code: F, place: Place) -> Self {
-        Self { code, place, of: PhantomData }
+    pub(crate) fn new(code: F, location: Place) -> Self {
+        Self { code, location, of: PhantomData }
     }
 }
 
 impl<A: Params, X: Returned, F: Fn(A) -> X> FnBody for FunctionBody<F, A, X> {
     unsafe fn call(&self, buffer: &mut ZCallBuffer) -> Result<(), CallError> {
         // SAFETY: the caller promises slots that match the signature, which was derived from the same types.
-        unsafe { typed_slots::<A, X>("a function of a resolver", self.place, buffer, &self.code) }
+        unsafe { typed_slots::<A, X>("a function of a resolver", self.location, buffer, &self.code) }
     }
 }
 
@@ -113,10 +113,10 @@ unsafe extern "C" fn resolve_name(
 ) -> Status {
     catch_panics(failure, || {
         *answer = match find::<dyn Resolver>(resolver)?.resolve(name.as_str())?.0 {
-            Said::Declined(reason) => Resolution { text: reason.into(), ..Resolution::declined() },
-            Said::Function(function) => Resolution {
+            Resolved::Declined(reason) => Resolution { text: reason.into(), ..Resolution::declined() },
+            Resolved::Function(function) => Resolution {
                 kind: ResolutionKind::FUNCTION,
-                text: RString::from(function.words),
+                text: RString::from(function.signature),
                 fingerprint: function.fingerprint,
                 function: registered::keep(Rc::new(function.body)),
             },
