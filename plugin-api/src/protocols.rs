@@ -27,8 +27,8 @@ use std::rc::Rc;
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_rt::CallError;
 
+use crate::__private::{Place, Returned};
 use crate::host::host;
-use crate::plumbing::{Place, Returned};
 use crate::protocols::trampolines::{Body, FunctionBody};
 use crate::registered;
 use crate::signature::{Params, ValueType};

@@ -79,12 +79,12 @@ impl AsyncFunction {
             (true, false) => quote! { error_done },
         };
         quote! {
-            ::alcedo_plugin_api::plumbing::start_task(
+            ::alcedo_plugin_api::__private::start_task(
                 this,
                 #class::#name(this.as_obj(), #(#arguments),*),
                 #done,
                 #location,
-                ::alcedo_plugin_api::plumbing::#conversion,
+                ::alcedo_plugin_api::__private::#conversion,
             )
         }
     }

@@ -88,11 +88,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemImpl, side: Side) -> Re
             #event_names
             #class_constructor
             #post_init_properties
-            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::plumbing::Function<#class>] = &[#(#functions),*];
+            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
             impl #class {
                 #[doc(hidden)]
-                pub(crate) const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: ::alcedo_plugin_api::plumbing::Body<Self> =
-                    ::alcedo_plugin_api::plumbing::Body::new(
+                pub(crate) const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: ::alcedo_plugin_api::__private::Body<Self> =
+                    ::alcedo_plugin_api::__private::Body::new(
                         ALCEDO_FUNCTIONS,
                         ALCEDO_CLASS_CONSTRUCTOR,
                         ALCEDO_POST_INIT_PROPERTIES,
@@ -125,12 +125,12 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
 fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> TokenStream {
     let name = format_ident!("{name}");
     let (ty, none) = (
-        quote! { ::core::option::Option<::alcedo_plugin_api::plumbing::Hook<#class>> },
+        quote! { ::core::option::Option<::alcedo_plugin_api::__private::Hook<#class>> },
         quote! { ::core::option::Option::None },
     );
     let Some(Hook { trampoline, conditions }) = hook else { return quote! { const #name: #ty = #none; } };
     let some = quote! {
-        ::core::option::Option::Some(::alcedo_plugin_api::plumbing::hook::<#trampoline>())
+        ::core::option::Option::Some(::alcedo_plugin_api::__private::hook::<#trampoline>())
     };
     conditions.either(&name, &ty, &some, &none)
 }
@@ -267,7 +267,7 @@ impl<'a> Body<'a> {
         let begin = self
             .begin_destroy
             .as_ref()
-            .map(|trampoline| quote! { ::alcedo_plugin_api::plumbing::hook::<#trampoline>() });
+            .map(|trampoline| quote! { ::alcedo_plugin_api::__private::hook::<#trampoline>() });
         let (begin, references) = (some(begin), some(self.add_references.clone()));
         Some(quote! { .with_ends(#begin, #references) })
     }
@@ -308,7 +308,7 @@ impl<'a> Body<'a> {
         self.red_constructor = Some(conditions.on_element(&quote! {
             #[doc(hidden)]
             #[allow(unused_variables, reason = "a red constructor may do without `this`")]
-            pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::plumbing::This<'_, Self>) -> Self {
+            pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::__private::This<'_, Self>) -> Self {
                 Self::#name(#this)
             }
         }));
@@ -433,7 +433,7 @@ impl<'a> Body<'a> {
         let builder = (&quote! { custom_thunk }, &quote! { #trampoline, (#(#types,)*), #result });
         let mut flags = specifiers::flags(attr_args, FUNCTION, "function_flags")?;
         if method.is_static() {
-            flags = quote! { #flags | ::alcedo_plugin_api::plumbing::function_flags::STATIC };
+            flags = quote! { #flags | ::alcedo_plugin_api::__private::function_flags::STATIC };
         }
         self.functions.push(static_function::description(&method, builder, &flags, &defaults, &cell, &metadata));
         let (trampoline, declared) =
@@ -468,7 +468,7 @@ impl<'a> Body<'a> {
         self.expanded.push(export::export(
             &method,
             &method.text(),
-            &quote! { <#class as ::alcedo_plugin_api::plumbing::Class>::PATH },
+            &quote! { <#class as ::alcedo_plugin_api::__private::Class>::PATH },
             &quote! { #class::#name },
         ));
         Ok(())
@@ -504,7 +504,7 @@ impl<'a> Body<'a> {
     pub(crate) fn call(&mut self, method: &Method, attrs: &[Attribute]) {
         let (class, text) = (self.class, method.text());
         let what = quote! {
-            ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
+            ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
         };
         self.expanded.push(method.callers(&self.view, &method.name, &cell_of(method), &what, attrs));
     }

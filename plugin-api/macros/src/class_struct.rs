@@ -82,7 +82,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct) -> Result<Token
     let earlier_kept = earlier_kept.collect::<Result<Vec<_>>>()?;
     let send_checks = plain.iter().map(|field| {
         let ty = &field.ty;
-        quote_spanned! {ty.span()=> ::alcedo_plugin_api::plumbing::the_finalizer_thread_drops::<#ty>(); }
+        quote_spanned! {ty.span()=> ::alcedo_plugin_api::__private::the_finalizer_thread_drops::<#ty>(); }
     });
     let kept = plain.iter().filter_map(|field| {
         let (ident, ty) = (field.ident.as_ref()?, &field.ty);
@@ -103,7 +103,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct) -> Result<Token
             #(#send_checks)*
             #base_check
         };
-        ::alcedo_plugin_api::plumbing::class! {
+        ::alcedo_plugin_api::__private::class! {
             declared #vis #class #view #view_doc, base: #base,
             package: #package, name: #name, flags: #flags, #library doc: #doc,
             properties: [#({ #members })*],
@@ -189,7 +189,7 @@ fn expand_imported(
         #(#attrs)*
         #[derive(Debug)]
         #vis enum #class {}
-        ::alcedo_plugin_api::plumbing::class! {
+        ::alcedo_plugin_api::__private::class! {
             imported #vis #class #view #view_doc, base: #base,
             package: #package, name: #name,
             properties: [#({ #members })*],
@@ -247,8 +247,8 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
             attr_args.span(),
             "`blueprintable` lets scripts extend the class, `blueprint_type` forbids it: specify only one of them",
         )),
-        (true, false) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINTABLE }),
-        (false, true) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINT_TYPE }),
+        (true, false) => Ok(quote! { ::alcedo_plugin_api::__private::class_flags::BLUEPRINTABLE }),
+        (false, true) => Ok(quote! { ::alcedo_plugin_api::__private::class_flags::BLUEPRINT_TYPE }),
         (false, false) => Ok(quote! { 0 }),
     }?;
     let is_abstract = attr_args.flag("abstract")?;
@@ -259,11 +259,11 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
             "a class that is bound to a library is final, so no class could extend an abstract one: specify only one of them",
         ));
     }
-    let is_abstract = is_abstract.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::ABSTRACT });
+    let is_abstract = is_abstract.then(|| quote! { | ::alcedo_plugin_api::__private::class_flags::ABSTRACT });
     let is_contextual = attr_args.flag("contextual")?.then(|| {
-        quote! { | ::alcedo_plugin_api::plumbing::class_flags::CONTEXTUAL }
+        quote! { | ::alcedo_plugin_api::__private::class_flags::CONTEXTUAL }
     });
-    let is_final = is_final.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::FINAL });
+    let is_final = is_final.then(|| quote! { | ::alcedo_plugin_api::__private::class_flags::FINAL });
     Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual })
 }
 
@@ -361,7 +361,7 @@ impl Property {
         let fits = as_byte.then(|| {
             quote_spanned! {ty.span()=>
                 const _: () = ::core::assert!(
-                    ::alcedo_plugin_api::plumbing::fits_a_byte::<#ty>(),
+                    ::alcedo_plugin_api::__private::fits_a_byte::<#ty>(),
                     "`enum_as_byte` is for an enum whose entries have numbers from 0 to 255 [ALC0192]"
                 );
             }
@@ -373,7 +373,7 @@ impl Property {
         let check = (is_script_visible && may_be_enum).then(|| {
             quote_spanned! {ty.span()=>
                 const _: () = ::core::assert!(
-                    ::alcedo_plugin_api::plumbing::scripts_have::<#ty>(#as_byte),
+                    ::alcedo_plugin_api::__private::scripts_have::<#ty>(#as_byte),
                     "scripts know enums of `u8` only: give the enum `#[repr(u8)]`, or write `enum_as_byte` here [ALC0191]"
                 );
             }
@@ -439,7 +439,7 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
     if is_named(ty, "String") {
         quote! { into impl ::core::convert::Into<#ty> }
     } else if is_one_of(TEXTS) || has_parameters(ty) && !is_one_of(COPIED) {
-        quote! { give impl ::alcedo_plugin_api::plumbing::IntoHost<#ty> }
+        quote! { give impl ::alcedo_plugin_api::__private::IntoHost<#ty> }
     } else {
         quote! { give #ty }
     }

@@ -102,25 +102,25 @@ pub(crate) fn trampoline(trampoline: &Ident, class: &Ident, thunk: &Path, side: 
     match side {
         Side::Host => quote! {
             struct #trampoline;
-            impl ::alcedo_plugin_api::plumbing::CustomThunk for #trampoline {
+            impl ::alcedo_plugin_api::__private::CustomThunk for #trampoline {
                 type Class = #class;
 
                 fn run(
-                    world: &::alcedo_plugin_api::plumbing::World,
-                    frame: &mut ::alcedo_plugin_api::plumbing::Frame<'_>,
-                ) -> ::core::result::Result<(), ::alcedo_plugin_api::plumbing::CallError> {
+                    world: &::alcedo_plugin_api::__private::World,
+                    frame: &mut ::alcedo_plugin_api::__private::Frame<'_>,
+                ) -> ::core::result::Result<(), ::alcedo_plugin_api::__private::CallError> {
                     #thunk(world, frame)
                 }
             }
         },
         Side::Plugin => quote! {
             struct #trampoline;
-            impl ::alcedo_plugin_api::plumbing::CustomThunk for #trampoline {
+            impl ::alcedo_plugin_api::__private::CustomThunk for #trampoline {
                 type Class = #class;
 
                 fn run(
-                    frame: &mut ::alcedo_plugin_api::plumbing::Frame<'_>,
-                ) -> ::core::result::Result<(), ::alcedo_plugin_api::plumbing::CallError> {
+                    frame: &mut ::alcedo_plugin_api::__private::Frame<'_>,
+                ) -> ::core::result::Result<(), ::alcedo_plugin_api::__private::CallError> {
                     #thunk(frame)
                 }
             }

@@ -21,7 +21,7 @@ impl DefaultValue {
         }
         let text = text(value)?;
         let check = quote_spanned! {value.span()=>
-            const _: <#ty as ::alcedo_plugin_api::plumbing::Value>::Literal = #value;
+            const _: <#ty as ::alcedo_plugin_api::__private::Value>::Literal = #value;
         };
         Ok(Self { text, check })
     }

@@ -45,9 +45,9 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: Item) -> Result<TokenStream> {
     Ok(quote! {
         #(#attrs)*
         #vis type #name =
-            ::alcedo_plugin_api::plumbing::#kind<::alcedo_plugin_api::plumbing::Named<#signature>>;
+            ::alcedo_plugin_api::__private::#kind<::alcedo_plugin_api::__private::Named<#signature>>;
 
-        ::alcedo_plugin_api::plumbing::delegate! {
+        ::alcedo_plugin_api::__private::delegate! {
             #origin #kind #vis #signature #signature_doc, of: #owner, name: #text, doc: #doc,
             (#(#params),*) -> #result
         }

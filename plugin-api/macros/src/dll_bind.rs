@@ -38,6 +38,6 @@ pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
         "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";
     let span = base.span();
     quote_spanned! {span=>
-        const _: () = ::core::assert!(<#base as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(), #text);
+        const _: () = ::core::assert!(<#base as ::alcedo_plugin_api::__private::Class>::LIBRARY.is_empty(), #text);
     }
 }

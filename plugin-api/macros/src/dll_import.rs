@@ -96,7 +96,7 @@ impl DllImport {
         let gives = method.result.returned.as_ref().map(|ty| {
             let text = "C cannot return this: the result is a number, `bool`, `String` or a struct [ALC0146]";
             quote_spanned! {ty.span()=>
-                const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_gives::<#ty>(), #text);
+                const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_gives::<#ty>(), #text);
             }
         });
         let unbound = format!(
@@ -104,19 +104,19 @@ impl DllImport {
         );
         let bound = quote_spanned! {name.span()=>
             const _: () = ::core::assert!(
-                !<#class as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(),
+                !<#class as ::alcedo_plugin_api::__private::Class>::LIBRARY.is_empty(),
                 "{}",
                 #unbound,
             );
         };
         quote! {
-            static #cell: ::alcedo_plugin_api::plumbing::ImportCell<#class, (#(#types,)*), #result, #outs> =
-                ::alcedo_plugin_api::plumbing::ImportCell::new();
-            ::alcedo_plugin_api::plumbing::c_call! {
+            static #cell: ::alcedo_plugin_api::__private::ImportCell<#class, (#(#types,)*), #result, #outs> =
+                ::alcedo_plugin_api::__private::ImportCell::new();
+            ::alcedo_plugin_api::__private::c_call! {
                 #(#attrs)* #view #name #try_name(#(#idents: #written = #argument),*) -> #result, outs: (#(#changed),*),
                 #cell,
-                ::alcedo_plugin_api::plumbing::join!(
-                    <#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text
+                ::alcedo_plugin_api::__private::join!(
+                    <#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text
                 )
             }
             #bound
@@ -130,29 +130,29 @@ impl DllImport {
         let (types, result, outs) = (method.types().collect::<Vec<_>>(), method.result_type(), self.outs());
         let (text, doc, names) = (method.text(), docs::text(attrs), method.parameters.iter().map(|known| &known.text));
         let (no_cwd, bool8, bool32) = (attr_args.flag("no_cwd")?, attr_args.flag("bool8")?, attr_args.flag("bool32")?);
-        let symbol = self.symbol()?.map(|symbol| quote! { ::alcedo_plugin_api::plumbing::meta("DllSymbol", #symbol) });
+        let symbol = self.symbol()?.map(|symbol| quote! { ::alcedo_plugin_api::__private::meta("DllSymbol", #symbol) });
         let params = params.iter().map(|CParam { is_out, len, .. }| {
             let len = len.as_ref().map(LitInt::base10_digits).map(|len| {
-                quote! { ::alcedo_plugin_api::plumbing::meta("ArrayDim", #len) }
+                quote! { ::alcedo_plugin_api::__private::meta("ArrayDim", #len) }
             });
-            quote! { ::alcedo_plugin_api::plumbing::CParam { is_out: #is_out, meta: &[#len] } }
+            quote! { ::alcedo_plugin_api::__private::CParam { is_out: #is_out, meta: &[#len] } }
         });
         Ok(quote! {
-            ::alcedo_plugin_api::plumbing::dll_import::<#class, (#(#types,)*), #result, #outs>(
+            ::alcedo_plugin_api::__private::dll_import::<#class, (#(#types,)*), #result, #outs>(
                 #text,
-                ::alcedo_plugin_api::plumbing::Manner { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 },
+                ::alcedo_plugin_api::__private::Manner { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 },
                 {
-                    const BLOCK: &::alcedo_plugin_api::plumbing::SignatureBlock<(#(#types,)*), #result> =
-                        &::alcedo_plugin_api::plumbing::SignatureBlock::new(&[#(#names),*]).in_c(&[#(#params),*]);
+                    const BLOCK: &::alcedo_plugin_api::__private::SignatureBlock<(#(#types,)*), #result> =
+                        &::alcedo_plugin_api::__private::SignatureBlock::new(&[#(#names),*]).in_c(&[#(#params),*]);
                     BLOCK
                 },
                 &#cell,
-                ::alcedo_plugin_api::plumbing::About {
+                ::alcedo_plugin_api::__private::About {
                     doc: #doc,
                     meta: &[
-                        ::alcedo_plugin_api::plumbing::meta(
+                        ::alcedo_plugin_api::__private::meta(
                             "DllBind",
-                            <#class as ::alcedo_plugin_api::plumbing::Class>::LIBRARY,
+                            <#class as ::alcedo_plugin_api::__private::Class>::LIBRARY,
                         ),
                         #symbol
                     ],
@@ -217,7 +217,7 @@ impl CParam {
         let text =
             "C cannot read this: it takes numbers, `String`, structs, `[T; N]` of these, and `&mut` of all [ALC0146]";
         quote_spanned! {self.written.span()=>
-            const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_takes::<#ty>(#has_len), #text);
+            const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_takes::<#ty>(#has_len), #text);
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn path(package: &LitStr, name: &syn::Ident) -> String {
 /// Lists the earlier names in the specifiers of the item with that path.
 pub(crate) fn of(attr_args: &AttrArgs, path: &str) -> Result<TokenStream> {
     let Some(names) = checked(attr_args)? else { return Ok(TokenStream::new()) };
-    Ok(quote! { ::alcedo_plugin_api::plumbing::earlier_names! { #path, #names } })
+    Ok(quote! { ::alcedo_plugin_api::__private::earlier_names! { #path, #names } })
 }
 
 /// Returns the value of the specifier, after a check of each name.

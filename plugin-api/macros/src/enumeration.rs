@@ -47,7 +47,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemEnum) -> Result<TokenSt
         entries.iter().map(|entry| format!("{} = {}", entry.ident, entry.number)).collect::<Vec<_>>().join(", ");
     Ok(quote! {
         #written
-        ::alcedo_plugin_api::plumbing::enumeration! {
+        ::alcedo_plugin_api::__private::enumeration! {
             #origin #name: #repr, package: #package, name: #text, doc: #doc, flags: #is_flags, words: #listing, [#(#variants)*]
         }
         #(#earlier)*

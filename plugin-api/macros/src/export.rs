@@ -85,7 +85,7 @@ pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, targe
     let location = location_of(&method.name);
     let parameters = method.parameters.iter().map(|Parameter { ident, ty, .. }| quote! { #ident: #ty });
     quote! {
-        ::alcedo_plugin_api::plumbing::export! {
+        ::alcedo_plugin_api::__private::export! {
             type_path: #type_path, name: #name,
             (#(#parameters),*) -> #result, returns: #returned, place: #location, #target
         }

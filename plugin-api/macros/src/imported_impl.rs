@@ -61,7 +61,7 @@ fn declaration(
     let text = method.text();
     let cell = format_ident!("ALCEDO_OF_{}", text.to_uppercase());
     let path = quote! {
-        ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
+        ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
     };
     let callers = method.callers(view, &method.name, &cell, &path, &docs::shared(&attrs));
     // An implementable event is called like any function, and only scripts implement it: overrides here are impossible.

@@ -27,7 +27,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemTrait) -> Result<TokenStre
     let (descriptions, callers) =
         (functions.iter().map(Function::description), functions.iter().map(|function| function.callers(item)));
     Ok(quote! {
-        ::alcedo_plugin_api::plumbing::interface! {
+        ::alcedo_plugin_api::__private::interface! {
             #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc,
             functions: [#({ #descriptions })*],
         }
@@ -93,14 +93,14 @@ impl<'a> Function<'a> {
         let (interface, method) = (&item.ident, &self.method);
         let (view, text, cell) = (view_of(interface), method.text(), format_ident!("ALCEDO_OF_INTERFACE"));
         let path = quote! {
-            ::alcedo_plugin_api::plumbing::join!(
-                <#interface as ::alcedo_plugin_api::plumbing::Interface>::PATH, ":", #text
+            ::alcedo_plugin_api::__private::join!(
+                <#interface as ::alcedo_plugin_api::__private::Interface>::PATH, ":", #text
             )
         };
         let imported = method.imported_cell(&cell, interface, &quote! { import_interface_function(#path) });
         let check = method.result.check();
         let crosses = method.parameters.iter().map(|Parameter { ty, .. }| {
-            quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::plumbing::crosses::<#ty>(); }
+            quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::__private::crosses::<#ty>(); }
         });
         let callers = method.callers(&view, &method.name, &cell, &path, &docs::shared(&self.declared.attrs));
         quote! {

@@ -44,25 +44,25 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl)
         format!("`{class}` does not list `{name}`: write `#[uclass(…, implements({name}))]` on its struct [ALC0104]");
     let checks = quote_spanned! {interface.span()=>
         const ALCEDO_ABSENT: &::core::primitive::str =
-            ::alcedo_plugin_api::plumbing::first_absent::<#interface>(&[#(#names),*]);
+            ::alcedo_plugin_api::__private::first_absent::<#interface>(&[#(#names),*]);
         const _: () = ::core::assert!(
             ALCEDO_ABSENT.is_empty(),
             "{}",
-            ::alcedo_plugin_api::plumbing::join!(#absent, ALCEDO_ABSENT, #declares)
+            ::alcedo_plugin_api::__private::join!(#absent, ALCEDO_ABSENT, #declares)
         );
-        const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::lists::<#class, #interface>(), #unlisted);
+        const _: () = ::core::assert!(::alcedo_plugin_api::__private::lists::<#class, #interface>(), #unlisted);
     };
     Ok(quote! {
         impl #class { #(#items)* }
         const _: () = {
             #(#expanded)*
-            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::plumbing::Function<#class>] = &[#(#functions),*];
+            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
             #checks
             impl #class {
                 #[doc(hidden)]
                 #[allow(dead_code, reason = "an assertion above checks that the class lists the interface")]
-                pub(crate) const #bodies: ::alcedo_plugin_api::plumbing::Bodies<Self, #interface> =
-                    ::alcedo_plugin_api::plumbing::Bodies::new(ALCEDO_FUNCTIONS);
+                pub(crate) const #bodies: ::alcedo_plugin_api::__private::Bodies<Self, #interface> =
+                    ::alcedo_plugin_api::__private::Bodies::new(ALCEDO_FUNCTIONS);
             }
         };
     })
@@ -86,24 +86,24 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
     body.expanded.push(quote_spanned! {name.span()=>
         const _: () = {
             const ALCEDO_DECLARED: &::core::primitive::str =
-                ::alcedo_plugin_api::plumbing::declared_as::<#interface>(#text);
+                ::alcedo_plugin_api::__private::declared_as::<#interface>(#text);
             ::core::assert!(
                 !ALCEDO_DECLARED.is_empty(),
                 "{}",
-                ::alcedo_plugin_api::plumbing::join!(
-                    #unknown, <#interface as ::alcedo_plugin_api::plumbing::Interface>::NAMES, " [ALC0105]"
+                ::alcedo_plugin_api::__private::join!(
+                    #unknown, <#interface as ::alcedo_plugin_api::__private::Interface>::NAMES, " [ALC0105]"
                 )
             );
             ::core::assert!(
-                ::alcedo_plugin_api::plumbing::has_signature::<#interface, (#(#types,)*), #result>(#text),
+                ::alcedo_plugin_api::__private::has_signature::<#interface, (#(#types,)*), #result>(#text),
                 "{}",
-                ::alcedo_plugin_api::plumbing::join!(#differs, ALCEDO_DECLARED, #same)
+                ::alcedo_plugin_api::__private::join!(#differs, ALCEDO_DECLARED, #same)
             );
         };
     });
     let flags = quote! {
-        ::alcedo_plugin_api::plumbing::function_flags::NATIVE_EVENT
-            | ::alcedo_plugin_api::plumbing::function_flags::CALLABLE
+        ::alcedo_plugin_api::__private::function_flags::NATIVE_EVENT
+            | ::alcedo_plugin_api::__private::function_flags::CALLABLE
     };
     body.reflect(&method, &method.name, None, &flags, &quote! { "" }, &function.attrs)?;
     body.call(&method, &docs::shared(&function.attrs));

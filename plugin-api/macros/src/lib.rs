@@ -1,6 +1,6 @@
 //! The attributes of an Alcedo plugin. Each parses the author's code, rejects rule violations at the offending token, and
-//! expands to calls of macros in `::alcedo_plugin_api::plumbing`, which implement the semantics. The expansion depends on no
-//! layout, and contains only paths of `plumbing`.
+//! expands to calls of macros in `::alcedo_plugin_api::__private`, which implement the semantics. The expansion depends on no
+//! layout, and contains only paths of `__private`.
 
 mod async_function;
 mod attr_args;

@@ -38,7 +38,7 @@ impl Parameter {
     pub(crate) fn parameter_type(&self) -> TokenStream {
         let ty = &self.ty;
         if self.is_lent {
-            quote! { ::alcedo_plugin_api::plumbing::Red<#ty> }
+            quote! { ::alcedo_plugin_api::__private::Red<#ty> }
         } else {
             self.declared()
         }
@@ -48,7 +48,7 @@ impl Parameter {
     pub(crate) fn declared(&self) -> TokenStream {
         let ty = &self.ty;
         if self.is_out {
-            quote! { ::alcedo_plugin_api::plumbing::Out<'static, #ty> }
+            quote! { ::alcedo_plugin_api::__private::Out<'static, #ty> }
         } else {
             quote! { #ty }
         }
@@ -166,20 +166,20 @@ impl Method {
         let types = self.parameters.iter().map(Parameter::parameter_type);
         quote! {
             struct #trampoline;
-            impl ::alcedo_plugin_api::plumbing::Method for #trampoline {
+            impl ::alcedo_plugin_api::__private::Method for #trampoline {
                 type Class = #class;
                 type Args = (#(#types,)*);
                 type Result = #result;
                 type Returned = #returned;
-                type Receiver = ::alcedo_plugin_api::plumbing::#receiver;
+                type Receiver = ::alcedo_plugin_api::__private::#receiver;
                 const NAME: &'static str = #text;
-                const PLACE: ::alcedo_plugin_api::plumbing::Place = #location;
+                const PLACE: ::alcedo_plugin_api::__private::Place = #location;
 
                 #[allow(unused_variables, reason = "a method may do without `this`")]
                 fn run<'f>(
-                    part: ::alcedo_plugin_api::plumbing::Held<'_, Self>,
-                    this: ::alcedo_plugin_api::plumbing::This<'f, #class>,
-                    #patterns: ::alcedo_plugin_api::plumbing::Given<'f, Self>,
+                    part: ::alcedo_plugin_api::__private::Held<'_, Self>,
+                    this: ::alcedo_plugin_api::__private::This<'f, #class>,
+                    #patterns: ::alcedo_plugin_api::__private::Given<'f, Self>,
                 ) -> Self::Returned {
                     #body
                 }
@@ -228,13 +228,13 @@ impl Method {
         let text = self.text();
         let names = self.parameters.iter().map(|parameter| &parameter.text);
         quote! {
-            ::alcedo_plugin_api::plumbing::function_description::<#trampoline>(
+            ::alcedo_plugin_api::__private::function_description::<#trampoline>(
                 #text,
                 #flags,
                 #overrides,
                 {
-                    const BLOCK: &::alcedo_plugin_api::plumbing::BlockOf<#trampoline> =
-                        &::alcedo_plugin_api::plumbing::BlockOf::new(&[#(#names),*])#defaults;
+                    const BLOCK: &::alcedo_plugin_api::__private::BlockOf<#trampoline> =
+                        &::alcedo_plugin_api::__private::BlockOf::new(&[#(#names),*])#defaults;
                     BLOCK
                 },
                 &#cell,
@@ -255,10 +255,10 @@ impl Method {
         let result = self.result_type();
         let parameters = self.parameters.iter().map(|Parameter { ident, ty, is_lent, is_out, .. }| {
             if *is_out {
-                quote! { #ident: &mut #ty = ::alcedo_plugin_api::plumbing::Out::to(#ident) }
+                quote! { #ident: &mut #ty = ::alcedo_plugin_api::__private::Out::to(#ident) }
             } else if *is_lent {
-                let passed = quote! { ::alcedo_plugin_api::plumbing::Passed::<#ty, _>::new(#ident) };
-                quote! { #ident: impl ::alcedo_plugin_api::plumbing::IntoHost<#ty> = #passed }
+                let passed = quote! { ::alcedo_plugin_api::__private::Passed::<#ty, _>::new(#ident) };
+                quote! { #ident: impl ::alcedo_plugin_api::__private::IntoHost<#ty> = #passed }
             } else {
                 quote! { #ident: #ty = #ident }
             }
@@ -275,7 +275,7 @@ impl Method {
             (quote! { plain }, quote! { #name #try_name })
         };
         quote! {
-            ::alcedo_plugin_api::plumbing::call! {
+            ::alcedo_plugin_api::__private::call! {
                 #form by #invoke #(#attrs)* #view #names(#(#parameters),*) -> #result, #cell, #what
             }
         }
@@ -296,8 +296,8 @@ impl Method {
         let (types, result) = (self.types(), self.result_type());
         quote! {
             #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
-            static #cell: ::alcedo_plugin_api::plumbing::FunctionCell<#class, (#(#types,)*), #result> =
-                ::alcedo_plugin_api::plumbing::FunctionCell::new();
+            static #cell: ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> =
+                ::alcedo_plugin_api::__private::FunctionCell::new();
         }
     }
 
@@ -305,9 +305,9 @@ impl Method {
     pub(crate) fn imported_cell(&self, cell: &Ident, class: &Ident, import: &TokenStream) -> TokenStream {
         let (types, result) = (self.types(), self.result_type());
         quote! {
-            ::alcedo_plugin_api::plumbing::import! {
-                #cell: ::alcedo_plugin_api::plumbing::FunctionCell<#class, (#(#types,)*), #result> =
-                    ::alcedo_plugin_api::plumbing::FunctionCell::new(),
+            ::alcedo_plugin_api::__private::import! {
+                #cell: ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> =
+                    ::alcedo_plugin_api::__private::FunctionCell::new(),
                 #import
             }
         }

@@ -51,7 +51,7 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
         ),
         Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)` [ALC0101]"),
     };
-    let is_property = quote! { ::alcedo_plugin_api::plumbing::is_property::<#class>(#property) };
+    let is_property = quote! { ::alcedo_plugin_api::__private::is_property::<#class>(#property) };
     quote_spanned! {name.span()=>
         const _: () = ::core::assert!(!#is_property, #text);
     }

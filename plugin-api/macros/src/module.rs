@@ -110,30 +110,30 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
     }
     let (tables, entry) = match entry {
         Some(entry) => (
-            quote! { ::alcedo_plugin_api::plumbing::tables_of(&#entry) },
-            quote! { ::alcedo_plugin_api::plumbing::run_entry(#entry) },
+            quote! { ::alcedo_plugin_api::__private::tables_of(&#entry) },
+            quote! { ::alcedo_plugin_api::__private::run_entry(#entry) },
         ),
         None => (
-            quote! { ::alcedo_plugin_api::plumbing::EntryTables::NONE },
-            quote! { ::alcedo_plugin_api::plumbing::core::result::Result::Ok(()) },
+            quote! { ::alcedo_plugin_api::__private::EntryTables::NONE },
+            quote! { ::alcedo_plugin_api::__private::core::result::Result::Ok(()) },
         ),
     };
     let main = match main {
-        Some(main) => quote! { ::alcedo_plugin_api::plumbing::run_main(#main, args) },
+        Some(main) => quote! { ::alcedo_plugin_api::__private::run_main(#main, args) },
         None => quote! { let _ = args; },
     };
     let exit = exit.as_ref().map(|exit| quote! { #exit() });
     let suspends = pair.is_some();
     let hook = |hook: Option<&Path>| match hook {
-        Some(hook) => quote! { ::alcedo_plugin_api::plumbing::run_hook(#hook) },
-        None => quote! { ::alcedo_plugin_api::plumbing::core::result::Result::Ok(()) },
+        Some(hook) => quote! { ::alcedo_plugin_api::__private::run_hook(#hook) },
+        None => quote! { ::alcedo_plugin_api::__private::core::result::Result::Ok(()) },
     };
     let suspend = hook(pair.as_ref().map(|(suspend, _)| suspend));
     let resume = hook(pair.as_ref().map(|(_, resume)| resume));
     let heap = Ident::new(if *has_allocator { "own" } else { "module" }, Span::call_site());
     let (names, ranges): (Vec<_>, Vec<_>) = dependencies.iter().cloned().unzip();
     Ok(quote! {
-        ::alcedo_plugin_api::plumbing::module! {
+        ::alcedo_plugin_api::__private::module! {
             name: #name, build_id: #build_id, heap: #heap, own_logger: #has_logger, unhooked: [#(#unhooked)*],
             dependencies: &[#((#names, #ranges)),*],
             tables: #tables, entry: #entry, main: |args| { #main }, exit: { #exit },

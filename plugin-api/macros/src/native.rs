@@ -14,19 +14,33 @@ pub(crate) enum Side {
     Host,
 }
 
-/// Replaces paths of `alcedo_plugin_api` by those for a host.
+/// Replaces paths of `alcedo_plugin_api` by those for a host, whose hidden module is `plumbing`.
 pub(crate) fn of_the_host(tokens: TokenStream) -> TokenStream {
-    let translated = |token| match token {
-        TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
-            let (runtime, native) = (Ident::new("alcedo_runtime", ident.span()), Ident::new("native", ident.span()));
-            quote! { #runtime::#native }
+    // Set after the name of the crate, until its path separator has passed.
+    let mut follows_crate = false;
+    let translated = |token: TokenTree| {
+        let is_separator = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
+        let is_in_crate = std::mem::replace(&mut follows_crate, false);
+        match token {
+            TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
+                follows_crate = true;
+                let (runtime, native) =
+                    (Ident::new("alcedo_runtime", ident.span()), Ident::new("native", ident.span()));
+                quote! { #runtime::#native }
+            }
+            TokenTree::Ident(ident) if is_in_crate && ident == "__private" => {
+                TokenTree::from(Ident::new("plumbing", ident.span())).into()
+            }
+            TokenTree::Group(group) => {
+                let mut translated = Group::new(group.delimiter(), of_the_host(group.stream()));
+                translated.set_span(group.span());
+                TokenTree::from(translated).into()
+            }
+            other => {
+                follows_crate = is_in_crate && is_separator;
+                other.into()
+            }
         }
-        TokenTree::Group(group) => {
-            let mut translated = Group::new(group.delimiter(), of_the_host(group.stream()));
-            translated.set_span(group.span());
-            TokenTree::from(translated).into()
-        }
-        other => other.into(),
     };
     tokens.into_iter().flat_map(translated).collect()
 }

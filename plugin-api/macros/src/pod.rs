@@ -66,7 +66,7 @@ fn declared(
         #item
         #default
         const _: () = { #(#checks)* };
-        ::alcedo_plugin_api::plumbing::#pattern! {
+        ::alcedo_plugin_api::__private::#pattern! {
             #origin #name, package: #package, name: #text, doc: #doc, [#(#fields),*]
         }
         #(#earlier)*

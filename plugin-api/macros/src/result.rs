@@ -50,7 +50,7 @@ impl ResultOf {
     pub(crate) fn check(&self) -> Option<TokenStream> {
         let error = self.error.as_ref()?;
         Some(quote_spanned! {error.span()=>
-            const _: () = ::alcedo_plugin_api::plumbing::error_in_words::<#error>();
+            const _: () = ::alcedo_plugin_api::__private::error_in_words::<#error>();
         })
     }
 }
@@ -78,7 +78,7 @@ fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
 /// Expands to the location of `name` as a constant.
 pub(crate) fn location_of(name: &Ident) -> TokenStream {
     quote_spanned! {name.span()=>
-        ::alcedo_plugin_api::plumbing::Place {
+        ::alcedo_plugin_api::__private::Place {
             file: ::core::file!(),
             line: ::core::line!(),
             column: ::core::column!(),

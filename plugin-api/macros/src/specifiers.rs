@@ -97,7 +97,7 @@ pub(crate) fn flags(attr_args: &AttrArgs, table: &[Specifier], module: &str) -> 
     for specifier in table.iter().filter(|specifier| !specifier.flags.is_empty()) {
         if attr_args.flag(specifier.name)? {
             let flags = specifier.flags.iter().map(|flag| format_ident!("{flag}"));
-            terms.push(quote! { #(::alcedo_plugin_api::plumbing::#module::#flags)|* });
+            terms.push(quote! { #(::alcedo_plugin_api::__private::#module::#flags)|* });
         }
     }
     Ok(quote! { #(#terms)|* })
@@ -137,8 +137,8 @@ pub(crate) fn metadata_with(
             entries.push((key.to_string(), text));
         }
     }
-    let entries = entries.iter().map(|(key, text)| quote! { ::alcedo_plugin_api::plumbing::meta(#key, #text) });
-    Ok(quote! { ::alcedo_plugin_api::plumbing::About { doc: #doc, meta: &[#(#entries),*] } })
+    let entries = entries.iter().map(|(key, text)| quote! { ::alcedo_plugin_api::__private::meta(#key, #text) });
+    Ok(quote! { ::alcedo_plugin_api::__private::About { doc: #doc, meta: &[#(#entries),*] } })
 }
 
 #[cfg(test)]

@@ -77,12 +77,12 @@ pub(crate) fn description(
     let names = method.parameters.iter().map(|parameter| &parameter.text);
     let (types, defaults) = (method.types(), defaults.on_block());
     quote! {
-        ::alcedo_plugin_api::plumbing::#builder::<#of>(
+        ::alcedo_plugin_api::__private::#builder::<#of>(
             #text,
             #flags,
             {
-                const BLOCK: &::alcedo_plugin_api::plumbing::SignatureBlock<(#(#types,)*), #result> =
-                    &::alcedo_plugin_api::plumbing::SignatureBlock::new(&[#(#names),*])#defaults;
+                const BLOCK: &::alcedo_plugin_api::__private::SignatureBlock<(#(#types,)*), #result> =
+                    &::alcedo_plugin_api::__private::SignatureBlock::new(&[#(#names),*])#defaults;
                 BLOCK
             },
             &#cell,
@@ -98,15 +98,15 @@ pub(crate) fn trampoline(method: &Method, trampoline: &Ident, class: &Ident) -> 
     let types = method.parameters.iter().map(Parameter::parameter_type);
     quote! {
         struct #trampoline;
-        impl ::alcedo_plugin_api::plumbing::StaticMethod for #trampoline {
+        impl ::alcedo_plugin_api::__private::StaticMethod for #trampoline {
             type Class = #class;
             type Args = (#(#types,)*);
             type Result = #result;
             type Returned = #returned;
-            const PLACE: ::alcedo_plugin_api::plumbing::Place = #location;
+            const PLACE: ::alcedo_plugin_api::__private::Place = #location;
 
             fn run<'f>(
-                #patterns: <Self::Args as ::alcedo_plugin_api::plumbing::Params>::Seen<'f>,
+                #patterns: <Self::Args as ::alcedo_plugin_api::__private::Params>::Seen<'f>,
             ) -> Self::Returned {
                 #call
             }

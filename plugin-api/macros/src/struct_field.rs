@@ -67,10 +67,10 @@ pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)])
     fields.iter().any(|(_, default)| default.is_some()).then(|| {
         let values = fields.iter().map(|(field, default)| match default {
             Some(FieldDefault { value, .. }) => quote! { #field: #value },
-            None => quote! { #field: ::alcedo_plugin_api::plumbing::core::default::Default::default() },
+            None => quote! { #field: ::alcedo_plugin_api::__private::core::default::Default::default() },
         });
         quote! {
-            impl ::alcedo_plugin_api::plumbing::core::default::Default for #name {
+            impl ::alcedo_plugin_api::__private::core::default::Default for #name {
                 /// Returns the specified defaults of the fields; other fields have the default of their type.
                 fn default() -> Self {
                     Self { #(#values),* }
@@ -87,14 +87,14 @@ fn in_rust(value: &Expr, ty: &Type) -> TokenStream {
             quote! { value.#left = #right; }
         });
         return quote! {{
-            let mut value: #ty = ::alcedo_plugin_api::plumbing::core::default::Default::default();
+            let mut value: #ty = ::alcedo_plugin_api::__private::core::default::Default::default();
             #(#fields)*
             value
         }};
     }
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
-            quote! { <#ty as ::alcedo_plugin_api::plumbing::OfText>::of_text(#text) }
+            quote! { <#ty as ::alcedo_plugin_api::__private::OfText>::of_text(#text) }
         }
         other => quote! { #other },
     }

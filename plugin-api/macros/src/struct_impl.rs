@@ -111,7 +111,7 @@ fn constructor(mut function: ImplItemFn) -> Result<Vec<ImplItem>> {
     let change = match takes {
         Takes::Value => quote! { Self::#body(&mut value, #(#names),*); },
         Takes::View => quote! {
-            ::alcedo_plugin_api::plumbing::with_open(&value, |value| Self::#body(value, #(#names),*));
+            ::alcedo_plugin_api::__private::with_open(&value, |value| Self::#body(value, #(#names),*));
         },
     };
     let is_mut = matches!(takes, Takes::Value).then(|| quote! { mut });
@@ -119,7 +119,7 @@ fn constructor(mut function: ImplItemFn) -> Result<Vec<ImplItem>> {
         #(#attrs)*
         #[must_use]
         #vis fn #name #generics(#(#names: #types),*) -> Self {
-            let #is_mut value = <Self as ::alcedo_plugin_api::plumbing::core::default::Default>::default();
+            let #is_mut value = <Self as ::alcedo_plugin_api::__private::core::default::Default>::default();
             #change
             value
         }
@@ -162,7 +162,7 @@ fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenS
     let name = &sig.ident;
     if side == Side::Host {
         return Ok(quote! {
-            impl ::alcedo_plugin_api::plumbing::NetStruct for #ty {
+            impl ::alcedo_plugin_api::__private::NetStruct for #ty {
                 const NET: fn(
                     &mut Self,
                     &mut ::alcedo_plugin_api::NetArchive,
@@ -171,8 +171,8 @@ fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenS
             }
             impl #ty {
                 #[doc(hidden)]
-                pub const ALCEDO_NET: ::alcedo_plugin_api::plumbing::NetHooks =
-                    ::alcedo_plugin_api::plumbing::NetHooks::of::<#ty>();
+                pub const ALCEDO_NET: ::alcedo_plugin_api::__private::NetHooks =
+                    ::alcedo_plugin_api::__private::NetHooks::of::<#ty>();
             }
         });
     }
@@ -180,7 +180,7 @@ fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenS
         Takes::Value => (quote! { mut }, quote! { value.#name(archive, map) }),
         Takes::View => (
             TokenStream::new(),
-            quote! { ::alcedo_plugin_api::plumbing::with_open(&value, |value| #ty::#name(value, archive, map)) },
+            quote! { ::alcedo_plugin_api::__private::with_open(&value, |value| #ty::#name(value, archive, map)) },
         ),
     };
     let location = location_of(name);
@@ -189,23 +189,23 @@ fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenS
             type AlcedoBytes = ::std::vec::Vec<u8>;
             type AlcedoSaved = ::core::option::Option<AlcedoBytes>;
             type AlcedoLoaded = ::core::option::Option<#ty>;
-            type AlcedoResult<T> = ::core::result::Result<T, ::alcedo_plugin_api::plumbing::CallError>;
+            type AlcedoResult<T> = ::core::result::Result<T, ::alcedo_plugin_api::__private::CallError>;
 
             fn alcedo_save(#mutable value: #ty) -> AlcedoResult<AlcedoSaved> {
-                ::alcedo_plugin_api::plumbing::net_save(|archive, map| #call)
+                ::alcedo_plugin_api::__private::net_save(|archive, map| #call)
             }
 
             fn alcedo_load(#mutable value: #ty, bytes: AlcedoBytes) -> AlcedoResult<AlcedoLoaded> {
-                let is_done = ::alcedo_plugin_api::plumbing::net_load(&bytes, |archive, map| #call)?;
+                let is_done = ::alcedo_plugin_api::__private::net_load(&bytes, |archive, map| #call)?;
                 ::core::result::Result::Ok(is_done.then_some(value))
             }
 
-            ::alcedo_plugin_api::plumbing::export! {
-                type_path: <#ty as ::alcedo_plugin_api::plumbing::Value>::TYPE_PATH, name: "net_save",
+            ::alcedo_plugin_api::__private::export! {
+                type_path: <#ty as ::alcedo_plugin_api::__private::Value>::TYPE_PATH, name: "net_save",
                 (value: #ty) -> AlcedoSaved, returns: AlcedoResult<AlcedoSaved>, place: #location, alcedo_save
             }
-            ::alcedo_plugin_api::plumbing::export! {
-                type_path: <#ty as ::alcedo_plugin_api::plumbing::Value>::TYPE_PATH, name: "net_load",
+            ::alcedo_plugin_api::__private::export! {
+                type_path: <#ty as ::alcedo_plugin_api::__private::Value>::TYPE_PATH, name: "net_load",
                 (value: #ty, bytes: AlcedoBytes) -> AlcedoLoaded, returns: AlcedoResult<AlcedoLoaded>, place: #location, alcedo_load
             }
         };

@@ -23,7 +23,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
     let base_check = base.as_ref().map(|base| {
         quote_spanned! {base.span()=>
             const _: () = ::core::assert!(
-                ::alcedo_plugin_api::plumbing::is_struct::<#base>(),
+                ::alcedo_plugin_api::__private::is_struct::<#base>(),
                 "a struct extends a struct: specify one after `base =` [ALC0183]"
             );
         }
@@ -71,7 +71,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
     let (attrs, view_doc) = (&item.attrs, format!("View of the fields of a [`{name}`] in place."));
     Ok(quote! {
         const _: () = { #(#checks)* #base_check };
-        ::alcedo_plugin_api::plumbing::structure! {
+        ::alcedo_plugin_api::__private::structure! {
             #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc, [#(#fields)*]
         }
         #(#earlier)*

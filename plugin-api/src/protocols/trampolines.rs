@@ -15,7 +15,7 @@ use alcedo_abi::zcall::ZCallBuffer;
 use alcedo_rt::{CallError, Host, catch_panics};
 
 use super::{Protocol, Resolved, Resolver};
-use crate::plumbing::{Place, Returned, typed_slots};
+use crate::__private::{Place, Returned, typed_slots};
 use crate::registered;
 use crate::signature::Params;
 

@@ -19,7 +19,7 @@ use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
 use alcedo_abi::stack::StackSpan;
 use alcedo_abi::value::{KeepSink, TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
-use alcedo_plugin_api::plumbing::{CLASSES, IMPORTS};
+use alcedo_plugin_api::__private::{CLASSES, IMPORTS};
 
 /// Sixteen bytes for the host, then 32 for each property: no kind needs more.
 const FIRST: u64 = 16;

@@ -189,7 +189,7 @@ mod tests {
         check("library/std/src/rt.rs", Owner::Library);
         assert_eq!(Owner::of("cube::turn", None, Path::new("/home/a/alcedo")), Owner::Library);
         for written in [
-            "<cube::_::AlcedoTrampoline5 as alcedo_plugin_api::plumbing::shells::Method>::run",
+            "<cube::_::AlcedoTrampoline5 as alcedo_plugin_api::__private::trampolines::Method>::run",
             "cube::_::<impl cube::Cube>::alcedo_red_constructor",
         ] {
             let found = Owner::of(written, Some(Path::new("/home/a/src/lib.rs")), Path::new("/home/a/alcedo"));

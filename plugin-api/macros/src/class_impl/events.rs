@@ -145,28 +145,28 @@ impl Body<'_> {
                 // The constant of an event that the class declares takes precedence.
                 #[allow(dead_code, reason = "the class should declare the event")]
                 trait AlcedoEvent {
-                    const #constant: ::alcedo_plugin_api::plumbing::NoEvent = ::alcedo_plugin_api::plumbing::NoEvent;
+                    const #constant: ::alcedo_plugin_api::__private::NoEvent = ::alcedo_plugin_api::__private::NoEvent;
                 }
                 impl<T> AlcedoEvent for T {}
-                type AlcedoView = <#base as ::alcedo_plugin_api::plumbing::Class>::View<'static>;
+                type AlcedoView = <#base as ::alcedo_plugin_api::__private::Class>::View<'static>;
                 ::core::assert!(
                     AlcedoView::#constant.is_declared(),
                     "{}",
-                    ::alcedo_plugin_api::plumbing::no_event::<#base>(#problem, #text, " [ALC0117]").as_str()
+                    ::alcedo_plugin_api::__private::no_event::<#base>(#problem, #text, " [ALC0117]").as_str()
                 );
                 AlcedoView::#constant.check::<#fn_type>();
             };
         });
-        let flags = quote! { ::alcedo_plugin_api::plumbing::function_flags::OVERRIDE };
-        let overrides = quote! { <#base as ::alcedo_plugin_api::plumbing::Class>::PATH };
+        let flags = quote! { ::alcedo_plugin_api::__private::function_flags::OVERRIDE };
+        let overrides = quote! { <#base as ::alcedo_plugin_api::__private::Class>::PATH };
         self.reflect(&method, name, None, &flags, &overrides, attrs)?;
 
         let base_name = format_ident!("base_{}", text, span = name.span());
         let cell = format_ident!("ALCEDO_BASE_{}", text.to_uppercase());
         let declared = method.cell(&cell, class);
         let path = quote! {
-            ::alcedo_plugin_api::plumbing::join!(
-                <<#class as ::alcedo_plugin_api::plumbing::Class>::Base as ::alcedo_plugin_api::plumbing::Class>::PATH,
+            ::alcedo_plugin_api::__private::join!(
+                <<#class as ::alcedo_plugin_api::__private::Class>::Base as ::alcedo_plugin_api::__private::Class>::PATH,
                 ":",
                 #text
             )
@@ -175,9 +175,9 @@ impl Body<'_> {
         let callers = method.callers(&self.view, &base_name, &cell, &path, &[syn::parse_quote!(#[doc = #doc])]);
         self.expanded.push(quote! {
             #declared
-            ::alcedo_plugin_api::plumbing::register! {
-                IMPORTS: ::alcedo_plugin_api::plumbing::ImportDesc =
-                    ::alcedo_plugin_api::plumbing::import_overridden(#path, &#cell)
+            ::alcedo_plugin_api::__private::register! {
+                IMPORTS: ::alcedo_plugin_api::__private::ImportDesc =
+                    ::alcedo_plugin_api::__private::import_overridden(#path, &#cell)
             }
             #callers
         });
@@ -210,8 +210,8 @@ pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStre
             /// Signature of the event, for overrides.
             #[doc(hidden)]
             #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
-            pub const #constant: ::alcedo_plugin_api::plumbing::EventOf<#fn_type> =
-                ::alcedo_plugin_api::plumbing::EventOf::new();
+            pub const #constant: ::alcedo_plugin_api::__private::EventOf<#fn_type> =
+                ::alcedo_plugin_api::__private::EventOf::new();
         }
     }
 }

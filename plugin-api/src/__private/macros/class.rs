@@ -19,81 +19,81 @@ macro_rules! __alcedo_class {
         defaults: [$(($default_path:literal, $default_text:literal))*],
         checks: { $($checks:tt)* },
     ) => {
-        $crate::plumbing::view! { $vis $class $view $view_doc }
+        $crate::__private::view! { $vis $class $view $view_doc }
         const _: () = {
-            static ALCEDO_CLASS: $crate::plumbing::ClassCell<$class> = $crate::plumbing::ClassCell::new();
+            static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
 
             // SAFETY: the view above is transparent over `This`; path, base and members are in the description below, which the
             // host emits before any code of the module runs.
-            unsafe impl $crate::plumbing::Class for $class {
+            unsafe impl $crate::__private::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
-                const PATH: &'static $crate::plumbing::core::primitive::str =
-                    $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
-                const MEMBERS: $crate::plumbing::Members = $crate::plumbing::Members::of::<$base>(
+                const PATH: &'static $crate::__private::core::primitive::str =
+                    $crate::__private::core::concat!("/Script/", $package, ".", $name);
+                const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(
                     &[$($property),*],
-                    &[$($crate::plumbing::core::stringify!($field)),*],
+                    &[$($crate::__private::core::stringify!($field)),*],
                 );
-                const EVENTS: &'static [&'static $crate::plumbing::core::primitive::str] = {
+                const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
                     #[allow(unused_imports, reason = "a class may have no events")]
-                    use $crate::plumbing::NoEvents as _;
+                    use $crate::__private::NoEvents as _;
                     <$view<'static>>::ALCEDO_EVENTS
                 };
-                const IMPLEMENTS: &'static [&'static $crate::plumbing::core::primitive::str] =
-                    &[$(<$interface as $crate::plumbing::Interface>::PATH),*];
-                $(const LIBRARY: &'static $crate::plumbing::core::primitive::str = $library;)?
+                const IMPLEMENTS: &'static [&'static $crate::__private::core::primitive::str] =
+                    &[$(<$interface as $crate::__private::Interface>::PATH),*];
+                $(const LIBRARY: &'static $crate::__private::core::primitive::str = $library;)?
 
-                fn cell() -> &'static $crate::plumbing::Cell {
+                fn cell() -> &'static $crate::__private::Cell {
                     ALCEDO_CLASS.cell()
                 }
             }
 
             // SAFETY: the hooks in the description below are those of this implementation.
-            unsafe impl $crate::plumbing::Part for $class {
-                fn red_constructor(this: $crate::plumbing::This<'_, Self>) -> Self {
+            unsafe impl $crate::__private::Part for $class {
+                fn red_constructor(this: $crate::__private::This<'_, Self>) -> Self {
                     #[allow(unused_imports, reason = "the author's own red constructor goes first")]
-                    use $crate::plumbing::WithoutARedConstructor as _;
+                    use $crate::__private::WithoutARedConstructor as _;
                     $class::alcedo_red_constructor(this)
                 }
 
                 #[allow(unused_variables, reason = "a class may keep nothing")]
-                fn save_kept(&self, keeper: &mut $crate::plumbing::Keeper<'_>) {
+                fn save_kept(&self, keeper: &mut $crate::__private::Keeper<'_>) {
                     $(keeper.put::<$kept_ty>($kept_name, &self.$kept);)*
                 }
 
                 #[allow(unused_variables, reason = "a class may keep nothing")]
                 fn load_kept(
                     &mut self,
-                    name: &$crate::plumbing::core::primitive::str,
-                    data: &[$crate::plumbing::core::primitive::u8],
-                ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                    name: &$crate::__private::core::primitive::str,
+                    data: &[$crate::__private::core::primitive::u8],
+                ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
                     match name {
-                        $($kept_name => $crate::plumbing::restore::<$kept_ty>(&mut self.$kept, data),)*
-                        _ => $crate::plumbing::core::result::Result::Err($crate::plumbing::unknown_field(
-                            <Self as $crate::plumbing::Class>::PATH,
+                        $($kept_name => $crate::__private::restore::<$kept_ty>(&mut self.$kept, data),)*
+                        _ => $crate::__private::core::result::Result::Err($crate::__private::unknown_field(
+                            <Self as $crate::__private::Class>::PATH,
                             name,
                         )),
                     }
                 }
             }
 
-            impl<M> $crate::plumbing::DefaultPart<M> for $class
+            impl<M> $crate::__private::DefaultPart<M> for $class
             where
-                $($crate::plumbing::Probe<M, $field_ty>: $crate::plumbing::BuildDefault<Out = $field_ty>,)*
+                $($crate::__private::Probe<M, $field_ty>: $crate::__private::BuildDefault<Out = $field_ty>,)*
             {
                 fn default_part() -> Self {
                     Self {
-                        $($field: <$crate::plumbing::Probe<M, $field_ty> as $crate::plumbing::BuildDefault>::build(),)*
+                        $($field: <$crate::__private::Probe<M, $field_ty> as $crate::__private::BuildDefault>::build(),)*
                     }
                 }
             }
 
             $(
-                static $cell: $crate::plumbing::PropertyCell<$class, $ty> = {
+                static $cell: $crate::__private::PropertyCell<$class, $ty> = {
                     // SAFETY: the cell is part of the description below.
-                    unsafe { $crate::plumbing::PropertyCell::new() }
+                    unsafe { $crate::__private::PropertyCell::new() }
                 };
-                $crate::plumbing::property! {
+                $crate::__private::property! {
                     $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
                 }
             )*
@@ -102,41 +102,41 @@ macro_rules! __alcedo_class {
                 // Bodies written by the author take precedence.
                 #[allow(non_camel_case_types, reason = "the trait has the name of the constant that it replaces")]
                 trait $bodies {
-                    const $bodies: $crate::plumbing::Bodies<$class, $interface> = $crate::plumbing::Bodies::NONE;
+                    const $bodies: $crate::__private::Bodies<$class, $interface> = $crate::__private::Bodies::NONE;
                 }
                 impl $bodies for $class {}
             )*
             $($checks)*
 
-            $crate::plumbing::register! {
-                CLASSES: $crate::plumbing::ClassDesc = {
+            $crate::__private::register! {
+                CLASSES: $crate::__private::ClassDesc = {
                     #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
-                    use $crate::plumbing::NoBody as _;
-                    const ALCEDO_BODY: $crate::plumbing::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
-                    const ALCEDO_LISTS: &[&[$crate::plumbing::Function<$class>]] =
+                    use $crate::__private::NoBody as _;
+                    const ALCEDO_BODY: $crate::__private::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
+                    const ALCEDO_LISTS: &[&[$crate::__private::Function<$class>]] =
                         &[ALCEDO_BODY.functions(), $($class::$bodies.functions()),*];
-                    const ALCEDO_COUNT: $crate::plumbing::core::primitive::usize =
-                        $crate::plumbing::count_functions(ALCEDO_LISTS);
-                    const ALCEDO_FUNCTIONS: &[$crate::plumbing::Function<$class>; ALCEDO_COUNT] =
-                        &$crate::plumbing::all_functions(ALCEDO_LISTS);
-                    $crate::plumbing::class_description(
+                    const ALCEDO_COUNT: $crate::__private::core::primitive::usize =
+                        $crate::__private::count_functions(ALCEDO_LISTS);
+                    const ALCEDO_FUNCTIONS: &[$crate::__private::Function<$class>; ALCEDO_COUNT] =
+                        &$crate::__private::all_functions(ALCEDO_LISTS);
+                    $crate::__private::class_description(
                         ($package, $name),
                         $flags,
                         $doc,
-                        &[$($crate::plumbing::property_description(
+                        &[$($crate::__private::property_description(
                             $property, $property_flags, $default, $about, &$cell,
                         )),*],
                         ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
                         &ALCEDO_CLASS,
                         (
-                            &[$($crate::plumbing::interface_path::<$interface>()),*],
-                            &[$($crate::plumbing::meta($part, <$part_class as $crate::plumbing::Class>::PATH)),*],
-                            &[$($crate::plumbing::meta($default_path, $default_text)),*],
+                            &[$($crate::__private::interface_path::<$interface>()),*],
+                            &[$($crate::__private::meta($part, <$part_class as $crate::__private::Class>::PATH)),*],
+                            &[$($crate::__private::meta($default_path, $default_text)),*],
                         ),
                     )
                 }
             }
-            $crate::plumbing::type_record!(CLASS $package, $name);
+            $crate::__private::type_record!(CLASS $package, $name);
         };
     };
     (
@@ -147,43 +147,43 @@ macro_rules! __alcedo_class {
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, name: $property:literal
         })*],
     ) => {
-        $crate::plumbing::view! { $vis $class $view $view_doc }
+        $crate::__private::view! { $vis $class $view $view_doc }
         #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
         const _: () = {
-            static ALCEDO_CLASS: $crate::plumbing::ClassCell<$class> = $crate::plumbing::ClassCell::new();
+            static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
 
             // SAFETY: the view above is transparent over `This`; path, base and members are in the imports below, which the
             // host compares before any code of the module runs.
-            unsafe impl $crate::plumbing::Class for $class {
+            unsafe impl $crate::__private::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
-                const PATH: &'static $crate::plumbing::core::primitive::str =
-                    $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
-                const MEMBERS: $crate::plumbing::Members = $crate::plumbing::Members::of::<$base>(&[$($property),*], &[]);
-                const EVENTS: &'static [&'static $crate::plumbing::core::primitive::str] = {
+                const PATH: &'static $crate::__private::core::primitive::str =
+                    $crate::__private::core::concat!("/Script/", $package, ".", $name);
+                const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(&[$($property),*], &[]);
+                const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
                     #[allow(unused_imports, reason = "a class may have no events")]
-                    use $crate::plumbing::NoEvents as _;
+                    use $crate::__private::NoEvents as _;
                     <$view<'static>>::ALCEDO_EVENTS
                 };
 
-                fn cell() -> &'static $crate::plumbing::Cell {
+                fn cell() -> &'static $crate::__private::Cell {
                     ALCEDO_CLASS.cell()
                 }
             }
-            $crate::plumbing::register! {
-                IMPORTS: $crate::plumbing::ImportDesc =
-                    $crate::plumbing::import_class(&[$($crate::plumbing::member_name($property)),*], &ALCEDO_CLASS)
+            $crate::__private::register! {
+                IMPORTS: $crate::__private::ImportDesc =
+                    $crate::__private::import_class(&[$($crate::__private::member_name($property)),*], &ALCEDO_CLASS)
             }
 
             $(
-                $crate::plumbing::import! {
-                    $cell: $crate::plumbing::PropertyCell<$class, $ty> = {
+                $crate::__private::import! {
+                    $cell: $crate::__private::PropertyCell<$class, $ty> = {
                         // SAFETY: the import has the cell, and is listed if code uses the cell.
-                        unsafe { $crate::plumbing::PropertyCell::new() }
+                        unsafe { $crate::__private::PropertyCell::new() }
                     },
-                    import_property($crate::plumbing::core::concat!("/Script/", $package, ".", $name, ":", $property))
+                    import_property($crate::__private::core::concat!("/Script/", $package, ".", $name, ":", $property))
                 }
-                $crate::plumbing::property! {
+                $crate::__private::property! {
                     $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
                 }
             )*
@@ -199,13 +199,13 @@ macro_rules! __alcedo_view {
         #[doc = $doc]
         #[repr(transparent)]
         #[derive(Clone, Copy, Debug)]
-        $vis struct $view<'f>($crate::plumbing::This<'f, $class>);
+        $vis struct $view<'f>($crate::__private::This<'f, $class>);
 
-        impl<'f> $crate::plumbing::core::ops::Deref for $view<'f> {
-            type Target = <<$class as $crate::plumbing::Class>::Base as $crate::plumbing::Class>::View<'f>;
+        impl<'f> $crate::__private::core::ops::Deref for $view<'f> {
+            type Target = <<$class as $crate::__private::Class>::Base as $crate::__private::Class>::View<'f>;
 
             fn deref(&self) -> &Self::Target {
-                $crate::plumbing::base_ref(&self.0)
+                $crate::__private::base_ref(&self.0)
             }
         }
     };
@@ -222,8 +222,8 @@ macro_rules! __alcedo_property {
             $(#[$attr])*
             #[must_use]
             #[inline]
-            pub fn $get(&self) -> <$ty as $crate::plumbing::Value>::Seen<'f> {
-                $crate::plumbing::read_member(&self.0, &$cell)
+            pub fn $get(&self) -> <$ty as $crate::__private::Value>::Seen<'f> {
+                $crate::__private::read_member(&self.0, &$cell)
             }
 
             /// Writes the property. If the host refuses the write, as in a red constructor during a reload for any object
@@ -231,7 +231,7 @@ macro_rules! __alcedo_property {
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, value: $arg) {
-                self.$try_set(value).unwrap_or_else(|error| $crate::plumbing::fail(error));
+                self.$try_set(value).unwrap_or_else(|error| $crate::__private::fail(error));
             }
 
             /// Writes the property, or returns the error if the host refuses.
@@ -240,14 +240,14 @@ macro_rules! __alcedo_property {
             pub fn $try_set(
                 &self,
                 value: $arg,
-            ) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
-                let value = $crate::plumbing::property!(@$how value, $ty);
-                $crate::plumbing::write_member(&self.0, &$cell, value)
+            ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                let value = $crate::__private::property!(@$how value, $ty);
+                $crate::__private::write_member(&self.0, &$cell, value)
             }
         }
     };
     (@into $value:ident, $ty:ty) => {
-        $crate::plumbing::core::convert::Into::<$ty>::into($value)
+        $crate::__private::core::convert::Into::<$ty>::into($value)
     };
     (@give $value:ident, $ty:ty) => {
         $value
@@ -268,7 +268,7 @@ macro_rules! __alcedo_call {
             /// If the call fails, the running call ends with the same error.
             #[inline]
             pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::plumbing::fail(error))
+                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::__private::fail(error))
             }
 
             $(#[$attr])*
@@ -279,9 +279,9 @@ macro_rules! __alcedo_call {
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
-            ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {
-                const ALCEDO_WHAT: &$crate::plumbing::core::primitive::str = $what;
-                $crate::plumbing::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+            ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
+                const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
+                $crate::__private::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
             }
         }
     };
@@ -298,9 +298,9 @@ macro_rules! __alcedo_call {
             pub fn $name(
                 &self,
                 $($arg: $ty),*
-            ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {
-                const ALCEDO_WHAT: &$crate::plumbing::core::primitive::str = $what;
-                $crate::plumbing::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+            ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
+                const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
+                $crate::__private::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
             }
         }
     };
@@ -320,7 +320,7 @@ macro_rules! __alcedo_c_call {
             ///
             /// If the call fails, the running call ends with the same error.
             pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::plumbing::fail(error))
+                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::__private::fail(error))
             }
 
             $(#[$attr])*
@@ -330,13 +330,13 @@ macro_rules! __alcedo_c_call {
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
-            ) -> $crate::plumbing::core::result::Result<$result, $crate::plumbing::CallError> {
-                const ALCEDO_WHAT: &$crate::plumbing::core::primitive::str = $what;
+            ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
+                const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
                 let (result, ($($back,)*)) =
-                    $crate::plumbing::invoke_import(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))?;
-                $(let $back = $crate::plumbing::GiveBack::ready($out, $back)?;)*
+                    $crate::__private::invoke_import(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))?;
+                $(let $back = $crate::__private::GiveBack::ready($out, $back)?;)*
                 $(*$out = $back;)*
-                $crate::plumbing::core::result::Result::Ok(result)
+                $crate::__private::core::result::Result::Ok(result)
             }
         }
     };

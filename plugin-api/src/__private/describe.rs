@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn paths_are_joined_at_compile_time() {
-        assert_eq!(crate::plumbing::join!("/Script/Game.Cube", ":", "spin"), "/Script/Game.Cube:spin");
+        assert_eq!(crate::__private::join!("/Script/Game.Cube", ":", "spin"), "/Script/Game.Cube:spin");
     }
 
     #[test]

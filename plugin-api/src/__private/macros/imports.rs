@@ -10,48 +10,48 @@ macro_rules! __alcedo_import {
         #[allow(clippy::type_complexity, reason = "a function cell has as many parts as the function has parameters")]
         const _: () = {
             static ALCEDO_CELL: $ty = $new;
-            $crate::plumbing::import! { @listed $path, $import }
+            $crate::__private::import! { @listed $path, $import }
 
-            impl $crate::plumbing::core::ops::Deref for $cell {
+            impl $crate::__private::core::ops::Deref for $cell {
                 type Target = $ty;
 
                 #[inline]
                 fn deref(&self) -> &$ty {
-                    $crate::plumbing::import! { @used }
+                    $crate::__private::import! { @used }
                     &ALCEDO_CELL
                 }
             }
         };
     };
     (@listed $path:expr, $import:ident) => {
-        $crate::plumbing::if_used! {
+        $crate::__private::if_used! {
             {
-                static ALCEDO_IMPORT: $crate::plumbing::Declared<$crate::plumbing::ImportDesc> =
-                    $crate::plumbing::$import($path, &ALCEDO_CELL);
-                const ALCEDO_SECTION: $crate::plumbing::core::primitive::u32 = $crate::plumbing::section_of($path);
+                static ALCEDO_IMPORT: $crate::__private::Declared<$crate::__private::ImportDesc> =
+                    $crate::__private::$import($path, &ALCEDO_CELL);
+                const ALCEDO_SECTION: $crate::__private::core::primitive::u32 = $crate::__private::section_of($path);
             }
             {
-                $crate::plumbing::register! {
-                    IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::$import($path, &ALCEDO_CELL)
+                $crate::__private::register! {
+                    IMPORTS: $crate::__private::ImportDesc = $crate::__private::$import($path, &ALCEDO_CELL)
                 }
             }
         }
     };
     (@used) => {
-        $crate::plumbing::if_used! {
+        $crate::__private::if_used! {
             {
-                let _is_true: &'static $crate::plumbing::Declared<$crate::plumbing::ImportDesc> = &ALCEDO_IMPORT;
+                let _is_true: &'static $crate::__private::Declared<$crate::__private::ImportDesc> = &ALCEDO_IMPORT;
                 // SAFETY: the assembly has no instruction. It adds the address of the import, of the type above, to the list `IMPORTS`,
                 // whose elements are such addresses, and a relocation that keeps the entry together with the code of this function.
                 unsafe {
-                    $crate::plumbing::core::arch::asm!(
+                    $crate::__private::core::arch::asm!(
                         // Section of `IMPORTS`.
                         ".pushsection linkme_IMPORTS, \"aw\", @progbits, unique, {id}",
                         ".balign 8",
                         "77:",
                         ".quad {import}",
                         ".popsection",
-                        $crate::plumbing::keep_section!("77b"),
+                        $crate::__private::keep_section!("77b"),
                         import = sym ALCEDO_IMPORT,
                         id = const ALCEDO_SECTION,
                         options(nomem, nostack, preserves_flags),
@@ -89,7 +89,7 @@ macro_rules! __alcedo_if_used {
 #[macro_export]
 macro_rules! __alcedo_keep_section {
     ($label:literal) => {
-        $crate::plumbing::core::concat!(".reloc ., R_AARCH64_NONE, ", $label)
+        $crate::__private::core::concat!(".reloc ., R_AARCH64_NONE, ", $label)
     };
 }
 
@@ -99,6 +99,6 @@ macro_rules! __alcedo_keep_section {
 #[macro_export]
 macro_rules! __alcedo_keep_section {
     ($label:literal) => {
-        $crate::plumbing::core::concat!(".reloc ., R_X86_64_NONE, ", $label)
+        $crate::__private::core::concat!(".reloc ., R_X86_64_NONE, ", $label)
     };
 }

@@ -6,10 +6,10 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::{Declared, SignatureWords, enum_fingerprint};
+use crate::__private::describe::struct_fingerprint;
+use crate::__private::enums::Underlying;
 use crate::cells::{ClassCell, FunctionCell, PresenceCell, PropertyCell};
 use crate::kinds::FieldType;
-use crate::plumbing::describe::struct_fingerprint;
-use crate::plumbing::enums::Underlying;
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::type_text::is_member_path;
 use crate::{Class, Value};

@@ -13,30 +13,30 @@ macro_rules! __alcedo_module {
     ) => {
         // Assembly is at the top level of a module, never inside a block.
         #[cfg(not(test))]
-        $crate::plumbing::hook_names!($unhooked);
+        $crate::__private::hook_names!($unhooked);
         const _: () = {
-            const ALCEDO_SOURCE: $crate::plumbing::manifest::Source<'static> = $crate::plumbing::manifest::Source {
+            const ALCEDO_SOURCE: $crate::__private::manifest::Source<'static> = $crate::__private::manifest::Source {
                 name: $name,
-                version: $crate::plumbing::core::env!("CARGO_PKG_VERSION"),
+                version: $crate::__private::core::env!("CARGO_PKG_VERSION"),
                 build_id: $build_id,
-                compiler: $crate::plumbing::COMPILER,
-                unwinds: $crate::plumbing::core::cfg!(panic = "unwind"),
-                hooked: $crate::plumbing::HOOKED,
-        own_heap: $crate::plumbing::heap!(is $heap),
+                compiler: $crate::__private::COMPILER,
+                unwinds: $crate::__private::core::cfg!(panic = "unwind"),
+                hooked: $crate::__private::HOOKED,
+        own_heap: $crate::__private::heap!(is $heap),
                 dependencies: $dependencies,
             };
             // The section is only read from the file: no code in the program refers to it.
             #[used]
             #[unsafe(link_section = ".alcedo.manifest")]
-            static ALCEDO_MANIFEST: [$crate::plumbing::core::primitive::u8;
-                $crate::plumbing::manifest::encoded_len(&ALCEDO_SOURCE)] =
-                $crate::plumbing::manifest::encode(&ALCEDO_SOURCE);
+            static ALCEDO_MANIFEST: [$crate::__private::core::primitive::u8;
+                $crate::__private::manifest::encoded_len(&ALCEDO_SOURCE)] =
+                $crate::__private::manifest::encode(&ALCEDO_SOURCE);
 
-            $crate::plumbing::heap!($heap);
+            $crate::__private::heap!($heap);
 
             struct AlcedoModule;
-            impl $crate::plumbing::ModuleHooks for AlcedoModule {
-                fn main($args: &[&$crate::plumbing::core::primitive::str]) {
+            impl $crate::__private::ModuleHooks for AlcedoModule {
+                fn main($args: &[&$crate::__private::core::primitive::str]) {
                     $main
                 }
 
@@ -44,28 +44,28 @@ macro_rules! __alcedo_module {
                     $exit
                 }
 
-                const TABLES: $crate::plumbing::EntryTables = $tables;
+                const TABLES: $crate::__private::EntryTables = $tables;
 
-                fn entry() -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                fn entry() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
                     $entry
                 }
 
-                const OWN_LOGGER: $crate::plumbing::core::primitive::bool = $own_logger;
+                const OWN_LOGGER: $crate::__private::core::primitive::bool = $own_logger;
 
-                const SUSPENDS: $crate::plumbing::core::primitive::bool = $suspends;
+                const SUSPENDS: $crate::__private::core::primitive::bool = $suspends;
 
-                fn suspend() -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                fn suspend() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
                     $suspend
                 }
 
-                fn resume() -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+                fn resume() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
                     $resume
                 }
             }
 
             // The name is reserved by this framework, and a library has one `module!`: a second one does not link.
             #[unsafe(export_name = "alcedo_root_module")]
-            static ALCEDO_ROOT: $crate::plumbing::LibHeader = $crate::plumbing::lib_header::<AlcedoModule>();
+            static ALCEDO_ROOT: $crate::__private::LibHeader = $crate::__private::lib_header::<AlcedoModule>();
         };
     };
 }
@@ -75,7 +75,7 @@ macro_rules! __alcedo_module {
 #[macro_export]
 macro_rules! __alcedo_heap {
     (is module) => {
-        $crate::plumbing::OWN_HEAP
+        $crate::__private::OWN_HEAP
     };
     (is own) => {
         false
@@ -83,7 +83,7 @@ macro_rules! __alcedo_heap {
     (module) => {
         #[cfg(not(test))]
         #[global_allocator]
-        static ALCEDO_HEAP: $crate::plumbing::ModuleHeap = $crate::plumbing::ModuleHeap;
+        static ALCEDO_HEAP: $crate::__private::ModuleHeap = $crate::__private::ModuleHeap;
     };
     (own) => {};
 }
@@ -94,12 +94,12 @@ macro_rules! __alcedo_heap {
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
-            const ALCEDO_LEN: usize = $crate::plumbing::manifest::type_record_len($package, $name);
+            const ALCEDO_LEN: usize = $crate::__private::manifest::type_record_len($package, $name);
             // The section is only read from the file: no code in the program refers to it.
             #[used]
             #[unsafe(link_section = ".alcedo.types")]
-            static ALCEDO_RECORD: [u8; ALCEDO_LEN] = $crate::plumbing::manifest::type_record(
-                $crate::plumbing::manifest::type_records::$kind,
+            static ALCEDO_RECORD: [u8; ALCEDO_LEN] = $crate::__private::manifest::type_record(
+                $crate::__private::manifest::type_records::$kind,
                 $package,
                 $name,
             );
@@ -113,10 +113,10 @@ macro_rules! __alcedo_type_record {
 macro_rules! __alcedo_register {
     ($list:ident: $ty:ty = $desc:expr) => {
         const _: () = {
-            static ALCEDO_DESC: $crate::plumbing::Declared<$ty> = $desc;
-            #[$crate::plumbing::linkme::distributed_slice($crate::plumbing::$list)]
-            #[linkme(crate = $crate::plumbing::linkme)]
-            static ALCEDO_ENTRY: &'static $crate::plumbing::Declared<$ty> = &ALCEDO_DESC;
+            static ALCEDO_DESC: $crate::__private::Declared<$ty> = $desc;
+            #[$crate::__private::linkme::distributed_slice($crate::__private::$list)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> = &ALCEDO_DESC;
         };
     };
 }
@@ -126,8 +126,8 @@ macro_rules! __alcedo_register {
 #[macro_export]
 macro_rules! __alcedo_earlier_names {
     ($path:literal, $names:literal) => {
-        $crate::plumbing::register! {
-            EARLIER_NAMES: $crate::plumbing::MetaDesc = $crate::plumbing::earlier_names_of($path, $names)
+        $crate::__private::register! {
+            EARLIER_NAMES: $crate::__private::MetaDesc = $crate::__private::earlier_names_of($path, $names)
         }
     };
 }
@@ -150,10 +150,10 @@ macro_rules! __alcedo_interface {
 
         #[doc = $view_doc]
         #[derive(Clone, Copy, Debug)]
-        $vis struct $view<'f>($crate::plumbing::InterfaceThis<'f, $interface>);
+        $vis struct $view<'f>($crate::__private::InterfaceThis<'f, $interface>);
 
-        impl<'f> $crate::plumbing::core::ops::Deref for $view<'f> {
-            type Target = $crate::plumbing::InterfaceThis<'f, $interface>;
+        impl<'f> $crate::__private::core::ops::Deref for $view<'f> {
+            type Target = $crate::__private::InterfaceThis<'f, $interface>;
 
             fn deref(&self) -> &Self::Target {
                 &self.0
@@ -162,20 +162,20 @@ macro_rules! __alcedo_interface {
 
         const _: () = {
             // SAFETY: the path is that of the interface that is declared or imported below.
-            unsafe impl $crate::plumbing::Interface for $interface {
+            unsafe impl $crate::__private::Interface for $interface {
                 type View<'f> = $view<'f>;
-                const PATH: &'static $crate::plumbing::core::primitive::str =
-                    $crate::plumbing::core::concat!("/Script/", $package, ".", $name);
-                const FUNCTIONS: &'static [$crate::plumbing::InterfaceFunction] =
-                    &[$($crate::plumbing::compared::<($($ty,)*), $result>($function, $text)),*];
-                const NAMES: &'static $crate::plumbing::core::primitive::str =
-                    $crate::plumbing::core::concat!("these:" $(, " `", $function, "`")*);
+                const PATH: &'static $crate::__private::core::primitive::str =
+                    $crate::__private::core::concat!("/Script/", $package, ".", $name);
+                const FUNCTIONS: &'static [$crate::__private::InterfaceFunction] =
+                    &[$($crate::__private::compared::<($($ty,)*), $result>($function, $text)),*];
+                const NAMES: &'static $crate::__private::core::primitive::str =
+                    $crate::__private::core::concat!("these:" $(, " `", $function, "`")*);
 
-                fn view<'f>(this: $crate::plumbing::InterfaceThis<'f, Self>) -> $view<'f> {
+                fn view<'f>(this: $crate::__private::InterfaceThis<'f, Self>) -> $view<'f> {
                     $view(this)
                 }
             }
-            $crate::plumbing::interface! {
+            $crate::__private::interface! {
                 @$origin $interface $package $name $doc
                 [$({ $function ($($param: $ty),*) -> $result, $may_fail, $function_doc })*]
             }
@@ -185,16 +185,16 @@ macro_rules! __alcedo_interface {
         @declared $interface:ident $package:literal $name:literal $doc:literal
         [$({ $function:literal ($($param:literal: $ty:ty),*) -> $result:ty, $may_fail:literal, $function_doc:literal })*]
     ) => {
-        $crate::plumbing::register! {
-            INTERFACES: $crate::plumbing::InterfaceDesc = $crate::plumbing::interface_description::<$interface>(
+        $crate::__private::register! {
+            INTERFACES: $crate::__private::InterfaceDesc = $crate::__private::interface_description::<$interface>(
                 $package,
                 $name,
-                &[$($crate::plumbing::interface_function::<$interface, ($($ty,)*), $result>(
+                &[$($crate::__private::interface_function::<$interface, ($($ty,)*), $result>(
                     $function,
                     $may_fail,
                     {
-                        const BLOCK: &$crate::plumbing::SignatureBlock<($($ty,)*), $result> =
-                            &$crate::plumbing::SignatureBlock::new(&[$($param),*]);
+                        const BLOCK: &$crate::__private::SignatureBlock<($($ty,)*), $result> =
+                            &$crate::__private::SignatureBlock::new(&[$($param),*]);
                         BLOCK
                     },
                     $function_doc,
@@ -202,12 +202,12 @@ macro_rules! __alcedo_interface {
                 $doc,
             )
         }
-        $crate::plumbing::type_record!(INTERFACE $package, $name);
+        $crate::__private::type_record!(INTERFACE $package, $name);
     };
     (@imported $interface:ident $package:literal $name:literal $doc:literal $functions:tt) => {
-        static ALCEDO_CELL: $crate::plumbing::PresenceCell = $crate::plumbing::PresenceCell::new();
-        $crate::plumbing::register! {
-            IMPORTS: $crate::plumbing::ImportDesc = $crate::plumbing::import_interface::<$interface>(&ALCEDO_CELL)
+        static ALCEDO_CELL: $crate::__private::PresenceCell = $crate::__private::PresenceCell::new();
+        $crate::__private::register! {
+            IMPORTS: $crate::__private::ImportDesc = $crate::__private::import_interface::<$interface>(&ALCEDO_CELL)
         }
     };
 }
@@ -220,7 +220,7 @@ macro_rules! __alcedo_export {
         type_path: $type_path:expr, name: $name:expr,
         ($($arg:ident: $ty:ty),*) -> $result:ty, returns: $returned:ty, place: $place:expr, $call:expr
     ) => {
-        $crate::plumbing::export! {
+        $crate::__private::export! {
             @of $type_path, $name, ($($ty),*) -> $result, returns: $returned, place: $place, |($($arg,)*)| $call($($arg),*)
         }
     };
@@ -230,24 +230,24 @@ macro_rules! __alcedo_export {
     ) => {
         const _: () = {
             struct AlcedoExport;
-            impl $crate::plumbing::Export for AlcedoExport {
+            impl $crate::__private::Export for AlcedoExport {
                 type Args = ($($ty,)*);
                 type Result = $result;
                 type Returned = $returned;
-                const NAME: &'static $crate::plumbing::core::primitive::str = $name;
-                const PLACE: $crate::plumbing::Place = $place;
+                const NAME: &'static $crate::__private::core::primitive::str = $name;
+                const PLACE: $crate::__private::Place = $place;
 
                 fn run($args: Self::Args) -> Self::Returned {
                     $run
                 }
             }
-            const ALCEDO_LEN: $crate::plumbing::core::primitive::usize =
-                $crate::plumbing::Words::<AlcedoExport>::LEN;
-            static ALCEDO_WORDS: $crate::plumbing::Words<AlcedoExport, ALCEDO_LEN> =
-                $crate::plumbing::Words::in_words();
-            $crate::plumbing::register! {
-                EXPORTS: $crate::plumbing::ExportDesc =
-                    $crate::plumbing::export_description($type_path, &ALCEDO_WORDS)
+            const ALCEDO_LEN: $crate::__private::core::primitive::usize =
+                $crate::__private::Words::<AlcedoExport>::LEN;
+            static ALCEDO_WORDS: $crate::__private::Words<AlcedoExport, ALCEDO_LEN> =
+                $crate::__private::Words::in_words();
+            $crate::__private::register! {
+                EXPORTS: $crate::__private::ExportDesc =
+                    $crate::__private::export_description($type_path, &ALCEDO_WORDS)
             }
         };
     };
@@ -258,11 +258,11 @@ macro_rules! __alcedo_export {
 #[macro_export]
 macro_rules! __alcedo_join {
     ($a:expr, $b:expr, $c:expr) => {{
-        const ALCEDO_LEN: usize = $crate::plumbing::joined_len([$a, $b, $c]);
-        const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::plumbing::joined([$a, $b, $c]);
-        const ALCEDO_TEXT: &str = match $crate::plumbing::core::str::from_utf8(&ALCEDO_BYTES) {
-            $crate::plumbing::core::result::Result::Ok(text) => text,
-            $crate::plumbing::core::result::Result::Err(_) => panic!("joined strings are valid UTF-8"),
+        const ALCEDO_LEN: usize = $crate::__private::joined_len([$a, $b, $c]);
+        const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::__private::joined([$a, $b, $c]);
+        const ALCEDO_TEXT: &str = match $crate::__private::core::str::from_utf8(&ALCEDO_BYTES) {
+            $crate::__private::core::result::Result::Ok(text) => text,
+            $crate::__private::core::result::Result::Err(_) => panic!("joined strings are valid UTF-8"),
         };
         ALCEDO_TEXT
     }};
