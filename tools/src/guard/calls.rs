@@ -134,7 +134,12 @@ mod tests {
             call("serde::give_up", cube, Owner::Library, Some("/c/registry/src/x/serde/src/lib.rs:3")),
             call("cube::turn", cube, Owner::Author, Some("src/lib.rs:9")),
             call("cube::turn", cube, Owner::Author, Some("src/lib.rs:9")),
-            call("alcedo_rt::panic_guard::catch_panics", cube, Owner::Library, Some("plugin-api/rt/src/panic_guard.rs:41")),
+            call(
+                "alcedo_rt::panic_guard::catch_panics",
+                cube,
+                Owner::Library,
+                Some("plugin-api/rt/src/panic_guard.rs:41"),
+            ),
             call("alcedo_runtime::call", None, Owner::Library, Some("runtime/src/call.rs:4")),
             call("game::main", None, Owner::Author, Some("game/src/main.rs:12")),
             call("main", None, Owner::Library, None),
