@@ -12,7 +12,7 @@ use crate::zcall::{buffer_of, is_of_objects};
 use crate::{AnyConjugate, Class, Obj, ObjectView, UName, host};
 
 /// Kind of no value.
-const NOTHING: PropertyKind = PropertyKind(0);
+const NO_VALUE: PropertyKind = PropertyKind(0);
 
 /// A slot value of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any).
 #[diagnostic::on_unimplemented(
@@ -74,7 +74,7 @@ impl Wanted {
     fn takes(self, kind: PropertyKind) -> bool {
         match self {
             Self::Plain(wanted) => wanted == kind,
-            Self::Conjugate => kind != NOTHING && !kind.fits_slot(),
+            Self::Conjugate => kind != NO_VALUE && !kind.fits_slot(),
         }
     }
 
@@ -86,7 +86,7 @@ impl Wanted {
         let fits = match R::WANTED {
             Some(wanted) => wanted.takes(found),
             // Writing a property returns no value.
-            None => found == NOTHING || name.starts_with("up:"),
+            None => found == NO_VALUE || name.starts_with("up:"),
         };
         if fits {
             return Ok(());

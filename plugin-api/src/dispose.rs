@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use alcedo_abi::call::{Failure, FailureKind, Status};
-use alcedo_rt::trap;
+use alcedo_rt::catch_panics;
 
 /// Maximum number of rounds for resources that were registered by drops of earlier rounds.
 const ROUNDS: u32 = 16;
@@ -26,7 +26,7 @@ struct Resources {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Leaked {
     type_name: &'static str,
-    place: &'static Location<'static>,
+    location: &'static Location<'static>,
 }
 
 static RESOURCES: Mutex<Resources> = Mutex::new(Resources { kept: Vec::new(), leaked: Vec::new(), is_closed: false });
@@ -56,7 +56,7 @@ pub fn auto_dispose(resource: impl Send + 'static) -> bool {
     }
     let depth = DEPTH_HERE.get();
     if depth >= DEPTH {
-        let leaked = Leaked { type_name: type_name_of_val(&resource), place: Location::caller() };
+        let leaked = Leaked { type_name: type_name_of_val(&resource), location: Location::caller() };
         std::mem::forget(resource);
         let known = &mut lock().leaked;
         if !known.contains(&leaked) {
@@ -92,7 +92,7 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
         }
         for resource in batch.into_iter().rev() {
             let mut found = Failure::none();
-            let outcome = trap(&mut found, || {
+            let outcome = catch_panics(&mut found, || {
                 drop(resource);
                 Ok(())
             });
@@ -103,11 +103,11 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
         }
     }
     let leaked = std::mem::take(&mut lock().leaked);
-    for Leaked { type_name, place } in leaked {
+    for Leaked { type_name, location } in leaked {
         let message = format!(
             "leaked a resource: each drop of `{type_name}`, passed to `auto_dispose` at {}:{}, registers another",
-            place.file(),
-            place.line()
+            location.file(),
+            location.line()
         );
         match failure.kind {
             FailureKind::NONE => *failure = Failure::new(FailureKind::OTHER, message),
@@ -189,9 +189,9 @@ mod tests {
         let last = take().pop();
         assert_eq!(last, Some(format!("endless {}", ROUNDS + DEPTH)), "one in each round, then nested, then no more");
         let (type_name, file) = (std::any::type_name::<Endless>(), file!());
-        let told = failure.message.as_str().to_owned();
+        let reported = failure.message.as_str().to_owned();
         let named = format!("leaked a resource: each drop of `{type_name}`, passed to `auto_dispose` at {file}:");
-        assert!(failure.kind == FailureKind::OTHER && told.starts_with(&named), "{told}");
+        assert!(failure.kind == FailureKind::OTHER && reported.starts_with(&named), "{reported}");
         assert_eq!(dispose_all(&mut Failure::none()), Status::OK, "the leak is reported once");
     }
 }

@@ -38,7 +38,7 @@ mod zmethod;
 mod zproperty;
 
 #[doc(hidden)]
-pub mod plumbing;
+pub mod __private;
 
 pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;

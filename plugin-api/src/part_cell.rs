@@ -74,12 +74,12 @@ impl<C> PartCell<C> {
     pub(crate) fn share<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static Sharing,
+        requested: &'static Sharing,
         code: impl FnOnce(&C) -> R,
     ) -> Result<R, CallError> {
         // SAFETY: the state allows a shared borrow, so no exclusive borrow is in use until the code has run; the pointer is the
         // cell's own or derived from the lent exclusive reference, which is unused during this call.
-        self.borrow(object, &wanted.0, Event::Share, |part| code(unsafe { part.as_ref() }))
+        self.borrow(object, &requested.0, Event::Share, |part| code(unsafe { part.as_ref() }))
     }
 
     /// Runs a `&mut self` method.
@@ -90,12 +90,12 @@ impl<C> PartCell<C> {
     pub(crate) fn take<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static Taking,
+        requested: &'static Taking,
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
         // SAFETY: the state allows an exclusive borrow, so no other borrow is in use until the code has run; the pointer is the
         // cell's own or derived from the lent exclusive reference, which is unused during this call.
-        self.borrow(object, &wanted.0, Event::Take, |mut part| code(unsafe { part.as_mut() }))
+        self.borrow(object, &requested.0, Event::Take, |mut part| code(unsafe { part.as_mut() }))
     }
 
     /// Releases the plugin part for calls made by `code`. `part` is the exclusive borrow, which is unused during `code`.
@@ -143,15 +143,15 @@ impl<C> PartCell<C> {
     fn borrow<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static Holder,
+        requested: &'static Holder,
         event: Event,
         code: impl FnOnce(NonNull<C>) -> R,
     ) -> Result<R, CallError> {
         let here;
         let (part, holder) = if self.is_free() {
-            (self.own(), &raw const *wanted)
+            (self.own(), &raw const *requested)
         } else {
-            here = self.after(object, wanted.name, event)?;
+            here = self.after(object, requested.name, event)?;
             (here.lent.map_or(self.own(), NonNull::cast), &raw const here)
         };
         let _borrow = self.hold(holder);
@@ -194,13 +194,13 @@ mod tests {
 
     const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);
     const TICK: &Taking = &Taking::new("tick");
-    const LOOK: &Sharing = &Sharing::new("look");
+    const READ: &Sharing = &Sharing::new("look");
     const HELLO: &Taking = &Taking::new("hello");
 
     #[test]
-    fn a_second_borrow_names_who_holds_and_who_wants() {
+    fn a_second_borrow_names_the_holder_and_the_requester() {
         let cell = PartCell::new(0);
-        let inner = cell.take(OBJECT, TICK, |_part| cell.share(OBJECT, LOOK, |_part| ()));
+        let inner = cell.take(OBJECT, TICK, |_part| cell.share(OBJECT, READ, |_part| ()));
         let error = inner.expect("the outer borrow is free").expect_err("the inner is not");
         assert_eq!((error.kind(), error.held(), error.wanted()), (FailureKind::REENTRANT_BORROW, "tick", "look"));
         assert!(cell.is_free());
@@ -209,28 +209,29 @@ mod tests {
     #[test]
     fn a_lent_part_is_borrowed_again_and_returned_changed() {
         let cell = PartCell::new(1);
-        let seen = cell.take(OBJECT, TICK, |part| {
+        let value = cell.take(OBJECT, TICK, |part| {
             *part += 1;
             let inner = cell.lend(OBJECT, part, || cell.take(OBJECT, HELLO, |part| *part *= 10));
             inner.expect("it is the very plugin part").expect("it is free");
             *part += 1;
             *part
         });
-        assert_eq!(seen.expect("free"), 21);
+        assert_eq!(value.expect("free"), 21);
         assert!(cell.is_free());
     }
 
     #[test]
     fn borrows_of_a_lent_part_derive_from_the_lent_reference() {
         let cell = PartCell::new(vec![1]);
-        let look = |wanted: usize| cell.share(OBJECT, LOOK, |part| assert_eq!(part.len(), wanted)).expect("it is lent");
+        let read =
+            |expected: usize| cell.share(OBJECT, READ, |part| assert_eq!(part.len(), expected)).expect("it is lent");
         let done = cell.take(OBJECT, TICK, |part| {
             part.push(2);
             let lent = cell.lend(OBJECT, part, || {
-                look(2);
+                read(2);
                 // Nested shared borrows exclude an exclusive one.
-                let refused = cell.share(OBJECT, LOOK, |outer| {
-                    look(2);
+                let refused = cell.share(OBJECT, READ, |outer| {
+                    read(2);
                     let refused = cell.take(OBJECT, HELLO, |_part| ()).expect_err("it is shared");
                     assert_eq!((refused.held(), outer.len()), ("look", 2));
                     refused
@@ -238,14 +239,14 @@ mod tests {
                 assert_eq!(refused.expect("it is lent").wanted(), "hello");
                 cell.take(OBJECT, HELLO, |part| {
                     part.push(3);
-                    assert!(cell.share(OBJECT, LOOK, |_part| ()).is_err(), "it is taken again");
-                    cell.lend(OBJECT, part, || look(3)).expect("the very part");
+                    assert!(cell.share(OBJECT, READ, |_part| ()).is_err(), "it is taken again");
+                    cell.lend(OBJECT, part, || read(3)).expect("the very part");
                     assert_eq!(cell.holder(), "hello");
                     part.push(4);
                 })
                 .expect("it is lent");
                 assert_eq!(cell.holder(), "tick");
-                look(4);
+                read(4);
             });
             lent.expect("the very part");
             part.push(5);
@@ -253,7 +254,7 @@ mod tests {
         });
         assert_eq!(done.expect("free"), 5);
         assert!(cell.is_free());
-        look(5);
+        read(5);
     }
 
     #[test]

@@ -27,13 +27,13 @@ use std::rc::Rc;
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_rt::CallError;
 
+use crate::__private::{Place, Returned};
 use crate::host::host;
-use crate::plumbing::{Place, Returned};
-use crate::protocols::shells::{Body, FunctionBody};
+use crate::protocols::trampolines::{Body, FunctionBody};
 use crate::registered;
 use crate::signature::{Params, ValueType};
 
-mod shells;
+mod trampolines;
 
 /// A protocol of calls by name. A [`Resolver`] resolves its names.
 pub trait Protocol {
@@ -112,16 +112,16 @@ impl<F: Fn(&str) -> Result<Answer, CallError>> Resolver for F {
 }
 
 /// Answer of a resolver to a name.
-pub struct Answer(pub(crate) Said);
+pub struct Answer(pub(crate) Resolved);
 
-pub(crate) enum Said {
+pub(crate) enum Resolved {
     Function(Function),
     Declined(String),
 }
 
 pub(crate) struct Function {
     pub(crate) body: Body,
-    pub(crate) words: String,
+    pub(crate) signature: String,
     pub(crate) fingerprint: u64,
 }
 
@@ -137,27 +137,27 @@ impl Answer {
                 "a function called by name has no out parameters: use the plain type, and return the value"
             );
         }
-        let place = core::panic::Location::caller();
-        let place = Place { file: place.file(), line: place.line(), column: place.column() };
-        Self(Said::Function(Function {
-            words: crate::signature::words(A::TYPES, &<X::Value as crate::ReturnValue>::VALUE).as_str().to_owned(),
+        let location = core::panic::Location::caller();
+        let location = Place { file: location.file(), line: location.line(), column: location.column() };
+        Self(Resolved::Function(Function {
+            signature: crate::signature::words(A::TYPES, &<X::Value as crate::ReturnValue>::VALUE).as_str().to_owned(),
             fingerprint: crate::signature::fingerprint::<A, X::Value>(),
-            body: Rc::new(FunctionBody::new(body, place)),
+            body: Rc::new(FunctionBody::new(body, location)),
         }))
     }
 
     /// Declines the name; `reason` is a short sentence. The next resolver is called.
     #[must_use]
     pub fn declined(reason: impl Into<String>) -> Self {
-        Self(Said::Declined(reason.into()))
+        Self(Resolved::Declined(reason.into()))
     }
 }
 
 impl core::fmt::Debug for Answer {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match &self.0 {
-            Said::Function(function) => write!(f, "Function({})", function.words),
-            Said::Declined(reason) => write!(f, "Declined({reason:?})"),
+            Resolved::Function(function) => write!(f, "Function({})", function.signature),
+            Resolved::Declined(reason) => write!(f, "Declined({reason:?})"),
         }
     }
 }
@@ -183,8 +183,9 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
     let is_plain = protocol.is_plain();
     let protocol: Rc<dyn Protocol> = Rc::new(protocol);
     let number = registered::keep(Rc::new(protocol));
-    let texts = [&word, &form, &way_out].map(|text| RStr::from_str(text));
-    let added = host("registering a protocol").and_then(|host| shells::add_protocol(host, number, texts, is_plain));
+    let strings = [&word, &form, &way_out].map(|text| RStr::from_str(text));
+    let added =
+        host("registering a protocol").and_then(|host| trampolines::add_protocol(host, number, strings, is_plain));
     if added.is_err() {
         registered::drop_one(number);
     }
@@ -205,8 +206,9 @@ pub fn add_resolver(
 ) -> Result<(), CallError> {
     let resolver: Rc<dyn Resolver> = Rc::new(resolver);
     let number = registered::keep(Rc::new(resolver));
-    let texts = [protocol, label].map(RStr::from_str);
-    let added = host("registering a resolver").and_then(|host| shells::add_resolver(host, number, texts, priority));
+    let strings = [protocol, label].map(RStr::from_str);
+    let added =
+        host("registering a resolver").and_then(|host| trampolines::add_resolver(host, number, strings, priority));
     if added.is_err() {
         registered::drop_one(number);
     }

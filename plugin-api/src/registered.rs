@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 thread_local! {
-    /// True once a value was registered. Until then, `ROWS` is not accessed, because it has a destructor.
+    /// True once a value was registered. Until then, `TABLE` is not accessed, because it has a destructor.
     static ANY: Cell<bool> = const { Cell::new(false) };
-    static ROWS: RefCell<Rows> = RefCell::default();
+    static TABLE: RefCell<Table> = RefCell::default();
 }
 
 #[derive(Default)]
-struct Rows {
+struct Table {
     last: u64,
     all: BTreeMap<u64, Rc<dyn Any>>,
 }
@@ -20,28 +20,28 @@ struct Rows {
 /// Stores the value and returns its number, which is never reused.
 pub(crate) fn keep(code: Rc<dyn Any>) -> u64 {
     ANY.set(true);
-    ROWS.with_borrow_mut(|rows| {
-        rows.last += 1;
-        let number = rows.last;
-        rows.all.insert(number, code);
+    TABLE.with_borrow_mut(|table| {
+        table.last += 1;
+        let number = table.last;
+        table.all.insert(number, code);
         number
     })
 }
 
 pub(crate) fn find<T: Clone + 'static>(number: u64) -> Option<T> {
-    let found = ANY.get().then(|| ROWS.with_borrow(|rows| rows.all.get(&number).cloned())).flatten()?;
+    let found = ANY.get().then(|| TABLE.with_borrow(|table| table.all.get(&number).cloned())).flatten()?;
     found.downcast_ref::<T>().cloned()
 }
 
 pub(crate) fn drop_one(number: u64) {
     // Dropping runs code of the plugin author, which may call this module again: the table is not borrowed.
-    let taken = ANY.get().then(|| ROWS.with_borrow_mut(|rows| rows.all.remove(&number)));
-    drop(taken);
+    let removed = ANY.get().then(|| TABLE.with_borrow_mut(|table| table.all.remove(&number)));
+    drop(removed);
 }
 
 pub(crate) fn drop_all() {
-    let taken = ANY.get().then(|| ROWS.with_borrow_mut(|rows| core::mem::take(&mut rows.all)));
-    drop(taken);
+    let removed = ANY.get().then(|| TABLE.with_borrow_mut(|table| core::mem::take(&mut table.all)));
+    drop(removed);
 }
 
 #[cfg(test)]
@@ -51,9 +51,9 @@ mod tests {
     use super::{drop_all, drop_one, find, keep};
 
     /// Calls the table when it is dropped.
-    struct Comes(Rc<()>);
+    struct Reentrant(Rc<()>);
 
-    impl Drop for Comes {
+    impl Drop for Reentrant {
         fn drop(&mut self) {
             let number = keep(Rc::new(Rc::clone(&self.0)));
             assert!(find::<Rc<()>>(number).is_some());
@@ -71,7 +71,7 @@ mod tests {
         drop_one(one);
         assert_eq!(find::<u8>(one), None);
         let counted = Rc::new(());
-        keep(Rc::new(Rc::new(Comes(Rc::clone(&counted)))));
+        keep(Rc::new(Rc::new(Reentrant(Rc::clone(&counted)))));
         drop_all();
         assert_eq!(Rc::strong_count(&counted), 1);
         assert!(keep(Rc::new(1_u8)) > other);

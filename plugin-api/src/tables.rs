@@ -10,9 +10,9 @@ use alcedo_abi::fingerprint::table_fingerprint;
 use alcedo_abi::handles::ZCallHandle;
 use alcedo_rt::CallError;
 
+use crate::__private::SignatureWords;
 use crate::direct::{Called, DirectCell, is_direct, of_bits};
 use crate::host::zcall_resolve;
-use crate::plumbing::SignatureWords;
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::zcall::Callee;
 use crate::zcall::{HotFunction, no_pointer};
@@ -315,15 +315,15 @@ pub fn not_filled(table: &str) -> ! {
 #[macro_export]
 macro_rules! entry_table {
     (@table $table:ident [$($name:ident: $args:ty => $result:ty),+]) => {{
-        const ALCEDO_ENTRIES: &[$crate::plumbing::EntryDesc] = &[
-            $($crate::plumbing::entry::<$args, $result>($crate::plumbing::core::stringify!($name))),+
+        const ALCEDO_ENTRIES: &[$crate::__private::EntryDesc] = &[
+            $($crate::__private::entry::<$args, $result>($crate::__private::core::stringify!($name))),+
         ];
-        const ALCEDO_TABLE: $crate::plumbing::TableDesc = $crate::plumbing::table(
-            $crate::plumbing::core::stringify!($table),
-            &[$($crate::plumbing::entry_print::<$args, $result>($crate::plumbing::core::stringify!($name))),+],
+        const ALCEDO_TABLE: $crate::__private::TableDesc = $crate::__private::table(
+            $crate::__private::core::stringify!($table),
+            &[$($crate::__private::entry_print::<$args, $result>($crate::__private::core::stringify!($name))),+],
             ALCEDO_ENTRIES,
         );
-        $crate::plumbing::core::option::Option::Some(&ALCEDO_TABLE)
+        $crate::__private::core::option::Option::Some(&ALCEDO_TABLE)
     }};
     (
         $(#[$attr:meta])*
@@ -337,22 +337,22 @@ macro_rules! entry_table {
             $($(#[$doc])* pub $name: $crate::HostEntry<($($ty,)*), ($($result)?)>,)+
         }
 
-        impl $crate::plumbing::HostEntries for $table {
-            const TABLE: $crate::plumbing::core::option::Option<&'static $crate::plumbing::TableDesc> =
+        impl $crate::__private::HostEntries for $table {
+            const TABLE: $crate::__private::core::option::Option<&'static $crate::__private::TableDesc> =
                 $crate::entry_table!(@table $table [$($name: ($($ty,)*) => ($($result)?)),+]);
 
             fn table() -> &'static Self {
                 static ALCEDO_TABLE: $table = $table {
-                    $($name: $crate::HostEntry::new($crate::plumbing::core::concat!(
-                        "ex:/", $crate::plumbing::core::stringify!($table), "/", $crate::plumbing::core::stringify!($name)
+                    $($name: $crate::HostEntry::new($crate::__private::core::concat!(
+                        "ex:/", $crate::__private::core::stringify!($table), "/", $crate::__private::core::stringify!($name)
                     )),)+
                 };
                 &ALCEDO_TABLE
             }
 
-            fn bind(&self) -> $crate::plumbing::core::result::Result<(), $crate::plumbing::CallError> {
+            fn bind(&self) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
                 $(self.$name.bind()?;)+
-                $crate::plumbing::core::result::Result::Ok(())
+                $crate::__private::core::result::Result::Ok(())
             }
         }
     };
@@ -369,10 +369,10 @@ macro_rules! entry_table {
         }
 
         const _: () = {
-            static ALCEDO_FILLED: $crate::plumbing::OnceLock<$table> = $crate::plumbing::OnceLock::new();
+            static ALCEDO_FILLED: $crate::__private::OnceLock<$table> = $crate::__private::OnceLock::new();
 
-            impl $crate::plumbing::ModuleEntries for $table {
-                const TABLE: $crate::plumbing::core::option::Option<&'static $crate::plumbing::TableDesc> =
+            impl $crate::__private::ModuleEntries for $table {
+                const TABLE: $crate::__private::core::option::Option<&'static $crate::__private::TableDesc> =
                     $crate::entry_table!(@table $table [$($name: ($($ty,)*) => ($($result)?)),+]);
 
                 fn fill(self) {
@@ -380,20 +380,20 @@ macro_rules! entry_table {
                 }
             }
 
-            $($crate::plumbing::export! {
-                @of $crate::plumbing::core::stringify!($table), $crate::plumbing::core::stringify!($name),
+            $($crate::__private::export! {
+                @of $crate::__private::core::stringify!($table), $crate::__private::core::stringify!($name),
                 ($($ty),*) -> ($($result)?), returns: ($($result)?),
-                place: $crate::plumbing::Place {
-                    file: $crate::plumbing::core::file!(),
-                    line: $crate::plumbing::core::line!(),
-                    column: $crate::plumbing::core::column!(),
+                place: $crate::__private::Place {
+                    file: $crate::__private::core::file!(),
+                    line: $crate::__private::core::line!(),
+                    column: $crate::__private::core::column!(),
                 },
                 |args| match ALCEDO_FILLED.get() {
-                    $crate::plumbing::core::option::Option::Some(table) => {
-                        $crate::plumbing::EntryFn::call(table.$name, args)
+                    $crate::__private::core::option::Option::Some(table) => {
+                        $crate::__private::EntryFn::call(table.$name, args)
                     }
-                    $crate::plumbing::core::option::Option::None => {
-                        $crate::plumbing::not_filled($crate::plumbing::core::stringify!($table))
+                    $crate::__private::core::option::Option::None => {
+                        $crate::__private::not_filled($crate::__private::core::stringify!($table))
                     }
                 }
             })+

@@ -6,7 +6,7 @@ use core::fmt::Display;
 use core::marker::PhantomData;
 
 use alcedo_abi::handles::ObjectHandle;
-use alcedo_rt::words_of;
+use alcedo_rt::format_value;
 
 use crate::host::{host, intern};
 use crate::{CallError, UName};
@@ -102,7 +102,7 @@ impl Frame<'_> {
     /// # Errors
     /// Fails before [`Frame::finish`], for a parameter that is not an out parameter, and for a text that cannot be parsed.
     pub fn set(&mut self, param: Param, value: impl Display) -> Result<(), CallError> {
-        host("writing an out parameter")?.frame_write(self.number, param.0, &words_of(value)?)
+        host("writing an out parameter")?.frame_write(self.number, param.0, &format_value(value)?)
     }
 
     /// Sets the result by its text form: `frame.give(2.5)`.
@@ -110,6 +110,6 @@ impl Frame<'_> {
     /// # Errors
     /// Fails before [`Frame::finish`], for a function without a result, and for a text that cannot be parsed.
     pub fn give(&mut self, result: impl Display) -> Result<(), CallError> {
-        host("giving the result of a call")?.frame_write(self.number, RESULT, &words_of(result)?)
+        host("giving the result of a call")?.frame_write(self.number, RESULT, &format_value(result)?)
     }
 }

@@ -31,7 +31,7 @@ impl Link {
 
 /// Owner of the memory of a value, and the count of destroyed owners when the value was looked up.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Home {
+pub(crate) enum Owner {
     /// Memory that stays for the frame.
     Frame,
     Object(ObjectHandle, u64),
@@ -44,7 +44,7 @@ pub(crate) enum Home {
 /// Location of a value for the frame `'f`.
 #[derive(Clone, Copy, Debug)]
 pub struct ValidityToken<'f> {
-    pub(crate) home: Home,
+    pub(crate) owner_kind: Owner,
     /// Containers around the value, outermost first.
     pub(crate) links: [Link; DEPTH],
     /// True for a key of a set or map, or a part of a key. Changing a key would break lookups in its container.
@@ -56,28 +56,28 @@ impl ValidityToken<'_> {
     /// Creates the token of a property of an object, whose memory stays for the frame.
     #[inline]
     pub(crate) fn of_object(owner: ObjectHandle) -> Self {
-        Self::of(Home::Object(owner, host::ends()))
+        Self::of(Owner::Object(owner, host::ends()))
     }
 
     /// Creates the token of a value in a parameter block of the running call, or in other memory that stays for the frame.
     pub(crate) fn of_frame() -> Self {
-        Self::of(Home::Frame)
+        Self::of(Owner::Frame)
     }
 
     /// Creates the token of an owned value that was alive at this count of destroyed values.
     #[inline]
     pub(crate) fn of_black(black: BlackHandle, ends: u32) -> Self {
-        Self::of(Home::Black(black, ends))
+        Self::of(Owner::Black(black, ends))
     }
 
     /// Creates the token of a destroyed owned value.
     pub(crate) fn of_ended(black: BlackHandle) -> Self {
-        Self::of(Home::Ended(black))
+        Self::of(Owner::Ended(black))
     }
 
     #[inline]
-    fn of(home: Home) -> Self {
-        Self { home, links: [Link::NONE; DEPTH], is_key: false, frame: PhantomData }
+    fn of(owner_kind: Owner) -> Self {
+        Self { owner_kind, links: [Link::NONE; DEPTH], is_key: false, frame: PhantomData }
     }
 
     #[inline]
@@ -98,19 +98,19 @@ impl ValidityToken<'_> {
     /// Returns the object that is checked before writing; none for values of frames and owned values.
     #[inline]
     pub(crate) fn owner(&self) -> ObjectHandle {
-        match self.home {
-            Home::Object(owner, _) => owner,
-            Home::Frame | Home::Black(..) | Home::Ended(_) => ObjectHandle::NONE,
+        match self.owner_kind {
+            Owner::Object(owner, _) => owner,
+            Owner::Frame | Owner::Black(..) | Owner::Ended(_) => ObjectHandle::NONE,
         }
     }
 
     /// Returns true for a property of an object, or a field in one, outside of containers.
     pub(crate) fn is_property(&self) -> bool {
-        matches!(self.home, Home::Object(..)) && self.links.iter().all(|link| link.at.is_null())
+        matches!(self.owner_kind, Owner::Object(..)) && self.links.iter().all(|link| link.at.is_null())
     }
 
     pub(crate) fn is_black(&self) -> bool {
-        matches!(self.home, Home::Black(..) | Home::Ended(_))
+        matches!(self.owner_kind, Owner::Black(..) | Owner::Ended(_))
     }
 
     #[cold]

@@ -21,13 +21,13 @@ use crate::{ObjectView, Value, host};
 /// A function with parameters `A` and result `R`. It is called on the thread that resolved it: the game thread, or, if all
 /// values are stored in slots or are strings, any thread for which the host resolved it.
 pub(crate) struct Callee<'a, A, R> {
-    way: Way<'a>,
+    target: Target<'a>,
     of: PhantomData<fn(A) -> R>,
     // A raw pointer, which makes the type `!Send`.
     thread: PhantomData<*const ()>,
 }
 
-enum Way<'a> {
+enum Target<'a> {
     Handle(ZCallHandle),
     Delegate(&'a ValuePlace),
 }
@@ -45,23 +45,25 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
     ) -> Result<Self, CallError> {
         match cell.cell().get() {
             Cell::UNFILLED => Err(CallError::no_host(what)),
-            bits => {
-                Ok(Self { way: Way::Handle(ZCallHandle(bits.cast_signed())), of: PhantomData, thread: PhantomData })
-            }
+            bits => Ok(Self {
+                target: Target::Handle(ZCallHandle(bits.cast_signed())),
+                of: PhantomData,
+                thread: PhantomData,
+            }),
         }
     }
 
     /// Creates a function of a table from the handle of its name. All its values are stored in slots.
     pub(crate) fn in_slots(handle: ZCallHandle) -> Self {
         const { assert!(is_direct::<A, R>()) }
-        Self { way: Way::Handle(handle), of: PhantomData, thread: PhantomData }
+        Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData }
     }
 
     /// Resolves a name, with the fingerprint of exactly these types. The host resolves on the game thread only, unless all
     /// values are stored in slots or are strings.
     pub(crate) fn named(name: &str) -> Result<Self, CallError> {
         let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
-        Ok(Self { way: Way::Handle(handle), of: PhantomData, thread: PhantomData })
+        Ok(Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData })
     }
 }
 
@@ -71,15 +73,15 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
     /// # Safety
     /// `delegate` is live, and its functions have parameters `A` and result `R`.
     pub(crate) unsafe fn bound(delegate: &'a ValuePlace) -> Self {
-        Self { way: Way::Delegate(delegate), of: PhantomData, thread: PhantomData }
+        Self { target: Target::Delegate(delegate), of: PhantomData, thread: PhantomData }
     }
 
     /// Returns the handle; [`ZCallHandle::NONE`] for functions that are bound to a delegate.
     #[inline]
     pub(crate) fn handle(&self) -> ZCallHandle {
-        match self.way {
-            Way::Handle(handle) => handle,
-            Way::Delegate(_) => ZCallHandle::NONE,
+        match self.target {
+            Target::Handle(handle) => handle,
+            Target::Delegate(_) => ZCallHandle::NONE,
         }
     }
 
@@ -95,9 +97,9 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
                 let end = slots.len() - usize::from(R::VALUE.is_none());
                 let slots = &mut slots[..end];
                 let mut buffer = buffer_of(&mut slots[usize::from(object.is_none())..]);
-                match self.way {
-                    Way::Handle(handle) => host::host(what)?.zcall(handle, &mut buffer),
-                    Way::Delegate(place) => host::host("calling a delegate")?.delegate_call(place, &mut buffer),
+                match self.target {
+                    Target::Handle(handle) => host::host(what)?.zcall(handle, &mut buffer),
+                    Target::Delegate(value) => host::host("calling a delegate")?.delegate_call(value, &mut buffer),
                 }?;
                 // The storage is taken only here.
                 let awaited = out.take().ok_or_else(|| CallError::other("the storage of a result"))?;
@@ -158,7 +160,7 @@ pub(crate) fn by_cell<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
         return by_slots::<ON_OBJECT, _, _, _>(this, cell, what, args);
     }
     of_bits(match cell.direct().call(|| handle_in(cell), this.called(), args) {
-        Some(given) => given,
+        Some(bits) => bits,
         None => bits_by_slots::<ON_OBJECT, _, _, _>(this, cell, what, args),
     })
 }
@@ -209,17 +211,17 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
     unsafe {
         let call = |slots: &mut [Slot]| {
             // The last slot is the result, which is placed behind the out parameters.
-            let (end, mut row) = (slots.len() - 1, [Slot::EMPTY; MOST]);
-            row[..end].copy_from_slice(&slots[..end]);
-            let last = end + O::put_slots(&mut outs, &mut row[end..]);
-            row[last] = slots[end];
+            let (end, mut buffer) = (slots.len() - 1, [Slot::EMPTY; MOST]);
+            buffer[..end].copy_from_slice(&slots[..end]);
+            let last = end + O::put_slots(&mut outs, &mut buffer[end..]);
+            buffer[last] = slots[end];
             let count = last + usize::from(R::VALUE.is_some());
-            host::host(what)?.zcall(handle, &mut buffer_of(&mut row[..count]))?;
-            Ok::<_, CallError>((row, end, last))
+            host::host(what)?.zcall(handle, &mut buffer_of(&mut buffer[..count]))?;
+            Ok::<_, CallError>((buffer, end, last))
         };
-        let (row, end, last) = args.with_slots(object, out_slot, call)?;
-        let result = R::take_out(row[last], out);
-        let outs = O::take(&row[end..], outs);
+        let (buffer, end, last) = args.with_slots(object, out_slot, call)?;
+        let result = R::take_out(buffer[last], out);
+        let outs = O::take(&buffer[end..], outs);
         Ok((result?, outs?))
     }
 }
@@ -336,7 +338,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
             return self.callee.call(None, &self.name, &args);
         }
         of_bits(match self.code.call(|| self.callee.handle(), Called::by_name(ObjectHandle::NONE), &args) {
-            Some(given) => given,
+            Some(bits) => bits,
             None => self.bits_by_slots(args),
         })
     }

@@ -52,7 +52,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         let found = Self { callee: Callee::named(name)?, code: DirectCell::new(), name: name.into() };
         // Calls the function on zero objects: the host then checks that it is called on objects.
         let (mut slots, mut failed) = ([Slot::EMPTY], Vec::<Failed<crate::Object>>::new());
-        let mut lent = EachCall {
+        let mut call = EachCall {
             objects: core::ptr::null(),
             count: 0,
             slots: slots.as_mut_ptr(),
@@ -63,7 +63,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         };
         // SAFETY: the name was resolved on this thread, which is the game thread. There is one slot and no object, so no
         // function is called.
-        unsafe { host::host(name)?.zcall_each(found.callee.handle(), fingerprint::<A, R>(), &mut lent)? };
+        unsafe { host::host(name)?.zcall_each(found.callee.handle(), fingerprint::<A, R>(), &mut call)? };
         Ok(found)
     }
 
@@ -115,7 +115,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             args.with_slots(ObjectHandle::NONE, Slot::EMPTY, |slots| {
                 let end = slots.len() - usize::from(R::VALUE.is_none());
                 let (results, told) = (each.results.as_mut_ptr(), (&raw mut each.failed).cast());
-                let mut lent = EachCall {
+                let mut call = EachCall {
                     objects: objects.as_ptr().cast(),
                     count: objects.len(),
                     slots: slots.as_mut_ptr(),
@@ -124,7 +124,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
                     told,
                     failed: note::<C>,
                 };
-                host::host(&self.name)?.zcall_each(self.callee.handle(), fingerprint::<A, R>(), &mut lent)
+                host::host(&self.name)?.zcall_each(self.callee.handle(), fingerprint::<A, R>(), &mut call)
             })
         };
         called?;
@@ -196,22 +196,22 @@ mod tests {
     use crate::{Object, ZFunction, ZProperty};
 
     /// Has two implementations for `Send` types, so that inference is ambiguous for them.
-    trait Stays<Which> {
-        fn stays() {}
+    trait NotSend<Which> {
+        fn check() {}
     }
 
-    impl<T> Stays<()> for T {}
+    impl<T> NotSend<()> for T {}
 
     /// Marks the implementation for `Send` types.
     struct Sent;
 
-    impl<T: Send> Stays<Sent> for T {}
+    impl<T: Send> NotSend<Sent> for T {}
 
     #[test]
     fn a_resolved_function_stays_on_its_thread() {
-        <ZFunction<(i32,), i32> as Stays<_>>::stays();
-        <ZMethod<(i32,), i32> as Stays<_>>::stays();
-        <ZProperty<f64> as Stays<_>>::stays();
+        <ZFunction<(i32,), i32> as NotSend<_>>::check();
+        <ZMethod<(i32,), i32> as NotSend<_>>::check();
+        <ZProperty<f64> as NotSend<_>>::check();
     }
 
     #[test]

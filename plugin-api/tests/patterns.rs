@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Returns path and content of each source file of the macros.
 fn sources() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plumbing/macros");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/__private/macros");
     let mut found: Vec<_> = std::fs::read_dir(folder)
         .expect("the patterns have a folder")
         .map(|file| file.expect("readable").path())

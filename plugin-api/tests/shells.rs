@@ -8,7 +8,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::host::mode;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer};
-use alcedo_plugin_api::plumbing::{CLASSES, EXPORTS, IMPORTS};
+use alcedo_plugin_api::__private::{CLASSES, EXPORTS, IMPORTS};
 use alcedo_plugin_api::prelude::*;
 
 use fake_host::Host;
@@ -166,7 +166,7 @@ impl Toy {
     #[ufunction]
     fn use_friend(&self, this: This<Self>) {
         let friend = this.get(this.friend());
-        friend.unwrap_or_else(|error| alcedo_plugin_api::plumbing::fail(error)).set_count(1);
+        friend.unwrap_or_else(|error| alcedo_plugin_api::__private::fail(error)).set_count(1);
     }
 
     #[ufunction]

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::plan::Sabotage;
+use crate::plan::InjectedFault;
 use clap::Parser;
 use std::path::PathBuf;
 
@@ -58,8 +58,8 @@ pub(crate) struct Args {
     pub(crate) under: String,
 
     /// Injects a fault, to show that it is detected.
-    #[arg(long, value_enum, hide = true)]
-    pub(crate) sabotage: Option<Sabotage>,
+    #[arg(long = "sabotage", value_enum, hide = true)]
+    pub(crate) injected_fault: Option<InjectedFault>,
 
     /// Run as the host of this plan.
     #[arg(long, value_name = "PLAN", hide = true)]

@@ -23,8 +23,8 @@ pub(crate) fn faults(report: &Reload, expected: Expected) -> Vec<String> {
         ("class constructors rerun", report.class_constructors_rerun, 0),
         ("fields kept", report.fields_kept, expected.kept_fields),
     ];
-    let wrong = counts.into_iter().filter(|(_, found, wanted)| found != wanted);
-    let mut faults: Vec<_> = wrong.map(|(what, found, wanted)| format!("{found} {what}, not {wanted}")).collect();
+    let wrong = counts.into_iter().filter(|(_, found, expected)| found != expected);
+    let mut faults: Vec<_> = wrong.map(|(what, found, expected)| format!("{found} {what}, not {expected}")).collect();
     if report.generation <= report.from {
         faults.push(format!("generation {} does not follow {}", report.generation, report.from));
     }

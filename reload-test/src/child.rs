@@ -1,7 +1,7 @@
 //! The host process: follows the plan and writes one line per reload to standard output.
 
-use crate::hosting::{self, say};
-use crate::plan::{Line, Plan, Sabotage};
+use crate::hosting::{self, send_line};
+use crate::plan::{InjectedFault, Line, Plan};
 use crate::trial::{Trial, reading};
 use anyhow::Result;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::process;
 use std::thread;
 
 /// Reload after which a fault of the process itself is injected.
-const LAST: u64 = 2;
+const INJECT_AFTER: u64 = 2;
 
 /// Runs the plan in the file `plan`. Errors are reported as a line: the exit code only states if the child exited by
 /// itself.
@@ -18,19 +18,19 @@ pub(crate) fn run(plan: &Path) -> Result<()> {
     // Logs of plugins are written to standard error, warnings only by default.
     crate::log_to_stderr("warn");
     match host(&plan) {
-        Ok(end) => say(&end),
-        Err(error) => say(&Line::Failed { error: format!("{error:#}") }),
+        Ok(end) => send_line(&end),
+        Err(error) => send_line(&Line::Failed { error: format!("{error:#}") }),
     }
 }
 
 fn host(plan: &Plan) -> Result<Line> {
     let mut trial = Trial::start(plan)?;
-    say(&Line::Ready { process: reading() })?;
+    send_line(&Line::Ready { process: reading() })?;
     for reload in 1..=plan.reloads {
-        say(&Line::Reload(Box::new(trial.reload(reload))))?;
-        match plan.sabotage {
-            Some(Sabotage::Abort) if reload == LAST => process::abort(),
-            Some(Sabotage::Hang) if reload == LAST => loop {
+        send_line(&Line::Reload(Box::new(trial.reload(reload))))?;
+        match plan.injected_fault {
+            Some(InjectedFault::Abort) if reload == INJECT_AFTER => process::abort(),
+            Some(InjectedFault::Hang) if reload == INJECT_AFTER => loop {
                 thread::park();
             },
             _ => {}

@@ -2,38 +2,38 @@
 //! does not fill the memory whose growth is measured.
 
 /// Number of findings with a message.
-const IN_WORDS: usize = 20;
+const MOST_MESSAGES: usize = 20;
 
 /// Counts and messages.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) lost_objects: u64,
     pub(crate) wrong_answers: u64,
-    pub(crate) words: Vec<String>,
+    pub(crate) messages: Vec<String>,
 }
 
 impl Findings {
-    pub(crate) fn lost(&mut self, words: impl FnOnce() -> String) {
+    pub(crate) fn lost(&mut self, message: impl FnOnce() -> String) {
         self.lost_objects += 1;
-        self.say(words);
+        self.record(message);
     }
 
     /// Records a failed check.
-    pub(crate) fn wrong(&mut self, words: impl FnOnce() -> String) {
+    pub(crate) fn wrong(&mut self, message: impl FnOnce() -> String) {
         self.wrong_answers += 1;
-        self.say(words);
+        self.record(message);
     }
 
-    fn say(&mut self, words: impl FnOnce() -> String) {
-        if self.words.len() < IN_WORDS {
-            self.words.push(words());
+    fn record(&mut self, message: impl FnOnce() -> String) {
+        if self.messages.len() < MOST_MESSAGES {
+            self.messages.push(message());
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Findings, IN_WORDS};
+    use super::{Findings, MOST_MESSAGES};
 
     #[test]
     fn all_findings_are_counted_and_the_first_is_printed() {
@@ -41,6 +41,6 @@ mod tests {
         findings.lost(|| "lost".into());
         (0..100).for_each(|number| findings.wrong(|| format!("wrong {number}")));
         assert_eq!((findings.lost_objects, findings.wrong_answers), (1, 100));
-        assert_eq!((findings.words.len(), findings.words[1].as_str()), (IN_WORDS, "wrong 0"));
+        assert_eq!((findings.messages.len(), findings.messages[1].as_str()), (MOST_MESSAGES, "wrong 0"));
     }
 }

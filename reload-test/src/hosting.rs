@@ -18,9 +18,9 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) enum End {
     /// A normal exit with success.
-    Well,
+    Success,
     /// Any other end, as stated by the system: `signal: 11 (SIGSEGV)`.
-    Died(String),
+    Crashed(String),
     /// Killed, after this many seconds without a line.
     Hung(u64),
 }
@@ -31,9 +31,9 @@ pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<
     let path = dir.join("plan.json");
     fs::write(&path, serde_json::to_vec(plan)?).with_context(|| format!("could not write {}", path.display()))?;
     let program = env::current_exe().context("could not find this program to start it as the host")?;
-    let mut words = under.split_whitespace().map(OsString::from).chain([program.into_os_string()]);
-    let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words).arg("--child").arg(&path).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut parts = under.split_whitespace().map(OsString::from).chain([program.into_os_string()]);
+    let mut command = Command::new(parts.next().unwrap_or_default());
+    command.args(parts).arg("--child").arg(&path).stdin(Stdio::null()).stdout(Stdio::piped());
     Ok(command)
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<
 ///
 /// # Errors
 /// Fails if the process cannot be started or ended.
-pub(crate) fn run(mut command: Command, patience: Duration, mut hear: impl FnMut(&str)) -> Result<End> {
+pub(crate) fn run(mut command: Command, patience: Duration, mut on_line: impl FnMut(&str)) -> Result<End> {
     let mut child = command.spawn().context("could not start the host")?;
     let (sender, lines) = mpsc::channel();
     let stdout = child.stdout.take();
@@ -52,7 +52,7 @@ pub(crate) fn run(mut command: Command, patience: Duration, mut hear: impl FnMut
     });
     let hangs = loop {
         match lines.recv_timeout(patience) {
-            Ok(line) => hear(&line),
+            Ok(line) => on_line(&line),
             Err(error) => break error == RecvTimeoutError::Timeout,
         }
     };
@@ -62,8 +62,8 @@ pub(crate) fn run(mut command: Command, patience: Duration, mut hear: impl FnMut
     let ended = child.wait().context("could not wait for the host")?;
     Ok(match (hangs, ended.success()) {
         (true, _) => End::Hung(patience.as_secs()),
-        (false, true) => End::Well,
-        (false, false) => End::Died(ended.to_string()),
+        (false, true) => End::Success,
+        (false, false) => End::Crashed(ended.to_string()),
     })
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn plan<T: DeserializeOwned>(path: &Path) -> Result<T> {
 }
 
 /// Writes a line of this host and flushes it: the next step may crash.
-pub(crate) fn say(line: &impl Serialize) -> Result<()> {
+pub(crate) fn send_line(line: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     let mut out = io::stdout().lock();

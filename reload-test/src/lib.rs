@@ -12,6 +12,7 @@ mod args;
 mod builds;
 mod checks;
 mod child;
+mod counters;
 mod findings;
 mod gauges;
 mod hosting;
@@ -23,7 +24,6 @@ mod statistics;
 mod subject;
 mod summary;
 mod survey;
-mod tally;
 mod trial;
 mod values;
 
@@ -59,8 +59,8 @@ pub fn survey() -> ExitCode {
 
 /// Sends logs of a child to standard error: filtered by RUST_LOG, by default `level` and above.
 pub(crate) fn log_to_stderr(level: &str) {
-    let wanted = std::env::var("RUST_LOG").ok().and_then(|wanted| wanted.parse::<Targets>().ok());
-    let filter = wanted.unwrap_or_else(|| level.parse().expect("the filter of levels is valid"));
+    let requested = std::env::var("RUST_LOG").ok().and_then(|requested| requested.parse::<Targets>().ok());
+    let filter = requested.unwrap_or_else(|| level.parse().expect("the filter of levels is valid"));
     let logs = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(std::io::stderr);
     logs.finish().with(filter).init();
 }

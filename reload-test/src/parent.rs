@@ -2,55 +2,57 @@
 
 use crate::args::Args;
 use crate::builds::{Profile, prebuild};
+use crate::counters;
 use crate::hosting::{self, End};
 use crate::plan::{Line, Plan};
 use crate::progress::Progress;
-use crate::report::Tally;
+use crate::report::ReportBuilder;
 use crate::subject::{libraries, subjects};
 use crate::summary;
-use crate::tally;
 use anyhow::{Context, Result};
 use std::fs;
 use std::time::Duration;
 
 /// Runs the command line. Returns true if every reload was sound.
 pub(crate) fn run(args: &Args) -> Result<bool> {
-    let mut tally = Tally::new(args.plugins.join(", "), args.reloads, args.objects as u64, args.max_growth);
-    if let Err(error) = try_run(args, &mut tally) {
-        tally.fail(format!("{error:#}"));
+    let mut report_builder =
+        ReportBuilder::new(args.plugins.join(", "), args.reloads, args.objects as u64, args.max_growth);
+    if let Err(error) = try_run(args, &mut report_builder) {
+        report_builder.fail(format!("{error:#}"));
     }
-    let report = tally.report();
+    let report = report_builder.report();
     if let Some(path) = &args.json {
         let mut text = serde_json::to_vec_pretty(&report)?;
         text.push(b'\n');
         fs::write(path, text).with_context(|| format!("could not write the report {}", path.display()))?;
     }
-    summary::print(&report, &tally.memory())?;
+    summary::print(&report, &report_builder.memory())?;
     Ok(report.ok)
 }
 
-fn try_run(args: &Args, tally: &mut Tally) -> Result<()> {
+fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
     let dir = tempfile::tempdir().context("could not make a folder for the builds")?;
     let subjects = subjects(&args.plugins)?;
-    tally.expect_words(subjects.iter().filter_map(|subject| subject.habits.as_ref()).map(|habits| habits.last_words));
+    report_builder
+        .expect_output(subjects.iter().filter_map(|subject| subject.habits.as_ref()).map(|habits| habits.last_words));
     let counts = dir.path().join("tally");
-    tally::create(&counts).with_context(|| format!("could not make {}", counts.display()))?;
+    counters::create(&counts).with_context(|| format!("could not make {}", counts.display()))?;
     let profile = Profile { features: &args.features, release: args.release_plugins };
     let progress = Progress::new(args.reloads);
-    progress.say("building");
+    progress.print_line("building");
     let plan = Plan {
         plugins: args.plugins.clone(),
         builds: prebuild(&args.sources, &libraries(&subjects), &profile, &dir.path().join("builds"))?,
         reloads: args.reloads,
         objects: args.objects,
         seed: args.seed,
-        tally: counts,
+        counters: counts,
         // The prefix command cannot be applied to the canary process.
         canary: args.under.is_empty(),
         panic_each: args.panic_each,
-        sabotage: args.sabotage,
+        injected_fault: args.injected_fault,
     };
-    progress.say("starting the host");
+    progress.print_line("starting the host");
     let mut command = hosting::command(&plan, dir.path(), &args.under)?;
     if args.panic_each {
         command.env("RUST_BACKTRACE", "1");
@@ -58,22 +60,22 @@ fn try_run(args: &Args, tally: &mut Tally) -> Result<()> {
     let end = hosting::run(command, Duration::from_secs(args.patience), |text| {
         let (others, line) = Line::parse(text);
         if let Some(line) = line {
-            tally.hear(line);
+            report_builder.add(line);
         }
         // A plugin shares the stream and may print: its lines are passed on, up to a limit.
-        if !others.is_empty() && tally.hear_others(others) {
-            progress.say(others);
+        if !others.is_empty() && report_builder.add_output(others) {
+            progress.print_line(others);
         }
-        progress.reached(tally.reloads());
+        progress.reached(report_builder.reloads());
     });
     progress.finish();
-    let reloads = tally.reloads();
+    let reloads = report_builder.reloads();
     match end? {
-        End::Well => {}
+        End::Success => {}
         End::Hung(seconds) => {
-            tally.fail(format!("the host hangs: no output for {seconds} s after reload {reloads}"));
+            report_builder.fail(format!("the host hangs: no output for {seconds} s after reload {reloads}"));
         }
-        End::Died(ended) => tally.fail(format!("the host crashed after reload {reloads}: {ended}")),
+        End::Crashed(ended) => report_builder.fail(format!("the host crashed after reload {reloads}: {ended}")),
     }
     Ok(())
 }

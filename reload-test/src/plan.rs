@@ -17,12 +17,12 @@ pub(crate) struct Plan {
     /// Selects the samples.
     pub(crate) seed: u64,
     /// File in which plugins count destructors and handlers that must run.
-    pub(crate) tally: PathBuf,
+    pub(crate) counters: PathBuf,
     /// Set if modules are loaded in a canary first.
     pub(crate) canary: bool,
     /// Set if plugins panic after each reload.
     pub(crate) panic_each: bool,
-    pub(crate) sabotage: Option<Sabotage>,
+    pub(crate) injected_fault: Option<InjectedFault>,
 }
 
 impl Plan {
@@ -43,7 +43,7 @@ pub(crate) struct Build {
 /// A fault to inject: proves that the test detects it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Sabotage {
+pub(crate) enum InjectedFault {
     /// Report the code of another build after every reload.
     WrongTag,
     /// Report a lost object in the second reload.
@@ -74,7 +74,7 @@ pub(crate) enum Line {
         process: Reading,
     },
     /// A reload was done and checked.
-    Reload(Box<Seen>),
+    Reload(Box<ReloadResult>),
     /// The Master is unloaded.
     End {
         /// Staged files that are still mapped.
@@ -103,7 +103,7 @@ impl Line {
 
 /// Results of one reload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct ReloadResult {
     /// Counted from one.
     pub(crate) reload: u64,
     /// Microseconds that the world was stopped; none if the reload was rolled back.
@@ -145,11 +145,11 @@ pub(crate) struct Counted {
 
 #[cfg(test)]
 mod tests {
-    use super::{Build, Counted, Line, Plan, Reading, Seen};
+    use super::{Build, Counted, Line, Plan, Reading, ReloadResult};
     use std::path::PathBuf;
 
     #[test]
-    fn builds_take_turns() {
+    fn builds_alternate() {
         let build = |tag| Build { tag, libraries: Vec::new() };
         let builds = vec![build(1), build(2), build(3)];
         let plan = Plan {
@@ -158,10 +158,10 @@ mod tests {
             reloads: 5,
             objects: 0,
             seed: 1,
-            tally: PathBuf::new(),
+            counters: PathBuf::new(),
             canary: true,
             panic_each: false,
-            sabotage: None,
+            injected_fault: None,
         };
         assert_eq!([0, 1, 2, 3, 4].map(|reload| plan.build(reload).tag), [1, 2, 3, 1, 2]);
     }
@@ -177,13 +177,19 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_the_same_on_the_other_side() {
+    fn a_line_survives_serialization() {
         let process = Reading { rss_kib: 1, open_fds: 2, threads: 3, keys: 4 };
-        let seen = Seen { reload: 1, swap_us: Some(2.5), findings: vec!["a\nb".into()], process, ..Seen::default() };
+        let result = ReloadResult {
+            reload: 1,
+            swap_us: Some(2.5),
+            findings: vec!["a\nb".into()],
+            process,
+            ..ReloadResult::default()
+        };
         let failed = Line::Failed { error: "no".into() };
         let counted = Counted { registered: 3, run: 2, elsewhere: 1 };
         let end = Line::End { stale_mappings: 1, findings: vec!["c".into()], counted };
-        for line in [Line::Ready { process }, Line::Reload(Box::new(seen)), end, failed] {
+        for line in [Line::Ready { process }, Line::Reload(Box::new(result)), end, failed] {
             let text = serde_json::to_string(&line).expect("a line");
             assert!(!text.contains('\n'), "{text}");
             assert_eq!(serde_json::from_str::<Line>(&text).expect("the same line"), line);

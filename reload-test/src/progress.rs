@@ -44,7 +44,7 @@ impl Progress {
     }
 
     /// Prints another line.
-    pub(crate) fn say(&self, text: &str) {
+    pub(crate) fn print_line(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
             None => eprintln!("{text}"),
@@ -71,10 +71,10 @@ mod tests {
 
     #[test]
     fn each_tenth_is_printed_once() {
-        let told = |all| (1..=all).filter_map(|done| tenth(done - 1, done, all)).collect::<Vec<_>>();
-        assert_eq!(told(200), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
-        assert_eq!(told(13), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
-        assert_eq!(told(3), [30, 60, 100]);
-        assert_eq!(told(0), [0; 0]);
+        let printed = |all| (1..=all).filter_map(|done| tenth(done - 1, done, all)).collect::<Vec<_>>();
+        assert_eq!(printed(200), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+        assert_eq!(printed(13), [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]);
+        assert_eq!(printed(3), [30, 60, 100]);
+        assert_eq!(printed(0), [0; 0]);
     }
 }

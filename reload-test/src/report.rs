@@ -1,7 +1,7 @@
 //! Collects the child's messages and creates the report. Data in, data out.
 
 use crate::gauges;
-use crate::plan::{Counted, Line, Reading, Seen};
+use crate::plan::{Counted, Line, Reading, ReloadResult};
 use crate::statistics::{Spread, last_half, slope};
 use serde::Serialize;
 
@@ -53,15 +53,15 @@ const PASSED_ON: u64 = 10;
 
 /// Data of all messages so far.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct ReportBuilder {
     plugin: String,
-    wanted_reloads: u64,
+    requested_reloads: u64,
     objects: u64,
     max_growth: f64,
-    last_words: Vec<&'static str>,
-    last_words_heard: u64,
+    expected_output: Vec<&'static str>,
+    received_outputs: u64,
     printed: u64,
-    seen: u64,
+    reported_reloads: u64,
     ended: bool,
     counted: Counted,
     lost_objects: u64,
@@ -75,34 +75,35 @@ pub(crate) struct Tally {
     errors: Vec<String>,
 }
 
-impl Tally {
-    /// Returns a tally without messages.
-    pub(crate) fn new(plugin: String, wanted_reloads: u64, objects: u64, max_growth: f64) -> Self {
-        Self { plugin, wanted_reloads, objects, max_growth, ..Self::default() }
+impl ReportBuilder {
+    /// Returns a builder without messages.
+    pub(crate) fn new(plugin: String, requested_reloads: u64, objects: u64, max_growth: f64) -> Self {
+        Self { plugin, requested_reloads, objects, max_growth, ..Self::default() }
     }
 
     /// Adds a line of the child.
-    pub(crate) fn hear(&mut self, line: Line) {
+    pub(crate) fn add(&mut self, line: Line) {
         match line {
             Line::Ready { process } => (self.start, self.end) = (process, process),
-            Line::Reload(seen) => self.see(*seen),
+            Line::Reload(result) => self.add_result(*result),
             Line::End { stale_mappings, findings, counted } => {
                 (self.ended, self.stale_mappings, self.counted) = (true, stale_mappings, counted);
                 self.wrong_answers += findings.len() as u64;
-                self.say(findings.into_iter().map(|words| format!("at the end: {words}")));
+                self.add_errors(findings.into_iter().map(|message| format!("at the end: {message}")));
             }
             Line::Failed { error } => self.fail(error),
         }
     }
 
     /// Expects each generation to print these strings before it ends.
-    pub(crate) fn expect_words(&mut self, words: impl Iterator<Item = &'static str>) {
-        self.last_words.extend(words);
+    pub(crate) fn expect_output(&mut self, messages: impl Iterator<Item = &'static str>) {
+        self.expected_output.extend(messages);
     }
 
     /// Adds other output of a plugin. Returns true if it is to be passed on.
-    pub(crate) fn hear_others(&mut self, text: &str) -> bool {
-        self.last_words_heard += self.last_words.iter().map(|words| text.matches(words).count() as u64).sum::<u64>();
+    pub(crate) fn add_output(&mut self, text: &str) -> bool {
+        self.received_outputs +=
+            self.expected_output.iter().map(|message| text.matches(message).count() as u64).sum::<u64>();
         self.printed += 1;
         self.printed <= PASSED_ON
     }
@@ -114,17 +115,19 @@ impl Tally {
             faults.push(format!("{} staged files are still mapped", self.stale_mappings));
         }
         // The last generation ends with the Master.
-        let wanted = self.last_words.len() as u64 * (self.swap_us.len() as u64 + 1);
-        if self.last_words_heard != wanted {
-            let heard = self.last_words_heard;
-            faults.push(format!("last words without a line end: {heard} received, {wanted} expected: output was lost"));
+        let expected = self.expected_output.len() as u64 * (self.swap_us.len() as u64 + 1);
+        if self.received_outputs != expected {
+            let received = self.received_outputs;
+            faults.push(format!(
+                "last words without a line end: {received} received, {expected} expected: output was lost"
+            ));
         }
         faults
     }
 
-    fn say(&mut self, words: impl Iterator<Item = String>) {
+    fn add_errors(&mut self, messages: impl Iterator<Item = String>) {
         let room = ERRORS - self.errors.len().min(ERRORS);
-        self.errors.extend(words.take(room));
+        self.errors.extend(messages.take(room));
     }
 
     /// Records an error outside of the reloads.
@@ -137,7 +140,7 @@ impl Tally {
 
     /// Returns the number of reported reloads, sound or not.
     pub(crate) fn reloads(&self) -> u64 {
-        self.seen
+        self.reported_reloads
     }
 
     pub(crate) fn memory(&self) -> Vec<f64> {
@@ -148,8 +151,8 @@ impl Tally {
         let reloads = self.swap_us.len() as u64;
         let (start, end) = (self.start, self.end);
         let mut faults = self.faults();
-        if reloads != self.wanted_reloads {
-            faults.push(format!("{reloads} of {} reloads were committed", self.wanted_reloads));
+        if reloads != self.requested_reloads {
+            faults.push(format!("{reloads} of {} reloads were committed", self.requested_reloads));
         }
         let mut errors = self.errors.clone();
         let is_sound = self.ended && faults.is_empty() && self.lost_objects == 0 && self.wrong_answers == 0;
@@ -180,36 +183,42 @@ impl Tally {
         }
     }
 
-    fn see(&mut self, seen: Seen) {
-        self.seen = seen.reload;
-        self.lost_objects += seen.lost_objects;
-        self.wrong_answers += seen.wrong_answers;
-        self.stale_mappings = seen.stale_mappings;
-        self.end = seen.process;
-        self.readings.push(seen.process);
-        self.swap_us.extend(seen.swap_us);
-        self.rebuild_ns.extend(seen.rebuild_ns_per_conjugate);
-        self.say(seen.findings.into_iter().map(|words| format!("reload {}: {words}", seen.reload)));
+    fn add_result(&mut self, result: ReloadResult) {
+        self.reported_reloads = result.reload;
+        self.lost_objects += result.lost_objects;
+        self.wrong_answers += result.wrong_answers;
+        self.stale_mappings = result.stale_mappings;
+        self.end = result.process;
+        self.readings.push(result.process);
+        self.swap_us.extend(result.swap_us);
+        self.rebuild_ns.extend(result.rebuild_ns_per_conjugate);
+        self.add_errors(result.findings.into_iter().map(|message| format!("reload {}: {message}", result.reload)));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ERRORS, Report, Tally};
-    use crate::plan::{Counted, Line, Reading, Seen};
+    use super::{ERRORS, Report, ReportBuilder};
+    use crate::plan::{Counted, Line, Reading, ReloadResult};
 
-    fn sound(reload: u64) -> Seen {
+    fn sound(reload: u64) -> ReloadResult {
         let process = Reading { rss_kib: 100 + reload, open_fds: 7, threads: 3, keys: 4 };
         let rebuild_ns_per_conjugate = Some(20.0);
-        Seen { reload, swap_us: Some(reload as f64), rebuild_ns_per_conjugate, process, ..Seen::default() }
+        ReloadResult {
+            reload,
+            swap_us: Some(reload as f64),
+            rebuild_ns_per_conjugate,
+            process,
+            ..ReloadResult::default()
+        }
     }
 
-    fn check(reloads: Vec<Seen>, last: Option<Line>) -> Report {
-        let mut tally = Tally::new("magic-cube".into(), 4, 10, 4.0);
-        tally.hear(Line::Ready { process: Reading { rss_kib: 90, open_fds: 6, threads: 2, keys: 4 } });
-        reloads.into_iter().for_each(|seen| tally.hear(Line::Reload(Box::new(seen))));
-        last.into_iter().for_each(|line| tally.hear(line));
-        tally.report()
+    fn check(reloads: Vec<ReloadResult>, last: Option<Line>) -> Report {
+        let mut builder = ReportBuilder::new("magic-cube".into(), 4, 10, 4.0);
+        builder.add(Line::Ready { process: Reading { rss_kib: 90, open_fds: 6, threads: 2, keys: 4 } });
+        reloads.into_iter().for_each(|result| builder.add(Line::Reload(Box::new(result))));
+        last.into_iter().for_each(|line| builder.add(line));
+        builder.report()
     }
 
     fn end() -> Option<Line> {
@@ -268,19 +277,19 @@ mod tests {
 
     #[test]
     fn a_run_is_not_ok_until_all_of_it_is_sound() {
-        let verdict = |reloads: Vec<Seen>, last| check(reloads, last).ok;
+        let verdict = |reloads: Vec<ReloadResult>, last| check(reloads, last).ok;
         assert!(verdict((1..=4).map(sound).collect(), end()));
         assert!(!verdict((1..=3).map(sound).collect(), end()), "a reload is missing");
         assert!(!verdict((1..=4).map(sound).collect(), None), "it did not come to its end");
         assert!(!verdict((1..=4).map(sound).collect(), Some(Line::Failed { error: "no".into() })));
-        let with = |change: fn(&mut Seen)| {
+        let with = |change: fn(&mut ReloadResult)| {
             let mut reloads: Vec<_> = (1..=4).map(sound).collect();
             change(&mut reloads[2]);
             verdict(reloads, end())
         };
-        assert!(!with(|seen| seen.lost_objects = 1));
-        assert!(!with(|seen| seen.wrong_answers = 1));
-        assert!(!with(|seen| seen.swap_us = None), "one was rolled back");
+        assert!(!with(|result| result.lost_objects = 1));
+        assert!(!with(|result| result.wrong_answers = 1));
+        assert!(!with(|result| result.swap_us = None), "one was rolled back");
         let ended = |stale_mappings, findings| {
             verdict(
                 (1..=4).map(sound).collect(),
@@ -294,8 +303,8 @@ mod tests {
     #[test]
     fn the_final_error_is_reported_even_after_many_findings() {
         let findings = (0..ERRORS).map(|number| format!("wrong {number}")).collect();
-        let seen = Seen { findings, wrong_answers: 100, ..sound(1) };
-        let report = check(vec![seen.clone(), seen], Some(Line::Failed { error: "the host crashed".into() }));
+        let result = ReloadResult { findings, wrong_answers: 100, ..sound(1) };
+        let report = check(vec![result.clone(), result], Some(Line::Failed { error: "the host crashed".into() }));
         assert_eq!((report.errors.len(), report.wrong_answers), (ERRORS, 200));
         assert_eq!(report.errors[0], "reload 1: wrong 0");
         assert_eq!(report.errors[ERRORS - 1], "the host crashed");
@@ -303,31 +312,31 @@ mod tests {
 
     #[test]
     fn every_generation_must_print_its_last_words() {
-        let mut tally = Tally::new("everything-unloads".into(), 1, 10, 4.0);
-        tally.expect_words(["last words"].into_iter());
-        tally.hear(Line::Ready { process: Reading::default() });
-        assert!(tally.hear_others("a line"));
-        assert!(tally.hear_others("last words"));
-        tally.hear(Line::Reload(Box::new(sound(1))));
-        tally.hear(end().expect("an end"));
-        let report = tally.report();
+        let mut builder = ReportBuilder::new("everything-unloads".into(), 1, 10, 4.0);
+        builder.expect_output(["last words"].into_iter());
+        builder.add(Line::Ready { process: Reading::default() });
+        assert!(builder.add_output("a line"));
+        assert!(builder.add_output("last words"));
+        builder.add(Line::Reload(Box::new(sound(1))));
+        builder.add(end().expect("an end"));
+        let report = builder.report();
         assert!(!report.ok);
         assert_eq!(report.errors, ["last words without a line end: 1 received, 2 expected: output was lost"]);
-        assert!(tally.hear_others("last words"));
-        assert!(tally.report().ok);
+        assert!(builder.add_output("last words"));
+        assert!(builder.report().ok);
         for _ in 0..100 {
-            tally.hear_others("a line");
+            builder.add_output("a line");
         }
-        assert!(!tally.hear_others("a line"), "the limit is reached");
+        assert!(!builder.add_output("a line"), "the limit is reached");
     }
 
     #[test]
     fn a_crashed_host_keeps_its_earlier_messages() {
-        let mut tally = Tally::new("magic-cube".into(), 4, 10, 4.0);
-        tally.hear(Line::Ready { process: Reading::default() });
-        tally.hear(Line::Reload(Box::new(sound(1))));
-        tally.fail("the host crashed after reload 1: signal: 6 (SIGABRT)".into());
-        let report = tally.report();
+        let mut builder = ReportBuilder::new("magic-cube".into(), 4, 10, 4.0);
+        builder.add(Line::Ready { process: Reading::default() });
+        builder.add(Line::Reload(Box::new(sound(1))));
+        builder.fail("the host crashed after reload 1: signal: 6 (SIGABRT)".into());
+        let report = builder.report();
         assert_eq!((report.ok, report.reloads, report.rss_kib.end), (false, 1, 101));
         assert_eq!(report.errors, ["the host crashed after reload 1: signal: 6 (SIGABRT)"]);
     }

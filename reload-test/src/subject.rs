@@ -155,9 +155,9 @@ mod tests {
 
     #[test]
     fn an_unknown_plugin_gets_the_list_of_known_ones() {
-        let wanted = "unknown plugin `x`; expected one of magic-cube, glue-base, glue-derived, \
+        let expected = "unknown plugin `x`; expected one of magic-cube, glue-base, glue-derived, \
                       everything-unloads";
-        assert_eq!(named(&["magic-cube", "x"]), wanted);
+        assert_eq!(named(&["magic-cube", "x"]), expected);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 #![expect(unsafe_code, reason = "closes descriptors that plugins leave open")]
 
 use crate::checks::{Expected, faults};
+use crate::counters::Counters;
 use crate::findings::Findings;
-use crate::plan::{Build, Counted, Line, Plan, Reading, Sabotage, Seen};
+use crate::plan::{Build, Counted, InjectedFault, Line, Plan, Reading, ReloadResult};
 use crate::subject::{Habits, Subject, subjects};
-use crate::tally::Tally;
 use crate::values::{sample, value};
 use alcedo_runtime::Canary;
 use alcedo_runtime::{Budget, ObjectHandle, Phase, ReferenceSearch, Reload, Runtime, Value, process};
@@ -22,12 +22,12 @@ const CALLS: usize = 32;
 /// Number of objects checked over a tick.
 const TICKED: usize = 8;
 /// Time limit for the unload of the previous generation.
-const TO_BE_GONE: Duration = Duration::from_secs(30);
+const UNLOAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Reload at which a fault is injected.
-const SABOTAGED: u64 = 2;
+const INJECT_AT: u64 = 2;
 
 /// An object of a subject, with its expected state.
-struct Thing {
+struct TestObject {
     handle: ObjectHandle,
     subject: &'static Subject,
     /// Round of its value.
@@ -36,7 +36,7 @@ struct Thing {
     lost: bool,
 }
 
-impl Thing {
+impl TestObject {
     /// Returns the name of its property, for findings.
     fn property(&self) -> String {
         format!("{} of {}", self.subject.property, self.handle)
@@ -48,12 +48,12 @@ pub(crate) struct Trial<'p> {
     plan: &'p Plan,
     runtime: Runtime,
     subjects: Vec<&'static Subject>,
-    things: Vec<Thing>,
+    objects: Vec<TestObject>,
     /// Every living object, subobjects included, in the order of creation.
     population: Vec<ObjectHandle>,
     ticks: u32,
     /// Counts of generations; none if no subject counts.
-    tally: Option<Tally>,
+    counters: Option<Counters>,
     /// Set if a generation was not unloaded: later ones are not waited for.
     is_stuck: bool,
     /// Leaks of an injected fault of the host.
@@ -78,15 +78,16 @@ impl<'p> Trial<'p> {
         let runtime = builder.build().context("could not make a runtime")?;
         runtime.create_master(&plan.build(0).libraries).context("could not load the first build")?;
 
-        let tally = habits.then(|| Tally::open(&plan.tally)).transpose().context("could not read the tally")?;
+        let counters =
+            habits.then(|| Counters::open(&plan.counters)).transpose().context("could not read the tally")?;
         let mut trial = Self {
             plan,
             runtime,
             subjects,
-            things: Vec::new(),
+            objects: Vec::new(),
             population: Vec::new(),
             ticks: 0,
-            tally,
+            counters,
             is_stuck: false,
             leaks: Default::default(),
         };
@@ -95,20 +96,20 @@ impl<'p> Trial<'p> {
         trial.tick();
         trial.population = trial.runtime.objects().all();
         let mut findings = Findings::default();
-        trial.look_at_code(plan.build(0).tag, &mut findings);
-        trial.look_at_values(0, &mut findings);
-        trial.look_at_habits(&mut findings);
+        trial.check_code(plan.build(0).tag, &mut findings);
+        trial.check_values(0, &mut findings);
+        trial.check_habits(&mut findings);
         // Checks the gauge itself: if it missed loaded images, it would also miss remaining ones.
         let (mapped, loaded) = (trial.mapped(), plan.build(0).libraries.len() as u64);
         if mapped != loaded {
             findings.wrong(|| format!("{mapped} staged files are mapped, not the {loaded} that are loaded"));
         }
-        ensure!(findings.words.is_empty(), "wrong before the first reload: {}", findings.words.join("; "));
+        ensure!(findings.messages.is_empty(), "wrong before the first reload: {}", findings.messages.join("; "));
         Ok(trial)
     }
 
     fn spawn(&mut self) -> Result<()> {
-        self.things.reserve_exact(self.plan.objects);
+        self.objects.reserve_exact(self.plan.objects);
         for index in 0..self.plan.objects {
             let subject = self.subjects[index % self.subjects.len()];
             let handle = self.runtime.objects().spawn(subject.class)?;
@@ -116,38 +117,38 @@ impl<'p> Trial<'p> {
             for (property, value) in subject.prepared {
                 self.runtime.objects().set(handle, property, &Value::F64(*value))?;
             }
-            self.things.push(Thing { handle, subject, round: 0, calls: 0, lost: false });
+            self.objects.push(TestObject { handle, subject, round: 0, calls: 0, lost: false });
         }
         Ok(())
     }
 
     /// Does reload number `reload`, counted from one, and runs all checks.
-    pub(crate) fn reload(&mut self, reload: u64) -> Seen {
+    pub(crate) fn reload(&mut self, reload: u64) -> ReloadResult {
         let build = self.plan.build(reload);
         let mut findings = Findings::default();
         let report = self.swap(build, &mut findings);
-        self.sabotage(reload);
-        self.look_at_population(&mut findings);
-        let misled = self.plan.sabotage == Some(Sabotage::WrongTag);
-        self.look_at_code(build.tag + u64::from(misled), &mut findings);
-        self.look_at_values(reload, &mut findings);
-        self.look_at_tick(reload, &mut findings);
-        self.look_at_calls(reload, &mut findings);
+        self.inject_fault(reload);
+        self.check_population(&mut findings);
+        let wrong_tag = self.plan.injected_fault == Some(InjectedFault::WrongTag);
+        self.check_code(build.tag + u64::from(wrong_tag), &mut findings);
+        self.check_values(reload, &mut findings);
+        self.check_tick(reload, &mut findings);
+        self.check_calls(reload, &mut findings);
         self.write_values(reload, &mut findings);
-        self.look_at_habits(&mut findings);
-        self.look_at_the_end_of_the_old(&mut findings);
+        self.check_habits(&mut findings);
+        self.check_end_of_previous(&mut findings);
 
         let committed = report.as_ref().filter(|report| report.is_committed());
         let rebuilt = committed.filter(|report| report.conjugates_rebuilt > 0);
         let stale_mappings = self.mapped().saturating_sub(build.libraries.len() as u64);
-        Seen {
+        ReloadResult {
             reload,
             swap_us: committed.map(|report| report.phases.swap_ms() * 1e3),
             rebuild_ns_per_conjugate: rebuilt
                 .map(|report| report.phases.get(Phase::Rebuild) * 1e6 / report.conjugates_rebuilt as f64),
             lost_objects: findings.lost_objects,
             wrong_answers: findings.wrong_answers,
-            findings: findings.words,
+            findings: findings.messages,
             stale_mappings,
             process: reading(),
         }
@@ -158,27 +159,27 @@ impl<'p> Trial<'p> {
         let stage = self.runtime.stage_dir();
         self.runtime.unload_master().context("could not unload the last build")?;
         let mut findings = Findings::default();
-        self.wait_for_the_old(0, &mut findings);
-        let Self { runtime, tally, .. } = self;
+        self.wait_for_previous(0, &mut findings);
+        let Self { runtime, counters, .. } = self;
         drop(runtime.shutdown());
         let stale_mappings = process::stale_mappings(&stage).context("could not read the mappings")?.len() as u64;
         let mut counted = Counted::default();
-        if let Some(mut tally) = tally {
-            let last = tally.generations()?;
-            tally.look(last)?.into_iter().for_each(|fault| findings.wrong(|| fault));
-            counted = tally.sum();
+        if let Some(mut counters) = counters {
+            let last = counters.generations()?;
+            counters.check(last)?.into_iter().for_each(|fault| findings.wrong(|| fault));
+            counted = counters.sum();
         }
-        Ok(Line::End { stale_mappings, findings: findings.words, counted })
+        Ok(Line::End { stale_mappings, findings: findings.messages, counted })
     }
 
     /// Checks the errors reported by subjects with habits.
-    fn look_at_habits(&self, findings: &mut Findings) {
-        for Habits { complaints, panics: (panics, words), .. } in
+    fn check_habits(&self, findings: &mut Findings) {
+        for Habits { complaints, panics: (panics, message), .. } in
             self.subjects.iter().flat_map(|subject| &subject.habits)
         {
             if self.plan.panic_each {
                 match self.runtime.calls().call(panics, &[]) {
-                    Err(error) if error.to_string().contains(words) => {}
+                    Err(error) if error.to_string().contains(message) => {}
                     other => findings.wrong(|| format!("{panics} should panic, but returned {other:?}")),
                 }
             }
@@ -191,10 +192,10 @@ impl<'p> Trial<'p> {
     }
 
     /// Checks that the previous generation is unmapped, and its counted destructors and handlers have run.
-    fn look_at_the_end_of_the_old(&mut self, findings: &mut Findings) {
-        self.wait_for_the_old(1, findings);
-        let Some(tally) = &mut self.tally else { return };
-        let faults = tally.generations().and_then(|generations| tally.look(generations.saturating_sub(1)));
+    fn check_end_of_previous(&mut self, findings: &mut Findings) {
+        self.wait_for_previous(1, findings);
+        let Some(counters) = &mut self.counters else { return };
+        let faults = counters.generations().and_then(|generations| counters.check(generations.saturating_sub(1)));
         match faults {
             Ok(faults) => faults.into_iter().for_each(|fault| findings.wrong(|| fault)),
             Err(error) => findings.wrong(|| format!("the tally cannot be read: {error}")),
@@ -202,8 +203,8 @@ impl<'p> Trial<'p> {
     }
 
     /// Waits until at most `living` generations remain, with ticks of the host.
-    fn wait_for_the_old(&mut self, living: usize, findings: &mut Findings) {
-        let deadline = Instant::now() + TO_BE_GONE;
+    fn wait_for_previous(&mut self, living: usize, findings: &mut Findings) {
+        let deadline = Instant::now() + UNLOAD_TIMEOUT;
         while !self.is_stuck && self.runtime.unloads().generations().len() > living {
             if Instant::now() > deadline || !self.runtime.unloads().parked().is_empty() {
                 self.is_stuck = true;
@@ -228,11 +229,11 @@ impl<'p> Trial<'p> {
             findings.wrong(|| format!("{} reports of one reload", reports.len()));
         }
         let report = reports.pop()?;
-        let living = self.things.iter().filter(|thing| !thing.lost);
+        let living = self.objects.iter().filter(|object| !object.lost);
         let expected = Expected {
             objects: self.population.len() as u64,
             conjugates: living.clone().count() as u64,
-            kept_fields: living.map(|thing| thing.subject.kept_fields).sum(),
+            kept_fields: living.map(|object| object.subject.kept_fields).sum(),
         };
         for fault in faults(&report, expected) {
             findings.wrong(|| fault);
@@ -240,17 +241,17 @@ impl<'p> Trial<'p> {
         Some(report)
     }
 
-    fn sabotage(&mut self, reload: u64) {
-        match self.plan.sabotage {
-            Some(Sabotage::LeakFile) => self.leaks.0.extend(File::open(&self.plan.build(0).libraries[0])),
-            Some(Sabotage::LeakMemory) => self.leaks.1.push(vec![1; 512 << 10]),
+    fn inject_fault(&mut self, reload: u64) {
+        match self.plan.injected_fault {
+            Some(InjectedFault::LeakFile) => self.leaks.0.extend(File::open(&self.plan.build(0).libraries[0])),
+            Some(InjectedFault::LeakMemory) => self.leaks.1.push(vec![1; 512 << 10]),
             _ => {}
         }
-        let Some(sabotage) = self.plan.sabotage.filter(|_| reload == SABOTAGED) else { return };
-        let Some(victim) = self.things.last() else { return };
-        match sabotage {
-            Sabotage::LoseObject => self.runtime.objects().destroy(victim.handle),
-            Sabotage::ChangeValue => {
+        let Some(injected_fault) = self.plan.injected_fault.filter(|_| reload == INJECT_AT) else { return };
+        let Some(victim) = self.objects.last() else { return };
+        match injected_fault {
+            InjectedFault::LoseObject => self.runtime.objects().destroy(victim.handle),
+            InjectedFault::ChangeValue => {
                 drop(self.runtime.objects().set(victim.handle, victim.subject.property, &Value::F64(-1.0)))
             }
             _ => {}
@@ -258,43 +259,43 @@ impl<'p> Trial<'p> {
     }
 
     /// Checks that every object is alive under its handle, and no object was added.
-    fn look_at_population(&mut self, findings: &mut Findings) {
-        for thing in self.things.iter_mut().filter(|thing| !thing.lost) {
-            if !self.runtime.objects().is_alive(thing.handle) {
-                thing.lost = true;
-                findings.lost(|| format!("{} {} is lost", thing.subject.class, thing.handle));
+    fn check_population(&mut self, findings: &mut Findings) {
+        for object in self.objects.iter_mut().filter(|object| !object.lost) {
+            if !self.runtime.objects().is_alive(object.handle) {
+                object.lost = true;
+                findings.lost(|| format!("{} {} is lost", object.subject.class, object.handle));
             }
         }
         let population = self.runtime.objects().all();
         if population != self.population {
-            let (found, wanted) = (population.len(), self.population.len());
-            findings.wrong(|| format!("{found} objects are alive, not {wanted} as before"));
+            let (found, expected) = (population.len(), self.population.len());
+            findings.wrong(|| format!("{found} objects are alive, not {expected} as before"));
             self.population = population;
         }
     }
 
     /// Checks that the running code is of the build with this id.
-    fn look_at_code(&self, tag: u64, findings: &mut Findings) {
-        let wanted = Value::U64(tag);
+    fn check_code(&self, tag: u64, findings: &mut Findings) {
+        let expected = Value::U64(tag);
         for name in self.subjects.iter().flat_map(|subject| subject.build_tags) {
             match self.runtime.calls().call(name, &[]) {
-                Ok(Some(found)) if found == wanted => {}
-                Ok(found) => findings.wrong(|| format!("stale code: {name} returns {found:?}, not {wanted:?}")),
+                Ok(Some(found)) if found == expected => {}
+                Ok(found) => findings.wrong(|| format!("stale code: {name} returns {found:?}, not {expected:?}")),
                 Err(error) => findings.wrong(|| format!("{name}: {error}")),
             }
         }
     }
 
     /// Checks that values written before are read back.
-    fn look_at_values(&self, reload: u64, findings: &mut Findings) {
-        for (index, thing) in self.sample(VALUES, reload).map(|index| (index, &self.things[index])) {
-            if thing.lost {
+    fn check_values(&self, reload: u64, findings: &mut Findings) {
+        for (index, object) in self.sample(VALUES, reload).map(|index| (index, &self.objects[index])) {
+            if object.lost {
                 continue;
             }
-            let wanted = Value::F64(value(index, thing.round));
-            match self.runtime.objects().get(thing.handle, thing.subject.property) {
-                Ok(found) if found == wanted => {}
-                found => findings.wrong(|| format!("{} is {found:?}, not {wanted:?}", thing.property())),
+            let expected = Value::F64(value(index, object.round));
+            match self.runtime.objects().get(object.handle, object.subject.property) {
+                Ok(found) if found == expected => {}
+                found => findings.wrong(|| format!("{} is {found:?}, not {expected:?}", object.property())),
             }
         }
     }
@@ -302,28 +303,28 @@ impl<'p> Trial<'p> {
     /// Writes other values for the next reload.
     fn write_values(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(VALUES, reload) {
-            let thing = &mut self.things[index];
-            if thing.lost {
+            let object = &mut self.objects[index];
+            if object.lost {
                 continue;
             }
-            thing.round = reload;
+            object.round = reload;
             let written =
-                self.runtime.objects().set(thing.handle, thing.subject.property, &Value::F64(value(index, reload)));
+                self.runtime.objects().set(object.handle, object.subject.property, &Value::F64(value(index, reload)));
             if let Err(error) = written {
-                findings.wrong(|| format!("{}: {error}", thing.property()));
+                findings.wrong(|| format!("{}: {error}", object.property()));
             }
         }
     }
 
     /// Checks that a tick runs the plugin's code.
-    fn look_at_tick(&mut self, reload: u64, findings: &mut Findings) {
-        let watched: Vec<_> = self.sample(TICKED, reload).filter(|&index| !self.things[index].lost).collect();
+    fn check_tick(&mut self, reload: u64, findings: &mut Findings) {
+        let watched: Vec<_> = self.sample(TICKED, reload).filter(|&index| !self.objects[index].lost).collect();
         let before: Vec<_> = watched.iter().map(|&index| self.ticked(index)).collect();
         self.tick();
         for (index, before) in watched.into_iter().zip(before) {
             let after = self.ticked(index);
             if after.is_none() || after == before {
-                let Thing { handle, subject, .. } = &self.things[index];
+                let TestObject { handle, subject, .. } = &self.objects[index];
                 findings.wrong(|| format!("a tick left {} of {handle} at {before:?}", subject.ticked));
             }
         }
@@ -336,14 +337,14 @@ impl<'p> Trial<'p> {
 
     /// Returns the property that a tick changes; none if it cannot be read.
     fn ticked(&self, index: usize) -> Option<Value> {
-        let thing = &self.things[index];
-        self.runtime.objects().get(thing.handle, thing.subject.ticked).ok()
+        let object = &self.objects[index];
+        self.runtime.objects().get(object.handle, object.subject.ticked).ok()
     }
 
     /// Checks that calls succeed, and kept fields continue to count.
-    fn look_at_calls(&mut self, reload: u64, findings: &mut Findings) {
+    fn check_calls(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(CALLS, reload) {
-            let Thing { handle, subject, calls, lost, .. } = &mut self.things[index];
+            let TestObject { handle, subject, calls, lost, .. } = &mut self.objects[index];
             if *lost {
                 continue;
             }
@@ -352,17 +353,17 @@ impl<'p> Trial<'p> {
             if let Err(error) = self.runtime.objects().call(*handle, subject.called, &arguments) {
                 findings.wrong(|| format!("{} of {handle}: {error}", subject.called));
             }
-            let wanted = Value::U32(*calls + self.ticks * subject.answers_in_tick);
+            let expected = Value::U32(*calls + self.ticks * subject.answers_in_tick);
             match self.runtime.objects().call(*handle, subject.answered, &[]) {
-                Ok(Some(found)) if found == wanted => {}
-                found => findings.wrong(|| format!("{} of {handle} is {found:?}, not {wanted:?}", subject.answered)),
+                Ok(Some(found)) if found == expected => {}
+                found => findings.wrong(|| format!("{} of {handle} is {found:?}, not {expected:?}", subject.answered)),
             }
         }
     }
 
     /// Returns the sample of objects for this reload, including lost ones.
     fn sample(&self, most: usize, reload: u64) -> impl Iterator<Item = usize> + Clone + use<> {
-        sample(self.things.len(), most, self.plan.seed.wrapping_add(reload))
+        sample(self.objects.len(), most, self.plan.seed.wrapping_add(reload))
     }
 
     /// Returns the number of mapped staged files; zero if unknown.
@@ -372,10 +373,10 @@ impl<'p> Trial<'p> {
 }
 
 fn module_args(plan: &Plan) -> Vec<String> {
-    let mut args = vec![format!("tally={}", plan.tally.display()), "leak-file".to_owned()];
-    match plan.sabotage {
-        Some(Sabotage::Uncounted) => args.push("uncounted".to_owned()),
-        Some(Sabotage::Endless) => args.push("endless".to_owned()),
+    let mut args = vec![format!("tally={}", plan.counters.display()), "leak-file".to_owned()];
+    match plan.injected_fault {
+        Some(InjectedFault::Uncounted) => args.push("uncounted".to_owned()),
+        Some(InjectedFault::Endless) => args.push("endless".to_owned()),
         _ => {}
     }
     args

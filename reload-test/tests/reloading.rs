@@ -17,8 +17,8 @@ fn run(reloads: u64, more: &[&str]) -> (Output, Value) {
 }
 
 /// Runs with fault injection, which must be detected.
-fn failing(sabotage: &str, more: &[&str]) -> Value {
-    let (output, report) = run(4, &[&["--sabotage", sabotage], more].concat());
+fn failing(fault: &str, more: &[&str]) -> Value {
+    let (output, report) = run(4, &[&["--sabotage", fault], more].concat());
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert_eq!(report["ok"], false, "{report:#}");
     report

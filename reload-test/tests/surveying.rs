@@ -16,33 +16,35 @@ fn program(store: &Path, row: &str) -> Command {
 
 fn run(program: &mut Command) -> (Output, String) {
     let output = program.output().expect("the program");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output, told)
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, messages)
 }
 
 /// Failures of a row under fault injection, reloaded with itself and alternating.
 fn harmed(row: &str, harm: &str, more: &[&str]) -> [String; 2] {
     let dir = TempDir::new().expect("a folder");
-    let (output, told) = run(program(dir.path(), row).args(["--sabotage", harm]).args(more));
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    let text = std::fs::read(dir.path().join(format!("{row}.json"))).unwrap_or_else(|error| panic!("{error}: {told}"));
+    let (output, messages) = run(program(dir.path(), row).args(["--sabotage", harm]).args(more));
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    let text =
+        std::fs::read(dir.path().join(format!("{row}.json"))).unwrap_or_else(|error| panic!("{error}: {messages}"));
     let record: Value = serde_json::from_slice(&text).expect("a result in JSON");
-    ["onto_itself", "alternating"].map(|way| record["outcomes"][way]["fault"].as_str().unwrap_or("nothing").to_owned())
+    ["onto_itself", "alternating"]
+        .map(|mode| record["outcomes"][mode]["fault"].as_str().unwrap_or("nothing").to_owned())
 }
 
 #[test]
 fn a_sound_row_is_sound_both_ways_and_recorded() {
     let dir = TempDir::new().expect("a folder");
     let page = dir.path().join("page.md");
-    let (output, told) = run(program(dir.path(), "rand").arg("--page").arg(&page));
+    let (output, messages) = run(program(dir.path(), "rand").arg("--page").arg(&page));
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{told}");
+    assert!(output.status.success(), "{messages}");
     assert!(table.contains("| unmapped 4/4 | 4/4 |"), "{table}");
     let page = std::fs::read_to_string(page).expect("the page");
     assert!(page.contains("| unmapped 4/4 | 4/4 |") && page.contains("| `bare` | "), "{page}");
 
-    let (output, told) = run(program(dir.path(), "rand").arg("--missing"));
-    assert!(output.status.success() && told.contains("rand: known"), "{told}");
+    let (output, messages) = run(program(dir.path(), "rand").arg("--missing"));
+    assert!(output.status.success() && messages.contains("rand: known"), "{messages}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), table);
 }
 
@@ -86,16 +88,19 @@ fn a_row_whose_system_library_is_missing_is_left_out_by_name() {
     std::fs::write(&missing, "#!/bin/sh\nexit 1\n").expect("there is room");
     std::fs::set_permissions(&missing, Permissions::from_mode(0o755)).expect("it may be run");
     let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap_or_default());
-    let (output, told) = run(program(&dir.path().join("store"), "pyo3,glib").env("PATH", path));
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("pyo3: left out. Python as a library is missing: apt-get install python3-dev"), "{told}");
-    assert!(told.contains("glib: left out. GLib is missing: apt-get install libglib2.0-dev"), "{told}");
+    let (output, messages) = run(program(&dir.path().join("store"), "pyo3,glib").env("PATH", path));
+    assert!(output.status.success(), "{messages}");
+    assert!(
+        messages.contains("pyo3: left out. Python as a library is missing: apt-get install python3-dev"),
+        "{messages}"
+    );
+    assert!(messages.contains("glib: left out. GLib is missing: apt-get install libglib2.0-dev"), "{messages}");
 }
 
 #[test]
 fn a_requested_unknown_row_gets_the_known_ones() {
     let dir = TempDir::new().expect("a folder");
-    let (output, told) = run(&mut program(dir.path(), "nonesuch"));
+    let (output, messages) = run(&mut program(dir.path(), "nonesuch"));
     assert_eq!(output.status.code(), Some(1));
-    assert!(told.contains("unknown row `nonesuch`; expected one of bare, std, "), "{told}");
+    assert!(messages.contains("unknown row `nonesuch`; expected one of bare, std, "), "{messages}");
 }

@@ -49,7 +49,7 @@ struct Function {
 #[derive(Debug, PartialEq, Eq)]
 struct LeftOut {
     name: String,
-    why: String,
+    reason: String,
 }
 
 /// Writes the Rust source through which plugins call a C library, from its header.
@@ -57,7 +57,7 @@ struct LeftOut {
 /// Functions become functions of a class that is bound to the library, structs become reflected structs. Items that cannot be
 /// declared are listed at the end with the reason. The header is parsed with libclang.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// The header.
     #[arg(value_name = "FILE")]
     header: PathBuf,
@@ -79,19 +79,19 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// Fails without libclang, or if the header is not C.
-pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
-    let stem = wish.header.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let library = wish.library.as_deref().unwrap_or(&stem);
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let stem = args.header.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let library = args.library.as_deref().unwrap_or(&stem);
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
     if library.is_empty() || !library.chars().all(is_plain) {
         bail!(
             "`{library}` is not a valid library name: use `--library` with letters, digits, `_` and `-`, and without path and extension"
         );
     }
-    let declarations = header::read(&wish.header, &wish.arguments)?;
-    let name = wish.header.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let source = rust::source(&declarations, &name, library, &wish.package);
-    match &wish.out {
+    let declarations = header::read(&args.header, &args.arguments)?;
+    let name = args.header.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let source = rust::source(&declarations, &name, library, &args.package);
+    match &args.out {
         None => {
             // The reader has closed the output: the error is ignored.
             let _ = write!(stdout(), "{source}");

@@ -17,7 +17,7 @@ use crate::modules;
 
 /// Builds plugins and seals their libraries, so that a host can detect a damaged file.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     #[command(flatten)]
     plugins: Plugins,
     /// Sign the libraries with the secret key in this file, for hosts that trust its public half.
@@ -36,7 +36,7 @@ pub(crate) struct Keygen {
 }
 
 /// Builds and seals the plugins, and signs them with the key in a file; stops at the first folder that fails to build.
-pub(crate) fn run(Wish { plugins, sign }: &Wish) -> Result<ExitCode, Error> {
+pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
     // Reads the key first, so that no build runs that cannot be signed.
     let key = sign.as_deref().map(SecretKey::read).transpose()?;
     let found = modules::find(&plugins.dirs)?;

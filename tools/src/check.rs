@@ -11,11 +11,11 @@ use alcedo_runtime::{Runtime, ScriptCheck, printable};
 use anyhow::bail;
 
 use crate::args::{HostArgs, PATIENCE};
-use crate::ask::ask_scripts;
 use crate::error::{Error, file, paths};
 use crate::host_program::choose;
+use crate::host_query::script_declarations;
 use crate::modules::{self, BuildOptions, Found};
-use crate::screen::say;
+use crate::screen::print_progress;
 use crate::world::HostProgram;
 
 /// Checks packages of scripts and prints their errors with locations, without running them.
@@ -24,7 +24,7 @@ use crate::world::HostProgram;
 /// which is started for this. Without a path, all packages and plugins in and below this folder are checked. Plugin crates are built, and
 /// the libraries are read without running their code. Exits with 1 if there are errors.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// Packages, which are folders of `.uc` files, and the plugins whose types they use: folders of crates, or built libraries.
     ///
     /// A parent folder selects all packages and plugins below it.
@@ -41,12 +41,12 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// If the host does not answer.
-pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
-    let found = modules::find(&wish.paths)?;
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let found = modules::find(&args.paths)?;
     if found.packages.is_empty() {
-        bail!("no package of scripts in {}: name a folder of `.uc` files as well", paths(&wish.paths));
+        bail!("no package of scripts in {}: name a folder of `.uc` files as well", paths(&args.paths));
     }
-    let checked = check(found, &wish.host, wish.patience)?;
+    let checked = check(found, &args.host, args.patience)?;
     let (mut out, mut wrong, mut names) = (String::new(), 0, BTreeSet::new());
     for found in &checked {
         let warnings = if found.warnings.is_empty() { String::new() } else { format!("{}\n\n", found.warnings) };
@@ -93,13 +93,13 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
 ///
 /// # Errors
 /// If a plugin does not build, or the host does not answer.
-pub(crate) fn check(found: Found, asked: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
-    let chosen = choose(asked.host.as_deref(), &found.crate_dirs())?;
+pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
+    let chosen = choose(host.host.as_deref(), &found.crate_dirs())?;
     let (packages, libraries) = found.built()?;
     let modules: Vec<_> = packages.into_iter().chain(libraries).collect();
     let Some(chosen) = chosen else {
         return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?);
     };
-    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &asked.host_args, say)?;
-    ask_scripts(&program, &args, &modules, Duration::from_secs(patience))
+    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &host.host_args, print_progress)?;
+    script_declarations(&program, &args, &modules, Duration::from_secs(patience))
 }

@@ -152,7 +152,7 @@ impl Keys {
     }
 
     /// Replaces `line` by its completion `longer`, if `line` is still the current input. Returns the new input.
-    pub(crate) fn go_on(&mut self, line: &str, longer: &str) -> Option<Typed> {
+    pub(crate) fn extend_line(&mut self, line: &str, longer: &str) -> Option<Typed> {
         if self.typed != Some(Typed::Line(line.to_owned())) {
             return None;
         }
@@ -281,8 +281,8 @@ mod tests {
         let mut keys = Keys::default();
         keys.press(Key::Char(':'));
         keys.press(Key::Char('g'));
-        assert_eq!(keys.go_on("x", "xy"), None, "something else is typed by now");
-        assert_eq!(keys.go_on("g", "get "), Some(Typed::Line("get ".into())));
+        assert_eq!(keys.extend_line("x", "xy"), None, "something else is typed by now");
+        assert_eq!(keys.extend_line("g", "get "), Some(Typed::Line("get ".into())));
         assert_eq!(keys.press(Key::Enter), Some(Command::Line("get".into())));
     }
 

@@ -1,7 +1,7 @@
 //! `alcedo dev`: an interactive session. The world runs in a separate process, so the keys work even if the world crashes
 //! or hangs. This file dispatches events and commands; the submodule formats the messages.
 
-mod told;
+mod messages;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -24,8 +24,8 @@ use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
 use crate::scripts;
 use crate::session::{Event, GLANCE, HostSources, Live, Mode, Session, Step};
-use crate::world::{HostOptions, Local, News, Printed, Remote, World};
-use told::{Telling, status_line};
+use crate::world::{HostOptions, Local, Printed, Remote, World, WorldEvent};
+use messages::{Messages, status_line};
 
 /// Builds plugins, runs them in a world, and swaps their code whenever a source file is saved.
 ///
@@ -33,7 +33,7 @@ use told::{Telling, status_line};
 /// and reloaded when a file of it is saved. Packages below a folder of plugins are found.
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     #[command(flatten)]
     plugins: Plugins,
     #[command(flatten)]
@@ -62,14 +62,14 @@ pub(crate) struct Wish {
 }
 
 /// Runs until the user quits.
-pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
+pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let interactive = Input::is_interactive();
     let screen = Screen::new(interactive);
     log_to(&screen, "info", paint.is_on());
-    let options = BuildOptions { release: wish.plugins.release, color: paint.is_on(), target_dir: None };
-    let (mut packages, objects) = (wish.world.packages, wish.world.objects);
-    let found = modules::find(&wish.plugins.dirs)?;
+    let options = BuildOptions { release: args.plugins.release, color: paint.is_on(), target_dir: None };
+    let (mut packages, objects) = (args.world.packages, args.world.objects);
+    let found = modules::find(&args.plugins.dirs)?;
     if let Some(library) = found.libraries.first() {
         bail!(
             "{} is a built library, and `alcedo dev` builds what it runs: name the folder of its crate",
@@ -81,11 +81,11 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     let crates = found.crate_dirs();
     let several = found.crates.iter().map(|folder| folder.plugins.len()).sum::<usize>() > 1;
     let dirs = [crates.clone(), found.packages].concat();
-    let user_code = wish.world.code.absolute()?;
-    let sample = HostOptions { packages, args: wish.args, objects, user_code, planted_rerun: false };
+    let user_code = args.world.code.absolute()?;
+    let sample = HostOptions { packages, args: args.args, objects, user_code, planted_rerun: false };
     let input = || Input::open(interactive);
-    if wish.no_guard {
-        if host_program::choose(wish.host.as_deref(), &crates)?.is_some() {
+    if args.no_guard {
+        if host_program::choose(args.host.as_deref(), &crates)?.is_some() {
             screen.print(
                 "the host of these plugins is left out: with --no-guard the sample engine runs, in this process",
             );
@@ -93,29 +93,29 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
         let written = file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
         let session = Session::open(dirs, options, Local::new(&sample)?, None)?;
-        let telling = Telling::new(paint, screen.is_live(), true).of_several(several);
-        return Dev::new(session, screen, telling).run(&input()?);
+        let messages = Messages::new(paint, screen.is_live(), true).of_several(several);
+        return Dev::new(session, screen, messages).run(&input()?);
     }
-    let chosen = host_program::choose(wish.host.as_deref(), &crates)?;
+    let chosen = host_program::choose(args.host.as_deref(), &crates)?;
     let is_sample = chosen.is_none();
     let package = match &chosen {
         Some(Chosen::Package(package)) => Some(package.clone()),
         Some(Chosen::Program(_)) | None => None,
     };
     let program = match chosen {
-        Some(host) => host.build(&options, &wish.host_args, |line| screen.print(&paint.dim(line)))?,
+        Some(host) => host.build(&options, &args.host_args, |line| screen.print(&paint.dim(line)))?,
         None => host_program::sample(&sample)?,
     };
-    let host = package.map(|package| HostSources::new(package, program.clone(), wish.restart_host));
+    let host = package.map(|package| HostSources::new(package, program.clone(), args.restart_host));
     let session = Session::open(dirs, options, Remote::start(program, paint)?, host)?;
-    let telling = Telling::new(paint, screen.is_live(), is_sample).of_several(several);
-    Dev::new(session, screen, telling).run(&input()?)
+    let messages = Messages::new(paint, screen.is_live(), is_sample).of_several(several);
+    Dev::new(session, screen, messages).run(&input()?)
 }
 
 struct Dev<W: World> {
     session: Session<W>,
     screen: Screen,
-    telling: Telling,
+    messages: Messages,
     fold: Fold,
     /// Set if the last line of the world was printed to standard error.
     is_error: bool,
@@ -125,31 +125,31 @@ struct Dev<W: World> {
     /// Input in progress.
     typing: Option<Typed>,
     /// Time of the last status line.
-    looked: Option<Instant>,
+    refreshed: Option<Instant>,
     /// Exit code of the session.
     over: Option<ExitCode>,
 }
 
 impl<W: World> Dev<W> {
-    fn new(session: Session<W>, screen: Screen, telling: Telling) -> Self {
+    fn new(session: Session<W>, screen: Screen, messages: Messages) -> Self {
         Self {
             session,
             screen,
-            telling,
+            messages,
             fold: Fold::default(),
             is_error: false,
             begun: Instant::now(),
             last: None,
             panic: None,
             typing: None,
-            looked: None,
+            refreshed: None,
             over: None,
         }
     }
 
     fn run(mut self, input: &Input) -> Result<ExitCode, Error> {
         if self.screen.is_live() {
-            self.screen.print(&self.telling.paint().dim(KEYS));
+            self.screen.print(&self.messages.paint().dim(KEYS));
         }
         while self.step(input) {}
         self.unfold();
@@ -160,7 +160,7 @@ impl<W: World> Dev<W> {
             false => screen.print(&printed.line),
         });
         for what in left {
-            self.screen.print(&format!("{} {what}", self.telling.paint().red("could not be ended:")));
+            self.screen.print(&format!("{} {what}", self.messages.paint().red("could not be ended:")));
         }
         Ok(self.over.unwrap_or(ExitCode::SUCCESS))
     }
@@ -171,22 +171,22 @@ impl<W: World> Dev<W> {
             Step::Tick => {
                 let lines = self.fold.due(self.begun.elapsed());
                 self.print_lines(&lines);
-                self.glance();
+                self.refresh_if_due();
             }
             Step::Event(Event::Printed(printed)) => self.printed(&printed),
-            Step::Event(Event::World(News::Host(FromHost::Completions { line, lines }, _))) => {
-                self.go_on(input, &line, &lines);
+            Step::Event(Event::World(WorldEvent::Host(FromHost::Completions { line, lines }, _))) => {
+                self.extend_line(input, &line, &lines);
             }
             Step::Event(event) => {
-                self.tell(event);
-                self.look();
+                self.report(event);
+                self.refresh_status();
             }
-            Step::Heard(Ok(Command::Quit)) => return false,
-            Step::Heard(Ok(command)) => {
+            Step::Command(Ok(Command::Quit)) => return false,
+            Step::Command(Ok(command)) => {
                 self.obey(command);
-                self.look();
+                self.refresh_status();
             }
-            Step::Heard(Err(error)) => self.screen.print(&error),
+            Step::Command(Err(error)) => self.screen.print(&error),
         }
         self.over.is_none()
     }
@@ -203,13 +203,13 @@ impl<W: World> Dev<W> {
             Command::Restart => self.session.restart_world(),
             Command::Line(line) => {
                 self.typing = None;
-                self.screen.print(&self.telling.paint().dim(&format!(": {line}")));
-                self.session.world().ask(ToHost::Line { line });
+                self.screen.print(&self.messages.paint().dim(&format!(": {line}")));
+                self.session.world().request(ToHost::Line { line });
             }
-            Command::Complete(line) => self.session.world().ask(ToHost::Complete { line }),
+            Command::Complete(line) => self.session.world().request(ToHost::Complete { line }),
             Command::Trace => {
-                let told = self.panic.as_ref().map(|panic| panic.told(self.telling.paint()));
-                self.screen.print(&told.unwrap_or_else(|| "no plugin code has panicked so far".to_owned()));
+                let report = self.panic.as_ref().map(|panic| panic.report(self.messages.paint()));
+                self.screen.print(&report.unwrap_or_else(|| "no plugin code has panicked so far".to_owned()));
             }
             Command::Status => {
                 let line = status_line(&self.session.status(), self.last.as_deref());
@@ -222,39 +222,39 @@ impl<W: World> Dev<W> {
         }
     }
 
-    fn set_mode(&mut self, mode: Mode, told: &str) {
+    fn set_mode(&mut self, mode: Mode, message: &str) {
         self.session.set_mode(mode);
-        self.screen.print(told);
+        self.screen.print(message);
     }
 
-    fn tell(&mut self, event: Event) {
+    fn report(&mut self, event: Event) {
         if let Event::Over { failed } = &event {
             self.over = Some(if *failed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         let running = self.session.status().running;
         // An event without a message does not end a series of equal lines.
-        if let Some(text) = self.telling.told(&event, running) {
+        if let Some(text) = self.messages.message(&event, running) {
             self.unfold();
             self.screen.print(&text);
         }
         match event {
             Event::Reloaded(live) => self.last = Some(live),
-            Event::World(News::Panicked(panic)) => self.panic = Some(panic),
+            Event::World(WorldEvent::Panicked(panic)) => self.panic = Some(panic),
             _ => {}
         }
     }
 
     /// Extends the line to the common prefix of its completions; prints the completions if there is no longer prefix.
-    fn go_on(&mut self, input: &Input, line: &str, lines: &[String]) {
+    fn extend_line(&mut self, input: &Input, line: &str, lines: &[String]) {
         let longer = common_start(lines);
         if longer.len() > line.len() {
-            self.typing = input.go_on(line, longer).or_else(|| self.typing.take());
+            self.typing = input.extend_line(line, longer).or_else(|| self.typing.take());
         } else if lines.len() > 1 {
             let last = |line: &String| line.rsplit(' ').next().unwrap_or_default().to_owned();
-            let words: Vec<_> = lines.iter().map(last).collect();
-            self.screen.print(&self.telling.paint().dim(&words.join("   ")));
+            let candidates: Vec<_> = lines.iter().map(last).collect();
+            self.screen.print(&self.messages.paint().dim(&candidates.join("   ")));
         }
-        self.look();
+        self.refresh_status();
     }
 
     fn printed(&mut self, printed: &Printed) {
@@ -281,17 +281,17 @@ impl<W: World> Dev<W> {
         }
     }
 
-    fn glance(&mut self) {
-        if self.looked.is_none_or(|at| at.elapsed() >= GLANCE) {
-            self.look();
+    fn refresh_if_due(&mut self) {
+        if self.refreshed.is_none_or(|at| at.elapsed() >= GLANCE) {
+            self.refresh_status();
         }
     }
 
-    fn look(&mut self) {
+    fn refresh_status(&mut self) {
         if !self.screen.is_live() {
             return;
         }
-        self.looked = Some(Instant::now());
+        self.refreshed = Some(Instant::now());
         let line = match &self.typing {
             Some(Typed::Number(number)) => format!("back to generation: {number}_   (Enter confirms, Esc cancels)"),
             Some(Typed::Line(line)) => format!(": {line}_   (Enter sends, Tab completes, Esc cancels)"),

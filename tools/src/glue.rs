@@ -15,13 +15,13 @@ use alcedo_runtime::{Declared, ManifestInfo};
 use anyhow::anyhow;
 
 use crate::args::HostArgs;
-use crate::ask::ask;
 use crate::check::{check, package_with};
 use crate::described::{LARGEST_SOURCE, described, hosts, manifest_above};
 use crate::error::{Error, file};
 use crate::host_program::{Chosen, choose};
+use crate::host_query::declarations_of_host;
 use crate::modules::BuildOptions;
-use crate::screen::say;
+use crate::screen::print_progress;
 use crate::scripts;
 use crate::world::HostProgram;
 
@@ -34,7 +34,7 @@ use crate::world::HostProgram;
 /// declarations; rewrite the glue after a change. Equal declarations produce equal bytes, and an up-to-date file is not
 /// touched. The crate `alcedo-glue` does the same in a `build.rs`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// The library: `target/debug/libmy_plugin.so`.
     #[arg(value_name = "FILE", group = "origin", conflicts_with = "host")]
     file: Option<PathBuf>,
@@ -72,19 +72,19 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// If the library cannot be read, the host does not answer, the glue of a used package is unknown, or the workspace has no glue.
-pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
-    let (origin, declared) = match (&wish.file, &wish.host) {
-        (Some(library), _) => of_library(library, &wish.with)?,
-        (None, Some(host)) => of_host(host, wish)?,
-        (None, None) => return of_workspace(Duration::from_secs(wish.patience)),
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let (origin, declared) = match (&args.file, &args.host) {
+        (Some(library), _) => of_library(library, &args.with)?,
+        (None, Some(host)) => of_host(host, args)?,
+        (None, None) => return of_workspace(Duration::from_secs(args.patience)),
     };
-    let glue = wish.packages.iter().cloned().fold(Glue::default(), Glue::package);
-    let glue = wish.only.iter().fold(glue, |glue, package| glue.only(package));
-    let source = match wish.for_host {
+    let glue = args.packages.iter().cloned().fold(Glue::default(), Glue::package);
+    let glue = args.only.iter().fold(glue, |glue, package| glue.only(package));
+    let source = match args.for_host {
         true => glue.for_host(&origin, &declared)?,
         false => glue.for_plugins(&origin, &declared)?,
     };
-    match &wish.out {
+    match &args.out {
         None => {
             // The reader has closed the output: the error is ignored.
             let _ = write!(stdout(), "{source}");
@@ -124,10 +124,10 @@ fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Err
     Ok((Origin::module(&scripts::name(folder), &version), all))
 }
 
-fn of_host(named: &str, wish: &Wish) -> Result<(Origin, Declared), Error> {
+fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
     let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
-    let host = chosen.build(&BuildOptions::default(), &wish.host_args, say)?;
-    let declared = ask(&host.program, &host.args, Duration::from_secs(wish.patience))?;
+    let host = chosen.build(&BuildOptions::default(), &args.host_args, print_progress)?;
+    let declared = declarations_of_host(&host.program, &host.args, Duration::from_secs(args.patience))?;
     Ok((host_origin(&host), declared))
 }
 
@@ -150,11 +150,11 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let chosen = choose(None, &dirs)?.map_or_else(|| choose(only_host.as_deref(), &dirs), |found| Ok(Some(found)))?;
     let (mut is_found, mut written, mut host) = (false, Vec::new(), None);
     if let Some(chosen) = chosen {
-        let program = chosen.build(&BuildOptions::default(), &[], say)?;
+        let program = chosen.build(&BuildOptions::default(), &[], print_progress)?;
         let origin = host_origin(&program);
         let glue = glue_of(&sources, &origin);
         is_found = !glue.is_empty();
-        written = write_again(&glue, &origin, || ask(&program.program, &program.args, patience))?;
+        written = write_again(&glue, &origin, || declarations_of_host(&program.program, &program.args, patience))?;
         host = Some(name_of(&program.program));
     }
     let folder = match PluginFolder::of(&root) {
@@ -168,7 +168,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
             continue;
         }
         is_found = true;
-        say(&format!("building the plugin `{}`", plugin.name));
+        print_progress(&format!("building the plugin `{}`", plugin.name));
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
             // The sources may have changed during the build.
@@ -180,9 +180,9 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         return Err(no_glue(&root, host.or(only_host).as_deref(), plugin.as_deref()));
     }
     if written.is_empty() {
-        say("all glue is up to date");
+        print_progress("all glue is up to date");
     }
-    written.iter().for_each(|path| say(&format!("glue written again: {}", path.display())));
+    written.iter().for_each(|path| print_progress(&format!("glue written again: {}", path.display())));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -252,7 +252,7 @@ fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
 /// # Errors
 /// If the host does not answer.
 pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
-    ask(&host.program, &host.args, OF_SESSION)
+    declarations_of_host(&host.program, &host.args, OF_SESSION)
 }
 
 /// Collects the Rust sources below a folder, without following links.

@@ -47,14 +47,14 @@ impl Chosen {
         self,
         options: &BuildOptions,
         args: &[String],
-        say: impl Fn(&str),
+        print: impl Fn(&str),
     ) -> Result<HostProgram, Error> {
         let args = args.iter().map(OsString::from).collect();
         let HostCrate { manifest, package, .. } = match self {
             Self::Program(program) => return Ok(HostProgram { program, args }),
             Self::Package(host) => host,
         };
-        say(&format!("building the host, package `{package}`"));
+        print(&format!("building the host, package `{package}`"));
         let request = BuildRequest::new(&manifest).package(&package).programs();
         let outcome = build(&request.release(options.release).color(options.color))?;
         let name = |path: &Path| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -72,7 +72,7 @@ impl Chosen {
                 )
             }
         };
-        say(&format!("the host is built, in {}", millis(outcome.millis)));
+        print(&format!("the host is built, in {}", millis(outcome.millis)));
         Ok(HostProgram { program, args })
     }
 }

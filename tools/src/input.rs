@@ -16,12 +16,12 @@ use signal_hook::iterator::Signals;
 use crate::command::{Command, Key, Keys, Typed, parse};
 use crate::error::{Error, terminal};
 
-pub(crate) type Heard = Result<Command, String>;
+pub(crate) type ParsedCommand = Result<Command, String>;
 
 /// The user's commands; holds the terminal in the mode of single keys.
 #[derive(Debug)]
 pub(crate) struct Input {
-    receiver: Receiver<Heard>,
+    receiver: Receiver<ParsedCommand>,
     keys: Arc<Mutex<Keys>>,
     _raw: Option<Raw>,
 }
@@ -39,13 +39,13 @@ impl Input {
     pub(crate) fn open(interactive: bool) -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
         let quitting = Arc::new(AtomicBool::new(false));
-        hear_signals(&sender, &quitting)?;
+        read_signals(&sender, &quitting)?;
         let raw = if interactive { Some(Raw::enter()?) } else { None };
         let keys = Arc::new(Mutex::new(Keys::default()));
         let pressed = Arc::clone(&keys);
         match interactive {
-            true => thread::spawn(move || hear_keys(&sender, &quitting, &pressed)),
-            false => thread::spawn(move || hear_lines(&sender)),
+            true => thread::spawn(move || read_keys(&sender, &quitting, &pressed)),
+            false => thread::spawn(move || read_lines(&sender)),
         };
         Ok(Self { receiver, keys, _raw: raw })
     }
@@ -56,16 +56,16 @@ impl Input {
     /// Fails with the error of the system.
     pub(crate) fn signals() -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
-        hear_signals(&sender, &Arc::default())?;
+        read_signals(&sender, &Arc::default())?;
         Ok(Self { receiver, keys: Arc::default(), _raw: None })
     }
 
     /// Replaces the current line by its completion, if it is unchanged. Returns the new input.
-    pub(crate) fn go_on(&self, line: &str, longer: &str) -> Option<Typed> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner).go_on(line, longer)
+    pub(crate) fn extend_line(&self, line: &str, longer: &str) -> Option<Typed> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).extend_line(line, longer)
     }
 
-    pub(crate) fn receiver(&self) -> &Receiver<Heard> {
+    pub(crate) fn receiver(&self) -> &Receiver<ParsedCommand> {
         &self.receiver
     }
 }
@@ -93,7 +93,7 @@ impl Drop for Raw {
     }
 }
 
-fn hear_signals(sender: &Sender<Heard>, quitting: &Arc<AtomicBool>) -> Result<(), Error> {
+fn read_signals(sender: &Sender<ParsedCommand>, quitting: &Arc<AtomicBool>) -> Result<(), Error> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(terminal("listen for Ctrl-C"))?;
     let (sender, quitting) = (sender.clone(), Arc::clone(quitting));
     thread::spawn(move || signals.forever().for_each(|_| quit(&sender, &quitting)));
@@ -102,7 +102,7 @@ fn hear_signals(sender: &Sender<Heard>, quitting: &Arc<AtomicBool>) -> Result<()
 
 /// Sends the first request to quit to the game thread. That thread may be stuck in a plugin, so the second request
 /// exits the process.
-fn quit(sender: &Sender<Heard>, quitting: &AtomicBool) {
+fn quit(sender: &Sender<ParsedCommand>, quitting: &AtomicBool) {
     if quitting.swap(true, Ordering::Relaxed) {
         let _ = disable_raw_mode();
         std::process::exit(130);
@@ -110,7 +110,7 @@ fn quit(sender: &Sender<Heard>, quitting: &AtomicBool) {
     let _ = sender.send(Ok(Command::Quit));
 }
 
-fn hear_keys(sender: &Sender<Heard>, quitting: &AtomicBool, keys: &Mutex<Keys>) {
+fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex<Keys>) {
     while let Ok(event) = read() {
         let press = |key| keys.lock().unwrap_or_else(PoisonError::into_inner).press(key);
         let Some(command) = key(&event).and_then(press) else { continue };
@@ -140,10 +140,10 @@ fn key(event: &Event) -> Option<Key> {
 
 /// The end of the input is a request to quit too: the writing process has ended, and a world without control should not
 /// remain.
-fn hear_lines(sender: &Sender<Heard>) {
+fn read_lines(sender: &Sender<ParsedCommand>) {
     let lines = stdin().lock().lines().map_while(Result::ok);
-    for heard in lines.filter_map(|line| parse(&line).transpose()) {
-        if sender.send(heard).is_err() {
+    for command in lines.filter_map(|line| parse(&line).transpose()) {
+        if sender.send(command).is_err() {
             return;
         }
     }

@@ -22,7 +22,7 @@ use crate::error::{Error, file};
 /// Lists types with members, functions called by name, and imports; compiler, ABI, build and seal. Exits with 1 and the
 /// reason if a host of this version cannot load the file.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// The library: `target/debug/libmy_plugin.so`; or the folder of a package of scripts.
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -41,18 +41,18 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// If this build cannot load the file as a plugin, with the reason.
-pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
-    let path = std::path::absolute(&wish.file).map_err(file("find", &wish.file))?;
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let path = std::path::absolute(&args.file).map_err(file("find", &args.file))?;
     if path.is_dir() {
         let path = path.canonicalize().map_err(file("find", &path))?;
-        return run_scripts(&path, wish);
+        return run_scripts(&path, args);
     }
     let (manifest, declared) = ManifestInfo::peek_declared(&path)?;
-    let text = if wish.json {
+    let text = if args.json {
         // Contains strings and numbers only, so the serialization cannot fail.
         serde_json::to_string_pretty(&Inspected::of(&path, &manifest, &declared)).unwrap_or_default()
     } else {
-        Shown { path: &path, manifest: &manifest, declared: &declared }.to_string().trim_end().to_owned()
+        Report { path: &path, manifest: &manifest, declared: &declared }.to_string().trim_end().to_owned()
     };
     // The reader has closed the output: the error is ignored.
     let _ = writeln!(stdout(), "{text}");
@@ -60,13 +60,13 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
 }
 
 /// Prints a package of scripts, checked with plugins in the sample engine or in a host.
-fn run_scripts(path: &Path, wish: &Wish) -> Result<ExitCode, Error> {
-    let host = HostArgs { host: wish.host.clone(), host_args: Vec::new() };
-    let checked = check(package_with(path, &wish.with)?, &host, PATIENCE)?;
+fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
+    let host = HostArgs { host: args.host.clone(), host_args: Vec::new() };
+    let checked = check(package_with(path, &args.with)?, &host, PATIENCE)?;
     let (mut text, mut code) = (String::new(), ExitCode::SUCCESS);
     for found in checked.iter().filter(|found| found.folder == path || found.declared.is_err()) {
         match &found.declared {
-            Ok(declared) if wish.json => {
+            Ok(declared) if args.json => {
                 let path = path.display().to_string();
                 let inspected = InspectedScripts {
                     path,
@@ -79,8 +79,8 @@ fn run_scripts(path: &Path, wish: &Wish) -> Result<ExitCode, Error> {
                 text.push_str(&serde_json::to_string_pretty(&inspected).unwrap_or_default());
             }
             Ok(declared) => {
-                let shown = printable(&path.display().to_string()).to_string();
-                let _ = writeln!(text, "{} {}   {shown}", found.package, found.version);
+                let path_text = printable(&path.display().to_string()).to_string();
+                let _ = writeln!(text, "{} {}   {path_text}", found.package, found.version);
                 let _ = writeln!(text, "  scripts    {}", counted(found.files));
                 for (name, versions) in &found.dependencies {
                     let _ = writeln!(text, "  needs      {name} {versions}");
@@ -160,13 +160,13 @@ impl<'a> Inspected<'a> {
 }
 
 /// Text form.
-struct Shown<'a> {
+struct Report<'a> {
     path: &'a Path,
     manifest: &'a ManifestInfo,
     declared: &'a Declared,
 }
 
-impl Display for Shown<'_> {
+impl Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, manifest, declared } = self;
         writeln!(f, "{} {}   {}", manifest.name, manifest.version, printable(&path.display().to_string()))?;

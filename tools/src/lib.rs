@@ -6,7 +6,6 @@
 //! returns `session::Event`s, and `dev` and `demo` print them, each in its own format.
 
 mod args;
-mod ask;
 #[cfg_attr(not(feature = "bindgen"), path = "no_bindgen.rs")]
 mod bindgen;
 mod build;
@@ -22,6 +21,7 @@ mod fold;
 mod glue;
 mod guard;
 mod host_program;
+mod host_query;
 mod input;
 mod inspect;
 mod install;
@@ -29,11 +29,11 @@ mod modules;
 mod new;
 mod pace;
 mod paint;
+mod reload_message;
 mod repl;
 mod screen;
 mod scripts;
 mod session;
-mod telling;
 mod world;
 
 use std::io::Write as _;
@@ -52,20 +52,20 @@ struct Cli {
 /// The commands. Each is documented in its own file.
 #[derive(Subcommand)]
 enum Verb {
-    New(new::Wish),
-    Doctor(doctor::Wish),
-    Build(build::Wish),
+    New(new::Args),
+    Doctor(doctor::Args),
+    Build(build::Args),
     Keygen(build::Keygen),
-    Inspect(inspect::Wish),
-    Check(check::Wish),
-    Glue(glue::Wish),
-    Bindgen(bindgen::Wish),
-    Dev(dev::Wish),
-    Repl(repl::Wish),
+    Inspect(inspect::Args),
+    Check(check::Args),
+    Glue(glue::Args),
+    Bindgen(bindgen::Args),
+    Dev(dev::Args),
+    Repl(repl::Args),
     #[command(hide = true)]
-    DevWorld(world::SampleWish),
-    Guard(guard::Wish),
-    Demo(demo::Wish),
+    DevWorld(world::SampleArgs),
+    Guard(guard::Args),
+    Demo(demo::Args),
 }
 
 /// Runs the command that this process was called with, on the calling thread, which becomes the game thread.
@@ -74,19 +74,19 @@ enum Verb {
 /// invalid arguments.
 pub fn run() -> ExitCode {
     let ended = match Cli::parse().verb {
-        Verb::New(wish) => new::run(wish),
-        Verb::Doctor(wish) => Ok(doctor::run(&wish)),
-        Verb::Build(wish) => build::run(&wish),
-        Verb::Keygen(wish) => build::keygen(&wish),
-        Verb::Inspect(wish) => inspect::run(&wish),
-        Verb::Check(wish) => check::run(&wish),
-        Verb::Glue(wish) => glue::run(&wish),
-        Verb::Bindgen(wish) => bindgen::run(&wish),
-        Verb::Dev(wish) => dev::run(wish),
-        Verb::Repl(wish) => repl::run(&wish),
-        Verb::DevWorld(wish) => world::run_sample(wish),
-        Verb::Guard(wish) => guard::run(&wish),
-        Verb::Demo(wish) => demo::run(&wish),
+        Verb::New(args) => new::run(args),
+        Verb::Doctor(args) => Ok(doctor::run(&args)),
+        Verb::Build(args) => build::run(&args),
+        Verb::Keygen(args) => build::keygen(&args),
+        Verb::Inspect(args) => inspect::run(&args),
+        Verb::Check(args) => check::run(&args),
+        Verb::Glue(args) => glue::run(&args),
+        Verb::Bindgen(args) => bindgen::run(&args),
+        Verb::Dev(args) => dev::run(args),
+        Verb::Repl(args) => repl::run(&args),
+        Verb::DevWorld(args) => world::run_sample(args),
+        Verb::Guard(args) => guard::run(&args),
+        Verb::Demo(args) => demo::run(&args),
     };
     ended.unwrap_or_else(|error| {
         // The error stream may be closed: the error is dropped.

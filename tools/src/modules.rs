@@ -11,7 +11,7 @@ use anyhow::anyhow;
 use crate::described::LARGEST_MANIFEST;
 use crate::error::Error;
 use crate::figures::millis;
-use crate::screen::say;
+use crate::screen::print_progress;
 use crate::scripts;
 
 /// Maximum depth of the search for packages below a folder.
@@ -41,18 +41,18 @@ pub(crate) struct BuildOptions {
 ///
 /// # Errors
 /// Fails for a path without modules, or a manifest that cargo cannot read.
-pub(crate) fn find(places: &[PathBuf]) -> Result<Found, Error> {
+pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
-    for place in places {
+    for path in paths {
         // Two paths may name one folder.
         let no_modules = || {
             anyhow!(
                 "no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = \
                  [\"cdylib\"]`), or a built library",
-                place.display()
+                path.display()
             )
         };
-        let whole = place.canonicalize().map_err(|_| no_modules())?;
+        let whole = path.canonicalize().map_err(|_| no_modules())?;
         let mut here = Found::default();
         if whole.is_file() && whole.file_name().is_none_or(|name| name != "Cargo.toml") {
             here.libraries.push(whole);
@@ -60,7 +60,7 @@ pub(crate) fn find(places: &[PathBuf]) -> Result<Found, Error> {
             here.packages.push(whole);
         } else {
             here.crates.extend(plugins(&whole)?);
-            look(&whole, DEPTH, &mut here)?;
+            find_in(&whole, DEPTH, &mut here)?;
         }
         if here.packages.is_empty() && here.crates.is_empty() && here.libraries.is_empty() {
             return Err(no_modules());
@@ -96,7 +96,7 @@ fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
 
 /// Adds the packages below a folder, and the crates below it unless a crate was found above. Skips folders of cargo and of
 /// editors.
-fn look(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
+fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         // A symbolic link may point to a parent.
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -118,7 +118,7 @@ fn look(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
             found.crates.extend(plugins(&path)?);
         }
         if depth > 1 {
-            look(&path, depth - 1, found)?;
+            find_in(&path, depth - 1, found)?;
         }
     }
     Ok(())
@@ -146,7 +146,7 @@ impl Found {
             if outcome.artifacts.iter().any(|artifact| !artifact.fresh) {
                 let dir = folder.manifest.parent().unwrap_or(&folder.manifest).display().to_string();
                 // Standard output is reserved for the result.
-                say(&format!("plugins of {dir} built, in {}", millis(outcome.millis)));
+                print_progress(&format!("plugins of {dir} built, in {}", millis(outcome.millis)));
             }
             add(&mut libraries, outcome.artifacts.into_iter().map(|artifact| artifact.path).collect());
         }
@@ -159,7 +159,7 @@ const NAMED: usize = 5;
 
 fn left_out(folder: &PluginFolder) -> String {
     let names: Vec<_> = folder.left_out.iter().map(|plugin| plugin.name.as_str()).collect();
-    let (shown, more) = names.split_at(names.len().min(NAMED));
+    let (listed, more) = names.split_at(names.len().min(NAMED));
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     let one = folder.left_out.first().and_then(|plugin| plugin.manifest.parent()).unwrap_or(Path::new("."));
     let near = |path: &Path| {
@@ -168,7 +168,7 @@ fn left_out(folder: &PluginFolder) -> String {
     };
     format!(
         "left out: {}{more}, which are not in `default-members` of {} · add them there, or name their folders: {}",
-        shown.join(", "),
+        listed.join(", "),
         near(&folder.manifest),
         near(one)
     )
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn an_empty_folder_is_reported() {
         let dir = tempfile::tempdir().expect("a folder");
-        let told = find(&[dir.path().to_owned()]).expect_err("nothing is there");
-        assert!(told.to_string().contains("name a folder of `.uc` files"), "{told}");
+        let error = find(&[dir.path().to_owned()]).expect_err("nothing is there");
+        assert!(error.to_string().contains("name a folder of `.uc` files"), "{error}");
     }
 }

@@ -71,25 +71,25 @@ impl Paint {
 /// Escapes a text for a terminal: colors pass, and all other control sequences are escaped. Reports and logs contain
 /// messages of plugins, which are arbitrary text.
 pub(crate) fn for_terminal(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\x1b') {
         let (plain, escape) = rest.split_at(at);
-        shown.push_str(&printable(plain));
+        escaped.push_str(&printable(plain));
         let (color, behind) = escape.split_at(color_len(escape));
         match color {
             "" => {
-                shown.push_str("\\u{1b}");
+                escaped.push_str("\\u{1b}");
                 rest = &escape[1..];
             }
             color => {
-                shown.push_str(color);
+                escaped.push_str(color);
                 rest = behind;
             }
         }
     }
-    shown.push_str(&printable(rest));
-    shown
+    escaped.push_str(&printable(rest));
+    escaped
 }
 
 /// Returns the length of the color sequence at the start of a text; zero for another sequence. Sequences that hide
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn colors_pass_and_nothing_else_that_a_terminal_obeys() {
         let red = Paint { on: true }.red("no");
-        for (text, shown) in [
+        for (text, escaped) in [
             (red.as_str(), red.as_str()),
             ("\x1b[1m\x1b[91merror[E0308]\x1b[0m", "\x1b[1m\x1b[91merror[E0308]\x1b[0m"),
             ("\x1b[2J\x1b]0;owned\x07", "\\u{1b}[2J\\u{1b}]0;owned\\u{7}"),
@@ -117,7 +117,7 @@ mod tests {
             ("\x1b\x1b[31", "\\u{1b}\\u{1b}[31"),
             ("two\n\tlines\rover", "two\n\tlines\\rover"),
         ] {
-            assert_eq!(for_terminal(text), shown);
+            assert_eq!(for_terminal(text), escaped);
         }
     }
 }

@@ -20,9 +20,9 @@ use crate::host_program;
 use crate::modules;
 use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
-use crate::screen::{log_to_stderr, say};
+use crate::screen::{log_to_stderr, print_progress};
 use crate::scripts;
-use crate::world::{HostOptions, Local, News, Printed, Remote, World};
+use crate::world::{HostOptions, Local, Printed, Remote, World, WorldEvent};
 
 const PROMPT: &str = "> ";
 /// Console command that evaluates a source text.
@@ -33,7 +33,7 @@ const EVAL: &str = "eval ";
 /// `Hero'Hero_1'.Health + 1` is an expression on an object; `Hero'Hero_1'.Health = 5;` is a statement. A line that begins with `:` is
 /// a command of the world's console: `:help` lists them.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// Modules to load: packages of scripts, folders of plugin crates, which are built, or built libraries.
     #[arg(value_name = "PATH")]
     modules: Vec<PathBuf>,
@@ -53,18 +53,18 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// Fails if the world cannot be started.
-pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
-    let found = modules::find(&wish.modules)?;
-    let packages = wish.packages.iter().cloned().chain(found.packages.iter().map(|path| scripts::name(path))).collect();
-    let user_code = wish.code.absolute()?;
-    let options = HostOptions { packages, args: Vec::new(), objects: wish.objects, user_code, planted_rerun: false };
+    let found = modules::find(&args.modules)?;
+    let packages = args.packages.iter().cloned().chain(found.packages.iter().map(|path| scripts::name(path))).collect();
+    let user_code = args.code.absolute()?;
+    let options = HostOptions { packages, args: Vec::new(), objects: args.objects, user_code, planted_rerun: false };
     found.left_out().iter().for_each(|line| drop(writeln!(stderr(), "{line}")));
     let mut dirs = found.crate_dirs();
-    if wish.modules.is_empty() && Path::new("Cargo.toml").is_file() {
+    if args.modules.is_empty() && Path::new("Cargo.toml").is_file() {
         dirs.push(PathBuf::from("."));
     }
-    let chosen = host_program::choose(wish.host.host.as_deref(), &dirs)?;
+    let chosen = host_program::choose(args.host.host.as_deref(), &dirs)?;
     let (packages, libraries) = found.built()?;
     let modules = [libraries, packages].concat();
     match chosen {
@@ -73,14 +73,14 @@ pub(crate) fn run(wish: &Wish) -> Result<ExitCode, Error> {
             Ok(converse(Local::new(&options)?, &modules))
         }
         Some(host) => {
-            let program = host.build(&BuildOptions::default(), &wish.host.host_args, say)?;
+            let program = host.build(&BuildOptions::default(), &args.host.host_args, print_progress)?;
             Ok(converse(Remote::start(program, paint)?, &modules))
         }
     }
 }
 
 /// A request of the reading thread.
-enum Asked {
+enum Request {
     /// Evaluate a line; then the next one is read.
     Line(String, Sender<()>),
     /// Complete a line.
@@ -88,50 +88,50 @@ enum Asked {
 }
 
 fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
-    let (sender, asked) = unbounded();
+    let (sender, requests) = unbounded();
     std::thread::spawn(move || match stdin().is_terminal() {
         true => read_terminal(&sender),
         false => read_input(&sender),
     });
-    world.ask(ToHost::Load { libraries: modules.to_vec() });
+    world.request(ToHost::Load { libraries: modules.to_vec() });
     let mut code = ExitCode::SUCCESS;
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
     // Lines wait until the world exists.
     let mut is_there = false;
     let never = crossbeam_channel::never();
     loop {
-        let lines: &Receiver<Asked> = if is_there && answered.is_none() { &asked } else { &never };
-        let (news, printed, rest) = (world.news().clone(), world.printed().clone(), world.rest());
+        let lines: &Receiver<Request> = if is_there && answered.is_none() { &requests } else { &never };
+        let (events, printed, rest) = (world.events().clone(), world.printed().clone(), world.rest());
         select! {
-            recv(lines) -> wanted => match wanted {
-                Ok(Asked::Line(line, done)) => {
-                    world.ask(ToHost::Line { line: command(&line) });
+            recv(lines) -> request => match request {
+                Ok(Request::Line(line, done)) => {
+                    world.request(ToHost::Line { line: command(&line) });
                     answered = Some(done);
                 }
-                Ok(Asked::Complete(line, to)) => {
-                    world.ask(ToHost::Complete { line: command(&line) });
+                Ok(Request::Complete(line, to)) => {
+                    world.request(ToHost::Complete { line: command(&line) });
                     completed = Some(to);
                 }
                 Err(_) => break,
             },
-            recv(news) -> news => match news {
-                Ok(News::Host(FromHost::Answer { text }, _)) => {
+            recv(events) -> event => match event {
+                Ok(WorldEvent::Host(FromHost::Answer { text }, _)) => {
                     // Prints the output of a call before its result.
                     world.printed().try_iter().for_each(|line| show(&line));
                     print(&text);
                     drop(answered.take());
                 }
-                Ok(News::Host(FromHost::Completions { lines, .. }, _)) => {
+                Ok(WorldEvent::Host(FromHost::Completions { lines, .. }, _)) => {
                     let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
                     // The receiver was dropped with its thread: the result is not needed.
-                    let _told = completed.take().map(|to| to.send(lines));
+                    let _sent = completed.take().map(|to| to.send(lines));
                 }
-                Ok(News::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => is_there = true,
-                Ok(News::Host(FromHost::Refused { error, .. }, _)) => {
+                Ok(WorldEvent::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => is_there = true,
+                Ok(WorldEvent::Host(FromHost::Refused { error, .. }, _)) => {
                     print(&error);
                     (is_there, code) = (true, ExitCode::FAILURE);
                 }
-                Ok(News::Ended(_) | News::Done | News::NotJoined(_) | News::Unreadable(_)) | Err(_) => {
+                Ok(WorldEvent::Ended(_) | WorldEvent::Done | WorldEvent::NotJoined(_) | WorldEvent::Unreadable(_)) | Err(_) => {
                     print("the world has ended");
                     return ExitCode::FAILURE;
                 }
@@ -170,68 +170,68 @@ fn print(text: &str) {
 }
 
 /// Reads lines of a pipe.
-fn read_input(asked: &Sender<Asked>) {
+fn read_input(requests: &Sender<Request>) {
     let mut text = String::new();
     // Invalid bytes are replaced, and are visible in the error message.
     for line in stdin().lock().split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
         text.push_str(line.strip_suffix('\r').unwrap_or(&line));
-        if goes_on(&text) {
+        if is_incomplete(&text) {
             text.push('\n');
-        } else if !pass_on(asked, &std::mem::take(&mut text)) {
+        } else if !pass_on(requests, &std::mem::take(&mut text)) {
             return;
         }
     }
-    pass_on(asked, &text);
+    pass_on(requests, &text);
 }
 
 /// Returns true if the input continues on the next line: a brace, a parenthesis or a comment is open.
-fn goes_on(text: &str) -> bool {
+fn is_incomplete(text: &str) -> bool {
     !text.trim_start().starts_with(':') && matches!(snippet(&Source::new("", text)), Snippet::Unfinished)
 }
 
 /// Reads lines from a terminal, with editing, history and completion of names.
-fn read_terminal(asked: &Sender<Asked>) {
+fn read_terminal(requests: &Sender<Request>) {
     let config = Config::builder().completion_type(CompletionType::List).auto_add_history(true).build();
-    let Ok(mut editor) = Editor::<Names, _>::with_config(config) else { return read_input(asked) };
-    editor.set_helper(Some(Names { asked: RefCell::new(asked.clone()) }));
+    let Ok(mut editor) = Editor::<Names, _>::with_config(config) else { return read_input(requests) };
+    editor.set_helper(Some(Names { requests: RefCell::new(requests.clone()) }));
     loop {
         match editor.readline(PROMPT) {
-            Ok(line) if pass_on(asked, &line) => {}
+            Ok(line) if pass_on(requests, &line) => {}
             Err(ReadlineError::Interrupted) => {}
-            Err(error) if is_no_text(&error) => print("the input was not UTF-8: type it again"),
+            Err(error) if is_invalid_utf8(&error) => print("the input was not UTF-8: type it again"),
             Ok(_) | Err(_) => return,
         }
     }
 }
 
 /// Returns true if a terminal sent invalid UTF-8.
-fn is_no_text(error: &ReadlineError) -> bool {
+fn is_invalid_utf8(error: &ReadlineError) -> bool {
     matches!(error, ReadlineError::Io(error) if error.kind() == std::io::ErrorKind::InvalidData)
 }
 
 /// Waits until the line was evaluated; returns false if the receiver has ended.
-fn pass_on(asked: &Sender<Asked>, line: &str) -> bool {
+fn pass_on(requests: &Sender<Request>, line: &str) -> bool {
     if line.trim().is_empty() {
         return true;
     }
     let (done, wait) = bounded(1);
-    let is_heard = asked.send(Asked::Line(line.to_owned(), done)).is_ok();
+    let is_sent = requests.send(Request::Line(line.to_owned(), done)).is_ok();
     // The sender is dropped after the result is printed.
     let _answered = wait.recv();
-    is_heard
+    is_sent
 }
 
 /// Completes names from the reflection of the world.
 #[derive(Helper, Hinter, Highlighter)]
 struct Names {
-    asked: RefCell<Sender<Asked>>,
+    requests: RefCell<Sender<Request>>,
 }
 
 impl Validator for Names {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        let goes_on = goes_on(context.input());
-        Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+        let is_incomplete = is_incomplete(context.input());
+        Ok(if is_incomplete { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }
 
@@ -241,26 +241,26 @@ impl Completer for Names {
     fn complete(&self, line: &str, at: usize, _context: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
         let (to, lines) = bounded(1);
         let head = &line[..at];
-        if self.asked.borrow().send(Asked::Complete(head.to_owned(), to)).is_err() {
+        if self.requests.borrow().send(Request::Complete(head.to_owned(), to)).is_err() {
             return Ok((at, Vec::new()));
         }
         let lines = lines.recv().unwrap_or_default();
         let start = head.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len();
-        let words = lines.iter().filter_map(|line| line.get(start..)).map(str::to_owned).collect();
-        Ok((start, words))
+        let candidates = lines.iter().filter_map(|line| line.get(start..)).map(str::to_owned).collect();
+        Ok((start, candidates))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{command, goes_on};
+    use super::{command, is_incomplete};
 
     #[test]
-    fn a_text_goes_on_while_something_is_open() {
+    fn input_continues_while_a_construct_is_open() {
         for (text, expected) in
             [("1 + 2", false), ("f(1,", true), ("if (true)\n{", true), ("{ }", false), (":call x f (", false)]
         {
-            assert_eq!(goes_on(text), expected, "{text}");
+            assert_eq!(is_incomplete(text), expected, "{text}");
         }
     }
 

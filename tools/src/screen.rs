@@ -16,7 +16,7 @@ use alcedo_runtime::printable;
 use crate::paint::{Paint, for_terminal};
 
 /// Prints a line to standard error, for commands whose standard output is their result.
-pub(crate) fn say(line: &str) {
+pub(crate) fn print_progress(line: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
@@ -99,9 +99,9 @@ fn wipe(out: &mut impl Write) -> io::Result<()> {
 /// Leaves one column free: a full line would scroll on some terminals.
 fn write_status(out: &mut impl Write, status: &str) -> io::Result<()> {
     let columns = size().map_or(80, |(columns, _)| usize::from(columns));
-    let shown: String = status.chars().take(columns.saturating_sub(1)).collect();
+    let visible: String = status.chars().take(columns.saturating_sub(1)).collect();
     // Resets colors that a line above may have left on.
-    write!(out, "{RESET}{shown}")
+    write!(out, "{RESET}{visible}")
 }
 
 /// A line of the log, printed when it is complete: above the status line of a live screen, else to standard error, so that reports
@@ -136,8 +136,8 @@ impl Drop for LogLine {
 
 /// Sends logs of the host and its plugins to `screen`: filtered by ALCEDO_LOG, by default `level` and above.
 pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
-    let wanted = std::env::var("ALCEDO_LOG").ok().and_then(|wanted| wanted.parse::<Targets>().ok());
-    let filter = wanted.unwrap_or_else(|| level.parse().expect("the filter of levels is valid"));
+    let requested = std::env::var("ALCEDO_LOG").ok().and_then(|requested| requested.parse::<Targets>().ok());
+    let filter = requested.unwrap_or_else(|| level.parse().expect("the filter of levels is valid"));
     let logs = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(color).without_time();
     // A subscriber exists already if a test runs this twice.
     let screen = screen.clone();

@@ -30,8 +30,9 @@ pub(crate) fn files_with_manifest(dir: &Path) -> Vec<PathBuf> {
 pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
     let entries = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let all = entries(dir.to_owned()).chain(entries(dir.join(CLASSES)));
-    let is_text = |path: &PathBuf| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("uc")) && path.is_file();
-    let mut files: Vec<_> = all.filter(is_text).collect();
+    let is_source =
+        |path: &PathBuf| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("uc")) && path.is_file();
+    let mut files: Vec<_> = all.filter(is_source).collect();
     files.sort();
     files
 }
@@ -40,11 +41,11 @@ pub(crate) fn files(dir: &Path) -> Vec<PathBuf> {
 pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for file in files_with_manifest(from) {
-        let place = to.join(file.strip_prefix(from).unwrap_or(&file));
-        if let Some(folder) = place.parent() {
+        let copied = to.join(file.strip_prefix(from).unwrap_or(&file));
+        if let Some(folder) = copied.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::copy(&file, &place)?;
+        fs::copy(&file, &copied)?;
     }
     Ok(())
 }
@@ -56,7 +57,7 @@ mod tests {
     use super::{copy, files, files_with_manifest, is_package, name};
 
     #[test]
-    fn a_folder_of_texts_is_a_package_unless_it_is_a_crate() {
+    fn a_folder_of_sources_is_a_package_unless_it_is_a_crate() {
         let dir = tempfile::tempdir().expect("a folder");
         let tale = dir.path().join("Tale");
         fs::create_dir_all(tale.join("Classes")).expect("made");

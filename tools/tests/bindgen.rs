@@ -69,11 +69,11 @@ static inline int here(void) { return 1; }
 /// Runs the command; `None` without libclang.
 fn bindgen(header: &Path, args: &[&str]) -> Option<Output> {
     let output = Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("bindgen").arg(header).args(args).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("libclang, which reads the header, was not found") {
+    let messages = String::from_utf8_lossy(&output.stderr);
+    if messages.contains("libclang, which reads the header, was not found") {
         // Required in CI, which installs libclang.
-        assert!(std::env::var_os("CI").is_none(), "{said}");
-        eprintln!("skipped: {said}");
+        assert!(std::env::var_os("CI").is_none(), "{messages}");
+        eprintln!("skipped: {messages}");
         return None;
     }
     Some(output)
@@ -206,11 +206,11 @@ fn invalid_headers_are_reported() {
     let header = folder.path().join("wrong.h");
     fs::write(&header, "int f(unknown x);\n").unwrap();
     let Some(output) = bindgen(&header, &[]) else { return };
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("unknown type name 'unknown'"), "{said}");
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && messages.contains("unknown type name 'unknown'"), "{messages}");
     let Some(output) = bindgen(&header, &["--", "-Dunknown=int"]) else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let Some(output) = bindgen(&header, &["--library", "../wrong.so"]) else { return };
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("is not a valid library name"), "{said}");
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(messages.contains("is not a valid library name"), "{messages}");
 }

@@ -9,63 +9,63 @@ use crate::support::{Dev, Scratch, target};
 fn a_session_from_the_first_build_to_the_end() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
-    dev.begins();
+    dev.wait_until_live();
 
     // Uses console commands to query and change the world.
-    dev.wishes(": spawn Game.MagicCube");
-    let born = dev.hears("   Game.MagicCube   #");
-    let born = born.split_whitespace().next().unwrap();
-    dev.wishes(&format!(": call {born} say_hello"));
-    while dev.hears("done") != "done" {}
-    dev.wishes(&format!(": call {born} greeting_count"));
-    while dev.hears("1") != "1" {}
-    dev.wishes(&format!(": call {born} greeting_count 7"));
-    dev.hears("and 1 arguments were given");
-    dev.wishes(&format!(": destroy {born}"));
-    dev.hears("is gone");
-    dev.wishes(&format!(": show {born}"));
-    dev.hears("not found: `objects` lists some");
+    dev.send(": spawn Game.MagicCube");
+    let object = dev.wait_for("   Game.MagicCube   #");
+    let object = object.split_whitespace().next().unwrap();
+    dev.send(&format!(": call {object} say_hello"));
+    while dev.wait_for("done") != "done" {}
+    dev.send(&format!(": call {object} greeting_count"));
+    while dev.wait_for("1") != "1" {}
+    dev.send(&format!(": call {object} greeting_count 7"));
+    dev.wait_for("and 1 arguments were given");
+    dev.send(&format!(": destroy {object}"));
+    dev.wait_for("is gone");
+    dev.send(&format!(": show {object}"));
+    dev.wait_for("not found: `objects` lists some");
 
     scratch.edit("default = 180.0", "default = 240.0");
-    dev.hears("building, because lib.rs changed");
-    assert!(dev.hears("generation 1 → 2").contains("live after "));
-    assert!(dev.hears("stage ").trim_start().starts_with("build "));
-    dev.hears("20 conjugates rebuilt · 0 class constructors rerun");
-    dev.hears("default 180 → 240: 20 followed");
+    dev.wait_for("building, because lib.rs changed");
+    assert!(dev.wait_for("generation 1 → 2").contains("live after "));
+    assert!(dev.wait_for("stage ").trim_start().starts_with("build "));
+    dev.wait_for("20 conjugates rebuilt · 0 class constructors rerun");
+    dev.wait_for("default 180 → 240: 20 followed");
 
     // A compile error is shown once, and the old code continues.
     scratch.edit("default = 240.0", "default = \"fast\"");
-    dev.hears("error");
-    dev.hears("the old code keeps running");
-    dev.wishes("s");
-    assert!(dev.hears("ticks/s").starts_with("generation 2 · "));
+    dev.wait_for("error");
+    dev.wait_for("the old code keeps running");
+    dev.send("s");
+    assert!(dev.wait_for("ticks/s").starts_with("generation 2 · "));
 
     scratch.edit("default = \"fast\"", "default = 300.0");
-    dev.hears("generation 2 → 3");
+    dev.wait_for("generation 2 → 3");
 
-    dev.wishes("b 1");
-    dev.hears("generation 3 → 4");
-    dev.hears("default 300 → 180: 20 followed");
-    dev.hears("this is the code of generation 1");
-    dev.wishes("b 9");
-    dev.hears("no code of generation 9");
+    dev.send("b 1");
+    dev.wait_for("generation 3 → 4");
+    dev.wait_for("default 300 → 180: 20 followed");
+    dev.wait_for("this is the code of generation 1");
+    dev.send("b 9");
+    dev.wait_for("no code of generation 9");
 
-    dev.wishes("p");
-    dev.hears("paused");
+    dev.send("p");
+    dev.wait_for("paused");
     scratch.edit("default = 300.0", "default = 310.0");
-    dev.hears("lib.rs changed (paused");
-    dev.wishes("r");
-    dev.hears("generation 4 → 5");
-    dev.hears("default 180 → 310: 20 followed");
+    dev.wait_for("lib.rs changed (paused");
+    dev.send("r");
+    dev.wait_for("generation 4 → 5");
+    dev.wait_for("default 180 → 310: 20 followed");
     scratch.edit("default = 310.0", "default = 320.0");
-    dev.hears("lib.rs changed (paused");
-    dev.wishes("a");
-    dev.hears("generation 5 → 6");
+    dev.wait_for("lib.rs changed (paused");
+    dev.send("a");
+    dev.wait_for("generation 5 → 6");
 
-    dev.wishes("nonsense");
-    dev.hears("`nonsense` is not a command");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.send("nonsense");
+    dev.wait_for("`nonsense` is not a command");
+    dev.send("q");
+    dev.expect_success();
 
     if cfg!(unix) {
         an_interrupt_ends_it_in_order_even_during_a_build(&scratch);
@@ -87,38 +87,38 @@ fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").args(["glue-derived", "glue-base", "magic-cube"].map(|name| scratch.other(name)));
     let mut dev = Dev::run(command);
-    dev.begins();
+    dev.wait_until_live();
     // The examples log nothing.
     let begun = dev.all_since("\0");
     assert!(!begun.contains("INFO"), "{begun}");
     scratch.edit_in("glue-base", "blueprint_read, default = 100.0", "blueprint_read, default = 120.0");
-    assert!(dev.hears("generation 1 → 2").starts_with("glue_base, glue_derived  generation"));
-    assert_eq!(dev.hears("stays as it is").trim(), "magic_cube of generation 1 stays as it is");
-    assert_eq!(dev.hears("glue_base: ").trim(), "glue_base: its library has changed");
-    assert!(dev.hears("glue_derived: ").contains("glue_base"));
+    assert!(dev.wait_for("generation 1 → 2").starts_with("glue_base, glue_derived  generation"));
+    assert_eq!(dev.wait_for("stays as it is").trim(), "magic_cube of generation 1 stays as it is");
+    assert_eq!(dev.wait_for("glue_base: ").trim(), "glue_base: its library has changed");
+    assert!(dev.wait_for("glue_derived: ").contains("glue_base"));
     scratch.edit("default = 180.0", "default = 240.0");
-    assert!(dev.hears("generation 2 → 3").starts_with("magic_cube  generation"));
-    dev.hears("glue_base of generation 2, glue_derived of generation 2 stays as it is");
+    assert!(dev.wait_for("generation 2 → 3").starts_with("magic_cube  generation"));
+    dev.wait_for("glue_base of generation 2, glue_derived of generation 2 stays as it is");
     // Glue of a module is regenerated when its types have changed.
     let field = "    /// Upper limit of `health`.\n";
     scratch.edit_in("glue-base", field, &format!("    #[uproperty]\n    shine: f64,\n{field}"));
-    let written = dev.hears("glue written again");
+    let written = dev.wait_for("glue written again");
     assert!(written.contains("glue_base.rs") && written.contains("for_host.rs"), "{written}");
-    assert!(dev.hears("generation 3 → 4").starts_with("glue_base, glue_derived  generation"));
-    let told = dev.all_since("glue written again");
-    assert!(told.contains("building, because") && !told.contains("canceled"), "{told}");
-    assert_eq!(dev.hears("glue_derived: ").trim(), "glue_derived: its library has changed");
+    assert!(dev.wait_for("generation 3 → 4").starts_with("glue_base, glue_derived  generation"));
+    let output = dev.all_since("glue written again");
+    assert!(output.contains("building, because") && !output.contains("canceled"), "{output}");
+    assert_eq!(dev.wait_for("glue_derived: ").trim(), "glue_derived: its library has changed");
     let glue = std::fs::read_to_string(scratch.other("glue-derived").join("src/glue_base.rs")).unwrap();
     assert!(glue.contains("shine: f64,"), "{glue}");
     let glue = std::fs::read_to_string(for_host).unwrap();
     assert!(glue.contains("--for-host") && glue.contains("shine"), "{glue}");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.send("q");
+    dev.expect_success();
 }
 
 fn an_interrupt_ends_it_in_order_even_during_a_build(scratch: &Scratch) {
     let mut dev = Dev::start(scratch);
-    dev.hears("building");
+    dev.wait_for("building");
     let kill = Command::new("kill").args(["-INT", &dev.child.id().to_string()]).status().unwrap();
     assert!(kill.success());
     let status = dev.child.wait().unwrap(); // Its input is still open.

@@ -58,7 +58,7 @@ fn doctor(dir: &Path) -> Command {
 }
 
 /// Reported items of this state with their fixes, and the failure of the command.
-fn said(mut command: Command, state: &str) -> (String, bool) {
+fn lines_of_state(mut command: Command, state: &str) -> (String, bool) {
     let output = command.output().unwrap();
     let lines: Vec<Value> = String::from_utf8_lossy(&output.stdout)
         .lines()
@@ -76,7 +76,7 @@ fn indented(copy: &str) -> String {
 }
 
 fn wrong(dir: &TempDir, expected: Expect) {
-    let (text, failed) = said(doctor(dir.path()), "wrong");
+    let (text, failed) = lines_of_state(doctor(dir.path()), "wrong");
     let here = dir.path().display().to_string();
     expected.assert_eq(&text.replace(&here, "HERE"));
     assert_eq!(failed, !text.is_empty(), "the exit code matches");
@@ -87,9 +87,9 @@ fn a_workspace_as_alcedo_new_writes_it_has_nothing_wrong() {
     let dir = tempfile::tempdir().unwrap();
     let mut new = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     assert!(new.args(["new", "workspace", "x"]).current_dir(dir.path()).output().unwrap().status.success());
-    let (text, failed) = said(doctor(&dir.path().join("x")), "wrong");
+    let (text, failed) = lines_of_state(doctor(&dir.path().join("x")), "wrong");
     assert_eq!((text.as_str(), failed), ("", false));
-    let (fine, _) = said(doctor(&dir.path().join("x")), "fine");
+    let (fine, _) = lines_of_state(doctor(&dir.path().join("x")), "fine");
     for line in [
         "plugin `x-patrol`",
         "host `x-host`",
@@ -98,11 +98,11 @@ fn a_workspace_as_alcedo_new_writes_it_has_nothing_wrong() {
     ] {
         assert!(fine.contains(line), "{fine}");
     }
-    let (notes, _) = said(doctor(&dir.path().join("x")), "note");
+    let (notes, _) = lines_of_state(doctor(&dir.path().join("x")), "note");
     assert!(!notes.contains("absolute"), "{notes}");
     let mut new = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     assert!(new.args(["new", "plugin", "y"]).current_dir(dir.path()).output().unwrap().status.success());
-    assert_eq!(said(doctor(&dir.path().join("y")), "wrong"), (String::new(), false));
+    assert_eq!(lines_of_state(doctor(&dir.path().join("y")), "wrong"), (String::new(), false));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn absolute_or_dangling_paths_and_a_missing_command_get_lines_to_copy() {
     );
     let mut command = doctor(dir.path());
     command.env("PATH", "/usr/bin:/bin").env("RUSTC", Path::new(env!("CARGO")).with_file_name("rustc"));
-    let (notes, failed) = said(command, "note");
+    let (notes, failed) = lines_of_state(command, "note");
     let up = "../".repeat(dir.path().canonicalize().unwrap().components().count() - 1);
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
     let checkout = checkout.strip_prefix("/").unwrap().display().to_string();
@@ -125,7 +125,7 @@ fn absolute_or_dangling_paths_and_a_missing_command_get_lines_to_copy() {
     );
     assert!(notes.contains("the package `one` has dependencies by ") && notes.contains(&line), "{notes}");
     assert!(!notes.contains("two = "), "{notes}");
-    let (wrong, _) = said(doctor(dir.path()), "wrong");
+    let (wrong, _) = lines_of_state(doctor(dir.path()), "wrong");
     assert_eq!(
         wrong,
         format!(
@@ -141,7 +141,7 @@ fn absolute_paths_are_found_in_all_sections_of_dependencies() {
         "[dev-dependencies]\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n\
          [build-dependencies]\nalcedo-build = { path = \"ALCEDO/tools/build\" }\n",
     );
-    let (notes, _) = said(doctor(workspace("", &[("one", &one)]).path()), "note");
+    let (notes, _) = lines_of_state(doctor(workspace("", &[("one", &one)]).path()), "note");
     for section in ["[dev-dependencies]\n    alcedo-runtime = ", "[build-dependencies]\n    alcedo-build = "] {
         assert!(notes.contains(section), "{notes}");
     }
@@ -194,7 +194,7 @@ fn a_plugin_that_links_a_plugin_or_host_gets_a_hint() {
             plugin `one` depends on plugin `two`: each has a heap of its own, and one library cannot have two ("the `#[global_allocator]` in this crate conflicts"). Put what both use into a library without `module!`; classes of the other one are used by what `alcedo glue` writes of its library
         "#]],
     );
-    let (notes, _) = said(doctor(workspace("", &[("two", &two)]).path()), "note");
+    let (notes, _) = lines_of_state(doctor(workspace("", &[("two", &two)]).path()), "note");
     assert!(notes.contains("plugin `two` is a library for other crates as well: its tests may link it"), "{notes}");
     let tests = plugin("[dev-dependencies]\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n");
     wrong(
@@ -226,7 +226,7 @@ fn a_plugin_without_a_cdylib_is_reported_unlike_a_glue_crate() {
     let rlib = format!("[lib]\ncrate-type = [\"rlib\"]\n{uses}");
     let dir = workspace("", &[("one", &rlib)]);
     fs::write(dir.path().join("one/src/lib.rs"), "module!(name: \"one\");\n").unwrap();
-    let (text, _) = said(doctor(dir.path()), "wrong");
+    let (text, _) = lines_of_state(doctor(dir.path()), "wrong");
     assert!(text.starts_with("package `one` has a `module!` in lib.rs and makes no `cdylib`"), "{text}");
 }
 
@@ -257,10 +257,10 @@ fn folders_without_plugins_and_missing_hosts_are_named() {
             alcedo new workspace my-game
     "#]],
     );
-    let (text, failed) = said(doctor(Path::new("/nowhere")), "wrong");
+    let (text, failed) = lines_of_state(doctor(Path::new("/nowhere")), "wrong");
     assert!(text.starts_with("/nowhere/Cargo.toml is not there") && failed, "{text}");
     let plugin = plugin("");
-    let (text, _) = said(
+    let (text, _) = lines_of_state(
         doctor(workspace("[workspace.metadata.alcedo]\nhost = \"nobody\"\n", &[("one", &plugin)]).path()),
         "wrong",
     );
@@ -274,7 +274,7 @@ fn missing_tools_are_reported_with_install_commands() {
     let rustc = Path::new(env!("CARGO")).with_file_name("rustc");
     let mut command = doctor(dir.path());
     command.env("PATH", "/nowhere").env("RUSTC", rustc);
-    let (text, failed) = said(command, "wrong");
+    let (text, failed) = lines_of_state(command, "wrong");
     expect![[r#"
         cc cannot be run, and rustc links with it: install a C compiler, or name a linker in .cargo/config.toml
             sudo apt-get install gcc
@@ -284,7 +284,7 @@ fn missing_tools_are_reported_with_install_commands() {
 
     let mut command = doctor(dir.path());
     command.env("TMPDIR", dir.path().join("gone"));
-    let (text, failed) = said(command, "wrong");
+    let (text, failed) = lines_of_state(command, "wrong");
     assert!(text.starts_with("no host can begin here: ") && failed, "{text}");
 
     // Program that pretends to be an older compiler.
@@ -293,7 +293,7 @@ fn missing_tools_are_reported_with_install_commands() {
     fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let mut command = doctor(dir.path());
     command.env("RUSTC", &old);
-    let (text, _) = said(command, "wrong");
+    let (text, _) = lines_of_state(command, "wrong");
     assert!(text.starts_with("rustc 1.60.0 (old): Alcedo needs 1."), "{text}");
 }
 
@@ -310,7 +310,7 @@ fn folders_of_hosts_that_were_killed_are_removed_and_counted() {
     fs::set_permissions(stage.join("lock"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     let mut command = doctor(dir.path());
     command.env("TMPDIR", temporary.path());
-    let (text, failed) = said(command, "note");
+    let (text, failed) = lines_of_state(command, "note");
     assert!(text.contains("1 folders of hosts that were killed"), "{text}");
     assert!(!failed && !stage.exists());
 }

@@ -99,8 +99,8 @@ fn glue_without_arguments_is_written_again_for_the_workspace() {
     let run = |expected: &str| {
         let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
         let output = command.arg("glue").current_dir(scratch.other("glue-derived").join("src")).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && said.contains(expected), "{said}");
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && messages.contains(expected), "{messages}");
         assert_eq!(fs::read_to_string(&glue).unwrap(), current);
     };
     run("glue written again: ");
@@ -113,9 +113,9 @@ fn a_workspace_without_glue_gets_the_command() {
     let run = |expected: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
         let output = command.arg("glue").current_dir(folder.path()).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        expected.iter().for_each(|part| assert!(said.contains(part), "{part} in\n{said}"));
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{messages}");
+        expected.iter().for_each(|part| assert!(messages.contains(part), "{part} in\n{messages}"));
     };
     run(&["`alcedo glue --host HOST -o glue/src/host.rs`", "`alcedo glue target/debug/libPLUGIN.so -o src/plugin.rs`"]);
     fs::create_dir(folder.path().join("src")).unwrap();
@@ -145,8 +145,8 @@ fn the_output_has_docs_and_signatures_of_the_original() {
     let cube = built(&scratch, "magic-cube");
     let refused = alcedo(&["glue", &cube.to_string_lossy()]);
     assert_eq!(refused.status.code(), Some(1));
-    let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("--package Engine=some_crate"), "{said}");
+    let messages = String::from_utf8(refused.stderr).unwrap();
+    assert!(messages.contains("--package Engine=some_crate"), "{messages}");
     expect![[r#"
         // Declarations of the module `magic_cube` 0.1.0 for plugins, written by `alcedo glue`.
         // Run it again after a change of the module. Each load of a plugin compares every type, member and signature here with the module.
@@ -205,8 +205,8 @@ fn engine(more: &[&str]) -> Output {
 #[test]
 fn a_host_reports_its_declarations_with_equal_bytes_each_time() {
     let first = engine(&["--only", "Engine"]);
-    let said = String::from_utf8_lossy(&first.stderr).into_owned();
-    assert!(first.status.success(), "{said}");
+    let messages = String::from_utf8_lossy(&first.stderr).into_owned();
+    assert!(first.status.success(), "{messages}");
     let text = String::from_utf8(first.stdout.clone()).unwrap();
     for part in [
         "// Declarations of the host `alcedo` in package `Engine` for plugins, ",
@@ -218,8 +218,8 @@ fn a_host_reports_its_declarations_with_equal_bytes_each_time() {
     }
     assert_eq!(engine(&["--only", "Engine"]).stdout, first.stdout);
     let none = engine(&["--only", "Motor"]);
-    let said = String::from_utf8_lossy(&none.stderr).into_owned();
-    assert!(!none.status.success() && said.contains("`Motor`") && said.contains("`Engine`"), "{said}");
+    let messages = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(!none.status.success() && messages.contains("`Motor`") && messages.contains("`Engine`"), "{messages}");
 }
 
 /// Covers programs that are not hosts or do not answer.
@@ -235,10 +235,10 @@ fn a_host_without_an_answer_is_an_error_with_a_hint() {
         fs::set_permissions(&host, mode).unwrap();
         let host = host.to_string_lossy();
         let output = alcedo(&["glue", "--host", &host, "--patience", "1"]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(&*host), "{said}");
-        expected.iter().for_each(|part| assert!(said.contains(part), "{script}: {part} in\n{said}"));
+        let messages = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{messages}");
+        assert!(messages.contains(&*host), "{messages}");
+        expected.iter().for_each(|part| assert!(messages.contains(part), "{script}: {part} in\n{messages}"));
         assert!(output.stdout.is_empty(), "{script}");
     };
     check("exit 0", &["without an answer", "exit status: 0", "Builder::build"]);
@@ -251,8 +251,8 @@ fn a_host_without_an_answer_is_an_error_with_a_hint() {
     check(": > \"$ALCEDO_GLUE_REQUEST\"", &["is broken"]);
     check("printf '\\033[2J' >&2", &["\\u{1b}[2J"]);
     let none = alcedo(&["glue", "--host", "no-such-host"]);
-    let said = String::from_utf8(none.stderr).unwrap();
-    assert!(said.contains("no-such-host"), "{said}");
+    let messages = String::from_utf8(none.stderr).unwrap();
+    assert!(messages.contains("no-such-host"), "{messages}");
 }
 
 /// Checks the help for a plugin whose `Cargo.toml` links another plugin for its classes.
@@ -269,9 +269,9 @@ fn a_plugin_that_links_another_gets_a_hint_to_glue() {
     change("lamps-plus", "[dependencies]\n", "[dependencies]\nlamps = { path = \"../lamps\" }\n");
     let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     let output = build.arg("build").arg(scratch.other("lamps-plus")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{said}");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{messages}");
     for words in ["`lamps` is a plugin itself, and one library is one module", "alcedo glue target/debug/liblamps.so"] {
-        assert!(said.contains(words), "{words} in\n{said}");
+        assert!(messages.contains(words), "{words} in\n{messages}");
     }
 }

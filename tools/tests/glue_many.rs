@@ -195,7 +195,7 @@ fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
         objects.call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
     };
     call(b, "listen_to", &[Value::Object(a)]);
-    let (mut sum, mut heard) = (0.0, 0);
+    let (mut sum, mut expected_sum) = (0.0, 0);
     let mut check = |first: u32, second: u32| {
         // 0 + 2 + 4 + 1 + 3: parameters of the functions that return their number.
         assert_eq!(call(a, "all", &[]), Some(Value::U32(10)));
@@ -205,9 +205,9 @@ fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
         call(b, "e2", &[Value::F64(2.0)]);
         sum += 2.0 * f64::from(first) + 0.5;
         assert_eq!(objects.get(b, "sum").unwrap(), Value::F64(sum));
-        heard += 4 + second;
-        let told = runtime.links().broadcast(a, "told", &[Value::F64(4.0)]).unwrap();
-        assert_eq!(told, Some(Value::U32(heard)));
+        expected_sum += 4 + second;
+        let result = runtime.links().broadcast(a, "told", &[Value::F64(4.0)]).unwrap();
+        assert_eq!(result, Some(Value::U32(expected_sum)));
         assert_eq!(call(a, "build", &[]), Some(Value::U32(first)));
     };
     check(1, 1);

@@ -12,7 +12,7 @@ use crate::support::Scratch;
 use alcedo_runtime::{Runtime, crash_guard};
 
 /// Resident library with addresses of the plugin in inverted form, like pointer guards of C libraries.
-const KEEPER: &str = r"
+const LIBRARY: &str = r"
 static unsigned long code, data;
 void keep(void (*function)(int), const char *text) { code = ~(unsigned long)function; data = ~(unsigned long)text; }
 unsigned long kept(void) { return ~code; }
@@ -58,16 +58,16 @@ const RTLD_NOW_GLOBAL: c_int = 0x102;
 /// Flags of an anonymous private mapping at a fixed address.
 const MAP_HERE: c_int = 0x10_0022;
 
-/// Part that the host plays; the other variables are the paths of the plugin's library and of the keeper.
+/// Part that the host plays; the other variables are the paths of the plugin's library and of the C library.
 const PART: &str = "ALCEDO_GONE_PART";
 const PLUGIN_AT: &str = "ALCEDO_GONE_PLUGIN";
-const KEEPER_AT: &str = "ALCEDO_GONE_KEEPER";
+const LIBRARY_AT: &str = "ALCEDO_GONE_KEEPER";
 
-fn keepers<T: Copy>(name: &CStr) -> T {
+fn function_of_library<T: Copy>(name: &CStr) -> T {
     // SAFETY: the name is a C string, and null means all that is global.
     let found = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
     assert!(!found.is_null() && size_of::<T>() == size_of::<*mut c_void>(), "{name:?}");
-    // SAFETY: each caller names a function of `KEEPER` with its type.
+    // SAFETY: each caller names a function of `LIBRARY` with its type.
     unsafe { std::mem::transmute_copy(&found) }
 }
 
@@ -77,8 +77,8 @@ fn load(runtime: &Runtime, plugin: &Path) {
 
 fn unload(runtime: &Runtime) {
     let unload = runtime.unload_master().unwrap_or_else(|error| panic!("{error}"));
-    let gone = unload.ticket.wait(Duration::from_secs(60));
-    assert!(gone.is_ok(), "{gone:?}");
+    let unmapped = unload.ticket.wait(Duration::from_secs(60));
+    assert!(unmapped.is_ok(), "{unmapped:?}");
 }
 
 /// Acts as a host in a separate process, under the guard.
@@ -86,22 +86,22 @@ fn unload(runtime: &Runtime) {
 fn a_child_is_a_host() {
     let Ok(part) = std::env::var(PART) else { return };
     let variable = |name: &str| PathBuf::from(std::env::var_os(name).expect("the test sets it"));
-    let keeper = CString::new(variable(KEEPER_AT).to_str().expect("a plain path")).expect("a plain path");
+    let library = CString::new(variable(LIBRARY_AT).to_str().expect("a plain path")).expect("a plain path");
     // SAFETY: the library has no initialisers.
-    assert!(!unsafe { dlopen(keeper.as_ptr(), RTLD_NOW_GLOBAL) }.is_null());
+    assert!(!unsafe { dlopen(library.as_ptr(), RTLD_NOW_GLOBAL) }.is_null());
     assert!(crash_guard::arm_if_supervised().expect("the guard has a folder"));
     let runtime = Runtime::builder().package("Game").build().unwrap_or_else(|error| panic!("{error}"));
     let plugin = variable(PLUGIN_AT);
-    let kept: extern "C" fn() -> usize = keepers(c"kept");
-    let follow: extern "C" fn(c_int) -> c_int = keepers(c"follow");
-    let look: extern "C" fn() -> c_int = keepers(c"look");
+    let kept: extern "C" fn() -> usize = function_of_library(c"kept");
+    let follow: extern "C" fn(c_int) -> c_int = function_of_library(c"follow");
+    let read: extern "C" fn() -> c_int = function_of_library(c"look");
     load(&runtime, &plugin);
-    assert_eq!((follow(3), look()), (4, c_int::from(b'a')));
+    assert_eq!((follow(3), read()), (4, c_int::from(b'a')));
     unload(&runtime);
     let stale = kept();
     match part.as_str() {
         "follow" => drop(follow(3)),
-        "look" => drop(look()),
+        "look" => drop(read()),
         "again" => {
             for _ in 0..3 {
                 load(&runtime, &plugin);
@@ -112,8 +112,8 @@ fn a_child_is_a_host() {
         "taken" => {
             let page = std::ptr::without_provenance_mut(stale & !0xfff);
             // SAFETY: no mapping exists there; otherwise the call fails.
-            let taken = unsafe { mmap(page, 0x1000, 0, MAP_HERE, -1, 0) };
-            assert_eq!(taken.addr(), page.addr());
+            let mapped = unsafe { mmap(page, 0x1000, 0, MAP_HERE, -1, 0) };
+            assert_eq!(mapped.addr(), page.addr());
             follow(3);
         }
         // A plugin image is mapped, and another was mapped before.
@@ -135,16 +135,16 @@ fn a_child_is_a_host() {
 
 struct Scene {
     plugin: PathBuf,
-    keeper: PathBuf,
+    library: PathBuf,
     _dir: tempfile::TempDir,
 }
 
 fn scene() -> Scene {
     let dir = tempfile::tempdir().unwrap();
-    let (source, keeper) = (dir.path().join("keeper.c"), dir.path().join("libkeeper.so.3"));
-    fs::write(&source, KEEPER).unwrap();
+    let (source, library) = (dir.path().join("keeper.c"), dir.path().join("libkeeper.so.3"));
+    fs::write(&source, LIBRARY).unwrap();
     let mut cc = Command::new("cc");
-    assert!(cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&keeper).arg(&source).status().unwrap().success());
+    assert!(cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).status().unwrap().success());
     let scratch = Scratch::new();
     scratch.save(PLUGIN);
     let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
@@ -153,24 +153,24 @@ fn scene() -> Scene {
     let target = PathBuf::from(build.get_envs().find(|(name, _)| *name == "CARGO_TARGET_DIR").unwrap().1.unwrap());
     let plugin = dir.path().join("libmagic_cube.so");
     fs::copy(target.join("debug/libmagic_cube.so"), &plugin).unwrap();
-    Scene { plugin, keeper, _dir: dir }
+    Scene { plugin, library, _dir: dir }
 }
 
 /// Report of the guard for a host that plays this part.
-fn told(scene: &Scene, part: &str) -> String {
+fn report(scene: &Scene, part: &str) -> String {
     let mut guard = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     guard.arg("guard").arg(std::env::current_exe().unwrap());
     guard.args(["--exact", "gone::a_child_is_a_host", "--nocapture", "--test-threads=1"]);
-    guard.env(PART, part).env(PLUGIN_AT, &scene.plugin).env(KEEPER_AT, &scene.keeper);
+    guard.env(PART, part).env(PLUGIN_AT, &scene.plugin).env(LIBRARY_AT, &scene.library);
     let output = guard.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let crash = told.find("the host crashed: SIGSEGV").unwrap_or_else(|| panic!("{part}: {told}"));
-    told[crash..].to_owned()
+    let report = String::from_utf8_lossy(&output.stderr).into_owned();
+    let crash = report.find("the host crashed: SIGSEGV").unwrap_or_else(|| panic!("{part}: {report}"));
+    report[crash..].to_owned()
 }
 
 /// Returns the line below the signal, and the backtrace.
-fn parts(told: &str) -> (&str, Vec<&str>) {
-    let mut lines = told.lines().skip(1);
+fn parts(report: &str) -> (&str, Vec<&str>) {
+    let mut lines = report.lines().skip(1);
     let first = lines.next().unwrap_or_default();
     (first.trim(), lines.filter(|line| line.trim().starts_with(|c: char| c.is_ascii_digit())).collect())
 }
@@ -179,7 +179,7 @@ fn parts(told: &str) -> (&str, Vec<&str>) {
 fn a_crash_in_unmapped_code_names_it_and_others_name_none() {
     let scene = scene();
 
-    let follow = told(&scene, "follow");
+    let follow = report(&scene, "follow");
     let (line, calls) = parts(&follow);
     let rest = line.strip_prefix("a call into magic_cube, generation 1, unmapped ");
     assert!(rest.is_some_and(|rest| rest.ends_with(" ago, through libkeeper.so.3")), "{follow}");
@@ -187,26 +187,26 @@ fn a_crash_in_unmapped_code_names_it_and_others_name_none() {
     assert!(calls[1].contains("follow   libkeeper.so.3"), "{follow}");
     assert!(calls[2].contains("a_child_is_a_host"), "the caller of the library is known: {follow}");
 
-    let look = told(&scene, "look");
-    let (line, calls) = parts(&look);
-    assert!(line.starts_with("in look   libkeeper.so.3") && calls[0].contains("look   libkeeper.so.3"), "{look}");
-    let at = look.lines().find(|line| line.contains("there was magic_cube, generation 1, unmapped "));
-    assert!(at.is_some_and(|at| at.trim().starts_with("at 0x")), "{look}");
+    let read = report(&scene, "look");
+    let (line, calls) = parts(&read);
+    assert!(line.starts_with("in look   libkeeper.so.3") && calls[0].contains("look   libkeeper.so.3"), "{read}");
+    let at = read.lines().find(|line| line.contains("there was magic_cube, generation 1, unmapped "));
+    assert!(at.is_some_and(|at| at.trim().starts_with("at 0x")), "{read}");
 
     // The system chooses the addresses: one or several.
-    let again = told(&scene, "again");
+    let again = report(&scene, "again");
     let (line, _) = parts(&again);
     assert!(line.starts_with("a call into magic_cube, generation ") && line.contains("unmapped "), "{again}");
     assert!(line.ends_with(" ago, through libkeeper.so.3"), "{again}");
 
     for part in ["taken", "libc", "wild"] {
-        let told = told(&scene, part);
-        assert!(!told.contains("magic_cube") && !told.contains("unmapped"), "{part}: {told}");
+        let report = report(&scene, part);
+        assert!(!report.contains("magic_cube") && !report.contains("unmapped"), "{part}: {report}");
         let function = match part {
             "taken" => "libkeeper.so.3",
             "libc" => "libc.so.6",
             _ => "no code that was mapped",
         };
-        assert!(told.contains(function) && told.contains("a_child_is_a_host"), "{part}: {told}");
+        assert!(report.contains(function) && report.contains("a_child_is_a_host"), "{part}: {report}");
     }
 }

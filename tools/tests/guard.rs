@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::support::{Dev, Scratch};
 
 /// Code of the cube's tick and the expected report.
-const WAYS: [(&str, &str, &str); 4] = [
+const CRASHES: [(&str, &str, &str); 4] = [
     ("std::process::abort();", "SIGABRT", "abort"),
     // SAFETY: none. Source of plugin code that must crash; this test itself does not run it.
     ("let here: *mut u32 = std::ptr::without_provenance_mut(8); unsafe { here.write_volatile(1) };", "SIGSEGV", "0x8"),
@@ -29,44 +29,44 @@ fn down(depth: u64) -> u64 {
 fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
-    dev.begins();
+    dev.wait_until_live();
     let healthy = scratch.source();
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
-    for (way, signal, detail) in WAYS {
+    for (code, signal, detail) in CRASHES {
         // All in one line, so that the reported line is known.
         let healthy_but_unsafe = healthy.replace("#![forbid(unsafe_code)]", "");
-        let crashing = format!("{}{DOWN}", healthy_but_unsafe.replace(tick, &format!("{way} {tick}")));
-        let line = crashing.lines().position(|line| line.contains(way)).unwrap() + 1;
+        let crashing = format!("{}{DOWN}", healthy_but_unsafe.replace(tick, &format!("{code} {tick}")));
+        let line = crashing.lines().position(|line| line.contains(code)).unwrap() + 1;
         scratch.save(&crashing);
-        let crash = dev.hears("the host crashed:");
-        assert!(crash.contains(signal) && crash.contains("thread alcedo"), "{way}: {crash}");
-        let function = if way.contains("down") { "magic_cube::down" } else { "magic_cube::MagicCube::receive_tick" };
-        let culprit = dev.hears("  in ");
-        assert!(culprit.contains(function) && culprit.contains("module magic_cube, generation "), "{way}: {culprit}");
-        if !way.contains("down") {
-            assert!(culprit.ends_with(&format!("magic-cube/src/lib.rs:{line}")), "{way}, line {line}: {culprit}");
+        let crash = dev.wait_for("the host crashed:");
+        assert!(crash.contains(signal) && crash.contains("thread alcedo"), "{code}: {crash}");
+        let function = if code.contains("down") { "magic_cube::down" } else { "magic_cube::MagicCube::receive_tick" };
+        let culprit = dev.wait_for("  in ");
+        assert!(culprit.contains(function) && culprit.contains("module magic_cube, generation "), "{code}: {culprit}");
+        if !code.contains("down") {
+            assert!(culprit.ends_with(&format!("magic-cube/src/lib.rs:{line}")), "{code}, line {line}: {culprit}");
         }
-        let calls = dev.hears("generation 1 is live   the last build that did not crash");
+        let calls = dev.wait_for("generation 1 is live   the last build that did not crash");
         assert!(calls.contains("save to build again"));
-        let told = dev.all_since("the host crashed:");
-        assert!(told.contains(detail), "{way}: {told}");
+        let report = dev.all_since("the host crashed:");
+        assert!(report.contains(detail), "{code}: {report}");
         // The report also contains the host's frames.
-        assert!(way.contains("down") || told.contains("alcedo_runtime::"), "{way}: {told}");
-        let back = dev.hears("the world is back as it was");
-        assert!(back.contains("41 objects"), "{way}: {back}");
+        assert!(code.contains("down") || report.contains("alcedo_runtime::"), "{code}: {report}");
+        let back = dev.wait_for("the world is back as it was");
+        assert!(back.contains("41 objects"), "{code}: {back}");
         // A healthy source is built and becomes live again.
-        scratch.save(&healthy.replace("default = 180.0", &format!("default = {}.0", 200 + way.len())));
-        dev.hears("generation 1 → 2");
-        dev.hears("20 conjugates rebuilt");
+        scratch.save(&healthy.replace("default = 180.0", &format!("default = {}.0", 200 + code.len())));
+        dev.wait_for("generation 1 → 2");
+        dev.wait_for("20 conjugates rebuilt");
     }
     // A process exit with success does not end the session.
     scratch.save(&healthy.replace(tick, &format!("std::process::exit(0); {tick}")));
-    assert!(dev.hears("the host ended:").contains("by itself, with exit code 0"));
-    dev.hears("generation 1 is live   the last build that did not crash");
-    assert!(dev.hears("the world is back as it was").contains("41 objects"));
-    dev.wishes("q");
-    dev.ends_well();
+    assert!(dev.wait_for("the host ended:").contains("by itself, with exit code 0"));
+    dev.wait_for("generation 1 is live   the last build that did not crash");
+    assert!(dev.wait_for("the world is back as it was").contains("41 objects"));
+    dev.send("q");
+    dev.expect_success();
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_host_that_exits_by_itself_keeps_its_exit_code() {
     }
     // A crashed program without a message is reported as well.
     let crashed = guard(&["sh", "-c", "kill -SEGV $$"]);
-    let told = String::from_utf8_lossy(&crashed.stderr).into_owned();
-    assert_eq!(crashed.status.code(), Some(1), "{told}");
-    assert!(told.starts_with("the host crashed: SIGSEGV") && told.contains("the location is unknown"), "{told}");
+    let report = String::from_utf8_lossy(&crashed.stderr).into_owned();
+    assert_eq!(crashed.status.code(), Some(1), "{report}");
+    assert!(report.starts_with("the host crashed: SIGSEGV") && report.contains("the location is unknown"), "{report}");
 }

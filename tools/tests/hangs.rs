@@ -12,86 +12,86 @@ fn endless(source: &str, behind: &str) -> String {
 }
 
 /// Waits for the report of a hang and checks it.
-fn hangs(dev: &mut Dev, thread: &str, function: &str) {
-    let hang = dev.hears("it hangs:");
-    let told = format!("the {thread} has been at {function} of module magic_cube for ");
-    let (_, since) = hang.split_once(&told).unwrap_or_else(|| panic!("`{told}`: {hang}"));
+fn expect_hang(dev: &mut Dev, thread: &str, function: &str) {
+    let hang = dev.wait_for("it hangs:");
+    let report = format!("the {thread} has been at {function} of module magic_cube for ");
+    let (_, since) = hang.split_once(&report).unwrap_or_else(|| panic!("`{report}`: {hang}"));
     let seconds: f64 = since.split(' ').next().unwrap().parse().unwrap();
     assert!(seconds >= 1.0, "{hang}");
 }
 
 /// Requests the status, which must be answered during the hang.
-fn answers(dev: &mut Dev) {
-    dev.wishes("s");
-    assert!(dev.hears("HANGS").contains("generation"), "the status says so");
+fn expect_status(dev: &mut Dev) {
+    dev.send("s");
+    assert!(dev.wait_for("HANGS").contains("generation"), "the status says so");
 }
 
 /// Checks that the world of the former process was restored.
-fn is_back(dev: &mut Dev) {
-    dev.hears("generation 1 is live   the last build that did not crash or hang");
-    let back = dev.hears("the world is back as it was");
+fn expect_restored(dev: &mut Dev) {
+    dev.wait_for("generation 1 is live   the last build that did not crash or hang");
+    let back = dev.wait_for("the world is back as it was");
     assert!(back.contains("41 objects"), "{back}");
 }
 
 /// Checks the value that identifies the world.
-fn keeps_its_value(dev: &mut Dev) {
-    dev.wishes(": get MagicCube_3 rotation_speed");
-    while dev.hears("77") != "77" {}
+fn expect_value(dev: &mut Dev) {
+    dev.send(": get MagicCube_3 rotation_speed");
+    while dev.wait_for("77") != "77" {}
 }
 
 #[test]
 fn a_hang_is_named_and_the_next_save_restores_the_objects() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
-    dev.begins();
+    dev.wait_until_live();
     let healthy = scratch.source();
     let other = |speed: &str| healthy.replace("default = 180.0", &format!("default = {speed}"));
-    dev.wishes(": set MagicCube_3 rotation_speed 77");
-    while dev.hears("77") != "77" {}
+    dev.send(": set MagicCube_3 rotation_speed 77");
+    while dev.wait_for("77") != "77" {}
 
     // Each of these blocks the game thread. The first build was live before, the others never are.
-    let places = [
+    let blocking_code = [
         ("fn receive_tick(&mut self, this: This<Self>, delta: f32) {", "Game.MagicCube:receive_tick"),
         ("fn new(_this: This<Self>) -> Self {", "red constructor of Game.MagicCube"),
         ("fn started(args: &[&str]) {", "main of magic_cube"),
     ];
-    for (number, (behind, function)) in places.into_iter().enumerate() {
+    for (number, (behind, function)) in blocking_code.into_iter().enumerate() {
         scratch.save(&endless(&healthy, behind));
-        hangs(&mut dev, "game thread", function);
-        answers(&mut dev);
+        expect_hang(&mut dev, "game thread", function);
+        expect_status(&mut dev);
         scratch.save(&other(&format!("18{number}.5")));
-        dev.hears("the process that hung was ended");
-        is_back(&mut dev);
-        dev.hears("generation 1 → 2");
-        keeps_its_value(&mut dev);
+        dev.wait_for("the process that hung was ended");
+        expect_restored(&mut dev);
+        dev.wait_for("generation 1 → 2");
+        expect_value(&mut dev);
     }
 
     // A key has the same effect as a save: the last build is known to hang, so the build before it is used.
-    scratch.save(&endless(&healthy, places[0].0));
-    hangs(&mut dev, "game thread", places[0].1);
-    dev.wishes("k");
-    dev.hears("the process that hung was ended");
-    is_back(&mut dev);
-    keeps_its_value(&mut dev);
+    scratch.save(&endless(&healthy, blocking_code[0].0));
+    expect_hang(&mut dev, "game thread", blocking_code[0].1);
+    dev.send("k");
+    dev.wait_for("the process that hung was ended");
+    expect_restored(&mut dev);
+    expect_value(&mut dev);
 
     // Destructors of these plugin parts never return, which blocks only the finalizer thread.
     scratch.save(&endless(&healthy, "fn drop(&mut self) {"));
-    dev.hears("generation 1 → 2");
+    dev.wait_for("generation 1 → 2");
     scratch.save(&other("190.5"));
-    dev.hears("generation 2 → 3");
-    hangs(&mut dev, "finalizer thread", "Drop of Game.MagicCube");
-    dev.hears("press k to restart");
-    keeps_its_value(&mut dev);
+    dev.wait_for("generation 2 → 3");
+    expect_hang(&mut dev, "finalizer thread", "Drop of Game.MagicCube");
+    dev.wait_for("press k to restart");
+    expect_value(&mut dev);
     scratch.save(&other("191.5"));
-    dev.hears("generation 3 → 4");
-    keeps_its_value(&mut dev);
+    dev.wait_for("generation 3 → 4");
+    expect_value(&mut dev);
     // A manual restart blames no build, so the current build is used.
-    dev.wishes("k");
-    dev.hears("the world's process was ended");
-    is_back(&mut dev);
-    keeps_its_value(&mut dev);
-    dev.wishes(": get Default__MagicCube rotation_speed");
-    dev.hears("191.5");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.send("k");
+    dev.wait_for("the world's process was ended");
+    expect_restored(&mut dev);
+    expect_value(&mut dev);
+    dev.send(": get Default__MagicCube rotation_speed");
+    dev.wait_for("191.5");
+    dev.send("q");
+    dev.expect_success();
 }

@@ -115,9 +115,9 @@ fn files_other_than_plugin_libraries_are_rejected_with_the_reason() {
         (Path::new(env!("CARGO_BIN_EXE_alcedo")), "not a shared library"),
     ] {
         let output = inspect(path, false);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.starts_with("alcedo: ") && said.contains(reason), "{said}");
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{messages}");
+        assert!(messages.starts_with("alcedo: ") && messages.contains(reason), "{messages}");
         assert!(output.stdout.is_empty());
     }
 }

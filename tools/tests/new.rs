@@ -129,16 +129,16 @@ fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").current_dir(folder.dir.path().join("live")).env("CARGO_TARGET_DIR", target());
     let mut dev = Dev::run(command);
-    dev.hears("generation 1 is live");
-    dev.hears("LivePatrolRobot_1 is at ");
+    dev.wait_for("generation 1 is live");
+    dev.wait_for("LivePatrolRobot_1 is at ");
     let path = folder.dir.path().join("live/plugins/live-patrol/src/lib.rs");
     let source = fs::read_to_string(&path).unwrap();
     // The robot turns already at the start, from any position.
     fs::write(&path, source.replace("const TRACK: f64 = 10.0;", "const TRACK: f64 = -1000.0;")).unwrap();
-    dev.hears("generation 1 → 2");
-    dev.hears("LivePatrolRobot_1 is at -");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.wait_for("generation 1 → 2");
+    dev.wait_for("LivePatrolRobot_1 is at -");
+    dev.send("q");
+    dev.expect_success();
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_new_host_passes_its_own_tests_and_takes_a_first_plugin() {
         host.arg("first.so").current_dir(folder.dir.path().join("server"));
         host
     });
-    let _line = host.hears("FirstRobot_1");
+    let _line = host.wait_for("FirstRobot_1");
 }
 
 #[test]

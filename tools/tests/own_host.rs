@@ -136,8 +136,8 @@ impl Own {
             .args(["glue", "--host", "rig", "-o", "gadgets/src/rig.rs"])
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && said.contains("building the host, package `rig`"), "{said}");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && messages.contains("building the host, package `rig`"), "{messages}");
         own
     }
 
@@ -199,71 +199,71 @@ impl Drop for Own {
 fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     let own = Own::new();
     let mut dev = own.dev(&["--host-arg", "rig"]);
-    dev.hears("building the host, package `rig`");
-    dev.hears("good morning, rig");
-    dev.hears("generation 1 is live");
-    dev.wishes(": objects Game.Wheel");
-    let wheel = dev.hears("Game.Wheel   #");
+    dev.wait_for("building the host, package `rig`");
+    dev.wait_for("good morning, rig");
+    dev.wait_for("generation 1 is live");
+    dev.send(": objects Game.Wheel");
+    let wheel = dev.wait_for("Game.Wheel   #");
     let wheel = wheel.split_whitespace().next().unwrap();
     // The wheel no longer turns from here on, so that its state can be recognized.
-    let is_as_it_was = |dev: &mut Dev| {
-        dev.wishes(&format!(": get {wheel} turned"));
-        while dev.hears("1000000") != "1000000" {}
+    let expect_unchanged = |dev: &mut Dev| {
+        dev.send(&format!(": get {wheel} turned"));
+        while dev.wait_for("1000000") != "1000000" {}
     };
-    dev.wishes(&format!(": set {wheel} step 0"));
-    dev.wishes(&format!(": set {wheel} turned 1000000"));
-    is_as_it_was(&mut dev);
+    dev.send(&format!(": set {wheel} step 0"));
+    dev.send(&format!(": set {wheel} turned 1000000"));
+    expect_unchanged(&mut dev);
 
     own.save("this.set_turned(this.turned() + 2 * this.step());");
-    dev.hears("generation 1 → 2");
-    is_as_it_was(&mut dev);
+    dev.wait_for("generation 1 → 2");
+    expect_unchanged(&mut dev);
 
     own.save("std::process::abort();");
-    assert!(dev.hears("the host crashed:").contains("SIGABRT"));
-    assert!(dev.hears("  in ").contains("gadgets::Wheel::turn   module gadgets, generation 3"));
-    dev.hears("good morning, rig");
-    dev.hears("generation 1 is live   the last build that did not crash or hang");
-    assert!(dev.hears("the world is back as it was").contains(": 1 objects"));
-    is_as_it_was(&mut dev);
+    assert!(dev.wait_for("the host crashed:").contains("SIGABRT"));
+    assert!(dev.wait_for("  in ").contains("gadgets::Wheel::turn   module gadgets, generation 3"));
+    dev.wait_for("good morning, rig");
+    dev.wait_for("generation 1 is live   the last build that did not crash or hang");
+    assert!(dev.wait_for("the world is back as it was").contains(": 1 objects"));
+    expect_unchanged(&mut dev);
 
     own.save("loop {}");
-    assert!(dev.hears("it hangs:").contains("Game.Wheel:turn of module gadgets for "));
+    assert!(dev.wait_for("it hangs:").contains("Game.Wheel:turn of module gadgets for "));
     own.save(TURN);
-    dev.hears("the process that hung was ended");
-    dev.hears("the world is back as it was");
-    dev.hears("generation 1 → 2");
-    is_as_it_was(&mut dev);
+    dev.wait_for("the process that hung was ended");
+    dev.wait_for("the world is back as it was");
+    dev.wait_for("generation 1 → 2");
+    expect_unchanged(&mut dev);
 
     // A restart by hand saves the world first.
     let turned = |dev: &mut Dev, value: &str| {
-        dev.wishes(&format!(": set {wheel} turned {value}"));
-        while dev.hears(value) != value {}
+        dev.send(&format!(": set {wheel} turned {value}"));
+        while dev.wait_for(value) != value {}
     };
     turned(&mut dev, "1000002");
-    dev.wishes("k");
-    dev.hears("the world is back as it was");
-    dev.wishes(&format!(": get {wheel} turned"));
-    while dev.hears("100000") != "1000002" {}
+    dev.send("k");
+    dev.wait_for("the world is back as it was");
+    dev.send(&format!(": get {wheel} turned"));
+    while dev.wait_for("100000") != "1000002" {}
     turned(&mut dev, "1000000");
 
     own.save_host("&[])", "&[]).event(\"rest\", &[])");
-    dev.hears("the host changed (main.rs)");
-    dev.wishes("k");
-    dev.hears("glue written again, rig.rs");
-    dev.hears("good morning, rig");
-    dev.hears("generation 1 is live");
-    dev.hears("the world is back as it was");
-    is_as_it_was(&mut dev);
+    dev.wait_for("the host changed (main.rs)");
+    dev.send("k");
+    dev.wait_for("glue written again, rig.rs");
+    dev.wait_for("good morning, rig");
+    dev.wait_for("generation 1 is live");
+    dev.wait_for("the world is back as it was");
+    expect_unchanged(&mut dev);
     let glue = fs::read_to_string(own.dir.path().join("gadgets/src/rig.rs")).unwrap();
     assert!(glue.contains("fn rest(&self);"), "{glue}");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.send("q");
+    dev.expect_success();
 
     // In the process of the tool only the sample engine is available.
     let mut dev = own.dev(&["--no-guard"]);
-    dev.hears("the host of these plugins is left out");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.wait_for("the host of these plugins is left out");
+    dev.send("q");
+    dev.expect_success();
 
     // Without a path `repl` runs the host of the manifest in the working folder.
     assert!(own.repl(&[], ":help\n").contains("good morning"));
@@ -272,27 +272,27 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     let manifest = fs::read_to_string(own.manifest()).unwrap();
     fs::write(own.manifest(), manifest.replace("host = \"../rig\"", "")).unwrap();
     let mut dev = own.dev(&[]);
-    assert!(dev.hears("not loaded:").contains("Rig.Gadget"));
-    assert!(dev.hears("--host").contains("the sample engine's"));
-    dev.wishes("q");
-    dev.ends_well();
+    assert!(dev.wait_for("not loaded:").contains("Rig.Gadget"));
+    assert!(dev.wait_for("--host").contains("the sample engine's"));
+    dev.send("q");
+    dev.expect_success();
 
     // A program that always ends is not restarted permanently.
     let mut dev = own.dev(&["--host", "/bin/false"]);
-    dev.hears("the host ended: by itself, with exit code 1");
-    dev.hears("needs the line `.development()`");
+    dev.wait_for("the host ended: by itself, with exit code 1");
+    dev.wait_for("needs the line `.development()`");
     assert_eq!(dev.child.wait().unwrap().code(), Some(1));
 
     // Selects the host by name, from the workspace of the plugin.
     let mut dev = own.dev(&["--host", "rig", "--restart-host"]);
-    dev.hears("generation 1 is live");
+    dev.wait_for("generation 1 is live");
     own.save_host("good morning", "good evening");
-    dev.hears("good evening");
-    dev.hears("generation 1 is live");
-    dev.hears("the world is back as it was");
-    dev.wishes("q");
-    dev.hears("good night");
-    dev.ends_well();
+    dev.wait_for("good evening");
+    dev.wait_for("generation 1 is live");
+    dev.wait_for("the world is back as it was");
+    dev.send("q");
+    dev.wait_for("good night");
+    dev.expect_success();
 
     // `repl` prints the output of the host until its end.
     let printed = own.repl(&["gadgets", "--host", "rig"], ":objects Wheel\n");

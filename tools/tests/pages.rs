@@ -131,10 +131,10 @@ fn each_example_has_a_short_page_that_names_its_test() {
         let tests = tests.split('`').skip(1).step_by(2).filter(|span| span.ends_with(".rs"));
         let with_example = tests.filter(|test| page(test).contains(&format!("\"{name}\""))).count();
         assert!(with_example > 0, "no test that {name} names has it");
-        for place in
+        for path in
             commands(&text).iter().flat_map(|line| line.split(' ')).filter(|word| word.starts_with("example-plugins/"))
         {
-            assert!(place.contains("/target/") || root.join(place).exists(), "{name}: {place}");
+            assert!(path.contains("/target/") || root.join(path).exists(), "{name}: {path}");
         }
     }
     assert!(names.len() > 8, "{names:?}");
@@ -356,7 +356,7 @@ impl Checkout {
         let mut command = self.shell(dir, line);
         command.process_group(0);
         let mut running = Dev::run(command);
-        running.hears(text);
+        running.wait_for(text);
         let group = format!("-{}", running.child.id());
         assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
     }
@@ -365,9 +365,9 @@ impl Checkout {
     fn run(&self, dir: &str, line: &str) {
         if line.contains("alcedo dev") || line.contains("alcedo -- dev") {
             let mut dev = Dev::run(self.shell(dir, line));
-            dev.hears("generation 1 is live");
-            dev.wishes("q");
-            return dev.ends_well();
+            dev.wait_for("generation 1 is live");
+            dev.send("q");
+            return dev.expect_success();
         }
         let output = self.shell(dir, line).stdin(Stdio::null()).output().unwrap();
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

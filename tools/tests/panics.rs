@@ -32,24 +32,24 @@ fn panicking(source: &str, behind: &str, line: &str) -> String {
 }
 
 /// Waits for the report of the panic at `BOTTOM`, requests the backtrace, checks the author's frames, and returns the whole backtrace.
-fn shows_the_calls(dev: &mut Dev, source: &str, generation: u64, functions: &[&str]) -> String {
+fn expect_backtrace(dev: &mut Dev, source: &str, generation: u64, functions: &[&str]) -> String {
     let line = |text: &str| source.lines().position(|line| line.contains(text)).unwrap() + 1;
-    let told = dev.hears("t shows its calls");
-    assert!(told.contains(&format!("panicked at magic-cube/src/lib.rs:{}:", line(BOTTOM))), "{told}");
-    dev.wishes("t");
-    dev.hears(", thread ");
-    dev.hears("  your code:");
+    let report = dev.wait_for("t shows its calls");
+    assert!(report.contains(&format!("panicked at magic-cube/src/lib.rs:{}:", line(BOTTOM))), "{report}");
+    dev.send("t");
+    dev.wait_for(", thread ");
+    dev.wait_for("  your code:");
     let own = [("magic_cube::second_down", line(BOTTOM)), ("magic_cube::first_down", line(CALL))];
     for (function, line) in own {
-        let call = dev.hears(" ");
+        let call = dev.wait_for(" ");
         let module = format!("{function}   module magic_cube, generation {generation}   ");
         assert!(call.contains(&module) && call.ends_with(&format!("magic-cube/src/lib.rs:{line}")), "{module}: {call}");
     }
     for function in functions {
-        let call = dev.hears(" ");
+        let call = dev.wait_for(" ");
         assert!(call.contains(function), "{function}: {call}");
     }
-    assert_eq!(dev.hears(" "), "  the rest:");
+    assert_eq!(dev.wait_for(" "), "  the rest:");
     dev.all_since(", thread ")
 }
 
@@ -71,43 +71,43 @@ fn mapped(dev: &Dev) -> BTreeSet<String> {
 fn backtraces_of_panics_are_shown_in_every_generation_without_keeping_images() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
-    dev.begins();
-    dev.wishes("t");
-    dev.hears("no plugin code has panicked");
+    dev.wait_until_live();
+    dev.send("t");
+    dev.wait_for("no plugin code has panicked");
     let healthy = scratch.source();
     let hello = "fn say_hello_implementation(&mut self, this: This<Self>) {";
     let implementation = "magic_cube::MagicCube::say_hello_implementation";
 
     let second = panicking(&healthy, hello, "first_down(0);");
     scratch.save(&second);
-    dev.hears("generation 1 → 2");
+    dev.wait_for("generation 1 → 2");
     let of_second = mapped(&dev);
     assert_eq!(of_second.len(), 1, "{of_second:?}");
-    dev.wishes(": call MagicCube_3 say_hello");
-    shows_the_calls(&mut dev, &second, 2, &[implementation]);
+    dev.send(": call MagicCube_3 say_hello");
+    expect_backtrace(&mut dev, &second, 2, &[implementation]);
     // The backtrace omits the frames of the recorder and contains the host's frames down to the plugin.
-    dev.hears("alcedo_runtime::bridge::calls::");
-    let told = dev.all_since(", thread ");
-    assert!(!told.contains("alcedo_sys::panics") && !told.contains("trap::hook"), "{told}");
+    dev.wait_for("alcedo_runtime::bridge::calls::");
+    let report = dev.all_since(", thread ");
+    assert!(!report.contains("alcedo_sys::panics") && !report.contains("panic_guard::hook"), "{report}");
 
     // Changes the line numbers in another image, after which the panicked image is unmapped.
     let third = panicking(&format!("\n\n\n{healthy}"), hello, "first_down(0);");
     scratch.save(&third);
-    dev.hears("generation 2 → 3");
+    dev.wait_for("generation 2 → 3");
     let end = Instant::now() + Duration::from_secs(60);
     while !mapped(&dev).is_disjoint(&of_second) {
         assert!(Instant::now() < end, "the image that panicked stays: {:?}", mapped(&dev));
         thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(mapped(&dev).len(), 1);
-    dev.wishes(": call MagicCube_3 say_hello");
-    shows_the_calls(&mut dev, &third, 3, &[implementation]);
+    dev.send(": call MagicCube_3 say_hello");
+    expect_backtrace(&mut dev, &third, 3, &[implementation]);
 
     // Panics in code that never becomes live; its image is unmapped with the panic.
     let fourth = panicking(&healthy, "fn new(_this: This<Self>) -> Self {", "first_down(0);");
     let before = mapped(&dev);
     scratch.save(&fourth);
-    shows_the_calls(&mut dev, &fourth, 4, &["magic_cube::MagicCube::new"]);
+    expect_backtrace(&mut dev, &fourth, 4, &["magic_cube::MagicCube::new"]);
     let end = Instant::now() + Duration::from_secs(60);
     while mapped(&dev) != before {
         assert!(Instant::now() < end, "the image that was rolled back stays: {:?}", mapped(&dev));
@@ -119,22 +119,22 @@ fn backtraces_of_panics_are_shown_in_every_generation_without_keeping_images() {
     let caught = &format!("let _ = {worker}.map(|worker| worker.join());");
     let fifth = panicking(&healthy, hello, caught);
     scratch.save(&fifth);
-    dev.hears(" → ");
-    dev.wishes(": call MagicCube_3 say_hello");
-    let told = shows_the_calls(&mut dev, &fifth, 5, &["say_hello_implementation::{{closure}}"]);
-    assert!(told.contains(", thread worker\n"), "{told}");
+    dev.wait_for(" → ");
+    dev.send(": call MagicCube_3 say_hello");
+    let report = expect_backtrace(&mut dev, &fifth, 5, &["say_hello_implementation::{{closure}}"]);
+    assert!(report.contains(", thread worker\n"), "{report}");
 
     // A panic in every tick of every cube is reported once.
     let sixth = panicking(&healthy, "let delta = f64::from(delta);", "first_down(0);");
     scratch.save(&sixth);
-    shows_the_calls(&mut dev, &sixth, 6, &["magic_cube::MagicCube::receive_tick"]);
+    expect_backtrace(&mut dev, &sixth, 6, &["magic_cube::MagicCube::receive_tick"]);
     thread::sleep(Duration::from_millis(2500));
-    dev.wishes("p");
-    dev.hears("paused");
-    let told = dev.all_since("t shows its calls");
-    assert!(told.contains("your code:"), "the panic was reported once, before its backtrace: {told}");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.send("p");
+    dev.wait_for("paused");
+    let report = dev.all_since("t shows its calls");
+    assert!(report.contains("your code:"), "the panic was reported once, before its backtrace: {report}");
+    dev.send("q");
+    dev.expect_success();
 }
 
 #[test]
@@ -150,22 +150,22 @@ fn a_guard_prints_backtraces_of_panics_while_its_host_continues() {
         command.args(["-c", "exec \"$0\" \"$@\" 2>&1", alcedo, "guard", alcedo, "dev", "--no-guard"]);
         command.arg(scratch.plugin()).args(["--objects", "3"]).env("ALCEDO_BACKTRACE", backtrace);
         let mut dev = Dev::run(command);
-        dev.begins();
-        dev.wishes(": call MagicCube_1 say_hello");
-        dev.hears("at the bottom");
+        dev.wait_until_live();
+        dev.send(": call MagicCube_1 say_hello");
+        dev.wait_for("at the bottom");
         dev
     };
     let mut dev = run("1");
-    dev.hears("panicked at magic-cube/src/lib.rs:");
-    dev.hears("  your code:");
-    assert!(dev.hears(" ").contains("magic_cube::second_down   module magic_cube, generation 1"));
-    dev.wishes(": get MagicCube_1 rotation_speed");
-    dev.hears("18");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.wait_for("panicked at magic-cube/src/lib.rs:");
+    dev.wait_for("  your code:");
+    assert!(dev.wait_for(" ").contains("magic_cube::second_down   module magic_cube, generation 1"));
+    dev.send(": get MagicCube_1 rotation_speed");
+    dev.wait_for("18");
+    dev.send("q");
+    dev.expect_success();
     let mut dev = run("0");
-    dev.wishes("q");
-    dev.hears("game module ended");
+    dev.send("q");
+    dev.wait_for("game module ended");
     assert!(!dev.all_since("generation 1 is live").contains("your code:"));
-    dev.ends_well();
+    dev.expect_success();
 }

@@ -56,26 +56,26 @@ fn check_prints_errors_with_locations_and_exits_with_one() {
     let package = Package::new(HERO);
     assert_eq!(alcedo(&["check"], &package), (true, "Tale checked, 1 file: no errors\n".to_owned()));
     package.save(&HERO.replace("Health -= Amount;", "Healht -= Amount;"));
-    let (ended_well, said) = alcedo(&["check"], &package);
-    assert!(!ended_well && said.contains("error") && said.contains("Tale/Hero.uc:7:5"), "{said}");
+    let (succeeded, output) = alcedo(&["check"], &package);
+    assert!(!succeeded && output.contains("error") && output.contains("Tale/Hero.uc:7:5"), "{output}");
     assert!(
-        said.contains("Healht -= Amount;") && said.contains("^^^^^^") && said.contains("1 package has errors"),
-        "{said}"
+        output.contains("Healht -= Amount;") && output.contains("^^^^^^") && output.contains("1 package has errors"),
+        "{output}"
     );
     package.save("class Hero extends Actor;\nfunction (");
-    let (ended_well, said) = alcedo(&["check"], &package);
-    assert!(!ended_well && said.contains("Tale/Hero.uc:2"), "{said}");
+    let (succeeded, output) = alcedo(&["check"], &package);
+    assert!(!succeeded && output.contains("Tale/Hero.uc:2"), "{output}");
 }
 
 #[test]
 fn inspect_shows_what_a_package_declares() {
     let package = Package::new(HERO);
-    let (ended_well, said) = alcedo(&["inspect"], &package);
-    assert!(ended_well && said.contains("class /Script/Tale.Hero : /Script/Engine.Actor"), "{said}");
-    assert!(said.contains("  Health: i32") && said.contains("  fn Hurt(Amount: i32) -> i32"), "{said}");
-    let (ended_well, said) = alcedo(&["inspect", "--json"], &package);
-    let json: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
-    assert!(ended_well && json["name"] == "Tale" && json["files"] == 1, "{said}");
+    let (succeeded, output) = alcedo(&["inspect"], &package);
+    assert!(succeeded && output.contains("class /Script/Tale.Hero : /Script/Engine.Actor"), "{output}");
+    assert!(output.contains("  Health: i32") && output.contains("  fn Hurt(Amount: i32) -> i32"), "{output}");
+    let (succeeded, output) = alcedo(&["inspect", "--json"], &package);
+    let json: serde_json::Value = serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}"));
+    assert!(succeeded && json["name"] == "Tale" && json["files"] == 1, "{output}");
     assert_eq!(json["declared"]["classes"][0]["path"], "/Script/Tale.Hero");
 }
 
@@ -87,17 +87,17 @@ fn repl_evaluates_lines_in_a_world_with_objects_of_the_package() {
     let mut child = command.spawn().unwrap();
     let lines = b"1 + 2\nHero'Hero_1'.Hurt(30)\nHero'Hero_1'.Health = 5;\nHero'Hero_1'.Health\nHero'Hero_1'.Hurt(\n2\n)\nnonsense)\n\xff\n:classes\n";
     child.stdin.take().unwrap().write_all(lines).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}");
-    let answers: Vec<_> = said.lines().collect();
-    assert_eq!(answers[..5], ["3", "70", "done", "5", "3"], "{said}");
-    assert!(said.contains("error") && said.contains("1 | nonsense)"), "{said}");
+    let ended = child.wait_with_output().unwrap();
+    let output = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(ended.status.success(), "{output}");
+    let answers: Vec<_> = output.lines().collect();
+    assert_eq!(answers[..5], ["3", "70", "done", "5", "3"], "{output}");
+    assert!(output.contains("error") && output.contains("1 | nonsense)"), "{output}");
     assert!(
-        said.contains("1 | \u{fffd}"),
-        "a byte that is not UTF-8 is an error, and does not end the session: {said}"
+        output.contains("1 | \u{fffd}"),
+        "a byte that is not UTF-8 is an error, and does not end the session: {output}"
     );
-    assert_eq!(answers.last(), Some(&"Tale.Hero"), "{said}");
+    assert_eq!(answers.last(), Some(&"Tale.Hero"), "{output}");
 }
 
 #[test]
@@ -133,17 +133,17 @@ fn dev_reloads_a_saved_package_and_keeps_the_old_one_on_errors() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").arg(&package.folder).args(["--objects", "3"]);
     let mut dev = Dev::run(command);
-    dev.hears("generation 1");
-    dev.hears("3 objects of Tale.Hero");
+    dev.wait_for("generation 1");
+    dev.wait_for("3 objects of Tale.Hero");
     package.save(&HERO.replace("Health=100", "Health=150"));
-    assert!(dev.hears("generation 1 → 2").starts_with("Tale  generation"));
-    dev.hears("default 100 → 150: 3 followed");
+    assert!(dev.wait_for("generation 1 → 2").starts_with("Tale  generation"));
+    dev.wait_for("default 100 → 150: 3 followed");
     package.save(&HERO.replace("Health -= Amount;", "Healht -= Amount;"));
-    dev.hears("Tale/Hero.uc:7:5");
-    dev.wishes(": eval Hero'Hero_1'.Hurt(50)");
-    while dev.hears("100") != "100" {}
-    dev.wishes("q");
-    dev.ends_well();
+    dev.wait_for("Tale/Hero.uc:7:5");
+    dev.send(": eval Hero'Hero_1'.Hurt(50)");
+    while dev.wait_for("100") != "100" {}
+    dev.send("q");
+    dev.expect_success();
 }
 
 /// Compares the example plugin's glue of a script package with the generated one. `UPDATE_EXPECT=1` writes it.

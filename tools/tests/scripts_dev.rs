@@ -31,9 +31,9 @@ impl Tale {
 
     /// Replaces a file like an editor that never leaves a partial file.
     fn replace(&self, file: &str, text: &str) {
-        let beside = self.folder.join(format!(".{file}.tmp"));
-        fs::write(&beside, text).unwrap();
-        fs::rename(beside, self.folder.join(file)).unwrap();
+        let temporary = self.folder.join(format!(".{file}.tmp"));
+        fs::write(&temporary, text).unwrap();
+        fs::rename(temporary, self.folder.join(file)).unwrap();
     }
 
     /// Starts `alcedo dev` with the parent of the package's folder.
@@ -41,8 +41,8 @@ impl Tale {
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("dev").arg(self.folder.parent().unwrap()).args(["--objects", "1"]);
         let mut dev = Dev::run(command);
-        dev.hears("generation 1 is live");
-        dev.hears("1 object of Tale.Hero");
+        dev.wait_for("generation 1 is live");
+        dev.wait_for("1 object of Tale.Hero");
         dev
     }
 }
@@ -54,8 +54,8 @@ fn hero(number: i32) -> String {
 
 /// Evaluates in the world and waits for the result.
 fn eval(dev: &mut Dev, text: &str, expected: &str) {
-    dev.wishes(&format!(": eval {text}"));
-    while dev.hears("") != expected {}
+    dev.send(&format!(": eval {text}"));
+    while dev.wait_for("") != expected {}
 }
 
 #[test]
@@ -64,20 +64,20 @@ fn every_way_of_saving_a_file_makes_it_live() {
     let mut dev = tale.dev();
     let begun = Instant::now();
     tale.save("Hero.uc", &hero(2));
-    dev.hears("generation 1 → 2");
+    dev.wait_for("generation 1 → 2");
     eval(&mut dev, "Hero'Hero_1'.Number()", "2");
     tale.replace("Hero.uc", &hero(3));
-    dev.hears("generation 2 → 3");
+    dev.wait_for("generation 2 → 3");
     eval(&mut dev, "Hero'Hero_1'.Number()", "3");
     // Backup files next to a source are not part of the package.
     tale.save("Hero.uc~", "nonsense");
     tale.save(".Hero.uc.swp", "nonsense");
     tale.save("Hero.uc", &hero(4));
-    dev.hears("generation 3 → 4");
+    dev.wait_for("generation 3 → 4");
     eval(&mut dev, "Hero'Hero_1'.Number()", "4");
     assert!(begun.elapsed() < 3 * PROMPT, "{:?}", begun.elapsed());
-    dev.wishes("q");
-    dev.ends_well();
+    dev.send("q");
+    dev.expect_success();
 }
 
 #[test]
@@ -87,25 +87,25 @@ fn a_partial_or_broken_file_keeps_the_old_class_and_is_reported() {
     // Partial file, as an editor may have written it so far.
     let whole = hero(2);
     tale.save("Hero.uc", &whole[..whole.len() / 2]);
-    dev.hears("Tale/Hero.uc:");
+    dev.wait_for("Tale/Hero.uc:");
     eval(&mut dev, "Hero'Hero_1'.Number()", "1");
     tale.save("Hero.uc", &whole);
-    dev.hears("generation 1 → 2");
+    dev.wait_for("generation 1 → 2");
     eval(&mut dev, "Hero'Hero_1'.Number()", "2");
     tale.save("Hero.uc", &hero(3).replace("return 3;", "return Nmuber;"));
-    dev.hears("error");
-    dev.hears("--> Tale/Hero.uc:5:12");
-    dev.hears("return Nmuber;");
-    dev.hears("^^^^^^");
+    dev.wait_for("error");
+    dev.wait_for("--> Tale/Hero.uc:5:12");
+    dev.wait_for("return Nmuber;");
+    dev.wait_for("^^^^^^");
     eval(&mut dev, "Hero'Hero_1'.Number()", "2");
     tale.save("package.toml", "version = \"one\"\n");
     tale.save("Hero.uc", &hero(4));
-    dev.hears("Tale/package.toml:1: ");
+    dev.wait_for("Tale/package.toml:1: ");
     tale.save("package.toml", "version = \"1.0.0\"\n");
-    dev.hears("generation 2 → ");
+    dev.wait_for("generation 2 → ");
     eval(&mut dev, "Hero'Hero_1'.Number()", "4");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.send("q");
+    dev.expect_success();
 }
 
 #[test]
@@ -116,30 +116,30 @@ fn files_that_come_and_go_are_classes_that_come_and_go() {
         "Elder.uc",
         "class Elder extends Hero;\n\nfunction int Number()\n{\n    return super.Number() + 10;\n}\n",
     );
-    dev.hears("1 object of Tale.Elder");
+    dev.wait_for("1 object of Tale.Elder");
     eval(&mut dev, "Elder'Elder_1'.Number()", "11");
     fs::remove_file(tale.folder.join("Elder.uc")).unwrap();
-    dev.hears("generation 2 → 3");
-    dev.wishes(": classes");
-    while dev.hears("Tale.") != "Tale.Hero" {}
+    dev.wait_for("generation 2 → 3");
+    dev.send(": classes");
+    while dev.wait_for("Tale.") != "Tale.Hero" {}
     fs::rename(tale.folder.join("Hero.uc"), tale.folder.join("Moved.uc")).unwrap();
     // A file is named after its class.
     tale.save("Moved.uc", &hero(5));
     fs::remove_file(tale.folder.join("Moved.uc")).unwrap();
     tale.save("Hero.uc", &hero(6));
     eval_until(&mut dev, "Hero'Hero_1'.Number()", "6");
-    dev.wishes("q");
-    dev.ends_well();
+    dev.send("q");
+    dev.expect_success();
 }
 
 /// Evaluates until the world returns this result: the number of reloads depends on timing.
 fn eval_until(dev: &mut Dev, text: &str, expected: &str) {
     let begun = Instant::now();
     loop {
-        dev.wishes(&format!(": eval {text}"));
+        dev.send(&format!(": eval {text}"));
         // The line with a number is the answer; all other lines contain text.
         let line = loop {
-            let line = dev.hears("");
+            let line = dev.wait_for("");
             if line.parse::<i64>().is_ok() {
                 break line;
             }

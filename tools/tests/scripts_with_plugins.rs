@@ -46,22 +46,22 @@ fn packages_are_checked_with_the_plugins_beside_them() {
         alcedo(&scratch, within, &args)
     };
     // Checks a folder with both.
-    let (ended_well, said, aside) = check(&scratch.plugin(), &[]);
-    assert!(ended_well && said == "Tale checked, 1 file: no errors\n", "{said}{aside}");
+    let (succeeded, output, messages) = check(&scratch.plugin(), &[]);
+    assert!(succeeded && output == "Tale checked, 1 file: no errors\n", "{output}{messages}");
     // Selects the dependency by name, with the crate or with its library.
     let library = find_library(&scratch).expect("it was built");
     let library = library.to_str().unwrap();
     for plugin in ["..", library] {
-        let (ended_well, said, aside) = check(&scratch.plugin().join("scripts"), &["Tale", plugin]);
-        assert!(ended_well && said.starts_with("Tale checked"), "{plugin}: {said}{aside}");
+        let (succeeded, output, messages) = check(&scratch.plugin().join("scripts"), &["Tale", plugin]);
+        assert!(succeeded && output.starts_with("Tale checked"), "{plugin}: {output}{messages}");
     }
     // Checks the package without the dependency.
-    let (ended_well, said, _) = check(&scratch.plugin(), &["scripts/Tale"]);
-    assert!(!ended_well && said.contains("MagicCube") && said.contains("Tale/FancyCube.uc:1"), "{said}");
+    let (succeeded, output, _) = check(&scratch.plugin(), &["scripts/Tale"]);
+    assert!(!succeeded && output.contains("MagicCube") && output.contains("Tale/FancyCube.uc:1"), "{output}");
     // Uses a missing member of the plugin's class.
     fs::write(tale.join("FancyCube.uc"), FANCY.replace("GreetingCount()", "GreetingCuont()")).unwrap();
-    let (ended_well, said, _) = check(&scratch.plugin(), &[]);
-    assert!(!ended_well && said.contains("GreetingCuont") && said.contains("Tale/FancyCube.uc:13"), "{said}");
+    let (succeeded, output, _) = check(&scratch.plugin(), &[]);
+    assert!(!succeeded && output.contains("GreetingCuont") && output.contains("Tale/FancyCube.uc:13"), "{output}");
 }
 
 #[test]
@@ -70,14 +70,14 @@ fn invalid_libraries_and_modules_are_reported() {
     let tale = tale(&scratch);
     fs::write(scratch.plugin().join("broken.so"), "no library").unwrap();
     let check = |args: &[&str]| alcedo(&scratch, &scratch.plugin(), args);
-    let (ended_well, _, told) = check(&["check", "scripts/Tail"]);
-    assert!(!ended_well && told.contains("in scripts/Tail: name a folder of `.uc` files"), "{told}");
-    let (ended_well, said, _) = check(&["check", tale.to_str().unwrap(), "broken.so"]);
-    assert!(!ended_well && said.contains("broken.so") && said.contains("2 of 2"), "{said}");
-    let (ended_well, _, told) = check(&["check", "src"]);
-    assert!(!ended_well && told.contains("no package of scripts and no plugin in src"), "{told}");
-    let (ended_well, _, told) = check(&["check", "broken.so"]);
-    assert!(!ended_well && told.contains("name a folder of `.uc` files as well"), "{told}");
+    let (succeeded, _, messages) = check(&["check", "scripts/Tail"]);
+    assert!(!succeeded && messages.contains("in scripts/Tail: name a folder of `.uc` files"), "{messages}");
+    let (succeeded, output, _) = check(&["check", tale.to_str().unwrap(), "broken.so"]);
+    assert!(!succeeded && output.contains("broken.so") && output.contains("2 of 2"), "{output}");
+    let (succeeded, _, messages) = check(&["check", "src"]);
+    assert!(!succeeded && messages.contains("no package of scripts and no plugin in src"), "{messages}");
+    let (succeeded, _, messages) = check(&["check", "broken.so"]);
+    assert!(!succeeded && messages.contains("name a folder of `.uc` files as well"), "{messages}");
 }
 
 #[test]
@@ -87,30 +87,31 @@ fn inspect_and_glue_use_the_named_plugins_and_show_the_version() {
     let manifest = "version = \"1.2.0\"\n\n[dependencies]\nmagic_cube = \">=0.1\"\n";
     fs::write(tale.join("package.toml"), manifest).unwrap();
     let run = |args: &[&str]| alcedo(&scratch, &scratch.plugin(), args);
-    let (ended_well, said, told) = run(&["inspect", "scripts/Tale", "--with", "."]);
-    assert!(ended_well && said.starts_with("Tale 1.2.0 "), "{said}{told}");
-    assert!(said.contains("needs      magic_cube >=0.1"), "{said}");
-    assert!(said.contains("class /Script/Tale.FancyCube : /Script/Game.MagicCube"), "{said}");
-    let (ended_well, said, told) = run(&["inspect", "--json", "scripts/Tale", "--with", "."]);
-    let json: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}{told}"));
-    assert!(ended_well && json["version"] == "1.2.0" && json["dependencies"][0]["name"] == "magic_cube", "{said}");
+    let (succeeded, output, messages) = run(&["inspect", "scripts/Tale", "--with", "."]);
+    assert!(succeeded && output.starts_with("Tale 1.2.0 "), "{output}{messages}");
+    assert!(output.contains("needs      magic_cube >=0.1"), "{output}");
+    assert!(output.contains("class /Script/Tale.FancyCube : /Script/Game.MagicCube"), "{output}");
+    let (succeeded, output, messages) = run(&["inspect", "--json", "scripts/Tale", "--with", "."]);
+    let json: serde_json::Value =
+        serde_json::from_str(&output).unwrap_or_else(|error| panic!("{error}: {output}{messages}"));
+    assert!(succeeded && json["version"] == "1.2.0" && json["dependencies"][0]["name"] == "magic_cube", "{output}");
     let packages = ["--package", "Engine=engine_glue", "--package", "Game=cube_glue"];
     let glue: Vec<_> = ["glue", "scripts/Tale", "--with", "."].into_iter().chain(packages).collect();
-    let (ended_well, said, told) = run(&glue);
+    let (succeeded, output, messages) = run(&glue);
     assert!(
-        ended_well && said.contains("`Tale` 1.2.0") && said.contains("base = cube_glue::MagicCube"),
-        "{said}{told}"
+        succeeded && output.contains("`Tale` 1.2.0") && output.contains("base = cube_glue::MagicCube"),
+        "{output}{messages}"
     );
     // Requires a missing version.
     fs::write(tale.join("package.toml"), manifest.replace(">=0.1", "^7")).unwrap();
-    let (ended_well, said, _) = run(&["check"]);
-    assert!(!ended_well && said.contains("`Tale` needs `magic_cube` ^7"), "{said}");
+    let (succeeded, output, _) = run(&["check"]);
+    assert!(!succeeded && output.contains("`Tale` needs `magic_cube` ^7"), "{output}");
     fs::write(tale.join("package.toml"), manifest.replace("magic_cube", "Saga")).unwrap();
-    let (ended_well, said, _) = run(&["check"]);
-    assert!(!ended_well && said.contains("`Tale` needs `Saga` >=0.1"), "{said}");
+    let (succeeded, output, _) = run(&["check"]);
+    assert!(!succeeded && output.contains("`Tale` needs `Saga` >=0.1"), "{output}");
     fs::write(tale.join("package.toml"), manifest.replace("version", "vresion")).unwrap();
-    let (ended_well, said, _) = run(&["check"]);
-    assert!(!ended_well && said.contains("Tale/package.toml:1: ") && said.contains("vresion"), "{said}");
+    let (succeeded, output, _) = run(&["check"]);
+    assert!(!succeeded && output.contains("Tale/package.toml:1: ") && output.contains("vresion"), "{output}");
 }
 
 #[test]
@@ -150,8 +151,8 @@ static function int Sum(int A, int B)
 ";
     fs::write(folder.join("Singer.uc"), text).unwrap();
     let glue = ["glue", "scripts/Ballad", "-o", "src/ballad.rs", "--package", "Engine=engine_glue"];
-    let (ended_well, _, told) = alcedo(&scratch, &listener, &glue);
-    assert!(ended_well, "{told}");
+    let (succeeded, _, messages) = alcedo(&scratch, &listener, &glue);
+    assert!(succeeded, "{messages}");
     // The package has no doc comments.
     let text = "#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod ballad;\n\n\
                 alcedo_plugin_api::module! { name: \"listener\" }\n";
@@ -164,6 +165,6 @@ static function int Sum(int A, int B)
 
 /// Library of the plugin, which an earlier command has built.
 fn find_library(scratch: &Scratch) -> Option<PathBuf> {
-    let (_, said, _) = alcedo(scratch, &scratch.plugin(), &["build"]);
-    said.split_whitespace().map(PathBuf::from).find(|path| path.is_file())
+    let (_, output, _) = alcedo(scratch, &scratch.plugin(), &["build"]);
+    output.split_whitespace().map(PathBuf::from).find(|path| path.is_file())
 }

@@ -22,7 +22,7 @@ struct Terminal {
     output: Receiver<Vec<u8>>,
     /// Output so far, and the length of its checked part.
     written: Vec<u8>,
-    seen: usize,
+    checked: usize,
 }
 
 impl Terminal {
@@ -47,21 +47,21 @@ impl Terminal {
                 }
             }
         });
-        Self { child, keys, output, written: Vec::new(), seen: 0 }
+        Self { child, keys, output, written: Vec::new(), checked: 0 }
     }
 
     /// Waits for a text after the text of the last wait.
-    fn shows(&mut self, text: &str) {
+    fn wait_for(&mut self, text: &str) {
         let end = Instant::now() + PATIENCE;
         loop {
-            let found = self.written[self.seen..].windows(text.len()).position(|window| window == text.as_bytes());
+            let found = self.written[self.checked..].windows(text.len()).position(|window| window == text.as_bytes());
             if let Some(at) = found {
-                self.seen += at + text.len();
+                self.checked += at + text.len();
                 return;
             }
             match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(more) => self.written.extend(more),
-                Err(_) => panic!("`{text}` did not come; all that came:\n{}", self.all()),
+                Err(_) => panic!("`{text}` was not printed; all output:\n{}", self.all()),
             }
         }
     }
@@ -90,34 +90,34 @@ fn keys_and_status_line_work_in_every_state_of_the_world() {
     command.arg("dev").arg(scratch.plugin()).args(["--objects", "5"]).env("TERM", "xterm");
     let mut terminal = Terminal::run(command);
     // A world, five cubes and their visible components.
-    terminal.shows("11 objects");
+    terminal.wait_for("11 objects");
     let healthy = scratch.source();
 
     // Only the last letter of the property and of the answer could be guessed.
     terminal.press(":get MagicCube_3 rotation_sp\t");
-    terminal.shows(": get MagicCube_3 rotation_speed_");
+    terminal.wait_for(": get MagicCube_3 rotation_speed_");
     terminal.press("\r");
-    terminal.shows("18");
+    terminal.wait_for("18");
 
     // Repeated output of a plugin is folded and escaped, so it cannot move the cursor.
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
     scratch.save(&healthy.replace(tick, &format!("println!(\"\\x1b[2Jsplash\"); {tick}")));
-    terminal.shows("generation 1 → 2");
-    terminal.shows("\\u{1b}[2Jsplash");
-    terminal.shows("… the same line ");
-    terminal.shows(" times more");
+    terminal.wait_for("generation 1 → 2");
+    terminal.wait_for("\\u{1b}[2Jsplash");
+    terminal.wait_for("… the same line ");
+    terminal.wait_for(" times more");
 
     // The status line reports the hang, by itself and on request.
     scratch.save(&healthy.replace(tick, &format!("if true {{ loop {{}} }} {tick}")));
-    terminal.shows("it hangs:");
-    terminal.shows("HANGS: save or press k");
+    terminal.wait_for("it hangs:");
+    terminal.wait_for("HANGS: save or press k");
     terminal.press("s");
-    terminal.shows("HANGS: save or press k");
+    terminal.wait_for("HANGS: save or press k");
     terminal.press("k");
-    terminal.shows("the process that hung was ended");
-    terminal.shows("the last build that did not crash or hang");
-    terminal.shows("the world is back as it was");
+    terminal.wait_for("the process that hung was ended");
+    terminal.wait_for("the last build that did not crash or hang");
+    terminal.wait_for("the world is back as it was");
 
     terminal.press("q");
     assert!(terminal.child.wait().unwrap().success());

@@ -50,12 +50,12 @@ pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerpr
 /// Returns the declaration of the first function without a body in `names`; empty if all have one.
 #[must_use]
 pub const fn first_absent(functions: &[InterfaceFunction], names: &[&str]) -> &'static str {
-    let mut wanted = 0;
-    while wanted < functions.len() {
-        if !contains(names, functions[wanted].name) {
-            return functions[wanted].text;
+    let mut index = 0;
+    while index < functions.len() {
+        if !contains(names, functions[index].name) {
+            return functions[index].text;
         }
-        wanted += 1;
+        index += 1;
     }
     ""
 }

@@ -119,18 +119,18 @@ impl NetArchive {
 
     /// Writes the bytes with their length, or overwrites them with the next ones.
     pub fn bytes(&mut self, bytes: &mut Vec<u8>) {
-        let next = self.row(bytes).map(<[u8]>::to_vec);
+        let next = self.sized_bytes(bytes).map(<[u8]>::to_vec);
         self.put(bytes, next);
     }
 
     /// Writes the string, or overwrites it with the next one.
     pub fn text(&mut self, text: &mut String) {
-        let next = self.row(text.as_bytes()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
+        let next = self.sized_bytes(text.as_bytes()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
         self.put(text, next);
     }
 
     /// Writes the bytes with their length, or returns the next ones.
-    fn row(&mut self, bytes: &[u8]) -> Option<&[u8]> {
+    fn sized_bytes(&mut self, bytes: &[u8]) -> Option<&[u8]> {
         // Buffers of four gigabytes are not sent.
         let mut count = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.number(&mut count);
@@ -205,17 +205,17 @@ impl<T> NetOutcome<T> {
 /// Serializes a struct by `net_serialize`: returns objects and bytes as one buffer.
 pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<Vec<u8>> {
     let (mut archive, mut map) = (NetArchive::saving(), NetMap::default());
-    let said = net_serialize(&mut archive, &mut map);
-    let row = joined(&map.objects, &archive.bytes);
-    NetOutcome::of(said, &archive, row)
+    let flags = net_serialize(&mut archive, &mut map);
+    let buffer = joined(&map.objects, &archive.bytes);
+    NetOutcome::of(flags, &archive, buffer)
 }
 
 /// Deserializes a struct by `net_serialize` from such a buffer.
-pub fn load(row: &[u8], net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<()> {
-    let Some((objects, bytes)) = split(row) else { return NetOutcome::Failed };
+pub fn load(buffer: &[u8], net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<()> {
+    let Some((objects, bytes)) = split(buffer) else { return NetOutcome::Failed };
     let (mut archive, mut map) = (NetArchive::loading(bytes), NetMap { objects });
-    let said = net_serialize(&mut archive, &mut map);
-    NetOutcome::of(said, &archive, ())
+    let flags = net_serialize(&mut archive, &mut map);
+    NetOutcome::of(flags, &archive, ())
 }
 
 /// Joins objects and bytes into one buffer.
@@ -228,8 +228,8 @@ pub fn joined(objects: &[ObjectHandle], bytes: &[u8]) -> Vec<u8> {
 
 /// Splits a buffer into objects and bytes; `None` for an invalid buffer.
 #[must_use]
-pub fn split(row: &[u8]) -> Option<(Vec<ObjectHandle>, &[u8])> {
-    let (count, rest) = row.split_first_chunk::<4>()?;
+pub fn split(buffer: &[u8]) -> Option<(Vec<ObjectHandle>, &[u8])> {
+    let (count, rest) = buffer.split_first_chunk::<4>()?;
     let end = (u32::from_le_bytes(*count) as usize).checked_mul(8)?;
     let (objects, bytes) = rest.split_at_checked(end)?;
     let (objects, _none_is_left) = objects.as_chunks::<8>();
@@ -266,9 +266,9 @@ mod tests {
         Whole { number: -3, is_on: true, text: "äh".to_owned(), bytes: vec![0, 255], objects }
     }
 
-    fn row() -> Vec<u8> {
+    fn buffer() -> Vec<u8> {
         match save(|archive, map| whole().net_serialize(archive, map)) {
-            NetOutcome::Done(row) => row,
+            NetOutcome::Done(buffer) => buffer,
             other => panic!("{other:?}"),
         }
     }
@@ -276,29 +276,29 @@ mod tests {
     #[test]
     fn written_values_are_read_back_and_objects_are_listed_once() {
         let mut read = Whole::default();
-        assert_eq!(load(&row(), |archive, map| read.net_serialize(archive, map)), NetOutcome::Done(()));
+        assert_eq!(load(&buffer(), |archive, map| read.net_serialize(archive, map)), NetOutcome::Done(()));
         assert_eq!(read, whole());
-        let row = row();
-        let (objects, bytes) = split(&row).expect("it is a row");
+        let buffer = buffer();
+        let (objects, bytes) = split(&buffer).expect("it is a row");
         assert_eq!(objects, [ObjectHandle(7), ObjectHandle::NONE]);
-        assert_eq!(joined(&objects, bytes), row);
+        assert_eq!(joined(&objects, bytes), buffer);
     }
 
     /// A buffer from another machine may have any content.
     #[test]
     fn damaged_input_fails_or_yields_values_but_never_reads_past_the_end() {
-        let row = row();
-        for end in 0..row.len() {
-            let outcome = load(&row[..end], |archive, map| Whole::default().net_serialize(archive, map));
+        let buffer = buffer();
+        for end in 0..buffer.len() {
+            let outcome = load(&buffer[..end], |archive, map| Whole::default().net_serialize(archive, map));
             assert_eq!(outcome, NetOutcome::Failed, "{end} bytes");
         }
-        for at in 0..row.len() {
+        for at in 0..buffer.len() {
             for flipped in 0..8 {
-                let mut row = row.clone();
-                row[at] ^= 1 << flipped;
+                let mut buffer = buffer.clone();
+                buffer[at] ^= 1 << flipped;
                 let mut read = Whole::default();
-                let _any = load(&row, |archive, map| read.net_serialize(archive, map));
-                assert!(read.text.len() <= row.len() && read.bytes.len() <= row.len());
+                let _any = load(&buffer, |archive, map| read.net_serialize(archive, map));
+                assert!(read.text.len() <= buffer.len() && read.bytes.len() <= buffer.len());
             }
         }
     }

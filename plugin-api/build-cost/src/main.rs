@@ -27,12 +27,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn home() -> &'static Path {
+fn crate_dir() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn measure() -> io::Result<()> {
-    let written = home().join("target/measured");
+    let written = crate_dir().join("target/measured");
     let folders = Sort::BOTH.map(|sort| written.join(sort.package()));
     for (sort, folder) in Sort::BOTH.into_iter().zip(&folders) {
         write(sort, folder)?;
@@ -59,7 +59,7 @@ fn write(sort: Sort, to: &Path) -> io::Result<()> {
     for (file, text) in sources(sort) {
         fs::write(to.join("src").join(file), text)?;
     }
-    fs::write(to.join("Cargo.toml"), manifest(sort, &home().join("..").canonicalize()?))
+    fs::write(to.join("Cargo.toml"), manifest(sort, &crate_dir().join("..").canonicalize()?))
 }
 
 fn build(folder: &Path) -> io::Result<Duration> {
@@ -89,11 +89,11 @@ mod tests {
         let [with, without] = Sort::BOTH.map(sources);
         assert_eq!(with.len(), 21, "a class has a file");
         for ((name, with), (_, without)) in with.iter().zip(&without).skip(1) {
-            let count = |text: &str, words: &str| text.matches(words).count();
-            let found =
-                ["#[uclass", "#[uproperty(", "#[ufunction("].map(|words| (count(with, words), count(without, words)));
+            let count = |text: &str, pattern: &str| text.matches(pattern).count();
+            let found = ["#[uclass", "#[uproperty(", "#[ufunction("]
+                .map(|pattern| (count(with, pattern), count(without, pattern)));
             assert_eq!(found, [(2, 0), (10, 0), (10, 0)], "{name}");
-            let members = [" value_", " fn function_"].map(|words| (count(with, words), count(without, words)));
+            let members = [" value_", " fn function_"].map(|pattern| (count(with, pattern), count(without, pattern)));
             assert_eq!(members.map(|(with, without)| with == without), [true, true], "{name}: {members:?}");
         }
         let interface = Path::new("/interface");

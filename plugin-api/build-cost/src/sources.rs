@@ -72,8 +72,8 @@ fn root(sort: Sort) -> String {
 fn class(sort: Sort, at: usize, number: usize) -> String {
     let (attributed, name) = (sort == Sort::Attributed, format!("Class{at:02}"));
     let mut text = "//! One of twenty classes.\n\n".to_owned();
-    let mut line = |words: &str| {
-        text.push_str(words);
+    let mut line = |content: &str| {
+        text.push_str(content);
         text.push('\n');
     };
     if attributed {

@@ -6,9 +6,9 @@ use quote::{ToTokens as _, quote};
 use syn::{FnArg, Ident, Result, Signature, Type};
 
 use crate::class_struct::{has_parameters, is_named};
-use crate::method::{Method, SelfKind, lent};
+use crate::method::{Method, SelfKind, lent_type};
 use crate::native::Side;
-use crate::result::{ResultOf, place_of};
+use crate::result::{ResultOf, location_of};
 use crate::rules;
 
 /// Name of the additional parameter.
@@ -49,7 +49,7 @@ impl AsyncFunction {
         }
         for input in signature.inputs.iter().skip(1) {
             if let FnArg::Typed(typed) = input
-                && (matches!(&*typed.ty, Type::Reference(_)) || lent(&typed.ty).is_some())
+                && (matches!(&*typed.ty, Type::Reference(_)) || lent_type(&typed.ty).is_some())
             {
                 errors.take::<()>(Err(rules::spanned(
                     "ALC0114",
@@ -69,22 +69,22 @@ impl AsyncFunction {
 
     /// Expands to the body of its trampoline, which starts the task of `class`.
     pub(crate) fn start(&self, class: &Ident) -> TokenStream {
-        let (name, place) = (&self.method.name, place_of(&self.method.name));
-        let mut given: Vec<_> = self.method.parameters.iter().map(|parameter| &parameter.ident).collect();
-        let done = given.pop();
-        let settle = match (self.result.may_fail, self.result.gives_a_value()) {
+        let (name, location) = (&self.method.name, location_of(&self.method.name));
+        let mut arguments: Vec<_> = self.method.parameters.iter().map(|parameter| &parameter.ident).collect();
+        let done = arguments.pop();
+        let conversion = match (self.result.may_fail, self.result.has_value()) {
             (false, true) => quote! { value_done },
             (false, false) => quote! { nothing_done },
             (true, true) => quote! { value_or_error_done },
             (true, false) => quote! { error_done },
         };
         quote! {
-            ::alcedo_plugin_api::plumbing::start_task(
+            ::alcedo_plugin_api::__private::start_task(
                 this,
-                #class::#name(this.as_obj(), #(#given),*),
+                #class::#name(this.as_obj(), #(#arguments),*),
                 #done,
-                #place,
-                ::alcedo_plugin_api::plumbing::#settle,
+                #location,
+                ::alcedo_plugin_api::__private::#conversion,
             )
         }
     }
@@ -98,7 +98,7 @@ impl AsyncFunction {
 /// Returns the signature in the host: without `async`, with `this`, the delegate as the last parameter, and no result.
 fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
     let (value, error) = (result.value_type(), result.may_fail.then(|| quote! { ::std::string::String }));
-    let taken = if result.gives_a_value() {
+    let value = if result.has_value() {
         quote! { #value, #error }
     } else {
         quote! { #error }
@@ -110,7 +110,7 @@ fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
     plain.inputs = core::iter::once(syn::parse_quote! { this: This<Self> })
         .chain(signature.inputs.iter().skip(1).cloned())
         .chain(core::iter::once(syn::parse_quote! {
-            #done: Lent<::alcedo_plugin_api::Delegate<fn(#taken)>>
+            #done: Lent<::alcedo_plugin_api::Delegate<fn(#value)>>
         }))
         .collect();
     plain

@@ -11,7 +11,7 @@ pub(crate) struct Made {
 }
 
 /// Hashes the inputs of this compiler run, and finds plugins among them.
-pub(crate) fn look() -> io::Result<Made> {
+pub(crate) fn read_inputs() -> io::Result<Made> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| ".".into()));
     let mut hash = Hash::START;
     let mut files = vec![root.join("Cargo.toml")];

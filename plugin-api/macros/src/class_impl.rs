@@ -9,6 +9,7 @@ use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signat
 use self::events::Event;
 pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use crate::async_function::{AsyncFunction, LATENT};
+use crate::attr_args::{AttrArgs, take_attr};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
@@ -21,13 +22,12 @@ use crate::native::{self, Side};
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
-use crate::words::{Words, take_attr};
 
 pub(crate) struct Body<'a> {
     pub(crate) class: &'a Ident,
     view: Ident,
     /// Items next to the block: trampolines, cells, calls, checks.
-    pub(crate) beside: Vec<TokenStream>,
+    pub(crate) expanded: Vec<TokenStream>,
     pub(crate) functions: Vec<TokenStream>,
     red_constructor: Option<TokenStream>,
     class_constructor: Option<Hook>,
@@ -38,7 +38,7 @@ pub(crate) struct Body<'a> {
     begin_destroy: Option<Ident>,
     add_references: Option<TokenStream>,
     /// Number of named trampolines.
-    shells: usize,
+    trampolines: usize,
     /// Events whose body has not been found yet.
     events: Vec<Event>,
     event_names: Vec<TokenStream>,
@@ -46,14 +46,14 @@ pub(crate) struct Body<'a> {
 
 /// A trampoline that is called once per object.
 struct Hook {
-    shell: Ident,
+    trampoline: Ident,
     conditions: Conditions,
 }
 
-pub(crate) fn expand(words: &Words, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
-    words.expect(&["imported"])?;
+pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
+    attr_args.expect(&["imported"])?;
     let class = class_of(&item)?;
-    if words.flag("imported")? {
+    if attr_args.flag("imported")? {
         return crate::imported_impl::expand(&item, &class);
     }
     let mut body = Body { side, ..Body::new(&class) };
@@ -78,21 +78,21 @@ pub(crate) fn expand(words: &Words, mut item: ItemImpl, side: Side) -> Result<To
 
     let ends = body.ends();
     let event_names = event_names(&body.view, &body.event_names);
-    let Body { beside, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
+    let Body { expanded, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
     let class_constructor = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
     let post_init_properties = hook("ALCEDO_POST_INIT_PROPERTIES", &class, post_init_properties);
     Ok(quote! {
         #item
         const _: () = {
-            #(#beside)*
+            #(#expanded)*
             #event_names
             #class_constructor
             #post_init_properties
-            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::plumbing::Function<#class>] = &[#(#functions),*];
+            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
             impl #class {
                 #[doc(hidden)]
-                pub(crate) const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: ::alcedo_plugin_api::plumbing::Body<Self> =
-                    ::alcedo_plugin_api::plumbing::Body::new(
+                pub(crate) const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: ::alcedo_plugin_api::__private::Body<Self> =
+                    ::alcedo_plugin_api::__private::Body::new(
                         ALCEDO_FUNCTIONS,
                         ALCEDO_CLASS_CONSTRUCTOR,
                         ALCEDO_POST_INIT_PROPERTIES,
@@ -125,25 +125,25 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
 fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> TokenStream {
     let name = format_ident!("{name}");
     let (ty, none) = (
-        quote! { ::core::option::Option<::alcedo_plugin_api::plumbing::Hook<#class>> },
+        quote! { ::core::option::Option<::alcedo_plugin_api::__private::Hook<#class>> },
         quote! { ::core::option::Option::None },
     );
-    let Some(Hook { shell, conditions }) = hook else { return quote! { const #name: #ty = #none; } };
+    let Some(Hook { trampoline, conditions }) = hook else { return quote! { const #name: #ty = #none; } };
     let some = quote! {
-        ::core::option::Option::Some(::alcedo_plugin_api::plumbing::hook::<#shell>())
+        ::core::option::Option::Some(::alcedo_plugin_api::__private::hook::<#trampoline>())
     };
     conditions.either(&name, &ty, &some, &none)
 }
 
 impl<'a> Body<'a> {
     pub(crate) fn new(class: &'a Ident) -> Self {
-        let (beside, functions, events) = (Vec::new(), Vec::new(), Vec::new());
+        let (expanded, functions, events) = (Vec::new(), Vec::new(), Vec::new());
         let (red_constructor, class_constructor, post_init_properties) = (None, None, None);
         let view = view_of(class);
         Self {
             class,
             view,
-            beside,
+            expanded,
             functions,
             red_constructor,
             class_constructor,
@@ -151,7 +151,7 @@ impl<'a> Body<'a> {
             side: Side::Plugin,
             begin_destroy: None,
             add_references: None,
-            shells: 0,
+            trampolines: 0,
             events,
             event_names: Vec::new(),
         }
@@ -159,7 +159,7 @@ impl<'a> Body<'a> {
 
     /// Applies `conditions` to all items added after `mark` was returned.
     pub(crate) fn condition(&mut self, conditions: &Conditions, mark: (usize, usize)) -> Result<()> {
-        for items in &mut self.beside[mark.0..] {
+        for items in &mut self.expanded[mark.0..] {
             *items = conditions.on_items(std::mem::take(items))?;
         }
         for element in &mut self.functions[mark.1..] {
@@ -170,13 +170,13 @@ impl<'a> Body<'a> {
 
     /// Returns the current number of items.
     pub(crate) fn mark(&self) -> (usize, usize) {
-        (self.beside.len(), self.functions.len())
+        (self.expanded.len(), self.functions.len())
     }
 
     fn add(&mut self, function: &mut ImplItemFn) -> Result<()> {
         let (conditions, mark) = (Conditions::of(&function.attrs)?, self.mark());
         self.add_role(function, &conditions)?;
-        self.beside.push(mistakes::checks(self.class, function));
+        self.expanded.push(mistakes::checks(self.class, function));
         self.condition(&conditions, mark)
     }
 
@@ -213,13 +213,13 @@ impl<'a> Body<'a> {
             self.red_constructor(&attr, signature, conditions)
         } else if let Some(attr) = class {
             let slot = self.class_constructor.is_some();
-            let shell = self.life_hook(&attr, signature, "class constructor", slot)?;
-            self.class_constructor = Some(Hook { shell, conditions: conditions.clone() });
+            let trampoline = self.life_hook(&attr, signature, "class constructor", slot)?;
+            self.class_constructor = Some(Hook { trampoline, conditions: conditions.clone() });
             Ok(())
         } else if let Some(attr) = post_init {
             let slot = self.post_init_properties.is_some();
-            let shell = self.life_hook(&attr, signature, "PostInitProperties hook", slot)?;
-            self.post_init_properties = Some(Hook { shell, conditions: conditions.clone() });
+            let trampoline = self.life_hook(&attr, signature, "PostInitProperties hook", slot)?;
+            self.post_init_properties = Some(Hook { trampoline, conditions: conditions.clone() });
             Ok(())
         } else if let Some(attr) = reflected {
             self.function(&attr, function)
@@ -229,12 +229,12 @@ impl<'a> Body<'a> {
             self.export(&attr, signature)
         } else if let Some(attr) = ends {
             self.for_hosts(&attr, "begin_destroy", conditions)?;
-            let shell = self.life_hook(&attr, signature, "`begin_destroy`", self.begin_destroy.is_some())?;
-            self.begin_destroy = Some(shell);
+            let trampoline = self.life_hook(&attr, signature, "`begin_destroy`", self.begin_destroy.is_some())?;
+            self.begin_destroy = Some(trampoline);
             Ok(())
         } else if let Some(attr) = refers {
             self.for_hosts(&attr, "add_references", conditions)?;
-            Words::of(&attr)?.expect(&[])?;
+            AttrArgs::of(&attr)?.expect(&[])?;
             if self.add_references.replace(native::references(self.class, signature)?).is_some() {
                 return Err(rules::spanned("ALC0108", attr, "a class has one `add_references`: this is the second"));
             }
@@ -264,13 +264,16 @@ impl<'a> Body<'a> {
             Some(value) => quote! { ::core::option::Option::Some(#value) },
             None => quote! { ::core::option::Option::None },
         };
-        let begin = self.begin_destroy.as_ref().map(|shell| quote! { ::alcedo_plugin_api::plumbing::hook::<#shell>() });
+        let begin = self
+            .begin_destroy
+            .as_ref()
+            .map(|trampoline| quote! { ::alcedo_plugin_api::__private::hook::<#trampoline>() });
         let (begin, references) = (some(begin), some(self.add_references.clone()));
         Some(quote! { .with_ends(#begin, #references) })
     }
 
     fn red_constructor(&mut self, attr: &Attribute, signature: &Signature, conditions: &Conditions) -> Result<()> {
-        Words::of(attr)?.expect(&[])?;
+        AttrArgs::of(attr)?.expect(&[])?;
         if self.red_constructor.is_some() {
             return Err(rules::spanned("ALC0005", attr, "a class has one red constructor: this is the second"));
         }
@@ -301,38 +304,38 @@ impl<'a> Body<'a> {
             return Err(rules::spanned("ALC0009", signature, "a red constructor returns the plugin part: `-> Self`"));
         }
         let name = &signature.ident;
-        let this = method.wants_this.then(|| quote! { this });
+        let this = method.has_this.then(|| quote! { this });
         self.red_constructor = Some(conditions.on_element(&quote! {
             #[doc(hidden)]
             #[allow(unused_variables, reason = "a red constructor may do without `this`")]
-            pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::plumbing::This<'_, Self>) -> Self {
+            pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::__private::This<'_, Self>) -> Self {
                 Self::#name(#this)
             }
         }));
         Ok(())
     }
 
-    fn life_hook(&mut self, attr: &Attribute, signature: &Signature, what: &str, taken: bool) -> Result<Ident> {
-        Words::of(attr)?.expect(&[])?;
-        if taken {
+    fn life_hook(&mut self, attr: &Attribute, signature: &Signature, what: &str, is_taken: bool) -> Result<Ident> {
+        AttrArgs::of(attr)?.expect(&[])?;
+        if is_taken {
             return Err(rules::spanned("ALC0010", attr, format!("a class has one {what}: this is the second")));
         }
         let method = Method::of(signature)?;
         let named = format!("a {what}");
         method.needs_self(signature, &named)?;
-        method.takes_and_gives_nothing(&named)?;
-        let shell = self.next_shell();
-        self.beside.push(method.shell(&shell, self.class, &method.name));
-        Ok(shell)
+        method.expect_no_parameters_or_result(&named)?;
+        let trampoline = self.next_trampoline();
+        self.expanded.push(method.trampoline(&trampoline, self.class, &method.name));
+        Ok(trampoline)
     }
 
     fn function(&mut self, attr: &Attribute, function: &ImplItemFn) -> Result<()> {
         let signature = &function.sig;
-        let words = Words::of(attr)?;
-        let flags = function_flags(&words)?;
-        custom_thunk::refuse_body(&words, signature)?;
+        let attr_args = AttrArgs::of(attr)?;
+        let flags = function_flags(&attr_args)?;
+        custom_thunk::refuse_body(&attr_args, signature)?;
         for event in EVENTS {
-            if words.flag(event)? {
+            if attr_args.flag(event)? {
                 return Err(rules::at(
                     "ALC0011",
                     function.block.brace_token.span.join(),
@@ -345,14 +348,14 @@ impl<'a> Body<'a> {
             }
         }
         if signature.asyncness.is_some() {
-            return self.async_function(&words, &flags, function);
+            return self.async_function(&attr_args, &flags, function);
         }
         let method = Method::of(signature)?;
         if method.is_static() {
-            return self.static_function(&method, &words, &flags, &function.attrs);
+            return self.static_function(&method, &attr_args, &flags, &function.attrs);
         }
         method.needs_self(signature, "a reflected function with `this`")?;
-        if words.flag("blueprint_pure")? && method.self_kind == SelfKind::Exclusive {
+        if attr_args.flag("blueprint_pure")? && method.self_kind == SelfKind::Exclusive {
             return Err(rules::spanned(
                 "ALC0012",
                 &signature.inputs[0],
@@ -360,25 +363,35 @@ impl<'a> Body<'a> {
             ));
         }
         let target = method.name.clone();
-        self.reflect(&method, &target, Some(&words), &flags, &quote! { "" }, &function.attrs)?;
+        self.reflect(&method, &target, Some(&attr_args), &flags, &quote! { "" }, &function.attrs)?;
         self.call(&method, &docs::shared(&function.attrs));
         Ok(())
     }
 
-    fn async_function(&mut self, words: &Words, flags: &TokenStream, function: &ImplItemFn) -> Result<()> {
+    fn async_function(&mut self, attr_args: &AttrArgs, flags: &TokenStream, function: &ImplItemFn) -> Result<()> {
         let (signature, attrs) = (&function.sig, &function.attrs);
-        if words.flag("blueprint_pure")? {
-            return Err(rules::at("ALC0116", words.span(), "a pure function returns immediately: it cannot be async"));
+        if attr_args.flag("blueprint_pure")? {
+            return Err(rules::at(
+                "ALC0116",
+                attr_args.span(),
+                "a pure function returns immediately: it cannot be async",
+            ));
         }
         let task = AsyncFunction::of(signature, self.side)?;
-        let (method, shell, cell) = (&task.method, self.next_shell(), cell_of(&task.method));
-        let about = specifiers::about_with(Some(words), FUNCTION, &docs::text(attrs), &[LATENT])?;
-        let defaults = Defaults::of(words, method)?;
-        let said = (&defaults.on_block(), &about);
-        self.functions.push(method.description(&shell, flags, &quote! { "" }, &cell, (said.0.as_ref(), said.1)));
-        let shell = method.shell_with(&shell, self.class, &task.start(self.class));
+        let (method, trampoline, cell) = (&task.method, self.next_trampoline(), cell_of(&task.method));
+        let metadata = specifiers::metadata_with(Some(attr_args), FUNCTION, &docs::text(attrs), &[LATENT])?;
+        let defaults = Defaults::of(attr_args, method)?;
+        let details = (&defaults.on_block(), &metadata);
+        self.functions.push(method.description(
+            &trampoline,
+            flags,
+            &quote! { "" },
+            &cell,
+            (details.0.as_ref(), details.1),
+        ));
+        let trampoline = method.trampoline_with(&trampoline, self.class, &task.start(self.class));
         let (declared, check, checks) = (method.cell(&cell, self.class), task.check(), defaults.checks());
-        self.beside.push(quote! { #declared #shell #checks #check });
+        self.expanded.push(quote! { #declared #trampoline #checks #check });
         self.call(method, &docs::shared(attrs));
         Ok(())
     }
@@ -386,39 +399,47 @@ impl<'a> Body<'a> {
     fn static_function(
         &mut self,
         method: &Method,
-        words: &Words,
+        attr_args: &AttrArgs,
         flags: &TokenStream,
         attrs: &[Attribute],
     ) -> Result<()> {
-        let (shell, cell) = (self.next_shell(), cell_of(method));
-        let about = specifiers::about(Some(words), FUNCTION, &docs::text(attrs))?;
-        let defaults = Defaults::of(words, method)?;
-        let builder = (&quote! { static_function }, &quote! { #shell });
-        self.functions.push(static_function::description(method, builder, flags, &defaults, &cell, &about));
-        let (shell, declared) = (static_function::shell(method, &shell, self.class), method.cell(&cell, self.class));
+        let (trampoline, cell) = (self.next_trampoline(), cell_of(method));
+        let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
+        let defaults = Defaults::of(attr_args, method)?;
+        let builder = (&quote! { static_function }, &quote! { #trampoline });
+        self.functions.push(static_function::description(method, builder, flags, &defaults, &cell, &metadata));
+        let (trampoline, declared) =
+            (static_function::trampoline(method, &trampoline, self.class), method.cell(&cell, self.class));
         let (checks, check) = (defaults.checks(), method.result.check());
-        self.beside.push(quote! { #declared #shell #checks #check });
+        self.expanded.push(quote! { #declared #trampoline #checks #check });
         self.call(method, &docs::shared(attrs));
         Ok(())
     }
 
-    fn custom_thunk(&mut self, thunk: &Path, words: &Words, signature: &Signature, attrs: &[Attribute]) -> Result<()> {
+    fn custom_thunk(
+        &mut self,
+        thunk: &Path,
+        attr_args: &AttrArgs,
+        signature: &Signature,
+        attrs: &[Attribute],
+    ) -> Result<()> {
         let method = Method::of(signature)?;
-        custom_thunk::check(words, &EVENTS, &method, signature)?;
+        custom_thunk::check(attr_args, &EVENTS, &method, signature)?;
         let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
-        let (class, shell, cell) = (self.class, self.next_shell(), cell_of(&method));
-        let about = specifiers::about(Some(words), FUNCTION, &docs::text(attrs))?;
-        let defaults = Defaults::of(words, &method)?;
+        let (class, trampoline, cell) = (self.class, self.next_trampoline(), cell_of(&method));
+        let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
+        let defaults = Defaults::of(attr_args, &method)?;
         let (types, result) = (method.types(), method.result_type());
-        let builder = (&quote! { custom_thunk }, &quote! { #shell, (#(#types,)*), #result });
-        let mut flags = specifiers::flags(words, FUNCTION, "function_flags")?;
+        let builder = (&quote! { custom_thunk }, &quote! { #trampoline, (#(#types,)*), #result });
+        let mut flags = specifiers::flags(attr_args, FUNCTION, "function_flags")?;
         if method.is_static() {
-            flags = quote! { #flags | ::alcedo_plugin_api::plumbing::function_flags::STATIC };
+            flags = quote! { #flags | ::alcedo_plugin_api::__private::function_flags::STATIC };
         }
-        self.functions.push(static_function::description(&method, builder, &flags, &defaults, &cell, &about));
-        let (shell, declared) = (custom_thunk::shell(&shell, class, thunk, self.side), method.cell(&cell, class));
+        self.functions.push(static_function::description(&method, builder, &flags, &defaults, &cell, &metadata));
+        let (trampoline, declared) =
+            (custom_thunk::trampoline(&trampoline, class, thunk, self.side), method.cell(&cell, class));
         let checks = defaults.checks();
-        self.beside.push(quote! { #declared #shell #checks });
+        self.expanded.push(quote! { #declared #trampoline #checks });
         self.call(&method, &docs::shared(attrs));
         self.condition(&conditions, mark)
     }
@@ -436,18 +457,18 @@ impl<'a> Body<'a> {
         let cell =
             format_ident!("ALCEDO_OF_{}", syn::ext::IdentExt::unraw(&signature.ident).to_string().to_uppercase());
         self.functions.push(import.description(self.class, &cell, attrs)?);
-        self.beside.push(import.beside(self.class, &self.view, &cell, attrs));
+        self.expanded.push(import.expanded(self.class, &self.view, &cell, attrs));
         self.condition(&conditions, mark)
     }
 
     fn export(&mut self, attr: &Attribute, signature: &Signature) -> Result<()> {
-        Words::of(attr)?.expect(&[])?;
+        AttrArgs::of(attr)?.expect(&[])?;
         let method = export::static_method(signature)?;
         let (class, name) = (self.class, &method.name);
-        self.beside.push(export::export(
+        self.expanded.push(export::export(
             &method,
             &method.text(),
-            &quote! { <#class as ::alcedo_plugin_api::plumbing::Class>::PATH },
+            &quote! { <#class as ::alcedo_plugin_api::__private::Class>::PATH },
             &quote! { #class::#name },
         ));
         Ok(())
@@ -458,43 +479,43 @@ impl<'a> Body<'a> {
         &mut self,
         method: &Method,
         target: &Ident,
-        words: Option<&Words>,
+        attr_args: Option<&AttrArgs>,
         flags: &TokenStream,
         overrides: &TokenStream,
         attrs: &[Attribute],
     ) -> Result<()> {
-        let (shell, cell) = (self.next_shell(), cell_of(method));
-        let about = specifiers::about(words, FUNCTION, &docs::text(attrs))?;
-        let defaults = words.map(|words| Defaults::of(words, method)).transpose()?.unwrap_or_default();
-        let said = (&defaults.on_block(), &about);
-        self.functions.push(method.description(&shell, flags, overrides, &cell, (said.0.as_ref(), said.1)));
-        let shell = method.shell(&shell, self.class, target);
+        let (trampoline, cell) = (self.next_trampoline(), cell_of(method));
+        let metadata = specifiers::metadata(attr_args, FUNCTION, &docs::text(attrs))?;
+        let defaults = attr_args.map(|attr_args| Defaults::of(attr_args, method)).transpose()?.unwrap_or_default();
+        let details = (&defaults.on_block(), &metadata);
+        self.functions.push(method.description(&trampoline, flags, overrides, &cell, (details.0.as_ref(), details.1)));
+        let trampoline = method.trampoline(&trampoline, self.class, target);
         let (declared, check) = (method.cell(&cell, self.class), method.result.check());
         let checks = defaults.checks();
-        self.beside.push(quote! { #declared #shell #checks #check });
+        self.expanded.push(quote! { #declared #trampoline #checks #check });
         Ok(())
     }
 
-    fn next_shell(&mut self) -> Ident {
-        self.shells += 1;
-        format_ident!("AlcedoShell{}", self.shells)
+    fn next_trampoline(&mut self) -> Ident {
+        self.trampolines += 1;
+        format_ident!("AlcedoTrampoline{}", self.trampolines)
     }
 
     pub(crate) fn call(&mut self, method: &Method, attrs: &[Attribute]) {
         let (class, text) = (self.class, method.text());
         let what = quote! {
-            ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
+            ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
         };
-        self.beside.push(method.callers(&self.view, &method.name, &cell_of(method), &what, attrs));
+        self.expanded.push(method.callers(&self.view, &method.name, &cell_of(method), &what, attrs));
     }
 }
 
-fn function_flags(words: &Words) -> Result<TokenStream> {
-    specifiers::expect(words, FUNCTION)?;
-    if words.flag("blueprint_callable")? && words.flag("blueprint_pure")? {
-        return Err(rules::at("ALC0023", words.span(), "a pure function is callable: specify only one of the two"));
+fn function_flags(attr_args: &AttrArgs) -> Result<TokenStream> {
+    specifiers::expect(attr_args, FUNCTION)?;
+    if attr_args.flag("blueprint_callable")? && attr_args.flag("blueprint_pure")? {
+        return Err(rules::at("ALC0023", attr_args.span(), "a pure function is callable: specify only one of the two"));
     }
-    specifiers::flags(words, FUNCTION, "function_flags")
+    specifiers::flags(attr_args, FUNCTION, "function_flags")
 }
 
 fn cell_of(method: &Method) -> Ident {

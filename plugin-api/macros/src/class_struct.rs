@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
 
+use crate::attr_args::{AttrArgs, take_attr, text_of};
 use crate::conditions::Conditions;
 use crate::default_value::{self, DefaultValue};
 use crate::dll_bind;
@@ -12,9 +13,8 @@ use crate::docs;
 use crate::earlier_names::{self, WAS};
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
-use crate::words::{Words, take_attr, text_of};
 
-const CLASS_WORDS: &[&str] = &[
+const CLASS_ARGS: &[&str] = &[
     "package",
     "base",
     "blueprintable",
@@ -31,16 +31,16 @@ const CLASS_WORDS: &[&str] = &[
 struct Property {
     field: Field,
     name: Ident,
-    words: Words,
+    attr_args: AttrArgs,
 }
 
 pub(crate) fn view_of(class: &Ident) -> Ident {
     format_ident!("{class}View")
 }
 
-pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
-    errors.take(words.expect(CLASS_WORDS));
+    errors.take(attr_args.expect(CLASS_ARGS));
     if !item.generics.params.is_empty() {
         errors.take::<()>(Err(rules::spanned(
             "ALC0024",
@@ -48,25 +48,27 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
             "a reflected class is not generic: the host knows it by one path and lays it out once",
         )));
     }
-    let imported = words.flag("imported")?;
-    let library = errors.take(dll_bind::library(words)).flatten();
-    let package = errors.take(words.package(&item.ident));
+    let imported = attr_args.flag("imported")?;
+    let library = errors.take(dll_bind::library(attr_args)).flatten();
+    let package = errors.take(attr_args.package(&item.ident));
     let mut fields = std::mem::replace(&mut item.fields, Fields::Unit);
     let (properties, kept) = sort_fields(&mut fields, &mut errors);
-    let flags = if imported { Some(TokenStream::new()) } else { errors.take(class_flags(words, library.is_some())) };
+    let flags =
+        if imported { Some(TokenStream::new()) } else { errors.take(class_flags(attr_args, library.is_some())) };
     let declared: Vec<_> = match imported {
         true => Vec::new(),
         false => properties.iter().filter_map(|property| errors.take(property.declared())).collect(),
     };
-    let (subobjects, defaults) = (errors.take(subobjects_of(words)), errors.take(defaults_of(words, &properties)));
+    let (subobjects, defaults) =
+        (errors.take(subobjects_of(attr_args)), errors.take(defaults_of(attr_args, &properties)));
     let (package, flags) = errors.unless(package.zip(flags))?;
     if imported {
-        return expand_imported(words, &item, &fields, &package, &properties);
+        return expand_imported(attr_args, &item, &fields, &package, &properties);
     }
 
     let class = &item.ident;
     let view = view_of(class);
-    let base = base_of(words)?;
+    let base = base_of(attr_args)?;
     let base_check = dll_bind::base_is_not_bound(&base);
     let library = library.map(|library| quote! { library: #library, });
     let (doc, vis) = (docs::text(&item.attrs), &item.vis);
@@ -74,13 +76,13 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
 
     let (members, checks): (Vec<_>, Vec<_>) = declared.into_iter().unzip();
     let plain: Vec<&Field> = fields.iter().collect();
-    let earlier = earlier_names::of_type(words, &package, class)?;
+    let earlier = earlier_names::of_type(attr_args, &package, class)?;
     let path = earlier_names::path(&package, class);
-    let earlier_kept = kept.iter().map(|(field, said)| earlier_names::of(said, &format!("{path}:{}", text_of(field))));
+    let earlier_kept = kept.iter().map(|(field, args)| earlier_names::of(args, &format!("{path}:{}", text_of(field))));
     let earlier_kept = earlier_kept.collect::<Result<Vec<_>>>()?;
     let send_checks = plain.iter().map(|field| {
         let ty = &field.ty;
-        quote_spanned! {ty.span()=> ::alcedo_plugin_api::plumbing::the_finalizer_thread_drops::<#ty>(); }
+        quote_spanned! {ty.span()=> ::alcedo_plugin_api::__private::the_finalizer_thread_drops::<#ty>(); }
     });
     let kept = plain.iter().filter_map(|field| {
         let (ident, ty) = (field.ident.as_ref()?, &field.ty);
@@ -88,7 +90,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
         let text = text_of(ident);
         Some(quote! { (#ident, #text, #ty) })
     });
-    let implements = words.paths("implements")?;
+    let implements = attr_args.paths("implements")?;
     let bodies = implements.iter().map(bodies_of);
     let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
@@ -101,7 +103,7 @@ pub(crate) fn expand(words: &Words, mut item: ItemStruct) -> Result<TokenStream>
             #(#send_checks)*
             #base_check
         };
-        ::alcedo_plugin_api::plumbing::class! {
+        ::alcedo_plugin_api::__private::class! {
             declared #vis #class #view #view_doc, base: #base,
             package: #package, name: #name, flags: #flags, #library doc: #doc,
             properties: [#({ #members })*],
@@ -140,7 +142,7 @@ fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
 }
 
 fn expand_imported(
-    words: &Words,
+    attr_args: &AttrArgs,
     item: &ItemStruct,
     fields: &Fields,
     package: &LitStr,
@@ -164,22 +166,22 @@ fn expand_imported(
         "dll_bind",
         "was",
     ] {
-        if let Some(word) = words.get(flag) {
+        if let Some(attr_arg) = attr_args.get(flag) {
             return Err(rules::at(
                 "ALC0026",
-                word.name.span(),
+                attr_arg.name.span(),
                 "this specifier belongs on the declaration of the class",
             ));
         }
     }
     let class = &item.ident;
     let view = view_of(class);
-    let base = base_of(words)?;
+    let base = base_of(attr_args)?;
     let (attrs, vis, name) = (&item.attrs, &item.vis, text_of(class));
     let view_doc = format!("Operations on a [`{class}`].");
     let mut members = Vec::new();
     for property in properties {
-        property.words.expect(&[])?;
+        property.attr_args.expect(&[])?;
         let (accessors, text) = (property.accessors(), property.text());
         members.push(quote! { #accessors, name: #text });
     }
@@ -187,7 +189,7 @@ fn expand_imported(
         #(#attrs)*
         #[derive(Debug)]
         #vis enum #class {}
-        ::alcedo_plugin_api::plumbing::class! {
+        ::alcedo_plugin_api::__private::class! {
             imported #vis #class #view #view_doc, base: #base,
             package: #package, name: #name,
             properties: [#({ #members })*],
@@ -196,9 +198,9 @@ fn expand_imported(
 }
 
 /// Expands the classes for subobjects of bases: `subobjects(mesh = FancyMesh)`.
-fn subobjects_of(words: &Words) -> Result<TokenStream> {
-    let mut rows = Vec::new();
-    for (name, class) in words.pairs("subobjects")? {
+fn subobjects_of(attr_args: &AttrArgs) -> Result<TokenStream> {
+    let mut entries = Vec::new();
+    for (name, class) in attr_args.pairs("subobjects")? {
         let syn::Expr::Path(class) = class else {
             return Err(rules::spanned(
                 "ALC0198",
@@ -207,15 +209,15 @@ fn subobjects_of(words: &Words) -> Result<TokenStream> {
             ));
         };
         let name = text_of(&name);
-        rows.push(quote! { (#name, #class) });
+        entries.push(quote! { (#name, #class) });
     }
-    Ok(quote! { #(#rows)* })
+    Ok(quote! { #(#entries)* })
 }
 
 /// Expands the defaults of inherited properties and of properties in subobjects: `defaults(speed = 2.0, mesh.scale = 3.0)`.
-fn defaults_of(words: &Words, own: &[Property]) -> Result<TokenStream> {
-    let mut rows = Vec::new();
-    for (names, value) in words.dotted_pairs("defaults")? {
+fn defaults_of(attr_args: &AttrArgs, own: &[Property]) -> Result<TokenStream> {
+    let mut entries = Vec::new();
+    for (names, value) in attr_args.dotted_pairs("defaults")? {
         if let [name] = &names[..]
             && own.iter().any(|property| property.name == *name)
         {
@@ -226,47 +228,47 @@ fn defaults_of(words: &Words, own: &[Property]) -> Result<TokenStream> {
             ));
         }
         let (path, text) = (names.iter().map(text_of).collect::<Vec<_>>().join("."), default_value::untyped(&value)?);
-        rows.push(quote! { (#path, #text) });
+        entries.push(quote! { (#path, #text) });
     }
-    Ok(quote! { #(#rows)* })
+    Ok(quote! { #(#entries)* })
 }
 
-fn base_of(words: &Words) -> Result<TokenStream> {
-    Ok(match words.path("base")? {
+fn base_of(attr_args: &AttrArgs) -> Result<TokenStream> {
+    Ok(match attr_args.path("base")? {
         Some(path) => quote! { #path },
         None => quote! { ::alcedo_plugin_api::Object },
     })
 }
 
-fn class_flags(words: &Words, is_final: bool) -> Result<TokenStream> {
-    let of_scripts = match (words.flag("blueprintable")?, words.flag("blueprint_type")?) {
+fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
+    let of_scripts = match (attr_args.flag("blueprintable")?, attr_args.flag("blueprint_type")?) {
         (true, true) => Err(rules::at(
             "ALC0027",
-            words.span(),
+            attr_args.span(),
             "`blueprintable` lets scripts extend the class, `blueprint_type` forbids it: specify only one of them",
         )),
-        (true, false) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINTABLE }),
-        (false, true) => Ok(quote! { ::alcedo_plugin_api::plumbing::class_flags::BLUEPRINT_TYPE }),
+        (true, false) => Ok(quote! { ::alcedo_plugin_api::__private::class_flags::BLUEPRINTABLE }),
+        (false, true) => Ok(quote! { ::alcedo_plugin_api::__private::class_flags::BLUEPRINT_TYPE }),
         (false, false) => Ok(quote! { 0 }),
     }?;
-    let is_abstract = words.flag("abstract")?;
+    let is_abstract = attr_args.flag("abstract")?;
     if is_abstract && is_final {
         return Err(rules::at(
             "ALC0190",
-            words.span(),
+            attr_args.span(),
             "a class that is bound to a library is final, so no class could extend an abstract one: specify only one of them",
         ));
     }
-    let is_abstract = is_abstract.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::ABSTRACT });
-    let is_contextual = words.flag("contextual")?.then(|| {
-        quote! { | ::alcedo_plugin_api::plumbing::class_flags::CONTEXTUAL }
+    let is_abstract = is_abstract.then(|| quote! { | ::alcedo_plugin_api::__private::class_flags::ABSTRACT });
+    let is_contextual = attr_args.flag("contextual")?.then(|| {
+        quote! { | ::alcedo_plugin_api::__private::class_flags::CONTEXTUAL }
     });
-    let is_final = is_final.then(|| quote! { | ::alcedo_plugin_api::plumbing::class_flags::FINAL });
+    let is_final = is_final.then(|| quote! { | ::alcedo_plugin_api::__private::class_flags::FINAL });
     Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual })
 }
 
 /// A kept field and the specifiers of its attribute.
-type Kept = (Ident, Words);
+type Kept = (Ident, AttrArgs);
 
 /// Removes the reflected fields, and returns them and the kept ones of the remaining fields.
 fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Kept>) {
@@ -285,7 +287,7 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
         match errors.take(sort_field(field, name.clone())) {
             Some(Sorted::Reflected(property)) => properties.push(*property),
             Some(Sorted::Plain(field, is_kept)) => {
-                kept.extend(is_kept.map(|words| (name, words)));
+                kept.extend(is_kept.map(|attr_args| (name, attr_args)));
                 plain.push(*field);
             }
             None => {}
@@ -298,7 +300,7 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
 enum Sorted {
     Reflected(Box<Property>),
     /// A field of the plugin part, with the specifiers of `#[keep]` if it is kept.
-    Plain(Box<Field>, Option<Words>),
+    Plain(Box<Field>, Option<AttrArgs>),
 }
 
 fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
@@ -312,14 +314,14 @@ fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
             "a reflected property is stored in the object of the host and survives every reload: it needs no `#[keep]`",
         )),
         (Some(attr), None) => {
-            let words = Words::of(&attr)?;
-            specifiers::expect(&words, PROPERTY)?;
-            Ok(Sorted::Reflected(Box::new(Property { field, name, words })))
+            let attr_args = AttrArgs::of(&attr)?;
+            specifiers::expect(&attr_args, PROPERTY)?;
+            Ok(Sorted::Reflected(Box::new(Property { field, name, attr_args })))
         }
         (None, keep) => {
-            let words = keep.as_ref().map(Words::of).transpose()?;
-            words.as_ref().map(|words| words.expect(&[WAS])).transpose()?;
-            Ok(Sorted::Plain(Box::new(field), words))
+            let attr_args = keep.as_ref().map(AttrArgs::of).transpose()?;
+            attr_args.as_ref().map(|attr_args| attr_args.expect(&[WAS])).transpose()?;
+            Ok(Sorted::Plain(Box::new(field), attr_args))
         }
     }
 }
@@ -350,16 +352,16 @@ impl Property {
     }
 
     /// Expands to a check that reports an enum that scripts do not support in a property visible to scripts.
-    fn seen_by_scripts(&self) -> Result<TokenStream> {
-        let (ty, as_byte) = (&self.field.ty, self.words.flag("enum_as_byte")?);
-        let mut is_seen = false;
-        for word in ["blueprint_read", "blueprint_write", "blueprint_read_write"] {
-            is_seen |= self.words.flag(word)?;
+    fn script_checks(&self) -> Result<TokenStream> {
+        let (ty, as_byte) = (&self.field.ty, self.attr_args.flag("enum_as_byte")?);
+        let mut is_script_visible = false;
+        for specifier in ["blueprint_read", "blueprint_write", "blueprint_read_write"] {
+            is_script_visible |= self.attr_args.flag(specifier)?;
         }
         let fits = as_byte.then(|| {
             quote_spanned! {ty.span()=>
                 const _: () = ::core::assert!(
-                    ::alcedo_plugin_api::plumbing::fits_a_byte::<#ty>(),
+                    ::alcedo_plugin_api::__private::fits_a_byte::<#ty>(),
                     "`enum_as_byte` is for an enum whose entries have numbers from 0 to 255 [ALC0192]"
                 );
             }
@@ -368,25 +370,25 @@ impl Property {
         let may_be_enum = !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
             ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "String"].iter().any(|known| name == known)
         }));
-        let seen = (is_seen && may_be_enum).then(|| {
+        let check = (is_script_visible && may_be_enum).then(|| {
             quote_spanned! {ty.span()=>
                 const _: () = ::core::assert!(
-                    ::alcedo_plugin_api::plumbing::scripts_have::<#ty>(#as_byte),
+                    ::alcedo_plugin_api::__private::scripts_have::<#ty>(#as_byte),
                     "scripts know enums of `u8` only: give the enum `#[repr(u8)]`, or write `enum_as_byte` here [ALC0191]"
                 );
             }
         });
-        Ok(quote! { #fits #seen })
+        Ok(quote! { #fits #check })
     }
 
     /// Expands to the accessors and the description, with a compile-time check of the default.
     fn declared(&self) -> Result<(TokenStream, TokenStream)> {
         let ty = &self.field.ty;
-        let subobject = self.words.flag("default_subobject")?;
-        if self.words.flag("root_component")? && !subobject {
+        let subobject = self.attr_args.flag("default_subobject")?;
+        if self.attr_args.flag("root_component")? && !subobject {
             return Err(rules::at(
                 "ALC0030",
-                self.words.span(),
+                self.attr_args.span(),
                 "only a `default_subobject` can be the `root_component`: it is made together with its owner",
             ));
         }
@@ -397,28 +399,32 @@ impl Property {
                 "a `default_subobject` is an object: write `Obj<Class>`, the class of the subobject",
             ));
         }
-        let (default, check) = match self.words.get("default") {
+        let (default, check) = match self.attr_args.get("default") {
             None => (String::new(), TokenStream::new()),
-            Some(word) if subobject => {
+            Some(attr_arg) if subobject => {
                 return Err(rules::at(
                     "ALC0032",
-                    word.name.span(),
+                    attr_arg.name.span(),
                     "a subobject is made by the host and has no `default`",
                 ));
             }
-            Some(word) => {
-                let Some(value) = &word.value else {
-                    return Err(rules::at("ALC0033", word.name.span(), "`default` takes a value: `default = 180.0`"));
+            Some(attr_arg) => {
+                let Some(value) = &attr_arg.value else {
+                    return Err(rules::at(
+                        "ALC0033",
+                        attr_arg.name.span(),
+                        "`default` takes a value: `default = 180.0`",
+                    ));
                 };
                 let default = DefaultValue::of(value, ty)?;
                 (default.text, default.check)
             }
         };
-        let check = [check, self.seen_by_scripts()?].into_iter().collect();
-        let flags = specifiers::flags(&self.words, PROPERTY, "property_flags")?;
+        let check = [check, self.script_checks()?].into_iter().collect();
+        let flags = specifiers::flags(&self.attr_args, PROPERTY, "property_flags")?;
         let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors());
-        let about = specifiers::about(Some(&self.words), PROPERTY, &doc)?;
-        Ok((quote! { #accessors, name: #name, flags: #flags, default: #default, about: #about }, check))
+        let metadata = specifiers::metadata(Some(&self.attr_args), PROPERTY, &doc)?;
+        Ok((quote! { #accessors, name: #name, flags: #flags, default: #default, about: #metadata }, check))
     }
 }
 
@@ -433,7 +439,7 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
     if is_named(ty, "String") {
         quote! { into impl ::core::convert::Into<#ty> }
     } else if is_one_of(TEXTS) || has_parameters(ty) && !is_one_of(COPIED) {
-        quote! { give impl ::alcedo_plugin_api::plumbing::IntoHost<#ty> }
+        quote! { give impl ::alcedo_plugin_api::__private::IntoHost<#ty> }
     } else {
         quote! { give #ty }
     }

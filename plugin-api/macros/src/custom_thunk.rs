@@ -5,12 +5,12 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{Ident, Path, PathSegment, Result, Signature};
 
+use crate::attr_args::AttrArgs;
 use crate::method::{Method, SelfKind};
 use crate::native::Side;
 use crate::rules;
-use crate::words::Words;
 
-pub(crate) const WORD: &str = "custom_thunk";
+pub(crate) const SPECIFIER: &str = "custom_thunk";
 
 /// Specifiers that list parameters whose type the caller determines.
 pub(crate) const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
@@ -18,30 +18,30 @@ pub(crate) const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "a
 /// Name of the result in such a list.
 const RESULT: &str = "return_value";
 
-pub(crate) fn named(words: &Words) -> Result<Option<Path>> {
-    let Some(word) = words.get(WORD) else {
-        if let Some(lists) = WILDCARDS.iter().find_map(|word| words.get(word)) {
+pub(crate) fn named(attr_args: &AttrArgs) -> Result<Option<Path>> {
+    let Some(attr_arg) = attr_args.get(SPECIFIER) else {
+        if let Some(lists) = WILDCARDS.iter().find_map(|name| attr_args.get(name)) {
             return Err(rules::at(
                 "ALC0202",
                 lists.name.span(),
-                format!("only a custom thunk takes parameters of any type: add `{WORD} = Self::exec_name`"),
+                format!("only a custom thunk takes parameters of any type: add `{SPECIFIER} = Self::exec_name`"),
             ));
         }
         return Ok(None);
     };
-    match words.path(WORD) {
+    match attr_args.path(SPECIFIER) {
         Ok(Some(path)) => Ok(Some(path)),
         _ => Err(rules::at(
             "ALC0201",
-            word.name.span(),
-            format!("name the function that steps through the call: `{WORD} = Self::exec_name`"),
+            attr_arg.name.span(),
+            format!("name the function that steps through the call: `{SPECIFIER} = Self::exec_name`"),
         )),
     }
 }
 
 /// Rejects a body of a function with a custom thunk.
-pub(crate) fn refuse_body(words: &Words, signature: &Signature) -> Result<()> {
-    match named(words)? {
+pub(crate) fn refuse_body(attr_args: &AttrArgs, signature: &Signature) -> Result<()> {
+    match named(attr_args)? {
         None => Ok(()),
         Some(thunk) => Err(rules::spanned(
             "ALC0200",
@@ -56,17 +56,17 @@ pub(crate) fn refuse_body(words: &Words, signature: &Signature) -> Result<()> {
 }
 
 /// Checks that a declaration may have a custom thunk; `events` are the specifiers of overridable functions.
-pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: &Signature) -> Result<()> {
+pub(crate) fn check(attr_args: &AttrArgs, events: &[&str], method: &Method, signature: &Signature) -> Result<()> {
     for event in events {
-        if words.flag(event)? {
+        if attr_args.flag(event)? {
             return Err(rules::at(
                 "ALC0204",
-                words.span(),
-                format!("an event calls its override: `{WORD}` is for functions that cannot be overridden"),
+                attr_args.span(),
+                format!("an event calls its override: `{SPECIFIER}` is for functions that cannot be overridden"),
             ));
         }
     }
-    if method.self_kind == SelfKind::Exclusive || method.wants_this {
+    if method.self_kind == SelfKind::Exclusive || method.has_this {
         return Err(rules::spanned(
             "ALC0204",
             &signature.inputs,
@@ -81,7 +81,7 @@ pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: 
         ));
     }
     for list in WILDCARDS {
-        let Some(text) = words.text(list)? else { continue };
+        let Some(text) = attr_args.text(list)? else { continue };
         for name in text.value().split(',').map(str::trim) {
             let is_known = method.parameters.iter().any(|parameter| parameter.text == name)
                 || (name == RESULT && method.result.returned.is_some());
@@ -97,30 +97,30 @@ pub(crate) fn check(words: &Words, events: &[&str], method: &Method, signature: 
     Ok(())
 }
 
-pub(crate) fn shell(shell: &Ident, class: &Ident, thunk: &Path, side: Side) -> TokenStream {
+pub(crate) fn trampoline(trampoline: &Ident, class: &Ident, thunk: &Path, side: Side) -> TokenStream {
     let thunk = of_class(thunk, class);
     match side {
         Side::Host => quote! {
-            struct #shell;
-            impl ::alcedo_plugin_api::plumbing::CustomThunk for #shell {
+            struct #trampoline;
+            impl ::alcedo_plugin_api::__private::CustomThunk for #trampoline {
                 type Class = #class;
 
                 fn run(
-                    world: &::alcedo_plugin_api::plumbing::World,
-                    frame: &mut ::alcedo_plugin_api::plumbing::Frame<'_>,
-                ) -> ::core::result::Result<(), ::alcedo_plugin_api::plumbing::CallError> {
+                    world: &::alcedo_plugin_api::__private::World,
+                    frame: &mut ::alcedo_plugin_api::__private::Frame<'_>,
+                ) -> ::core::result::Result<(), ::alcedo_plugin_api::__private::CallError> {
                     #thunk(world, frame)
                 }
             }
         },
         Side::Plugin => quote! {
-            struct #shell;
-            impl ::alcedo_plugin_api::plumbing::CustomThunk for #shell {
+            struct #trampoline;
+            impl ::alcedo_plugin_api::__private::CustomThunk for #trampoline {
                 type Class = #class;
 
                 fn run(
-                    frame: &mut ::alcedo_plugin_api::plumbing::Frame<'_>,
-                ) -> ::core::result::Result<(), ::alcedo_plugin_api::plumbing::CallError> {
+                    frame: &mut ::alcedo_plugin_api::__private::Frame<'_>,
+                ) -> ::core::result::Result<(), ::alcedo_plugin_api::__private::CallError> {
                     #thunk(frame)
                 }
             }

@@ -21,7 +21,7 @@ impl DefaultValue {
         }
         let text = text(value)?;
         let check = quote_spanned! {value.span()=>
-            const _: <#ty as ::alcedo_plugin_api::plumbing::Value>::Literal = #value;
+            const _: <#ty as ::alcedo_plugin_api::__private::Value>::Literal = #value;
         };
         Ok(Self { text, check })
     }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_default_is_written_as_the_host_reads_it() {
-        for (value, wanted) in [
+        for (value, expected) in [
             (parse_quote!(180.0), "180.0"),
             (parse_quote!(-5), "-5"),
             (parse_quote!(0x10_u32), "16"),
@@ -122,7 +122,7 @@ mod tests {
             (parse_quote!((x = 1.0, y = -2.0)), "(x=1.0, y=-2.0)"),
         ] {
             let default = DefaultValue::of(&value, &parse_quote!(T)).expect("a literal");
-            assert_eq!(default.text, wanted);
+            assert_eq!(default.text, expected);
         }
     }
 

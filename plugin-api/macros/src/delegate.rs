@@ -5,23 +5,23 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned as _;
 use syn::{Ident, Item, ItemType, Result, ReturnType, Type, TypeBareFn};
 
+use crate::attr_args::{AttrArgs, text_of};
 use crate::docs;
 use crate::rules;
-use crate::words::{Words, text_of};
 
 const MOST: usize = 8;
 
 const FORM: &str =
     "`#[udelegate]` belongs on an alias of a function type: `pub type OnScored = fn(points: i32, by: Obj<Cube>);`";
 
-pub(crate) fn expand(words: &Words, item: Item) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, item: Item) -> Result<TokenStream> {
     let Item::Type(item) = item else { return Err(rules::spanned("ALC0170", item, FORM)) };
     let Type::BareFn(function) = &*item.ty else { return Err(rules::spanned("ALC0170", &item.ty, FORM)) };
     let mut errors = rules::Errors::default();
-    errors.take(words.expect(&["single", "multicast", "sparse", "package", "of", "imported"]));
+    errors.take(attr_args.expect(&["single", "multicast", "sparse", "package", "of", "imported"]));
     errors.take(refuse(&item, function));
-    let kind = errors.take(kind(words, &item.ident));
-    let place = errors.take(place(words, &item.ident));
+    let kind = errors.take(kind(attr_args, &item.ident));
+    let owner = errors.take(owner(attr_args, &item.ident));
     let params = errors.take(parameters(function));
     let result = result(function);
     // Errors of the kind are reported already.
@@ -36,8 +36,8 @@ pub(crate) fn expand(words: &Words, item: Item) -> Result<TokenStream> {
         )));
     }
     let params = errors.unless(params)?;
-    let (Some(kind), Some(place)) = (kind, place) else { return Err(rules::spanned("ALC0170", &item, FORM)) };
-    let (origin, vis, name, attrs) = (words.origin()?, &item.vis, &item.ident, &item.attrs);
+    let (Some(kind), Some(owner)) = (kind, owner) else { return Err(rules::spanned("ALC0170", &item, FORM)) };
+    let (origin, vis, name, attrs) = (attr_args.origin()?, &item.vis, &item.ident, &item.attrs);
     let (text, doc, signature) = (text_of(name), docs::text(attrs), format_ident!("{}Signature", name));
     let signature_doc = format!("Signature of [`{name}`].");
     let result = result.map_or_else(|| quote! { () }, |result| quote! { #result });
@@ -45,25 +45,25 @@ pub(crate) fn expand(words: &Words, item: Item) -> Result<TokenStream> {
     Ok(quote! {
         #(#attrs)*
         #vis type #name =
-            ::alcedo_plugin_api::plumbing::#kind<::alcedo_plugin_api::plumbing::Named<#signature>>;
+            ::alcedo_plugin_api::__private::#kind<::alcedo_plugin_api::__private::Named<#signature>>;
 
-        ::alcedo_plugin_api::plumbing::delegate! {
-            #origin #kind #vis #signature #signature_doc, of: #place, name: #text, doc: #doc,
+        ::alcedo_plugin_api::__private::delegate! {
+            #origin #kind #vis #signature #signature_doc, of: #owner, name: #text, doc: #doc,
             (#(#params),*) -> #result
         }
     })
 }
 
 /// Returns the kind of the delegate as the type of its values.
-fn kind(words: &Words, name: &Ident) -> Result<Ident> {
+fn kind(attr_args: &AttrArgs, name: &Ident) -> Result<Ident> {
     let known = [("single", "Delegate"), ("multicast", "MulticastDelegate"), ("sparse", "SparseDelegate")];
-    let mut said = Vec::new();
-    for (word, kind) in known {
-        if words.flag(word)? {
-            said.push((word, kind));
+    let mut found_kinds = Vec::new();
+    for (specifier, kind) in known {
+        if attr_args.flag(specifier)? {
+            found_kinds.push((specifier, kind));
         }
     }
-    match said.as_slice() {
+    match found_kinds.as_slice() {
         [(_, kind)] => Ok(Ident::new(kind, Span::call_site())),
         [] => Err(rules::at(
             "ALC0171",
@@ -72,23 +72,23 @@ fn kind(words: &Words, name: &Ident) -> Result<Ident> {
         )),
         [(first, _), .., (last, _)] => Err(rules::at(
             "ALC0172",
-            words.get(last).map_or_else(|| words.span(), |word| word.name.span()),
+            attr_args.get(last).map_or_else(|| attr_args.span(), |attr_arg| attr_arg.name.span()),
             format!("`{first}` is already specified: a delegate is only one of `single`, `multicast` and `sparse`"),
         )),
     }
 }
 
 /// Expands to the location in the host: a package, or a class.
-fn place(words: &Words, name: &Ident) -> Result<TokenStream> {
-    let Some(class) = words.path("of")? else {
-        let package = words.package(name)?;
+fn owner(attr_args: &AttrArgs, name: &Ident) -> Result<TokenStream> {
+    let Some(class) = attr_args.path("of")? else {
+        let package = attr_args.package(name)?;
         return Ok(quote! { { package #package } });
     };
-    match words.get("package") {
+    match attr_args.get("package") {
         None => Ok(quote! { { class #class } }),
-        Some(word) => Err(rules::at(
+        Some(attr_arg) => Err(rules::at(
             "ALC0174",
-            word.name.span(),
+            attr_arg.name.span(),
             "a delegate `of` a class is in the package of the class: leave `package` out",
         )),
     }
@@ -147,10 +147,10 @@ fn refuse(item: &ItemType, function: &TypeBareFn) -> Result<()> {
     let refused = |span| Err(rules::at("ALC0177", span, PLAIN));
     match (&item.generics, function) {
         (generics, _) if !generics.params.is_empty() => Err(rules::spanned("ALC0177", generics, PLAIN)),
-        (_, TypeBareFn { lifetimes: Some(word), .. }) => refused(word.span()),
-        (_, TypeBareFn { unsafety: Some(word), .. }) => refused(word.span()),
-        (_, TypeBareFn { abi: Some(word), .. }) => refused(word.span()),
-        (_, TypeBareFn { variadic: Some(word), .. }) => refused(word.span()),
+        (_, TypeBareFn { lifetimes: Some(keyword), .. }) => refused(keyword.span()),
+        (_, TypeBareFn { unsafety: Some(keyword), .. }) => refused(keyword.span()),
+        (_, TypeBareFn { abi: Some(keyword), .. }) => refused(keyword.span()),
+        (_, TypeBareFn { variadic: Some(keyword), .. }) => refused(keyword.span()),
         _ => Ok(()),
     }
 }

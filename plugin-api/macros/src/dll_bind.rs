@@ -5,12 +5,12 @@ use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit, LitStr, Result};
 
+use crate::attr_args::{AttrArg, AttrArgs};
 use crate::rules;
-use crate::words::{Word, Words};
 
 /// Returns the name in `dll_bind = "Name"`, if specified.
-pub(crate) fn library(words: &Words) -> Result<Option<LitStr>> {
-    let Some(Word { name, value, .. }) = words.get("dll_bind") else { return Ok(None) };
+pub(crate) fn library(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
+    let Some(AttrArg { name, value, .. }) = attr_args.get("dll_bind") else { return Ok(None) };
     let Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) = value else {
         return Err(rules::at("ALC0140", name.span(), "`dll_bind` takes the name of a library: `dll_bind = \"Name\"`"));
     };
@@ -22,10 +22,10 @@ pub(crate) fn library(words: &Words) -> Result<Option<LitStr>> {
             "a library is named without path and extension, in letters, digits, `_` and `-`: `libGame.so` is \"Game\"",
         ));
     }
-    if let Some(word) = words.get("blueprintable") {
+    if let Some(attr_arg) = attr_args.get("blueprintable") {
         return Err(rules::at(
             "ALC0141",
-            word.name.span(),
+            attr_arg.name.span(),
             "a class that is bound to a library is final: scripts cannot extend it",
         ));
     }
@@ -38,6 +38,6 @@ pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
         "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";
     let span = base.span();
     quote_spanned! {span=>
-        const _: () = ::core::assert!(<#base as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(), #text);
+        const _: () = ::core::assert!(<#base as ::alcedo_plugin_api::__private::Class>::LIBRARY.is_empty(), #text);
     }
 }

@@ -6,15 +6,15 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitInt, LitStr, Result, Signature, Type, parse_quote};
 
+use crate::attr_args::AttrArgs;
 use crate::docs;
 use crate::method::Method;
 use crate::rules;
-use crate::words::Words;
 
 pub(crate) struct DllImport {
     method: Method,
     params: Vec<CParam>,
-    words: Words,
+    attr_args: AttrArgs,
 }
 
 /// C attributes of a parameter.
@@ -26,8 +26,8 @@ struct CParam {
 
 impl DllImport {
     pub(crate) fn of(attr: &Attribute, signature: &Signature) -> Result<Self> {
-        let words = Words::of(attr)?;
-        words.expect(&["name", "no_cwd", "bool8", "bool32"])?;
+        let attr_args = AttrArgs::of(attr)?;
+        attr_args.expect(&["name", "no_cwd", "bool8", "bool32"])?;
         let mut signature = signature.clone();
         let mut params = Vec::new();
         for input in &mut signature.inputs {
@@ -38,7 +38,7 @@ impl DllImport {
         }
         let method = Method::of(&signature)?;
         method.needs_self(&signature, "a function of a bound class")?;
-        if method.wants_this {
+        if method.has_this {
             return Err(rules::spanned(
                 "ALC0145",
                 &signature.inputs[1],
@@ -60,26 +60,26 @@ impl DllImport {
             ));
         }
         let is_bool = method.result.returned.as_ref().is_some_and(|ty| crate::class_struct::is_named(ty, "bool"));
-        let (bool8, bool32) = (words.flag("bool8")?, words.flag("bool32")?);
+        let (bool8, bool32) = (attr_args.flag("bool8")?, attr_args.flag("bool32")?);
         if (bool8 || bool32) && !is_bool {
             return Err(rules::at(
                 "ALC0148",
-                words.span(),
+                attr_args.span(),
                 "`bool8` and `bool32` state how many bytes a returned `bool` fills: declare the result as `-> bool`",
             ));
         }
         if bool8 && bool32 {
             return Err(rules::at(
                 "ALC0148",
-                words.span(),
+                attr_args.span(),
                 "a `bool` fills one byte or four: keep `bool8` for a C++ `bool`, `bool32` for a `uint32_t`",
             ));
         }
-        Ok(Self { method, params, words })
+        Ok(Self { method, params, attr_args })
     }
 
     /// Expands to the cell, the call on the view, and compile-time checks of the types.
-    pub(crate) fn beside(&self, class: &Ident, view: &Ident, cell: &Ident, attrs: &[Attribute]) -> TokenStream {
+    pub(crate) fn expanded(&self, class: &Ident, view: &Ident, cell: &Ident, attrs: &[Attribute]) -> TokenStream {
         let Self { method, params, .. } = self;
         let (types, result, outs) = (method.types(), method.result_type(), self.outs());
         let (name, text, attrs) = (&method.name, method.text(), docs::shared(attrs));
@@ -87,7 +87,7 @@ impl DllImport {
         let each = || method.parameters.iter().zip(params);
         let idents = each().map(|(parameter, _)| &parameter.ident);
         let written = params.iter().map(|param| &param.written);
-        let given = each().map(|(parameter, param)| param.given(&parameter.ident));
+        let argument = each().map(|(parameter, param)| param.argument(&parameter.ident));
         let changed = each().enumerate().filter(|(_, (_, param))| param.is_out).map(|(at, (parameter, _))| {
             let (ident, back) = (&parameter.ident, format_ident!("out{at}"));
             quote! { #ident #back }
@@ -96,7 +96,7 @@ impl DllImport {
         let gives = method.result.returned.as_ref().map(|ty| {
             let text = "C cannot return this: the result is a number, `bool`, `String` or a struct [ALC0146]";
             quote_spanned! {ty.span()=>
-                const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_gives::<#ty>(), #text);
+                const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_gives::<#ty>(), #text);
             }
         });
         let unbound = format!(
@@ -104,19 +104,19 @@ impl DllImport {
         );
         let bound = quote_spanned! {name.span()=>
             const _: () = ::core::assert!(
-                !<#class as ::alcedo_plugin_api::plumbing::Class>::LIBRARY.is_empty(),
+                !<#class as ::alcedo_plugin_api::__private::Class>::LIBRARY.is_empty(),
                 "{}",
                 #unbound,
             );
         };
         quote! {
-            static #cell: ::alcedo_plugin_api::plumbing::ImportCell<#class, (#(#types,)*), #result, #outs> =
-                ::alcedo_plugin_api::plumbing::ImportCell::new();
-            ::alcedo_plugin_api::plumbing::c_call! {
-                #(#attrs)* #view #name #try_name(#(#idents: #written = #given),*) -> #result, outs: (#(#changed),*),
+            static #cell: ::alcedo_plugin_api::__private::ImportCell<#class, (#(#types,)*), #result, #outs> =
+                ::alcedo_plugin_api::__private::ImportCell::new();
+            ::alcedo_plugin_api::__private::c_call! {
+                #(#attrs)* #view #name #try_name(#(#idents: #written = #argument),*) -> #result, outs: (#(#changed),*),
                 #cell,
-                ::alcedo_plugin_api::plumbing::join!(
-                    <#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text
+                ::alcedo_plugin_api::__private::join!(
+                    <#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text
                 )
             }
             #bound
@@ -126,33 +126,33 @@ impl DllImport {
     }
 
     pub(crate) fn description(&self, class: &Ident, cell: &Ident, attrs: &[Attribute]) -> Result<TokenStream> {
-        let Self { method, params, words } = self;
+        let Self { method, params, attr_args } = self;
         let (types, result, outs) = (method.types().collect::<Vec<_>>(), method.result_type(), self.outs());
         let (text, doc, names) = (method.text(), docs::text(attrs), method.parameters.iter().map(|known| &known.text));
-        let (no_cwd, bool8, bool32) = (words.flag("no_cwd")?, words.flag("bool8")?, words.flag("bool32")?);
-        let symbol = self.symbol()?.map(|symbol| quote! { ::alcedo_plugin_api::plumbing::meta("DllSymbol", #symbol) });
+        let (no_cwd, bool8, bool32) = (attr_args.flag("no_cwd")?, attr_args.flag("bool8")?, attr_args.flag("bool32")?);
+        let symbol = self.symbol()?.map(|symbol| quote! { ::alcedo_plugin_api::__private::meta("DllSymbol", #symbol) });
         let params = params.iter().map(|CParam { is_out, len, .. }| {
             let len = len.as_ref().map(LitInt::base10_digits).map(|len| {
-                quote! { ::alcedo_plugin_api::plumbing::meta("ArrayDim", #len) }
+                quote! { ::alcedo_plugin_api::__private::meta("ArrayDim", #len) }
             });
-            quote! { ::alcedo_plugin_api::plumbing::CParam { is_out: #is_out, meta: &[#len] } }
+            quote! { ::alcedo_plugin_api::__private::CParam { is_out: #is_out, meta: &[#len] } }
         });
         Ok(quote! {
-            ::alcedo_plugin_api::plumbing::dll_import::<#class, (#(#types,)*), #result, #outs>(
+            ::alcedo_plugin_api::__private::dll_import::<#class, (#(#types,)*), #result, #outs>(
                 #text,
-                ::alcedo_plugin_api::plumbing::Manner { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 },
+                ::alcedo_plugin_api::__private::Manner { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 },
                 {
-                    const BLOCK: &::alcedo_plugin_api::plumbing::SignatureBlock<(#(#types,)*), #result> =
-                        &::alcedo_plugin_api::plumbing::SignatureBlock::new(&[#(#names),*]).in_c(&[#(#params),*]);
+                    const BLOCK: &::alcedo_plugin_api::__private::SignatureBlock<(#(#types,)*), #result> =
+                        &::alcedo_plugin_api::__private::SignatureBlock::new(&[#(#names),*]).in_c(&[#(#params),*]);
                     BLOCK
                 },
                 &#cell,
-                ::alcedo_plugin_api::plumbing::About {
+                ::alcedo_plugin_api::__private::About {
                     doc: #doc,
                     meta: &[
-                        ::alcedo_plugin_api::plumbing::meta(
+                        ::alcedo_plugin_api::__private::meta(
                             "DllBind",
-                            <#class as ::alcedo_plugin_api::plumbing::Class>::LIBRARY,
+                            <#class as ::alcedo_plugin_api::__private::Class>::LIBRARY,
                         ),
                         #symbol
                     ],
@@ -163,7 +163,7 @@ impl DllImport {
 
     /// Returns the name of the function in C, if it differs.
     fn symbol(&self) -> Result<Option<LitStr>> {
-        self.words.text("name")
+        self.attr_args.text("name")
     }
 
     fn outs(&self) -> TokenStream {
@@ -198,7 +198,7 @@ impl CParam {
     }
 
     /// Expands to the value for the host.
-    fn given(&self, ident: &Ident) -> TokenStream {
+    fn argument(&self, ident: &Ident) -> TokenStream {
         let value = if self.is_out {
             quote! { ::core::clone::Clone::clone(&*#ident) }
         } else {
@@ -217,7 +217,7 @@ impl CParam {
         let text =
             "C cannot read this: it takes numbers, `String`, structs, `[T; N]` of these, and `&mut` of all [ALC0146]";
         quote_spanned! {self.written.span()=>
-            const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::c_takes::<#ty>(#has_len), #text);
+            const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_takes::<#ty>(#has_len), #text);
         }
     }
 }

@@ -4,23 +4,23 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{LitStr, Result};
 
+use crate::attr_args::{AttrArgs, is_identifier, text_of};
 use crate::rules;
-use crate::words::{Words, is_identifier, text_of};
 
 pub(crate) const WAS: &str = "was";
 
 /// Lists the earlier names of a type of this module.
-pub(crate) fn of_type(words: &Words, package: &LitStr, name: &syn::Ident) -> Result<TokenStream> {
-    if let Some(word) = words.get(WAS)
-        && words.flag("imported")?
+pub(crate) fn of_type(attr_args: &AttrArgs, package: &LitStr, name: &syn::Ident) -> Result<TokenStream> {
+    if let Some(attr_arg) = attr_args.get(WAS)
+        && attr_args.flag("imported")?
     {
         return Err(rules::at(
             "ALC0026",
-            word.name.span(),
+            attr_arg.name.span(),
             "this specifier belongs on the declaration of the type, but this type is imported",
         ));
     }
-    of(words, &path(package, name))
+    of(attr_args, &path(package, name))
 }
 
 pub(crate) fn path(package: &LitStr, name: &syn::Ident) -> String {
@@ -28,14 +28,14 @@ pub(crate) fn path(package: &LitStr, name: &syn::Ident) -> String {
 }
 
 /// Lists the earlier names in the specifiers of the item with that path.
-pub(crate) fn of(words: &Words, path: &str) -> Result<TokenStream> {
-    let Some(names) = checked(words)? else { return Ok(TokenStream::new()) };
-    Ok(quote! { ::alcedo_plugin_api::plumbing::earlier_names! { #path, #names } })
+pub(crate) fn of(attr_args: &AttrArgs, path: &str) -> Result<TokenStream> {
+    let Some(names) = checked(attr_args)? else { return Ok(TokenStream::new()) };
+    Ok(quote! { ::alcedo_plugin_api::__private::earlier_names! { #path, #names } })
 }
 
 /// Returns the value of the specifier, after a check of each name.
-pub(crate) fn checked(words: &Words) -> Result<Option<LitStr>> {
-    let names = words.text(WAS)?;
+pub(crate) fn checked(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
+    let names = attr_args.text(WAS)?;
     match names.as_ref().filter(|names| !names.value().split(',').all(|name| is_identifier(name.trim()))) {
         None => Ok(names),
         Some(names) => Err(rules::at(

@@ -7,10 +7,10 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, Ident, ItemEnum, Lit, Result, UnOp, Variant};
 
+use crate::attr_args::{AttrArgs, take_attr, text_of, to_derive};
 use crate::docs;
 use crate::earlier_names;
 use crate::rules;
-use crate::words::{Words, take_attr, text_of, to_derive};
 
 struct Entry {
     ident: Ident,
@@ -19,36 +19,36 @@ struct Entry {
     display: String,
     is_hidden: bool,
     /// Specifiers of its `#[umeta]`.
-    said: Option<Words>,
+    args: Option<AttrArgs>,
 }
 
-pub(crate) fn expand(words: &Words, mut item: ItemEnum) -> Result<TokenStream> {
-    words.expect(&["package", "flags", "imported", "was"])?;
+pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemEnum) -> Result<TokenStream> {
+    attr_args.expect(&["package", "flags", "imported", "was"])?;
     if !item.generics.params.is_empty() {
         return Err(rules::spanned("ALC0160", &item.generics, "a reflected enum is not generic"));
     }
-    let (package, is_flags) = (words.package(&item.ident)?, words.flag("flags")?);
+    let (package, is_flags) = (attr_args.package(&item.ident)?, attr_args.flag("flags")?);
     let repr = underlying(&mut item)?;
     let (path, mut earlier) =
-        (earlier_names::path(&package, &item.ident), vec![earlier_names::of_type(words, &package, &item.ident)?]);
+        (earlier_names::path(&package, &item.ident), vec![earlier_names::of_type(attr_args, &package, &item.ident)?]);
     let entries = entries(&mut item, &repr, is_flags)?;
-    for Entry { ident, said, .. } in &entries {
-        let listed = said.as_ref().map(|said| earlier_names::of(said, &format!("{path}:{}", text_of(ident))));
+    for Entry { ident, args, .. } in &entries {
+        let listed = args.as_ref().map(|args| earlier_names::of(args, &format!("{path}:{}", text_of(ident))));
         earlier.extend(listed.transpose()?);
     }
-    let (origin, name, text) = (words.origin()?, &item.ident, text_of(&item.ident));
+    let (origin, name, text) = (attr_args.origin()?, &item.ident, text_of(&item.ident));
     let doc = docs::text(&item.attrs);
     let written = if is_flags { set_of_bits(&item, &repr, &entries) } else { plain(&item, &repr, &entries) };
-    let rows = entries.iter().map(|Entry { ident, attrs, display, is_hidden, .. }| {
+    let variants = entries.iter().map(|Entry { ident, attrs, display, is_hidden, .. }| {
         let (text, doc) = (text_of(ident), docs::text(attrs));
         quote! { (#ident, #text, #display, #is_hidden, #doc) }
     });
-    let shown =
+    let listing =
         entries.iter().map(|entry| format!("{} = {}", entry.ident, entry.number)).collect::<Vec<_>>().join(", ");
     Ok(quote! {
         #written
-        ::alcedo_plugin_api::plumbing::enumeration! {
-            #origin #name: #repr, package: #package, name: #text, doc: #doc, flags: #is_flags, words: #shown, [#(#rows)*]
+        ::alcedo_plugin_api::__private::enumeration! {
+            #origin #name: #repr, package: #package, name: #text, doc: #doc, flags: #is_flags, words: #listing, [#(#variants)*]
         }
         #(#earlier)*
     })
@@ -180,12 +180,12 @@ fn underlying(item: &mut ItemEnum) -> Result<Ident> {
 
 fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entry>> {
     let (mut errors, mut entries, mut next) = (rules::Errors::default(), Vec::new(), 0);
-    let mut seen = BTreeMap::new();
+    let mut by_number = BTreeMap::new();
     for variant in &mut item.variants {
         let Some(entry) = errors.take(entry(variant, next)) else { continue };
         next = entry.number.saturating_add(1);
         errors.take(check(&entry, repr, is_flags));
-        if let Some(other) = seen.insert(entry.number, entry.ident.to_string()) {
+        if let Some(other) = by_number.insert(entry.number, entry.ident.to_string()) {
             errors.take::<()>(Err(rules::spanned(
                 "ALC0162",
                 &entry.ident,
@@ -197,7 +197,7 @@ fn entries(item: &mut ItemEnum, repr: &Ident, is_flags: bool) -> Result<Vec<Entr
         }
         entries.push(entry);
     }
-    if !is_flags && !seen.contains_key(&0) {
+    if !is_flags && !by_number.contains_key(&0) {
         errors.take::<()>(Err(rules::spanned(
             "ALC0163",
             &item.ident,
@@ -236,12 +236,12 @@ fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
             "an entry of a reflected enum has no fields: a `#[ustruct]` has fields",
         ));
     }
-    let said = take_attr(&mut variant.attrs, "umeta")?;
-    let said = said.as_ref().map(Words::of).transpose()?;
-    let (display, is_hidden) = match &said {
-        Some(words) => {
-            words.expect(&["display_name", "hidden", "was"])?;
-            (words.text("display_name")?.map(|text| text.value()).unwrap_or_default(), words.flag("hidden")?)
+    let args = take_attr(&mut variant.attrs, "umeta")?;
+    let args = args.as_ref().map(AttrArgs::of).transpose()?;
+    let (display, is_hidden) = match &args {
+        Some(attr_args) => {
+            attr_args.expect(&["display_name", "hidden", "was"])?;
+            (attr_args.text("display_name")?.map(|text| text.value()).unwrap_or_default(), attr_args.flag("hidden")?)
         }
         None => (String::new(), false),
     };
@@ -251,7 +251,7 @@ fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
             rules::spanned("ALC0167", written, "the number of an entry is written as a number: `Name = 3`")
         })?,
     };
-    Ok(Entry { ident: variant.ident.clone(), attrs: variant.attrs.clone(), number, display, is_hidden, said })
+    Ok(Entry { ident: variant.ident.clone(), attrs: variant.attrs.clone(), number, display, is_hidden, args })
 }
 
 /// Parses an integer: `3`, `-3`, `0x10`, `1 << 4`.

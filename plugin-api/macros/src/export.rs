@@ -5,18 +5,18 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{ImplItem, ItemFn, ItemImpl, Result, Signature};
 
+use crate::attr_args::{AttrArgs, take_attr};
 use crate::conditions::Conditions;
 use crate::method::{Method, Parameter, SelfKind};
-use crate::result::place_of;
+use crate::result::location_of;
 use crate::rules;
-use crate::words::{Words, take_attr};
 
-pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
-    words.expect(&["ex"])?;
-    let Some(name) = words.text("ex")? else {
+pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemFn) -> Result<TokenStream> {
+    attr_args.expect(&["ex"])?;
+    let Some(name) = attr_args.text("ex")? else {
         return Err(rules::at(
             "ALC0038",
-            words.span(),
+            attr_args.span(),
             "the name of the function is missing: `#[zcall(ex = \"math.add\")]`",
         ));
     };
@@ -28,7 +28,7 @@ pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
         ));
     }
     let method = Method::of(&item.sig)?;
-    if method.self_kind != SelfKind::None || method.wants_this {
+    if method.self_kind != SelfKind::None || method.has_this {
         return Err(rules::spanned(
             "ALC0040",
             &item.sig.inputs,
@@ -41,8 +41,8 @@ pub(crate) fn expand(words: &Words, item: &ItemFn) -> Result<TokenStream> {
     Ok(quote! { #item #export })
 }
 
-pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStream> {
-    words.expect(&[])?;
+pub(crate) fn expand_block(attr_args: &AttrArgs, mut item: ItemImpl) -> Result<TokenStream> {
+    attr_args.expect(&[])?;
     let ty = crate::class_impl::class_of(&item)?;
     let type_path = syn::ext::IdentExt::unraw(&ty).to_string();
     let mut exports = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStr
         let ImplItem::Fn(function) = member else { continue };
         let conditions = Conditions::of(&function.attrs)?;
         let Some(attr) = take_attr(&mut function.attrs, "zmethod")? else { continue };
-        Words::of(&attr)?.expect(&[])?;
+        AttrArgs::of(&attr)?.expect(&[])?;
         let method = static_method(&function.sig)?;
         let name = &method.name;
         let export = export(&method, &method.text(), &quote! { #type_path }, &quote! { #ty::#name });
@@ -65,7 +65,7 @@ pub(crate) fn expand_block(words: &Words, mut item: ItemImpl) -> Result<TokenStr
 /// Parses the signature of a function without an object.
 pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
     let method = Method::of(signature)?;
-    if method.self_kind != SelfKind::None || method.wants_this {
+    if method.self_kind != SelfKind::None || method.has_this {
         return Err(rules::spanned(
             "ALC0042",
             &signature.inputs,
@@ -82,12 +82,12 @@ pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, targe
         return rules::spanned("ALC0112", &out.ty, problem).to_compile_error();
     }
     let (result, returned, check) = (method.result_type(), method.result.returned_type(), method.result.check());
-    let place = place_of(&method.name);
+    let location = location_of(&method.name);
     let parameters = method.parameters.iter().map(|Parameter { ident, ty, .. }| quote! { #ident: #ty });
     quote! {
-        ::alcedo_plugin_api::plumbing::export! {
+        ::alcedo_plugin_api::__private::export! {
             type_path: #type_path, name: #name,
-            (#(#parameters),*) -> #result, returns: #returned, place: #place, #target
+            (#(#parameters),*) -> #result, returns: #returned, place: #location, #target
         }
         #check
     }

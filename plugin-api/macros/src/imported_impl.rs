@@ -4,13 +4,13 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Ident, ImplItem, ItemImpl, Result, TraitItemFn};
 
+use crate::attr_args::{AttrArgs, take_attr};
 use crate::class_impl::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::method::Method;
 use crate::rules;
-use crate::words::{Words, take_attr};
 
 pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
     let view = view_of(class);
@@ -45,27 +45,28 @@ fn declaration(
     let Some(attr) = take_attr(&mut attrs, "ufunction")? else {
         return Err(rules::spanned("ALC0044", sig, "write `#[ufunction]`: only reflected functions can be imported"));
     };
-    let words = Words::of(&attr)?;
-    words.expect(&EVENTS)?;
-    if words.flag(EVENTS[0])? && words.flag(EVENTS[1])? {
-        return Err(rules::at("ALC0014", words.span(), TWO_SORTS_OF_EVENT));
+    let attr_args = AttrArgs::of(&attr)?;
+    attr_args.expect(&EVENTS)?;
+    if attr_args.flag(EVENTS[0])? && attr_args.flag(EVENTS[1])? {
+        return Err(rules::at("ALC0014", attr_args.span(), TWO_SORTS_OF_EVENT));
     }
     let method = Method::of(&sig)?;
     if !method.is_static() {
         method.needs_self(&sig, "an imported function with `this`")?;
     }
-    if method.wants_this {
+    if method.has_this {
         return Err(rules::spanned("ALC0045", &sig.inputs[1], "the declaration lists the arguments of callers"));
     }
     let conditions = Conditions::of(&attrs)?;
     let text = method.text();
     let cell = format_ident!("ALCEDO_OF_{}", text.to_uppercase());
     let path = quote! {
-        ::alcedo_plugin_api::plumbing::join!(<#class as ::alcedo_plugin_api::plumbing::Class>::PATH, ":", #text)
+        ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
     };
     let callers = method.callers(view, &method.name, &cell, &path, &docs::shared(&attrs));
     // An implementable event is called like any function, and only scripts implement it: overrides here are impossible.
-    let event = words.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
+    let event =
+        attr_args.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
     if event.is_some() {
         events.push(conditions.on_element(&quote! { #text }));
     }

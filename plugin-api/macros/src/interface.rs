@@ -6,28 +6,28 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{ItemTrait, Result, TraitItem, TraitItemFn};
 
+use crate::attr_args::{AttrArgs, text_of};
 use crate::class_struct::view_of;
 use crate::docs;
 use crate::earlier_names;
 use crate::method::{Method, Parameter};
 use crate::rules;
-use crate::words::{Words, text_of};
 
-pub(crate) fn expand(words: &Words, item: &ItemTrait) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemTrait) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
-    errors.take(words.expect(&["package", "imported", "was"]));
+    errors.take(attr_args.expect(&["package", "imported", "was"]));
     errors.take(refuse(item));
-    let package = errors.take(words.package(&item.ident));
+    let package = errors.take(attr_args.package(&item.ident));
     let functions: Vec<_> = item.items.iter().filter_map(|member| errors.take(Function::of(member))).collect();
     let package = errors.unless(package)?;
     let (attrs, vis, name, view) = (&item.attrs, &item.vis, &item.ident, view_of(&item.ident));
-    let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(attrs));
-    let earlier = earlier_names::of_type(words, &package, name)?;
+    let (origin, text, doc) = (attr_args.origin()?, text_of(name), docs::text(attrs));
+    let earlier = earlier_names::of_type(attr_args, &package, name)?;
     let view_doc = format!("Operations on an object viewed as a [`{name}`].");
     let (descriptions, callers) =
         (functions.iter().map(Function::description), functions.iter().map(|function| function.callers(item)));
     Ok(quote! {
-        ::alcedo_plugin_api::plumbing::interface! {
+        ::alcedo_plugin_api::__private::interface! {
             #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc,
             functions: [#({ #descriptions })*],
         }
@@ -67,7 +67,7 @@ impl<'a> Function<'a> {
         }
         let method = Method::of(&declared.sig)?;
         method.needs_self(&declared.sig, "a function of an interface")?;
-        if method.wants_this {
+        if method.has_this {
             return Err(rules::spanned(
                 "ALC0049",
                 &declared.sig.inputs[1],
@@ -81,7 +81,7 @@ impl<'a> Function<'a> {
     fn description(&self) -> TokenStream {
         let Self { declared, method } = self;
         let (signature, name) = (&declared.sig, method.text());
-        let (text, doc, fallible) = (words_of(signature), docs::text(&declared.attrs), method.result.may_fail);
+        let (text, doc, fallible) = (signature_text(signature), docs::text(&declared.attrs), method.result.may_fail);
         let (types, names) = (method.types(), method.parameters.iter().map(|parameter| &parameter.text));
         let result = method.result_type();
         quote! { #name (#(#names: #types),*) -> #result, may_fail: #fallible, text: #text, doc: #doc }
@@ -93,14 +93,14 @@ impl<'a> Function<'a> {
         let (interface, method) = (&item.ident, &self.method);
         let (view, text, cell) = (view_of(interface), method.text(), format_ident!("ALCEDO_OF_INTERFACE"));
         let path = quote! {
-            ::alcedo_plugin_api::plumbing::join!(
-                <#interface as ::alcedo_plugin_api::plumbing::Interface>::PATH, ":", #text
+            ::alcedo_plugin_api::__private::join!(
+                <#interface as ::alcedo_plugin_api::__private::Interface>::PATH, ":", #text
             )
         };
         let imported = method.imported_cell(&cell, interface, &quote! { import_interface_function(#path) });
         let check = method.result.check();
         let crosses = method.parameters.iter().map(|Parameter { ty, .. }| {
-            quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::plumbing::crosses::<#ty>(); }
+            quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::__private::crosses::<#ty>(); }
         });
         let callers = method.callers(&view, &method.name, &cell, &path, &docs::shared(&self.declared.attrs));
         quote! {
@@ -115,7 +115,7 @@ impl<'a> Function<'a> {
 }
 
 /// Formats a signature as the author wrote it, for messages.
-fn words_of(signature: &syn::Signature) -> String {
+fn signature_text(signature: &syn::Signature) -> String {
     let text = quote! { #signature }.to_string();
     let tight = [
         (" (", "("),
@@ -156,12 +156,14 @@ fn refuse(item: &ItemTrait) -> Result<()> {
         ));
     }
     match (&item.unsafety, &item.auto_token) {
-        (Some(word), _) => {
-            Err(rules::spanned("ALC0053", word, "an interface cannot be unsafe: its implementations promise nothing"))
-        }
-        (None, Some(word)) => Err(rules::spanned(
+        (Some(keyword), _) => Err(rules::spanned(
+            "ALC0053",
+            keyword,
+            "an interface cannot be unsafe: its implementations promise nothing",
+        )),
+        (None, Some(keyword)) => Err(rules::spanned(
             "ALC0054",
-            word,
+            keyword,
             "an interface cannot be `auto`: a class lists the interfaces that it implements",
         )),
         (None, None) => Ok(()),
@@ -170,14 +172,14 @@ fn refuse(item: &ItemTrait) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::words_of;
+    use super::signature_text;
 
     #[test]
     fn a_signature_reads_as_it_was_written() {
         let text = "fn hear(&self, what: UArray<f64>, who: Option<u32>) -> Result<u32, CallError>";
         let signature: syn::Signature = syn::parse_str(text).expect("a signature");
-        assert_eq!(words_of(&signature), text);
+        assert_eq!(signature_text(&signature), text);
         let text = "fn stop(&mut self)";
-        assert_eq!(words_of(&syn::parse_str(text).expect("a signature")), text);
+        assert_eq!(signature_text(&syn::parse_str(text).expect("a signature")), text);
     }
 }

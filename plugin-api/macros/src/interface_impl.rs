@@ -6,6 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ImplItem, ImplItemFn, ItemImpl, Path, Result};
 
+use crate::attr_args::AttrArgs;
 use crate::class_impl::{Body, class_of};
 use crate::class_struct::{bodies_of, shown};
 use crate::conditions::Conditions;
@@ -13,10 +14,9 @@ use crate::docs;
 use crate::method::Method;
 use crate::mistakes;
 use crate::rules;
-use crate::words::Words;
 
-pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Result<TokenStream> {
-    words.expect(&[])?;
+pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl) -> Result<TokenStream> {
+    attr_args.expect(&[])?;
     item.trait_ = None;
     let class = &class_of(&item)?;
     let (mut body, mut names) = (Body::new(class), Vec::new());
@@ -32,11 +32,11 @@ pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Res
             continue;
         };
         errors.take(add(&mut body, interface, function));
-        let name = crate::words::text_of(&function.sig.ident);
+        let name = crate::attr_args::text_of(&function.sig.ident);
         names.push(Conditions::of(&function.attrs)?.on_element(&quote! { #name }));
     }
     errors.finish()?;
-    let (items, beside, functions) = (&item.items, &body.beside, &body.functions);
+    let (items, expanded, functions) = (&item.items, &body.expanded, &body.functions);
     let (bodies, name) = (bodies_of(interface), shown(interface));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
@@ -44,25 +44,25 @@ pub(crate) fn expand(words: &Words, interface: &Path, mut item: ItemImpl) -> Res
         format!("`{class}` does not list `{name}`: write `#[uclass(…, implements({name}))]` on its struct [ALC0104]");
     let checks = quote_spanned! {interface.span()=>
         const ALCEDO_ABSENT: &::core::primitive::str =
-            ::alcedo_plugin_api::plumbing::first_absent::<#interface>(&[#(#names),*]);
+            ::alcedo_plugin_api::__private::first_absent::<#interface>(&[#(#names),*]);
         const _: () = ::core::assert!(
             ALCEDO_ABSENT.is_empty(),
             "{}",
-            ::alcedo_plugin_api::plumbing::join!(#absent, ALCEDO_ABSENT, #declares)
+            ::alcedo_plugin_api::__private::join!(#absent, ALCEDO_ABSENT, #declares)
         );
-        const _: () = ::core::assert!(::alcedo_plugin_api::plumbing::lists::<#class, #interface>(), #unlisted);
+        const _: () = ::core::assert!(::alcedo_plugin_api::__private::lists::<#class, #interface>(), #unlisted);
     };
     Ok(quote! {
         impl #class { #(#items)* }
         const _: () = {
-            #(#beside)*
-            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::plumbing::Function<#class>] = &[#(#functions),*];
+            #(#expanded)*
+            const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
             #checks
             impl #class {
                 #[doc(hidden)]
                 #[allow(dead_code, reason = "an assertion above checks that the class lists the interface")]
-                pub(crate) const #bodies: ::alcedo_plugin_api::plumbing::Bodies<Self, #interface> =
-                    ::alcedo_plugin_api::plumbing::Bodies::new(ALCEDO_FUNCTIONS);
+                pub(crate) const #bodies: ::alcedo_plugin_api::__private::Bodies<Self, #interface> =
+                    ::alcedo_plugin_api::__private::Bodies::new(ALCEDO_FUNCTIONS);
             }
         };
     })
@@ -83,31 +83,31 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
     let differs = format!("`{interface_name}` declares `");
     let same = "`: the body must have the same parameters and result, apart from `this` [ALC0106]";
     let unknown = format!("`{interface_name}` declares no function `{text}`, but ");
-    body.beside.push(quote_spanned! {name.span()=>
+    body.expanded.push(quote_spanned! {name.span()=>
         const _: () = {
             const ALCEDO_DECLARED: &::core::primitive::str =
-                ::alcedo_plugin_api::plumbing::declared_as::<#interface>(#text);
+                ::alcedo_plugin_api::__private::declared_as::<#interface>(#text);
             ::core::assert!(
                 !ALCEDO_DECLARED.is_empty(),
                 "{}",
-                ::alcedo_plugin_api::plumbing::join!(
-                    #unknown, <#interface as ::alcedo_plugin_api::plumbing::Interface>::NAMES, " [ALC0105]"
+                ::alcedo_plugin_api::__private::join!(
+                    #unknown, <#interface as ::alcedo_plugin_api::__private::Interface>::NAMES, " [ALC0105]"
                 )
             );
             ::core::assert!(
-                ::alcedo_plugin_api::plumbing::has_signature::<#interface, (#(#types,)*), #result>(#text),
+                ::alcedo_plugin_api::__private::has_signature::<#interface, (#(#types,)*), #result>(#text),
                 "{}",
-                ::alcedo_plugin_api::plumbing::join!(#differs, ALCEDO_DECLARED, #same)
+                ::alcedo_plugin_api::__private::join!(#differs, ALCEDO_DECLARED, #same)
             );
         };
     });
     let flags = quote! {
-        ::alcedo_plugin_api::plumbing::function_flags::NATIVE_EVENT
-            | ::alcedo_plugin_api::plumbing::function_flags::CALLABLE
+        ::alcedo_plugin_api::__private::function_flags::NATIVE_EVENT
+            | ::alcedo_plugin_api::__private::function_flags::CALLABLE
     };
     body.reflect(&method, &method.name, None, &flags, &quote! { "" }, &function.attrs)?;
     body.call(&method, &docs::shared(&function.attrs));
     body.event_constant(&method);
-    body.beside.push(mistakes::checks(body.class, function));
+    body.expanded.push(mistakes::checks(body.class, function));
     body.condition(&conditions, mark)
 }

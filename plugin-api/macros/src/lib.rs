@@ -1,8 +1,9 @@
 //! The attributes of an Alcedo plugin. Each parses the author's code, rejects rule violations at the offending token, and
-//! expands to calls of macros in `::alcedo_plugin_api::plumbing`, which implement the semantics. The expansion depends on no
-//! layout, and contains only paths of `plumbing`.
+//! expands to calls of macros in `::alcedo_plugin_api::__private`, which implement the semantics. The expansion depends on no
+//! layout, and contains only paths of `__private`.
 
 mod async_function;
+mod attr_args;
 mod build_id;
 mod class_impl;
 mod class_struct;
@@ -31,14 +32,13 @@ mod static_function;
 mod struct_field;
 mod struct_impl;
 mod structure;
-mod words;
 
 use proc_macro::TokenStream;
 use quote::quote;
 use syn::{Item, parse_macro_input};
 
+use crate::attr_args::AttrArgs;
 use crate::native::Side;
-use crate::words::Words;
 
 /// A reflected class, or its methods.
 ///
@@ -62,23 +62,23 @@ use crate::words::Words;
 /// `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]
 pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    finish(class(&words, parse_macro_input!(item as Item), Side::Plugin))
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    finish(class(&attr_args, parse_macro_input!(item as Item), Side::Plugin))
 }
 
 /// `#[uclass]` for classes of a host, with the same specifiers; exported as `alcedo_runtime::native::uclass`.
 #[proc_macro_attribute]
 pub fn native_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    finish(class(&words, parse_macro_input!(item as Item), Side::Host).map(native::of_the_host))
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    finish(class(&attr_args, parse_macro_input!(item as Item), Side::Host).map(native::of_the_host))
 }
 
-fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
+fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
     match item {
-        Item::Struct(item) => class_struct::expand(words, item),
+        Item::Struct(item) => class_struct::expand(attr_args, item),
         Item::Impl(item) => match item.trait_.clone() {
-            Some((_, interface, _)) => interface_impl::expand(words, &interface, item),
-            None => class_impl::expand(words, item, side),
+            Some((_, interface, _)) => interface_impl::expand(attr_args, &interface, item),
+            None => class_impl::expand(attr_args, item, side),
         },
         other => Err(rules::spanned(
             "ALC0057",
@@ -106,15 +106,15 @@ fn class(words: &Words, item: Item, side: Side) -> syn::Result<proc_macro2::Toke
 /// method marked `#[net_serialize]` writes and reads the value for the network.
 #[proc_macro_attribute]
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    finish(struct_impl::expand(&words, parse_macro_input!(item as Item), Side::Plugin))
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    finish(struct_impl::expand(&attr_args, parse_macro_input!(item as Item), Side::Plugin))
 }
 
 /// `#[ustruct(pod)]` for structs of a host, with the same specifiers; exported as `alcedo_runtime::native::ustruct`.
 #[proc_macro_attribute]
 pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    let expanded = struct_impl::expand(&words, parse_macro_input!(item as Item), Side::Host);
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    let expanded = struct_impl::expand(&attr_args, parse_macro_input!(item as Item), Side::Host);
     finish(expanded.map(native::of_the_host))
 }
 
@@ -126,20 +126,20 @@ pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `|`, `&` and `-`. With `imported`, the host or another module declares the enum, and names and numbers are compared while loading.
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    finish(enumeration(&words, parse_macro_input!(item as Item)))
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    finish(enumeration(&attr_args, parse_macro_input!(item as Item)))
 }
 
 /// `#[uenum]` for enums of a host, with the same specifiers; exported as `alcedo_runtime::native::uenum`.
 #[proc_macro_attribute]
 pub fn native_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    finish(enumeration(&words, parse_macro_input!(item as Item)).map(native::of_the_host))
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    finish(enumeration(&attr_args, parse_macro_input!(item as Item)).map(native::of_the_host))
 }
 
-fn enumeration(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStream> {
+fn enumeration(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
     match item {
-        Item::Enum(item) => enumeration::expand(words, item),
+        Item::Enum(item) => enumeration::expand(attr_args, item),
         other => {
             Err(rules::spanned("ALC0168", other, "`#[uenum]` belongs on an enum: `pub enum Mood { Calm, Angry }`"))
         }
@@ -156,15 +156,15 @@ fn enumeration(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStrea
 /// With `imported`, the host or another module declares the delegate, and kind and signature are compared while loading.
 #[proc_macro_attribute]
 pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    finish(delegate::expand(&words, parse_macro_input!(item as Item)))
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    finish(delegate::expand(&attr_args, parse_macro_input!(item as Item)))
 }
 
 /// `#[udelegate]` for delegates of a host, with the same specifiers; exported as `alcedo_runtime::native::udelegate`.
 #[proc_macro_attribute]
 pub fn native_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    finish(delegate::expand(&words, parse_macro_input!(item as Item)).map(native::of_the_host))
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    finish(delegate::expand(&attr_args, parse_macro_input!(item as Item)).map(native::of_the_host))
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
@@ -176,20 +176,20 @@ pub fn native_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// interface: `object.as_interface::<Hears>()`.
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    finish(interface(&words, parse_macro_input!(item as Item)))
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    finish(interface(&attr_args, parse_macro_input!(item as Item)))
 }
 
 /// `#[uinterface]` for interfaces of a host, with the same specifiers; exported as `alcedo_runtime::native::uinterface`.
 #[proc_macro_attribute]
 pub fn native_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
-    finish(interface(&words, parse_macro_input!(item as Item)).map(native::of_the_host))
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    finish(interface(&attr_args, parse_macro_input!(item as Item)).map(native::of_the_host))
 }
 
-fn interface(words: &Words, item: Item) -> syn::Result<proc_macro2::TokenStream> {
+fn interface(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
     match item {
-        Item::Trait(item) => interface::expand(words, &item),
+        Item::Trait(item) => interface::expand(attr_args, &item),
         other => Err(rules::spanned("ALC0058", other, "`#[uinterface]` belongs on a trait: `pub trait Hears {}`")),
     }
 }
@@ -211,9 +211,9 @@ read_by_uclass! {
 /// Exports a free function by name: `#[zcall(ex = "math.add")]` exports it as `ex:/math.add`.
 #[proc_macro_attribute]
 pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
+    let attr_args = parse_macro_input!(attr as AttrArgs);
     let item = parse_macro_input!(item as syn::ItemFn);
-    finish(export::expand(&words, &item))
+    finish(export::expand(&attr_args, &item))
 }
 
 /// Exports methods of a plain type by name: methods marked `#[zmethod]` in `impl Report` of the module `reports` are exported
@@ -221,9 +221,9 @@ pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// methods take neither `self` nor `this`; those of a Slim may be called on any thread.
 #[proc_macro_attribute]
 pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let words = parse_macro_input!(attr as Words);
+    let attr_args = parse_macro_input!(attr as AttrArgs);
     let item = parse_macro_input!(item as syn::ItemImpl);
-    finish(export::expand_block(&words, item))
+    finish(export::expand_block(&attr_args, item))
 }
 
 /// Makes the crate a module: `module! { name: "magic_cube", main: started, exit: ended, dependencies: [("base", "^1")] }`.

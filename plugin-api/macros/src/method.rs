@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
 use crate::class_struct::is_named;
-use crate::result::{ResultOf, place_of};
+use crate::result::{ResultOf, location_of};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SelfKind {
@@ -35,10 +35,10 @@ pub(crate) struct Parameter {
 
 impl Parameter {
     /// Expands to the type that trampolines read from a block.
-    pub(crate) fn taken(&self) -> TokenStream {
+    pub(crate) fn parameter_type(&self) -> TokenStream {
         let ty = &self.ty;
         if self.is_lent {
-            quote! { ::alcedo_plugin_api::plumbing::Red<#ty> }
+            quote! { ::alcedo_plugin_api::__private::Red<#ty> }
         } else {
             self.declared()
         }
@@ -48,7 +48,7 @@ impl Parameter {
     pub(crate) fn declared(&self) -> TokenStream {
         let ty = &self.ty;
         if self.is_out {
-            quote! { ::alcedo_plugin_api::plumbing::Out<'static, #ty> }
+            quote! { ::alcedo_plugin_api::__private::Out<'static, #ty> }
         } else {
             quote! { #ty }
         }
@@ -56,7 +56,7 @@ impl Parameter {
 }
 
 /// Returns the `K` of `Lent<K>` or `Lent<'_, K>`.
-pub(crate) fn lent(ty: &Type) -> Option<Type> {
+pub(crate) fn lent_type(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Lent")?;
     let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
@@ -70,7 +70,7 @@ pub(crate) struct Method {
     pub(crate) name: Ident,
     pub(crate) self_kind: SelfKind,
     /// True if the method takes `this`.
-    pub(crate) wants_this: bool,
+    pub(crate) has_this: bool,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) result: ResultOf,
 }
@@ -84,7 +84,7 @@ impl Method {
             _ => Ok(SelfKind::None),
         };
         let is_this = |input: &FnArg| matches!(input, FnArg::Typed(typed) if is_named(&typed.ty, "This"));
-        let wants_this = inputs.next_if(|input| is_this(input)).is_some();
+        let has_this = inputs.next_if(|input| is_this(input)).is_some();
         let mut errors = rules::Errors::default();
         errors.take(refuse_decorations(signature));
         let self_kind = errors.take(self_kind).unwrap_or(SelfKind::None);
@@ -101,7 +101,7 @@ impl Method {
         Ok(Self {
             name: signature.ident.clone(),
             self_kind,
-            wants_this,
+            has_this,
             parameters,
             result: ResultOf::of(&signature.output),
         })
@@ -118,7 +118,7 @@ impl Method {
 
     /// Returns true for a static function.
     pub(crate) fn is_static(&self) -> bool {
-        self.self_kind == SelfKind::None && !self.wants_this
+        self.self_kind == SelfKind::None && !self.has_this
     }
 
     pub(crate) fn needs_self(&self, signature: &Signature, what: &str) -> Result<()> {
@@ -133,7 +133,7 @@ impl Method {
     }
 
     /// Rejects parameters and a result.
-    pub(crate) fn takes_and_gives_nothing(&self, what: &str) -> Result<()> {
+    pub(crate) fn expect_no_parameters_or_result(&self, what: &str) -> Result<()> {
         if let Some(parameter) = self.parameters.first() {
             return Err(rules::spanned(
                 "ALC0064",
@@ -147,39 +147,39 @@ impl Method {
         Ok(())
     }
 
-    /// Expands to the trampoline type `shell`, which calls this method of `class` under the name `target`.
-    pub(crate) fn shell(&self, shell: &Ident, class: &Ident, target: &Ident) -> TokenStream {
-        let this = self.wants_this.then(|| quote! { this, });
-        self.shell_with(shell, class, &self.call(&quote! { #class::#target }, &quote! { part, #this }))
+    /// Expands to the trampoline type `trampoline`, which calls this method of `class` under the name `target`.
+    pub(crate) fn trampoline(&self, trampoline: &Ident, class: &Ident, target: &Ident) -> TokenStream {
+        let this = self.has_this.then(|| quote! { this, });
+        self.trampoline_with(trampoline, class, &self.call(&quote! { #class::#target }, &quote! { part, #this }))
     }
 
     /// Expands to a trampoline type with the given `body`, which uses `part`, `this` and the parameters.
-    pub(crate) fn shell_with(&self, shell: &Ident, class: &Ident, body: &TokenStream) -> TokenStream {
+    pub(crate) fn trampoline_with(&self, trampoline: &Ident, class: &Ident, body: &TokenStream) -> TokenStream {
         let (text, result) = (self.text(), self.result_type());
-        let (returned, place) = (self.result.returned_type(), place_of(&self.name));
+        let (returned, location) = (self.result.returned_type(), location_of(&self.name));
         let receiver = match self.self_kind {
             SelfKind::Exclusive => quote! { Exclusive },
             SelfKind::Untouched => quote! { Untouched },
             SelfKind::None | SelfKind::Shared => quote! { Shared },
         };
         let patterns = self.patterns();
-        let types = self.parameters.iter().map(Parameter::taken);
+        let types = self.parameters.iter().map(Parameter::parameter_type);
         quote! {
-            struct #shell;
-            impl ::alcedo_plugin_api::plumbing::Method for #shell {
+            struct #trampoline;
+            impl ::alcedo_plugin_api::__private::Method for #trampoline {
                 type Class = #class;
                 type Args = (#(#types,)*);
                 type Result = #result;
                 type Returned = #returned;
-                type Receiver = ::alcedo_plugin_api::plumbing::#receiver;
+                type Receiver = ::alcedo_plugin_api::__private::#receiver;
                 const NAME: &'static str = #text;
-                const PLACE: ::alcedo_plugin_api::plumbing::Place = #place;
+                const PLACE: ::alcedo_plugin_api::__private::Place = #location;
 
                 #[allow(unused_variables, reason = "a method may do without `this`")]
                 fn run<'f>(
-                    part: ::alcedo_plugin_api::plumbing::Held<'_, Self>,
-                    this: ::alcedo_plugin_api::plumbing::This<'f, #class>,
-                    #patterns: ::alcedo_plugin_api::plumbing::Given<'f, Self>,
+                    part: ::alcedo_plugin_api::__private::Held<'_, Self>,
+                    this: ::alcedo_plugin_api::__private::This<'f, #class>,
+                    #patterns: ::alcedo_plugin_api::__private::Given<'f, Self>,
                 ) -> Self::Returned {
                     #body
                 }
@@ -200,7 +200,7 @@ impl Method {
 
     /// Expands to the call of `target` with these parameters after `first`; out parameters are then written back.
     pub(crate) fn call(&self, target: &TokenStream, first: &TokenStream) -> TokenStream {
-        let given = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
+        let arguments = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
             if *is_out {
                 quote! { &mut #ident }
             } else {
@@ -208,7 +208,7 @@ impl Method {
             }
         });
         let outs: Vec<_> = self.parameters.iter().filter(|parameter| parameter.is_out).map(|out| &out.ident).collect();
-        let call = quote! { #target(#first #(#given),*) };
+        let call = quote! { #target(#first #(#arguments),*) };
         if outs.is_empty() {
             call
         } else {
@@ -216,29 +216,29 @@ impl Method {
         }
     }
 
-    /// Expands to the description of the function with the trampoline `shell`.
+    /// Expands to the description of the function with the trampoline `trampoline`.
     pub(crate) fn description(
         &self,
-        shell: &Ident,
+        trampoline: &Ident,
         flags: &TokenStream,
         overrides: &TokenStream,
         cell: &Ident,
-        (defaults, about): (Option<&TokenStream>, &TokenStream),
+        (defaults, metadata): (Option<&TokenStream>, &TokenStream),
     ) -> TokenStream {
         let text = self.text();
         let names = self.parameters.iter().map(|parameter| &parameter.text);
         quote! {
-            ::alcedo_plugin_api::plumbing::function_description::<#shell>(
+            ::alcedo_plugin_api::__private::function_description::<#trampoline>(
                 #text,
                 #flags,
                 #overrides,
                 {
-                    const BLOCK: &::alcedo_plugin_api::plumbing::BlockOf<#shell> =
-                        &::alcedo_plugin_api::plumbing::BlockOf::new(&[#(#names),*])#defaults;
+                    const BLOCK: &::alcedo_plugin_api::__private::BlockOf<#trampoline> =
+                        &::alcedo_plugin_api::__private::BlockOf::new(&[#(#names),*])#defaults;
                     BLOCK
                 },
                 &#cell,
-                #about,
+                #metadata,
             )
         }
     }
@@ -255,10 +255,10 @@ impl Method {
         let result = self.result_type();
         let parameters = self.parameters.iter().map(|Parameter { ident, ty, is_lent, is_out, .. }| {
             if *is_out {
-                quote! { #ident: &mut #ty = ::alcedo_plugin_api::plumbing::Out::to(#ident) }
+                quote! { #ident: &mut #ty = ::alcedo_plugin_api::__private::Out::to(#ident) }
             } else if *is_lent {
-                let given = quote! { ::alcedo_plugin_api::plumbing::Passed::<#ty, _>::new(#ident) };
-                quote! { #ident: impl ::alcedo_plugin_api::plumbing::IntoHost<#ty> = #given }
+                let passed = quote! { ::alcedo_plugin_api::__private::Passed::<#ty, _>::new(#ident) };
+                quote! { #ident: impl ::alcedo_plugin_api::__private::IntoHost<#ty> = #passed }
             } else {
                 quote! { #ident: #ty = #ident }
             }
@@ -275,7 +275,7 @@ impl Method {
             (quote! { plain }, quote! { #name #try_name })
         };
         quote! {
-            ::alcedo_plugin_api::plumbing::call! {
+            ::alcedo_plugin_api::__private::call! {
                 #form by #invoke #(#attrs)* #view #names(#(#parameters),*) -> #result, #cell, #what
             }
         }
@@ -296,8 +296,8 @@ impl Method {
         let (types, result) = (self.types(), self.result_type());
         quote! {
             #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
-            static #cell: ::alcedo_plugin_api::plumbing::FunctionCell<#class, (#(#types,)*), #result> =
-                ::alcedo_plugin_api::plumbing::FunctionCell::new();
+            static #cell: ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> =
+                ::alcedo_plugin_api::__private::FunctionCell::new();
         }
     }
 
@@ -305,9 +305,9 @@ impl Method {
     pub(crate) fn imported_cell(&self, cell: &Ident, class: &Ident, import: &TokenStream) -> TokenStream {
         let (types, result) = (self.types(), self.result_type());
         quote! {
-            ::alcedo_plugin_api::plumbing::import! {
-                #cell: ::alcedo_plugin_api::plumbing::FunctionCell<#class, (#(#types,)*), #result> =
-                    ::alcedo_plugin_api::plumbing::FunctionCell::new(),
+            ::alcedo_plugin_api::__private::import! {
+                #cell: ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> =
+                    ::alcedo_plugin_api::__private::FunctionCell::new(),
                 #import
             }
         }
@@ -336,7 +336,7 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
         }
         ty => (ty, false),
     };
-    if is_out && lent(ty).is_some() {
+    if is_out && lent_type(ty).is_some() {
         return Err(rules::spanned("ALC0111", ty, "out parameters are copied: use `&mut UArray<…>`, without `Lent`"));
     }
     let Pat::Ident(pat) = &*typed.pat else {
@@ -347,9 +347,9 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     Ok(Parameter {
         ident: format_ident!("arg{at}", span = pat.ident.span()),
         text: if text.is_empty() { format!("arg{at}") } else { text },
-        is_lent: lent(ty).is_some(),
+        is_lent: lent_type(ty).is_some(),
         is_out,
-        ty: lent(ty).unwrap_or_else(|| ty.clone()),
+        ty: lent_type(ty).unwrap_or_else(|| ty.clone()),
     })
 }
 
@@ -367,9 +367,9 @@ fn refuse_decorations(signature: &Signature) -> Result<()> {
         (signature.abi.as_ref().map(Spanned::span), "extern"),
         (signature.variadic.as_ref().map(Spanned::span), "variadic"),
     ];
-    for (span, word) in refused {
+    for (span, keyword) in refused {
         if let Some(span) = span {
-            return Err(rules::at("ALC0067", span, format!("a function that the host calls is not {word}")));
+            return Err(rules::at("ALC0067", span, format!("a function that the host calls is not {keyword}")));
         }
     }
     if !signature.generics.params.is_empty() {

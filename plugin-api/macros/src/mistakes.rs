@@ -9,8 +9,8 @@ use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ImplItemFn;
 
+use crate::attr_args::text_of;
 use crate::rules;
-use crate::words::text_of;
 
 /// Reports an attribute of a method whose `impl` block has no `#[uclass]`. The method is kept if it has a body.
 pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
@@ -36,7 +36,7 @@ enum Mistake {
 
 pub(crate) fn checks(class: &Ident, function: &ImplItemFn) -> TokenStream {
     let mut found: Vec<(Mistake, Ident)> = Vec::new();
-    if look(function.block.to_token_stream(), &mut found) == Receiver::OfAnother {
+    if find_mistakes(function.block.to_token_stream(), &mut found) == Receiver::OfAnother {
         return TokenStream::new();
     }
     found.into_iter().map(|(mistake, name)| check(class, mistake, &name)).collect()
@@ -51,7 +51,7 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
         ),
         Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)` [ALC0101]"),
     };
-    let is_property = quote! { ::alcedo_plugin_api::plumbing::is_property::<#class>(#property) };
+    let is_property = quote! { ::alcedo_plugin_api::__private::is_property::<#class>(#property) };
     quote_spanned! {name.span()=>
         const _: () = ::core::assert!(!#is_property, #text);
     }
@@ -65,17 +65,17 @@ enum Receiver {
 }
 
 /// Collects each mistake once.
-fn look(tokens: TokenStream, found: &mut Vec<(Mistake, Ident)>) -> Receiver {
+fn find_mistakes(tokens: TokenStream, found: &mut Vec<(Mistake, Ident)>) -> Receiver {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
         match token {
-            TokenTree::Group(group) if look(group.stream(), found) == Receiver::OfAnother => {
+            TokenTree::Group(group) if find_mistakes(group.stream(), found) == Receiver::OfAnother => {
                 return Receiver::OfAnother;
             }
-            TokenTree::Ident(word) if word == "impl" || word == "trait" => return Receiver::OfAnother,
-            TokenTree::Ident(word) => {
+            TokenTree::Ident(ident) if ident == "impl" || ident == "trait" => return Receiver::OfAnother,
+            TokenTree::Ident(ident) => {
                 let Some((name, rest)) = field(&tokens[at + 1..]) else { continue };
-                let mistake = match word.to_string().as_str() {
+                let mistake = match ident.to_string().as_str() {
                     "self" if !is_call(rest) => Mistake::OfSelf,
                     "this" if is_assigned(rest) => Mistake::Assigned,
                     _ => continue,

@@ -32,15 +32,15 @@ impl Parse for Module {
         let (mut allocator, mut logger, mut unhooked, mut dependencies) = (None, None, None, None);
         let (mut suspend, mut resume) = (None::<(Ident, Path)>, None::<(Ident, Path)>);
         while !input.is_empty() {
-            let word: Ident = input.parse()?;
+            let key: Ident = input.parse()?;
             input.parse::<Token![:]>()?;
-            let said_before = match word.to_string().as_str() {
+            let is_duplicate = match key.to_string().as_str() {
                 "name" => name.replace(input.parse::<LitStr>()?).is_some(),
                 "entry" => entry.replace(input.parse::<Path>()?).is_some(),
                 "main" => main.replace(input.parse::<Path>()?).is_some(),
                 "exit" => exit.replace(input.parse::<Path>()?).is_some(),
-                "suspend" => suspend.replace((word.clone(), input.parse()?)).is_some(),
-                "resume" => resume.replace((word.clone(), input.parse()?)).is_some(),
+                "suspend" => suspend.replace((key.clone(), input.parse()?)).is_some(),
+                "resume" => resume.replace((key.clone(), input.parse()?)).is_some(),
                 "allocator" => allocator.replace(parse_own(input, OWN_ALLOCATOR)?).is_some(),
                 "logger" => logger.replace(parse_own(input, OWN_LOGGER)?).is_some(),
                 "unhooked" => unhooked.replace(parse_names(input)?).is_some(),
@@ -48,16 +48,16 @@ impl Parse for Module {
                 _ => {
                     return Err(rules::at(
                         "ALC0069",
-                        word.span(),
+                        key.span(),
                         format!(
-                            "unknown key `{word}`: expected one of `name`, `entry`, `main`, `exit`, `suspend`, `resume`, \
+                            "unknown key `{key}`: expected one of `name`, `entry`, `main`, `exit`, `suspend`, `resume`, \
                              `allocator`, `logger`, `unhooked`, `dependencies`"
                         ),
                     ));
                 }
             };
-            if said_before {
-                return Err(rules::at("ALC0070", word.span(), format!("`{word}` is specified twice")));
+            if is_duplicate {
+                return Err(rules::at("ALC0070", key.span(), format!("`{key}` is specified twice")));
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -74,17 +74,17 @@ impl Parse for Module {
         let pair = match (suspend, resume) {
             (Some((_, suspend)), Some((_, resume))) => Some((suspend, resume)),
             (None, None) => None,
-            (Some((word, _)), None) => {
+            (Some((key, _)), None) => {
                 return Err(rules::at(
                     "ALC0073",
-                    word.span(),
+                    key.span(),
                     "`suspend` needs `resume`, which reacquires the released resources when a reload is rolled back",
                 ));
             }
-            (None, Some((word, _))) => {
+            (None, Some((key, _))) => {
                 return Err(rules::at(
                     "ALC0074",
-                    word.span(),
+                    key.span(),
                     "`resume` needs `suspend`, which releases the resources that `resume` reacquires",
                 ));
             }
@@ -97,7 +97,7 @@ impl Parse for Module {
 
 pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
     let Module { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, dependencies } = module;
-    let Made { build_id, plugins } = build_id::look().map_err(|error| {
+    let Made { build_id, plugins } = build_id::read_inputs().map_err(|error| {
         syn::Error::new(name.span(), format!("the build id of the module cannot be computed: {error}"))
     })?;
     if let Some(other) = plugins.first() {
@@ -110,30 +110,30 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
     }
     let (tables, entry) = match entry {
         Some(entry) => (
-            quote! { ::alcedo_plugin_api::plumbing::tables_of(&#entry) },
-            quote! { ::alcedo_plugin_api::plumbing::run_entry(#entry) },
+            quote! { ::alcedo_plugin_api::__private::tables_of(&#entry) },
+            quote! { ::alcedo_plugin_api::__private::run_entry(#entry) },
         ),
         None => (
-            quote! { ::alcedo_plugin_api::plumbing::EntryTables::NONE },
-            quote! { ::alcedo_plugin_api::plumbing::core::result::Result::Ok(()) },
+            quote! { ::alcedo_plugin_api::__private::EntryTables::NONE },
+            quote! { ::alcedo_plugin_api::__private::core::result::Result::Ok(()) },
         ),
     };
     let main = match main {
-        Some(main) => quote! { ::alcedo_plugin_api::plumbing::run_main(#main, args) },
+        Some(main) => quote! { ::alcedo_plugin_api::__private::run_main(#main, args) },
         None => quote! { let _ = args; },
     };
     let exit = exit.as_ref().map(|exit| quote! { #exit() });
     let suspends = pair.is_some();
     let hook = |hook: Option<&Path>| match hook {
-        Some(hook) => quote! { ::alcedo_plugin_api::plumbing::run_hook(#hook) },
-        None => quote! { ::alcedo_plugin_api::plumbing::core::result::Result::Ok(()) },
+        Some(hook) => quote! { ::alcedo_plugin_api::__private::run_hook(#hook) },
+        None => quote! { ::alcedo_plugin_api::__private::core::result::Result::Ok(()) },
     };
     let suspend = hook(pair.as_ref().map(|(suspend, _)| suspend));
     let resume = hook(pair.as_ref().map(|(_, resume)| resume));
     let heap = Ident::new(if *has_allocator { "own" } else { "module" }, Span::call_site());
     let (names, ranges): (Vec<_>, Vec<_>) = dependencies.iter().cloned().unzip();
     Ok(quote! {
-        ::alcedo_plugin_api::plumbing::module! {
+        ::alcedo_plugin_api::__private::module! {
             name: #name, build_id: #build_id, heap: #heap, own_logger: #has_logger, unhooked: [#(#unhooked)*],
             dependencies: &[#((#names, #ranges)),*],
             tables: #tables, entry: #entry, main: |args| { #main }, exit: { #exit },
@@ -148,8 +148,8 @@ const OWN_LOGGER: &str =
 
 /// Parses `own`, the only allowed value: by default the module has the heap, and the loggers, of this crate.
 fn parse_own(input: ParseStream<'_>, meaning: &str) -> Result<()> {
-    let word: Ident = input.parse()?;
-    if word == "own" { Ok(()) } else { Err(rules::at("ALC0075", word.span(), meaning)) }
+    let key: Ident = input.parse()?;
+    if key == "own" { Ok(()) } else { Err(rules::at("ALC0075", key.span(), meaning)) }
 }
 
 fn parse_names(input: ParseStream<'_>) -> Result<Vec<LitStr>> {

@@ -14,21 +14,35 @@ pub(crate) enum Side {
     Host,
 }
 
-/// Replaces paths of `alcedo_plugin_api` by those for a host.
+/// Replaces paths of `alcedo_plugin_api` by those for a host, whose hidden module is `plumbing`.
 pub(crate) fn of_the_host(tokens: TokenStream) -> TokenStream {
-    let moved = |token| match token {
-        TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
-            let (runtime, native) = (Ident::new("alcedo_runtime", ident.span()), Ident::new("native", ident.span()));
-            quote! { #runtime::#native }
+    // Set after the name of the crate, until its path separator has passed.
+    let mut follows_crate = false;
+    let translated = |token: TokenTree| {
+        let is_separator = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
+        let is_in_crate = std::mem::replace(&mut follows_crate, false);
+        match token {
+            TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
+                follows_crate = true;
+                let (runtime, native) =
+                    (Ident::new("alcedo_runtime", ident.span()), Ident::new("native", ident.span()));
+                quote! { #runtime::#native }
+            }
+            TokenTree::Ident(ident) if is_in_crate && ident == "__private" => {
+                TokenTree::from(Ident::new("plumbing", ident.span())).into()
+            }
+            TokenTree::Group(group) => {
+                let mut translated = Group::new(group.delimiter(), of_the_host(group.stream()));
+                translated.set_span(group.span());
+                TokenTree::from(translated).into()
+            }
+            other => {
+                follows_crate = is_in_crate && is_separator;
+                other.into()
+            }
         }
-        TokenTree::Group(group) => {
-            let mut moved = Group::new(group.delimiter(), of_the_host(group.stream()));
-            moved.set_span(group.span());
-            TokenTree::from(moved).into()
-        }
-        other => other.into(),
     };
-    tokens.into_iter().flat_map(moved).collect()
+    tokens.into_iter().flat_map(translated).collect()
 }
 
 /// Returns the error for an attribute that is only valid in hosts.
@@ -42,20 +56,20 @@ pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
 
 /// Expands to the function that reports references of a class to the collection, for its method with this signature.
 pub(crate) fn references(class: &Ident, signature: &Signature) -> Result<TokenStream> {
-    const WANTED: &str =
+    const EXPECTED: &str =
         "the collection calls `fn references(&self, this: This<Self>, visit: &mut dyn FnMut(ObjectHandle))`";
     let mut without_visit = signature.clone();
     let Some(visit) = without_visit.inputs.pop() else {
-        return Err(rules::spanned("ALC0110", signature, WANTED));
+        return Err(rules::spanned("ALC0110", signature, EXPECTED));
     };
     if !matches!(visit.value(), syn::FnArg::Typed(typed) if matches!(&*typed.ty, syn::Type::Reference(_))) {
-        return Err(rules::spanned("ALC0110", visit, WANTED));
+        return Err(rules::spanned("ALC0110", visit, EXPECTED));
     }
     let method = Method::of(&without_visit)?;
     if method.self_kind != SelfKind::Shared {
-        return Err(rules::spanned("ALC0110", &signature.inputs, WANTED));
+        return Err(rules::spanned("ALC0110", &signature.inputs, EXPECTED));
     }
-    method.takes_and_gives_nothing("`add_references`")?;
-    let (name, this) = (&method.name, method.wants_this.then(|| quote! { this, }));
+    method.expect_no_parameters_or_result("`add_references`")?;
+    let (name, this) = (&method.name, method.has_this.then(|| quote! { this, }));
     Ok(quote! { |part: &#class, this, visit| #class::#name(part, #this visit) })
 }

@@ -4,61 +4,61 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Fields, ItemStruct, LitStr, Result};
 
+use crate::attr_args::{AttrArgs, text_of, to_derive};
 use crate::rules;
-use crate::words::{Words, text_of, to_derive};
 use crate::{docs, earlier_names, struct_field};
 
-pub(crate) fn expand(words: &Words, item: ItemStruct) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, item: ItemStruct) -> Result<TokenStream> {
     const ONE_WITH_A_BASE: &str = "remove `pod`, or declare a field of the other struct";
     let derives = to_derive(&item.attrs, &["Clone", "Copy"]);
-    declared(words, item, ONE_WITH_A_BASE, &quote! { pod }, &quote! { #[repr(C)] #derives })
+    declared(attr_args, item, ONE_WITH_A_BASE, &quote! { pod }, &quote! { #[repr(C)] #derives })
 }
 
-pub(crate) fn of_the_host(words: &Words, item: ItemStruct) -> Result<TokenStream> {
-    if words.flag("pod")? {
-        return expand(words, item);
+pub(crate) fn of_the_host(attr_args: &AttrArgs, item: ItemStruct) -> Result<TokenStream> {
+    if attr_args.flag("pod")? {
+        return expand(attr_args, item);
     }
     const ONE_WITH_A_BASE: &str = "declare a field of the other struct, or use `NativeStruct`";
-    declared(words, item, ONE_WITH_A_BASE, &quote! { structure }, &TokenStream::new())
+    declared(attr_args, item, ONE_WITH_A_BASE, &quote! { structure }, &TokenStream::new())
 }
 
 fn declared(
-    words: &Words,
+    attr_args: &AttrArgs,
     mut item: ItemStruct,
     one_with_a_base: &str,
     pattern: &TokenStream,
     attrs: &TokenStream,
 ) -> Result<TokenStream> {
-    words.expect(&["pod", "package", "imported", "base", "was"])?;
-    if let Some(base) = words.get("base") {
+    attr_args.expect(&["pod", "package", "imported", "base", "was"])?;
+    if let Some(base) = attr_args.get("base") {
         return Err(rules::at(
             "ALC0182",
             base.name.span(),
             format!("a struct that is passed by value cannot extend another: {one_with_a_base}"),
         ));
     }
-    let package = read(words, &item)?;
+    let package = read(attr_args, &item)?;
     let path = earlier_names::path(&package, &item.ident);
-    let mut earlier = vec![earlier_names::of_type(words, &package, &item.ident)?];
-    let (mut errors, mut rows, mut defaults) = (rules::Errors::default(), Vec::new(), Vec::new());
+    let mut earlier = vec![earlier_names::of_type(attr_args, &package, &item.ident)?];
+    let (mut errors, mut fields, mut defaults) = (rules::Errors::default(), Vec::new(), Vec::new());
     for field in &mut item.fields {
         let Some(ident) = field.ident.clone() else { continue };
         let Some(default) = errors.take(struct_field::take(
             &mut field.attrs,
             &field.ty,
-            words,
+            attr_args,
             (&format!("{path}:{}", text_of(&ident)), &mut earlier),
         )) else {
             continue;
         };
         let (text, ty, doc) = (text_of(&ident), &field.ty, docs::text(&field.attrs));
-        let said = default.as_ref().map_or("", |default| &default.text);
-        rows.push(quote! { (#ident, #text, #ty, #said, #doc) });
+        let default_text = default.as_ref().map_or("", |default| &default.text);
+        fields.push(quote! { (#ident, #text, #ty, #default_text, #doc) });
         defaults.push((ident, default));
     }
     errors.finish()?;
     let name = &item.ident;
-    let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));
+    let (origin, text, doc) = (attr_args.origin()?, text_of(name), docs::text(&item.attrs));
     let default = struct_field::default_of(name, &defaults);
     let checks = defaults.iter().filter_map(|(_, default)| default.as_ref()).map(|default| &default.check);
     Ok(quote! {
@@ -66,14 +66,14 @@ fn declared(
         #item
         #default
         const _: () = { #(#checks)* };
-        ::alcedo_plugin_api::plumbing::#pattern! {
-            #origin #name, package: #package, name: #text, doc: #doc, [#(#rows),*]
+        ::alcedo_plugin_api::__private::#pattern! {
+            #origin #name, package: #package, name: #text, doc: #doc, [#(#fields),*]
         }
         #(#earlier)*
     })
 }
 
-pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<LitStr> {
+pub(crate) fn read(attr_args: &AttrArgs, item: &ItemStruct) -> Result<LitStr> {
     if !item.generics.params.is_empty() {
         return Err(rules::spanned("ALC0078", &item.generics, "a reflected struct is not generic"));
     }
@@ -83,5 +83,5 @@ pub(crate) fn read(words: &Words, item: &ItemStruct) -> Result<LitStr> {
     if fields.named.is_empty() {
         return Err(rules::spanned("ALC0080", &item.ident, "a reflected struct has at least one field"));
     }
-    words.package(&item.ident)
+    attr_args.package(&item.ident)
 }

@@ -21,11 +21,11 @@ impl ResultOf {
     pub(crate) fn of(output: &ReturnType) -> Self {
         let returned = match output {
             ReturnType::Default => None,
-            ReturnType::Type(_, ty) => Some((**ty).clone()).filter(|ty| !is_nothing(ty)),
+            ReturnType::Type(_, ty) => Some((**ty).clone()).filter(|ty| !is_unit(ty)),
         };
         match returned.as_ref().and_then(arguments_of_result) {
             Some((value, error)) => {
-                let value = Some(value).filter(|ty| !is_nothing(ty));
+                let value = Some(value).filter(|ty| !is_unit(ty));
                 Self { returned, value, error, may_fail: true }
             }
             None => Self { value: returned.clone(), returned, error: None, may_fail: false },
@@ -34,32 +34,32 @@ impl ResultOf {
 
     /// Expands to the type of the value, `()` for none.
     pub(crate) fn value_type(&self) -> TokenStream {
-        or_nothing(self.value.as_ref())
+        or_unit(self.value.as_ref())
     }
 
-    pub(crate) fn gives_a_value(&self) -> bool {
+    pub(crate) fn has_value(&self) -> bool {
         self.value.is_some()
     }
 
     /// Expands to the type as written, `()` for none.
     pub(crate) fn returned_type(&self) -> TokenStream {
-        or_nothing(self.returned.as_ref())
+        or_unit(self.returned.as_ref())
     }
 
     /// Expands to a check that reports an unsupported error type at its location.
     pub(crate) fn check(&self) -> Option<TokenStream> {
         let error = self.error.as_ref()?;
         Some(quote_spanned! {error.span()=>
-            const _: () = ::alcedo_plugin_api::plumbing::error_in_words::<#error>();
+            const _: () = ::alcedo_plugin_api::__private::error_in_words::<#error>();
         })
     }
 }
 
-fn or_nothing(ty: Option<&Type>) -> TokenStream {
+fn or_unit(ty: Option<&Type>) -> TokenStream {
     ty.map_or_else(|| quote! { () }, |ty| quote! { #ty })
 }
 
-fn is_nothing(ty: &Type) -> bool {
+fn is_unit(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
@@ -76,9 +76,9 @@ fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
 }
 
 /// Expands to the location of `name` as a constant.
-pub(crate) fn place_of(name: &Ident) -> TokenStream {
+pub(crate) fn location_of(name: &Ident) -> TokenStream {
     quote_spanned! {name.span()=>
-        ::alcedo_plugin_api::plumbing::Place {
+        ::alcedo_plugin_api::__private::Place {
             file: ::core::file!(),
             line: ::core::line!(),
             column: ::core::column!(),

@@ -5,27 +5,27 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Expr, ExprLit, Lit, LitStr, Result};
 
+use crate::attr_args::AttrArgs;
 use crate::earlier_names::{self, WAS};
 use crate::rules;
-use crate::words::Words;
 
 /// A specifier, and its representation in the host.
 pub(crate) struct Specifier {
-    pub(crate) word: &'static str,
+    pub(crate) name: &'static str,
     /// Names of its flags; empty for specifiers with more than flags.
     pub(crate) flags: &'static [&'static str],
     /// Key of its metadata, for specifiers with a string.
     pub(crate) key: Option<&'static str>,
     #[cfg_attr(not(test), expect(dead_code, reason = "used by the test that compares docs/specifiers.md"))]
-    pub(crate) about: &'static str,
+    pub(crate) effect: &'static str,
 }
 
-const fn flag(word: &'static str, flags: &'static [&'static str], about: &'static str) -> Specifier {
-    Specifier { word, flags, key: None, about }
+const fn flag(name: &'static str, flags: &'static [&'static str], effect: &'static str) -> Specifier {
+    Specifier { name, flags, key: None, effect }
 }
 
-const fn text(word: &'static str, key: &'static str, about: &'static str) -> Specifier {
-    Specifier { word, flags: &[], key: Some(key), about }
+const fn text(name: &'static str, key: &'static str, effect: &'static str) -> Specifier {
+    Specifier { name, flags: &[], key: Some(key), effect }
 }
 
 /// Specifiers of `#[uproperty(…)]`.
@@ -85,45 +85,45 @@ pub(crate) const FUNCTION: &[Specifier] = &[
     flag("meta", &[], "`meta(key = \"value\")`: other metadata for editors and tools"),
 ];
 
-pub(crate) fn expect(words: &Words, table: &[Specifier]) -> Result<()> {
-    let known: Vec<_> = table.iter().map(|specifier| specifier.word).collect();
-    words.expect(&known)
+pub(crate) fn expect(attr_args: &AttrArgs, table: &[Specifier]) -> Result<()> {
+    let known: Vec<_> = table.iter().map(|specifier| specifier.name).collect();
+    attr_args.expect(&known)
 }
 
 /// Expands to the flags of the specifiers, as constants in `module`.
-pub(crate) fn flags(words: &Words, table: &[Specifier], module: &str) -> Result<TokenStream> {
+pub(crate) fn flags(attr_args: &AttrArgs, table: &[Specifier], module: &str) -> Result<TokenStream> {
     let module = format_ident!("{module}");
-    let mut said = vec![quote! { 0 }];
+    let mut terms = vec![quote! { 0 }];
     for specifier in table.iter().filter(|specifier| !specifier.flags.is_empty()) {
-        if words.flag(specifier.word)? {
+        if attr_args.flag(specifier.name)? {
             let flags = specifier.flags.iter().map(|flag| format_ident!("{flag}"));
-            said.push(quote! { #(::alcedo_plugin_api::plumbing::#module::#flags)|* });
+            terms.push(quote! { #(::alcedo_plugin_api::__private::#module::#flags)|* });
         }
     }
-    Ok(quote! { #(#said)|* })
+    Ok(quote! { #(#terms)|* })
 }
 
 /// Expands to the doc comment and the metadata of the specifiers.
-pub(crate) fn about(words: Option<&Words>, table: &[Specifier], doc: &str) -> Result<TokenStream> {
-    about_with(words, table, doc, &[])
+pub(crate) fn metadata(attr_args: Option<&AttrArgs>, table: &[Specifier], doc: &str) -> Result<TokenStream> {
+    metadata_with(attr_args, table, doc, &[])
 }
 
 /// Expands to the doc comment and the metadata, with additional metadata from the form of the declaration.
-pub(crate) fn about_with(
-    words: Option<&Words>,
+pub(crate) fn metadata_with(
+    attr_args: Option<&AttrArgs>,
     table: &[Specifier],
     doc: &str,
     form: &[(&str, &str)],
 ) -> Result<TokenStream> {
     let text = |(key, value): &(&str, &str)| ((*key).to_owned(), LitStr::new(value, Span::call_site()));
-    let mut said: Vec<(String, LitStr)> = form.iter().map(text).collect();
-    if let Some(words) = words {
+    let mut entries: Vec<(String, LitStr)> = form.iter().map(text).collect();
+    if let Some(attr_args) = attr_args {
         for specifier in table {
             let Some(key) = specifier.key else { continue };
-            let text = if key == WAS { earlier_names::checked(words)? } else { words.text(specifier.word)? };
-            said.extend(text.map(|text| (key.to_owned(), text)));
+            let text = if key == WAS { earlier_names::checked(attr_args)? } else { attr_args.text(specifier.name)? };
+            entries.extend(text.map(|text| (key.to_owned(), text)));
         }
-        for (key, value) in words.pairs("meta")? {
+        for (key, value) in attr_args.pairs("meta")? {
             let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {
                 return Err(rules::spanned(
                     "ALC0081",
@@ -131,14 +131,14 @@ pub(crate) fn about_with(
                     "the value of a key is a string: `meta(key = \"value\")`",
                 ));
             };
-            if said.iter().any(|(known, _)| key == known) {
+            if entries.iter().any(|(known, _)| key == known) {
                 return Err(rules::at("ALC0082", key.span(), format!("`{key}` is already set by its own specifier")));
             }
-            said.push((key.to_string(), text));
+            entries.push((key.to_string(), text));
         }
     }
-    let said = said.iter().map(|(key, text)| quote! { ::alcedo_plugin_api::plumbing::meta(#key, #text) });
-    Ok(quote! { ::alcedo_plugin_api::plumbing::About { doc: #doc, meta: &[#(#said),*] } })
+    let entries = entries.iter().map(|(key, text)| quote! { ::alcedo_plugin_api::__private::meta(#key, #text) });
+    Ok(quote! { ::alcedo_plugin_api::__private::About { doc: #doc, meta: &[#(#entries),*] } })
 }
 
 #[cfg(test)]
@@ -146,10 +146,10 @@ mod tests {
     use super::{FUNCTION, PROPERTY, Specifier};
 
     fn table(title: &str, specifiers: &[Specifier]) -> String {
-        let lines = specifiers.iter().map(|Specifier { word, flags, key, about }| {
+        let lines = specifiers.iter().map(|Specifier { name, flags, key, effect }| {
             let flags: Vec<_> = flags.iter().map(|flag| format!("`{flag}`")).collect();
             let key = key.map(|key| format!("`{key}`")).unwrap_or_default();
-            format!("| `{word}` | {} | {key} | {about} |\n", flags.join(" "))
+            format!("| `{name}` | {} | {key} | {effect} |\n", flags.join(" "))
         });
         format!(
             "## {title}\n\n| specifier | flags | metadata | effect |\n| --- | --- | --- | --- |\n{}",
@@ -167,10 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn no_word_is_listed_in_a_table_twice() {
+    fn no_specifier_is_listed_in_a_table_twice() {
         for specifiers in [PROPERTY, FUNCTION] {
             for (at, specifier) in specifiers.iter().enumerate() {
-                assert!(specifiers[..at].iter().all(|earlier| earlier.word != specifier.word), "{}", specifier.word);
+                assert!(specifiers[..at].iter().all(|earlier| earlier.name != specifier.name), "{}", specifier.name);
             }
         }
     }

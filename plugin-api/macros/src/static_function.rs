@@ -5,23 +5,23 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Ident, Result};
 
+use crate::attr_args::AttrArgs;
 use crate::default_value::DefaultValue;
 use crate::method::{Method, Parameter};
-use crate::result::place_of;
+use crate::result::location_of;
 use crate::rules;
-use crate::words::Words;
 
 /// Defaults of parameters as text, with compile-time checks.
 #[derive(Default)]
 pub(crate) struct Defaults {
-    texts: Vec<String>,
+    values: Vec<String>,
     checks: TokenStream,
 }
 
 impl Defaults {
     /// Parses `defaults(times = 3)`: defaults of the last parameters, because the first omitted argument ends the list.
-    pub(crate) fn of(words: &Words, method: &Method) -> Result<Self> {
-        let pairs = words.pairs("defaults")?;
+    pub(crate) fn of(attr_args: &AttrArgs, method: &Method) -> Result<Self> {
+        let pairs = attr_args.pairs("defaults")?;
         if pairs.is_empty() {
             return Ok(Self::default());
         }
@@ -30,11 +30,11 @@ impl Defaults {
         {
             return Err(rules::at("ALC0083", name.span(), format!("`{name}` is not a parameter of `{}`", method.name)));
         }
-        let (mut texts, mut checks, mut first) = (Vec::new(), TokenStream::new(), None);
+        let (mut values, mut checks, mut first) = (Vec::new(), TokenStream::new(), None);
         for parameter in &method.parameters {
             let default = pairs.iter().find(|(name, _)| name == &parameter.text);
             match (default, first) {
-                (None, None) => texts.push(String::new()),
+                (None, None) => values.push(String::new()),
                 (None, Some(first)) => {
                     return Err(rules::spanned(
                         "ALC0084",
@@ -45,18 +45,18 @@ impl Defaults {
                 (Some((name, value)), _) => {
                     first = first.or(Some(name));
                     let default = DefaultValue::of(value, &parameter.ty)?;
-                    texts.push(default.text);
+                    values.push(default.text);
                     checks.extend(default.check);
                 }
             }
         }
-        Ok(Self { texts, checks })
+        Ok(Self { values, checks })
     }
 
     /// Expands to the call that adds defaults to a block.
     pub(crate) fn on_block(&self) -> Option<TokenStream> {
-        let texts = &self.texts;
-        (!texts.is_empty()).then(|| quote! { .with_defaults(&[#(#texts),*]) })
+        let values = &self.values;
+        (!values.is_empty()).then(|| quote! { .with_defaults(&[#(#values),*]) })
     }
 
     pub(crate) fn checks(&self) -> &TokenStream {
@@ -71,42 +71,42 @@ pub(crate) fn description(
     flags: &TokenStream,
     defaults: &Defaults,
     cell: &Ident,
-    about: &TokenStream,
+    metadata: &TokenStream,
 ) -> TokenStream {
     let (text, result) = (method.text(), method.result_type());
     let names = method.parameters.iter().map(|parameter| &parameter.text);
     let (types, defaults) = (method.types(), defaults.on_block());
     quote! {
-        ::alcedo_plugin_api::plumbing::#builder::<#of>(
+        ::alcedo_plugin_api::__private::#builder::<#of>(
             #text,
             #flags,
             {
-                const BLOCK: &::alcedo_plugin_api::plumbing::SignatureBlock<(#(#types,)*), #result> =
-                    &::alcedo_plugin_api::plumbing::SignatureBlock::new(&[#(#names),*])#defaults;
+                const BLOCK: &::alcedo_plugin_api::__private::SignatureBlock<(#(#types,)*), #result> =
+                    &::alcedo_plugin_api::__private::SignatureBlock::new(&[#(#names),*])#defaults;
                 BLOCK
             },
             &#cell,
-            #about,
+            #metadata,
         )
     }
 }
 
-pub(crate) fn shell(method: &Method, shell: &Ident, class: &Ident) -> TokenStream {
-    let (name, result, place) = (&method.name, method.result_type(), place_of(&method.name));
+pub(crate) fn trampoline(method: &Method, trampoline: &Ident, class: &Ident) -> TokenStream {
+    let (name, result, location) = (&method.name, method.result_type(), location_of(&method.name));
     let returned = method.result.returned_type();
     let (patterns, call) = (method.patterns(), method.call(&quote! { #class::#name }, &TokenStream::new()));
-    let types = method.parameters.iter().map(Parameter::taken);
+    let types = method.parameters.iter().map(Parameter::parameter_type);
     quote! {
-        struct #shell;
-        impl ::alcedo_plugin_api::plumbing::StaticMethod for #shell {
+        struct #trampoline;
+        impl ::alcedo_plugin_api::__private::StaticMethod for #trampoline {
             type Class = #class;
             type Args = (#(#types,)*);
             type Result = #result;
             type Returned = #returned;
-            const PLACE: ::alcedo_plugin_api::plumbing::Place = #place;
+            const PLACE: ::alcedo_plugin_api::__private::Place = #location;
 
             fn run<'f>(
-                #patterns: <Self::Args as ::alcedo_plugin_api::plumbing::Params>::Seen<'f>,
+                #patterns: <Self::Args as ::alcedo_plugin_api::__private::Params>::Seen<'f>,
             ) -> Self::Returned {
                 #call
             }

@@ -4,10 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Attribute, Expr, ExprLit, Lit, Type};
 
+use crate::attr_args::{AttrArgs, take_attr};
 use crate::default_value::{DefaultValue, assigns};
 use crate::earlier_names::{self, WAS};
 use crate::rules;
-use crate::words::{Words, take_attr};
 
 /// The default of a field, if specified.
 pub(crate) struct FieldDefault {
@@ -22,7 +22,7 @@ pub(crate) struct FieldDefault {
 pub(crate) fn take(
     attrs: &mut Vec<Attribute>,
     ty: &Type,
-    struct_words: &Words,
+    struct_args: &AttrArgs,
     (path, earlier): (&str, &mut Vec<TokenStream>),
 ) -> syn::Result<Option<FieldDefault>> {
     if let Some(keep) = take_attr(attrs, "keep")? {
@@ -33,20 +33,20 @@ pub(crate) fn take(
         ));
     }
     let Some(attr) = take_attr(attrs, "uproperty")? else { return Ok(None) };
-    let words = Words::of(&attr)?;
-    words.expect(&["default", WAS])?;
-    if let Some(word) = words.get("default").or(words.get(WAS))
-        && struct_words.flag("imported")?
+    let attr_args = AttrArgs::of(&attr)?;
+    attr_args.expect(&["default", WAS])?;
+    if let Some(attr_arg) = attr_args.get("default").or(attr_args.get(WAS))
+        && struct_args.flag("imported")?
     {
         return Err(rules::at(
             "ALC0180",
-            word.name.span(),
+            attr_arg.name.span(),
             "default and earlier names of a field are for the declaration of the struct: this one is imported",
         ));
     }
-    earlier.push(earlier_names::of(&words, path)?);
-    let Some(word) = words.get("default") else {
-        if words.get(WAS).is_some() {
+    earlier.push(earlier_names::of(&attr_args, path)?);
+    let Some(attr_arg) = attr_args.get("default") else {
+        if attr_args.get(WAS).is_some() {
             return Ok(None);
         }
         return Err(rules::spanned(
@@ -55,8 +55,8 @@ pub(crate) fn take(
             "every field of a `#[ustruct]` is reflected without a specifier: `#[uproperty(default = …)]` sets its initial value",
         ));
     };
-    let Some(value) = &word.value else {
-        return Err(rules::at("ALC0033", word.name.span(), "`default` takes a value: `default = 180.0`"));
+    let Some(value) = &attr_arg.value else {
+        return Err(rules::at("ALC0033", attr_arg.name.span(), "`default` takes a value: `default = 180.0`"));
     };
     let DefaultValue { text, check } = DefaultValue::of(value, ty)?;
     Ok(Some(FieldDefault { text, check, value: in_rust(value, ty) }))
@@ -67,10 +67,10 @@ pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)])
     fields.iter().any(|(_, default)| default.is_some()).then(|| {
         let values = fields.iter().map(|(field, default)| match default {
             Some(FieldDefault { value, .. }) => quote! { #field: #value },
-            None => quote! { #field: ::alcedo_plugin_api::plumbing::core::default::Default::default() },
+            None => quote! { #field: ::alcedo_plugin_api::__private::core::default::Default::default() },
         });
         quote! {
-            impl ::alcedo_plugin_api::plumbing::core::default::Default for #name {
+            impl ::alcedo_plugin_api::__private::core::default::Default for #name {
                 /// Returns the specified defaults of the fields; other fields have the default of their type.
                 fn default() -> Self {
                     Self { #(#values),* }
@@ -87,14 +87,14 @@ fn in_rust(value: &Expr, ty: &Type) -> TokenStream {
             quote! { value.#left = #right; }
         });
         return quote! {{
-            let mut value: #ty = ::alcedo_plugin_api::plumbing::core::default::Default::default();
+            let mut value: #ty = ::alcedo_plugin_api::__private::core::default::Default::default();
             #(#fields)*
             value
         }};
     }
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
-            quote! { <#ty as ::alcedo_plugin_api::plumbing::OfText>::of_text(#text) }
+            quote! { <#ty as ::alcedo_plugin_api::__private::OfText>::of_text(#text) }
         }
         other => quote! { #other },
     }

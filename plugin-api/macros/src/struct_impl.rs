@@ -6,22 +6,22 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, Ident, ImplItem, ImplItemFn, Item, ItemImpl, Pat, Result, ReturnType, Type};
 
+use crate::attr_args::{AttrArgs, take_attr};
 use crate::class_struct::is_named;
 use crate::conditions::Conditions;
-use crate::method::lent;
+use crate::method::lent_type;
 use crate::native::Side;
-use crate::result::place_of;
+use crate::result::location_of;
 use crate::rules;
-use crate::words::{Words, take_attr};
 use crate::{class_impl, docs, pod, structure};
 
 /// Expands `#[ustruct]` on any item.
-pub(crate) fn expand(words: &Words, item: Item, side: Side) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, item: Item, side: Side) -> Result<TokenStream> {
     match (item, side) {
-        (Item::Struct(item), Side::Host) => pod::of_the_host(words, item),
-        (Item::Struct(item), Side::Plugin) if words.flag("pod")? => pod::expand(words, item),
-        (Item::Struct(item), Side::Plugin) => structure::expand(words, &item),
-        (Item::Impl(item), side) => block(words, item, side),
+        (Item::Struct(item), Side::Host) => pod::of_the_host(attr_args, item),
+        (Item::Struct(item), Side::Plugin) if attr_args.flag("pod")? => pod::expand(attr_args, item),
+        (Item::Struct(item), Side::Plugin) => structure::expand(attr_args, &item),
+        (Item::Impl(item), side) => block(attr_args, item, side),
         (other, _) => Err(rules::spanned(
             "ALC0197",
             other,
@@ -30,8 +30,8 @@ pub(crate) fn expand(words: &Words, item: Item, side: Side) -> Result<TokenStrea
     }
 }
 
-fn block(words: &Words, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
-    words.expect(&[])?;
+fn block(attr_args: &AttrArgs, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
+    attr_args.expect(&[])?;
     let ty = class_impl::class_of(&item)?;
     let (mut errors, mut members, mut around) = (rules::Errors::default(), Vec::new(), Vec::new());
     let mut has_net_serialize = false;
@@ -44,7 +44,7 @@ fn block(words: &Words, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
         let net = errors.take(take_attr(&mut function.attrs, "net_serialize")).flatten();
         match (constructor, net) {
             (Some(attr), _) => {
-                let made = errors.take(no_words(&attr).and_then(|()| self::constructor(function)));
+                let made = errors.take(expect_no_arguments(&attr).and_then(|()| self::constructor(function)));
                 members.extend(made.into_iter().flatten());
             }
             (None, Some(attr)) => {
@@ -52,7 +52,7 @@ fn block(words: &Words, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
                     let problem = "a struct has one `#[net_serialize]`";
                     errors.take::<()>(Err(rules::spanned("ALC0196", &attr, problem)));
                 }
-                let made = errors.take(no_words(&attr).and_then(|()| net_serialize(&ty, &function, side)));
+                let made = errors.take(expect_no_arguments(&attr).and_then(|()| net_serialize(&ty, &function, side)));
                 around.extend(made);
                 members.push(ImplItem::Fn(function));
             }
@@ -64,8 +64,8 @@ fn block(words: &Words, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
     Ok(quote! { #item #(#around)* })
 }
 
-fn no_words(attr: &Attribute) -> Result<()> {
-    Words::of(attr)?.expect(&[])
+fn expect_no_arguments(attr: &Attribute) -> Result<()> {
+    AttrArgs::of(attr)?.expect(&[])
 }
 
 /// First parameter of a function: the struct.
@@ -79,7 +79,7 @@ enum Takes {
 fn takes(function: &ImplItemFn) -> Result<Takes> {
     match function.sig.inputs.first() {
         Some(FnArg::Receiver(own)) if own.reference.is_some() && own.mutability.is_some() => Ok(Takes::Value),
-        Some(FnArg::Typed(first)) if lent(&first.ty).is_some() => Ok(Takes::View),
+        Some(FnArg::Typed(first)) if lent_type(&first.ty).is_some() => Ok(Takes::View),
         _ => Err(rules::spanned(
             "ALC0193",
             &function.sig,
@@ -111,7 +111,7 @@ fn constructor(mut function: ImplItemFn) -> Result<Vec<ImplItem>> {
     let change = match takes {
         Takes::Value => quote! { Self::#body(&mut value, #(#names),*); },
         Takes::View => quote! {
-            ::alcedo_plugin_api::plumbing::with_open(&value, |value| Self::#body(value, #(#names),*));
+            ::alcedo_plugin_api::__private::with_open(&value, |value| Self::#body(value, #(#names),*));
         },
     };
     let is_mut = matches!(takes, Takes::Value).then(|| quote! { mut });
@@ -119,7 +119,7 @@ fn constructor(mut function: ImplItemFn) -> Result<Vec<ImplItem>> {
         #(#attrs)*
         #[must_use]
         #vis fn #name #generics(#(#names: #types),*) -> Self {
-            let #is_mut value = <Self as ::alcedo_plugin_api::plumbing::core::default::Default>::default();
+            let #is_mut value = <Self as ::alcedo_plugin_api::__private::core::default::Default>::default();
             #change
             value
         }
@@ -147,11 +147,11 @@ fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenS
         FnArg::Receiver(_) => false,
     };
     let inputs: Vec<_> = sig.inputs.iter().skip(1).collect();
-    let gives_two =
+    let returns_two =
         matches!(&sig.output, ReturnType::Type(_, ty) if matches!(&**ty, Type::Tuple(pair) if pair.elems.len() == 2));
     let are_right =
         matches!(inputs[..], [archive, map] if is_by_mut(archive, "NetArchive") && is_by_mut(map, "NetMap"));
-    if !are_right || !gives_two {
+    if !are_right || !returns_two {
         return Err(rules::spanned(
             "ALC0195",
             sig,
@@ -162,7 +162,7 @@ fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenS
     let name = &sig.ident;
     if side == Side::Host {
         return Ok(quote! {
-            impl ::alcedo_plugin_api::plumbing::NetStruct for #ty {
+            impl ::alcedo_plugin_api::__private::NetStruct for #ty {
                 const NET: fn(
                     &mut Self,
                     &mut ::alcedo_plugin_api::NetArchive,
@@ -171,8 +171,8 @@ fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenS
             }
             impl #ty {
                 #[doc(hidden)]
-                pub const ALCEDO_NET: ::alcedo_plugin_api::plumbing::NetHooks =
-                    ::alcedo_plugin_api::plumbing::NetHooks::of::<#ty>();
+                pub const ALCEDO_NET: ::alcedo_plugin_api::__private::NetHooks =
+                    ::alcedo_plugin_api::__private::NetHooks::of::<#ty>();
             }
         });
     }
@@ -180,33 +180,33 @@ fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenS
         Takes::Value => (quote! { mut }, quote! { value.#name(archive, map) }),
         Takes::View => (
             TokenStream::new(),
-            quote! { ::alcedo_plugin_api::plumbing::with_open(&value, |value| #ty::#name(value, archive, map)) },
+            quote! { ::alcedo_plugin_api::__private::with_open(&value, |value| #ty::#name(value, archive, map)) },
         ),
     };
-    let place = place_of(name);
+    let location = location_of(name);
     Ok(quote! {
         const _: () = {
             type AlcedoBytes = ::std::vec::Vec<u8>;
             type AlcedoSaved = ::core::option::Option<AlcedoBytes>;
             type AlcedoLoaded = ::core::option::Option<#ty>;
-            type AlcedoResult<T> = ::core::result::Result<T, ::alcedo_plugin_api::plumbing::CallError>;
+            type AlcedoResult<T> = ::core::result::Result<T, ::alcedo_plugin_api::__private::CallError>;
 
             fn alcedo_save(#mutable value: #ty) -> AlcedoResult<AlcedoSaved> {
-                ::alcedo_plugin_api::plumbing::net_save(|archive, map| #call)
+                ::alcedo_plugin_api::__private::net_save(|archive, map| #call)
             }
 
             fn alcedo_load(#mutable value: #ty, bytes: AlcedoBytes) -> AlcedoResult<AlcedoLoaded> {
-                let is_done = ::alcedo_plugin_api::plumbing::net_load(&bytes, |archive, map| #call)?;
+                let is_done = ::alcedo_plugin_api::__private::net_load(&bytes, |archive, map| #call)?;
                 ::core::result::Result::Ok(is_done.then_some(value))
             }
 
-            ::alcedo_plugin_api::plumbing::export! {
-                type_path: <#ty as ::alcedo_plugin_api::plumbing::Value>::TYPE_PATH, name: "net_save",
-                (value: #ty) -> AlcedoSaved, returns: AlcedoResult<AlcedoSaved>, place: #place, alcedo_save
+            ::alcedo_plugin_api::__private::export! {
+                type_path: <#ty as ::alcedo_plugin_api::__private::Value>::TYPE_PATH, name: "net_save",
+                (value: #ty) -> AlcedoSaved, returns: AlcedoResult<AlcedoSaved>, place: #location, alcedo_save
             }
-            ::alcedo_plugin_api::plumbing::export! {
-                type_path: <#ty as ::alcedo_plugin_api::plumbing::Value>::TYPE_PATH, name: "net_load",
-                (value: #ty, bytes: AlcedoBytes) -> AlcedoLoaded, returns: AlcedoResult<AlcedoLoaded>, place: #place, alcedo_load
+            ::alcedo_plugin_api::__private::export! {
+                type_path: <#ty as ::alcedo_plugin_api::__private::Value>::TYPE_PATH, name: "net_load",
+                (value: #ty, bytes: AlcedoBytes) -> AlcedoLoaded, returns: AlcedoResult<AlcedoLoaded>, place: #location, alcedo_load
             }
         };
     })

@@ -5,34 +5,34 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ItemStruct, Result};
 
+use crate::attr_args::{AttrArgs, text_of};
 use crate::class_struct::{argument, shown, view_of};
 use crate::conditions::Conditions;
 use crate::rules;
-use crate::words::{Words, text_of};
 use crate::{docs, earlier_names, pod, struct_field};
 
-pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
-    words.expect(&["pod", "package", "imported", "base", "was"])?;
-    let package = pod::read(words, item)?;
+    attr_args.expect(&["pod", "package", "imported", "base", "was"])?;
+    let package = pod::read(attr_args, item)?;
     let (name, vis, view) = (&item.ident, &item.vis, view_of(&item.ident));
-    let (mut rows, mut checks) = (Vec::new(), Vec::new());
+    let (mut fields, mut checks) = (Vec::new(), Vec::new());
     let (path, mut earlier) =
-        (earlier_names::path(&package, name), vec![earlier_names::of_type(words, &package, name)?]);
-    let base = words.path("base")?;
+        (earlier_names::path(&package, name), vec![earlier_names::of_type(attr_args, &package, name)?]);
+    let base = attr_args.path("base")?;
     let base_check = base.as_ref().map(|base| {
         quote_spanned! {base.span()=>
             const _: () = ::core::assert!(
-                ::alcedo_plugin_api::plumbing::is_struct::<#base>(),
+                ::alcedo_plugin_api::__private::is_struct::<#base>(),
                 "a struct extends a struct: specify one after `base =` [ALC0183]"
             );
         }
     });
     if let Some(base) = &base {
         let ty: syn::Type = syn::parse_quote! { #base };
-        let (arg, about) = (argument(&ty), format!("Part of the base struct, [`{}`].", shown(base)));
-        rows.push(quote! {
-            { #[doc = #about] base set_base try_set_base: #ty, #arg, name: "base", default: "", doc: "", is_base: true }
+        let (arg, base_doc) = (argument(&ty), format!("Part of the base struct, [`{}`].", shown(base)));
+        fields.push(quote! {
+            { #[doc = #base_doc] base set_base try_set_base: #ty, #arg, name: "base", default: "", doc: "", is_base: true }
         });
     }
     for field in &item.fields {
@@ -42,7 +42,7 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
         let Some(default) = errors.take(struct_field::take(
             &mut attrs,
             ty,
-            words,
+            attr_args,
             (&format!("{path}:{}", text_of(ident)), &mut earlier),
         )) else {
             continue;
@@ -62,17 +62,17 @@ pub(crate) fn expand(words: &Words, item: &ItemStruct) -> Result<TokenStream> {
         }
         let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
         let reason = "the field has the name that its module gave it";
-        let quiet = words.flag("imported")?.then(|| quote! { #[allow(non_snake_case, reason = #reason)] });
+        let quiet = attr_args.flag("imported")?.then(|| quote! { #[allow(non_snake_case, reason = #reason)] });
         let (attrs, arg) = (docs::shared(&attrs), argument(ty));
-        rows.push(quote! { { #quiet #(#attrs)* #ident #set #try_set: #ty, #arg, name: #text, default: #default, doc: #doc, is_base: false } });
+        fields.push(quote! { { #quiet #(#attrs)* #ident #set #try_set: #ty, #arg, name: #text, default: #default, doc: #doc, is_base: false } });
     }
     errors.finish()?;
-    let (origin, text, doc) = (words.origin()?, text_of(name), docs::text(&item.attrs));
+    let (origin, text, doc) = (attr_args.origin()?, text_of(name), docs::text(&item.attrs));
     let (attrs, view_doc) = (&item.attrs, format!("View of the fields of a [`{name}`] in place."));
     Ok(quote! {
         const _: () = { #(#checks)* #base_check };
-        ::alcedo_plugin_api::plumbing::structure! {
-            #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc, [#(#rows)*]
+        ::alcedo_plugin_api::__private::structure! {
+            #origin #(#attrs)* #vis #name #view #view_doc, package: #package, name: #text, doc: #doc, [#(#fields)*]
         }
         #(#earlier)*
     })

@@ -6,20 +6,20 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::host::ModuleContext;
 
 use crate::error::CallError;
-use crate::trap::trap;
-use crate::{attached, loggers, panic_hook, trap as traps};
+use crate::panic_guard::{self, catch_panics};
+use crate::{attached, loggers, panic_hook};
 
 /// Attaches the module to its host: enables logging and the recording of panics. The host calls this function once, before all
 /// others. With `own_logger`, main sets the loggers of the module.
 pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         if !attached::begin(context) {
             return Err(CallError::new(FailureKind::OTHER, "the module is already attached: load a new copy"));
         }
         // Creates the output buffer now, because `detach` flushes it when the thread-locals of an author's allocator may have
         // been destroyed; mimalloc then crashes in an allocation.
         let _made = std::io::stdout();
-        traps::install_hook();
+        panic_guard::install_hook();
         loggers::install(context.level, own_logger);
         Ok(())
     })

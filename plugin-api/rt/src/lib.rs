@@ -17,11 +17,11 @@ mod host;
 mod log_bridge;
 mod loggers;
 mod outside;
+mod panic_guard;
 mod panic_hook;
 mod records;
 mod stop;
 mod trace_bridge;
-mod trap;
 
 pub use attach::{attach, detach};
 pub use attached::{
@@ -32,12 +32,12 @@ pub use error::{CallError, SourcePlace};
 pub use heap::{ModuleHeap, live_bytes};
 pub use host::{Host, lent_text, put_text};
 pub use loggers::with_loggers;
+pub use panic_guard::{catch_panics, catch_panics_directly, fail, format_value, keep_hook};
 /// The allocator of a module without its own heap, which is the platform's: with a sanitizer, which has to see every
 /// allocation, and on platforms without hooks, where an image is never unmapped. Any thread.
 #[cfg(any(not(hooked), feature = "pass-through"))]
 pub use std::alloc::System as ModuleHeap;
 pub use stop::{StopToken, stop_requested};
-pub use trap::{fail, keep_hook, trap, trap_directly, words_of};
 
 /// Returns the number of bytes that the module has allocated and not freed; zero with the platform's allocator.
 #[cfg(any(not(hooked), feature = "pass-through"))]

@@ -28,10 +28,10 @@ static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
 /// True while a thread checks the hook. No thread waits for the check; a request during a check repeats it.
-static IS_LOOKING: AtomicBool = AtomicBool::new(false);
+static IS_CHECKING: AtomicBool = AtomicBool::new(false);
 
 /// True for a requested check that has not begun.
-static IS_ASKED: AtomicBool = AtomicBool::new(false);
+static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// True if a link was dropped on a panicking thread, which may not change the hook.
 static WAS_LOST: AtomicBool = AtomicBool::new(false);
@@ -118,16 +118,16 @@ pub(crate) fn ensure(note: fn(&PanicHookInfo<'_>)) {
         return;
     }
     // Setting a link may drop another link, which then requests a check.
-    IS_ASKED.store(true, Ordering::SeqCst);
-    while IS_ASKED.load(Ordering::SeqCst) && !IS_LOOKING.swap(true, Ordering::SeqCst) {
-        while IS_ASKED.swap(false, Ordering::SeqCst) {
-            look(note);
+    IS_REQUESTED.store(true, Ordering::SeqCst);
+    while IS_REQUESTED.load(Ordering::SeqCst) && !IS_CHECKING.swap(true, Ordering::SeqCst) {
+        while IS_REQUESTED.swap(false, Ordering::SeqCst) {
+            check(note);
         }
-        IS_LOOKING.store(false, Ordering::SeqCst);
+        IS_CHECKING.store(false, Ordering::SeqCst);
     }
 }
 
-fn look(note: fn(&PanicHookInfo<'_>)) {
+fn check(note: fn(&PanicHookInfo<'_>)) {
     WAS_LOST.store(false, Ordering::Relaxed);
     let found = take_hook();
     let number = links().iter().find(|(address, _)| *address == address_of(&found)).map(|(_, number)| *number);

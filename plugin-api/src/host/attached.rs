@@ -75,7 +75,7 @@ pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateSta
 
 /// Formats the age of an expired conjugate, as errors of the host do.
 #[cold]
-pub(crate) fn age_in_words(conjugate: ConjugateHandle) -> String {
+pub(crate) fn age_text(conjugate: ConjugateHandle) -> String {
     match conjugate_state(conjugate) {
         Some(ConjugateState { age, older, .. }) => {
             let over = if older == 0 { "" } else { "more than " };

@@ -62,10 +62,10 @@ impl Lending {
         });
         OUT.fetch_add(1, Ordering::Relaxed);
         alcedo_rt::close_direct_calls(true);
-        Ok(Self { before, host: Self::tell_the_host(access) })
+        Ok(Self { before, host: Self::register_with_host(access) })
     }
 
-    fn tell_the_host(access: Access) -> Option<(&'static HostSlices, u64, u64)> {
+    fn register_with_host(access: Access) -> Option<(&'static HostSlices, u64, u64)> {
         let (slices, this_module) = slices()?;
         let (out, module) = (slices.out.load(Ordering::Relaxed), slices.module.load(Ordering::Relaxed));
         let more = match access {
@@ -100,14 +100,14 @@ fn slices() -> Option<(&'static HostSlices, u64)> {
 
 /// Returns true if no thread holds a slice: all accesses are then allowed.
 #[inline]
-pub(crate) fn is_nothing_out() -> bool {
+pub(crate) fn no_slices_are_borrowed() -> bool {
     OUT.load(Ordering::Relaxed) == 0
 }
 
 /// Returns an error if a held slice forbids the access.
 #[inline]
 pub(crate) fn allows(access: Access, action: &str) -> Result<(), CallError> {
-    if is_nothing_out() || HERE.get().allow(access) {
+    if no_slices_are_borrowed() || HERE.get().allow(access) {
         return Ok(());
     }
     Err(refusal(action))

@@ -13,8 +13,8 @@ pub(crate) mod lending;
 
 pub(crate) use alcedo_rt::{lent_text, put_text};
 pub(crate) use attached::{
-    age_in_words, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, conjugate_type, ends, entry,
-    host, job_take, lives, site_of,
+    age_text, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, conjugate_type, ends, entry, host,
+    job_take, lives, site_of,
 };
 
 use attached::Harmless;

@@ -111,7 +111,7 @@ pub(crate) fn count(count: usize) -> Result<u32, CallError> {
 }
 
 /// Overwrites an array; leaves it unchanged on an error.
-pub(crate) fn put_row<'a, A, G>(
+pub(crate) fn put_array<'a, A, G>(
     values: impl ExactSizeIterator<Item = &'a G>,
     target: PtrMut<'_, A>,
 ) -> Result<(), CallError>
@@ -121,16 +121,16 @@ where
 {
     if target.as_ptr().len() == 0 {
         // The array is empty: no value is lost, and no argument is one of its values.
-        return fill_row(values, target);
+        return fill_array(values, target);
     }
     let mut fresh = Temp::<A>::zeroed();
-    fill_row(values, fresh.ptr_mut())?;
+    fill_array(values, fresh.ptr_mut())?;
     // The copy by the host changes the epoch of the container.
     verbs::copy(&target.place(ObjectHandle::NONE)?, fresh.ptr())
 }
 
 /// Fills an empty array, which is empty again after an error.
-fn fill_row<'a, A, G>(values: impl ExactSizeIterator<Item = &'a G>, target: PtrMut<'_, A>) -> Result<(), CallError>
+fn fill_array<'a, A, G>(values: impl ExactSizeIterator<Item = &'a G>, target: PtrMut<'_, A>) -> Result<(), CallError>
 where
     A: List,
     G: IntoHost<A::Item> + 'a,
@@ -139,9 +139,9 @@ where
     let len = count(values.len())?;
     verbs::array_splice(&array, 0, 0, len)?;
     // The host has just inserted `len` values; the arguments are not among them.
-    let row = target.as_ptr().row();
+    let elements = target.as_ptr().row();
     for (index, value) in values.enumerate() {
-        let Some(at) = row.get(index) else { break };
+        let Some(at) = elements.get(index) else { break };
         if let Err(error) = value.put(at) {
             verbs::array_splice(&array, 0, len, 0)?;
             return Err(error);
@@ -235,9 +235,9 @@ pub(crate) fn insert_into<A: List>(
     values: impl ExactSizeIterator<Item = Temp<A::Item>>,
 ) -> Result<(), CallError> {
     verbs::array_splice(array, count(index)?, 0, count(values.len())?)?;
-    let row = array.ptr().row();
+    let elements = array.ptr().row();
     for (more, value) in values.enumerate() {
-        if let Some(at) = row.get(index + more) {
+        if let Some(at) = elements.get(index + more) {
             // The host has just inserted that many zeroed values.
             value.move_to(&at);
         }
@@ -278,7 +278,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
     }
 
     /// Returns the value, on the caller's stack or in place.
-    fn lies<'a>(&'a self, temp: Option<&'a Temp<K>>) -> Ptr<'a, K> {
+    fn location<'a>(&'a self, temp: Option<&'a Temp<K>>) -> Ptr<'a, K> {
         if let Some(temp) = temp {
             return temp.ptr();
         }
@@ -312,12 +312,12 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
             None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
         };
         // `shown` does not contain the address of `temp` itself, which moves into the result.
-        let shown = K::show(self.lies(temp.as_ref()));
+        let shown = K::show(self.location(temp.as_ref()));
         OnStack { temp, shown }
     }
 
-    fn slot_in(&self, standing: &OnStack<K>) -> Slot {
-        K::slot_of(self.lies(standing.temp.as_ref()), &standing.shown)
+    fn slot_in(&self, staged: &OnStack<K>) -> Slot {
+        K::slot_of(self.location(staged.temp.as_ref()), &staged.shown)
     }
 
     fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
@@ -325,33 +325,33 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     }
 }
 
-macro_rules! texts {
-    ($($given:ty => $wanted:ident),* $(,)?) => {$(
+macro_rules! strings {
+    ($($given:ty => $target_type:ident),* $(,)?) => {$(
         // SAFETY: `lies_at` returns no address.
-        unsafe impl IntoHost<$wanted> for $given {
-            fn put(&self, target: PtrMut<'_, $wanted>) -> Result<(), CallError> {
+        unsafe impl IntoHost<$target_type> for $given {
+            fn put(&self, target: PtrMut<'_, $target_type>) -> Result<(), CallError> {
                 super::text::PutText::put_text(AsRef::<str>::as_ref(self), target)
             }
         }
     )*};
 }
-texts!(
+strings!(
     &str => String, &str => UString, &str => UUtf8String, &str => UAnsiString, &str => UText,
     String => UString, String => UUtf8String, String => UAnsiString, String => UText,
     &String => UString, &String => UUtf8String, &String => UAnsiString, &String => UText,
 );
 
-macro_rules! rows {
+macro_rules! arrays {
     ($([$($params:tt)*] $given:ty),* $(,)?) => {$(
         // SAFETY: `lies_at` returns no address.
         unsafe impl<T: Value, G: IntoHost<T>, $($params)*> IntoHost<UArray<T>> for $given {
             fn put(&self, target: PtrMut<'_, UArray<T>>) -> Result<(), CallError> {
-                put_row(self.iter(), target)
+                put_array(self.iter(), target)
             }
         }
     )*};
 }
-rows!([] Vec<G>, [] &Vec<G>, [] &[G], [const N: usize] [G; N], [const N: usize] &[G; N]);
+arrays!([] Vec<G>, [] &Vec<G>, [] &[G], [const N: usize] [G; N], [const N: usize] &[G; N]);
 
 macro_rules! keys {
     ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(

@@ -125,7 +125,7 @@ macro_rules! kind {
 
         unsafe fn stage(&self) -> alcedo_abi::value::TextView {
             // The caller must not drop the value before the call returns.
-            self.owned.ptr().unwrap_or_else(|error| $crate::plumbing::fail(error)).as_ptr().view()
+            self.owned.ptr().unwrap_or_else(|error| $crate::__private::fail(error)).as_ptr().view()
         }
 
         fn slot_in(&self, staged: &alcedo_abi::value::TextView) -> alcedo_abi::zcall::Slot {
@@ -185,8 +185,8 @@ macro_rules! __alcedo_owned {
             /// # Errors
             /// `UNAVAILABLE` without a host, as in a plugin's own tests; `WRONG_THREAD` off the game thread.
             #[track_caller]
-            pub fn new() -> $crate::plumbing::core::result::Result<Self, $crate::CallError> {
-                $crate::plumbing::new_owned($crate::plumbing::core::panic::Location::caller())
+            pub fn new() -> $crate::__private::core::result::Result<Self, $crate::CallError> {
+                $crate::__private::new_owned($crate::__private::core::panic::Location::caller())
             }
 
             /// Returns `true`: plugin code owns each value that is not a [`Lent`]($crate::Lent).
@@ -198,7 +198,7 @@ macro_rules! __alcedo_owned {
             /// Returns `true` if the value was destroyed with its generation or host.
             #[must_use]
             pub fn is_expired(&self) -> bool {
-                $crate::plumbing::is_owned_expired(self)
+                $crate::__private::is_owned_expired(self)
             }
 
             /// Returns an owned copy.
@@ -206,53 +206,53 @@ macro_rules! __alcedo_owned {
             /// # Errors
             /// `WRONG_THREAD` off the game thread.
             #[track_caller]
-            pub fn try_clone(&self) -> $crate::plumbing::core::result::Result<Self, $crate::CallError> {
-                $crate::plumbing::clone_owned(self, $crate::plumbing::core::panic::Location::caller())
+            pub fn try_clone(&self) -> $crate::__private::core::result::Result<Self, $crate::CallError> {
+                $crate::__private::clone_owned(self, $crate::__private::core::panic::Location::caller())
             }
         }
 
-        impl<$($param: $bound),*> $crate::plumbing::core::default::Default for $name {
+        impl<$($param: $bound),*> $crate::__private::core::default::Default for $name {
             /// Calls `new`; fails the running call on an error.
             #[track_caller]
             fn default() -> Self {
-                Self::new().unwrap_or_else(|error| $crate::plumbing::fail(error))
+                Self::new().unwrap_or_else(|error| $crate::__private::fail(error))
             }
         }
 
-        impl<$($param: $bound),*> $crate::plumbing::core::clone::Clone for $name {
+        impl<$($param: $bound),*> $crate::__private::core::clone::Clone for $name {
             /// Calls `try_clone`; fails the running call on an error.
             #[track_caller]
             fn clone(&self) -> Self {
-                self.try_clone().unwrap_or_else(|error| $crate::plumbing::fail(error))
+                self.try_clone().unwrap_or_else(|error| $crate::__private::fail(error))
             }
         }
 
-        impl<$($param: $bound),*> $crate::plumbing::core::cmp::PartialEq for $name {
+        impl<$($param: $bound),*> $crate::__private::core::cmp::PartialEq for $name {
             /// Compares the values through the host; fails the running call if the host is unavailable.
             fn eq(&self, other: &Self) -> bool {
-                $crate::plumbing::are_owned_equal(self, other)
+                $crate::__private::are_owned_equal(self, other)
             }
         }
 
-        impl<$($param: $bound),*> $crate::plumbing::core::fmt::Display for $name {
-            fn fmt(&self, f: &mut $crate::plumbing::core::fmt::Formatter<'_>) -> $crate::plumbing::core::fmt::Result {
-                $crate::plumbing::print_owned(self, f)
+        impl<$($param: $bound),*> $crate::__private::core::fmt::Display for $name {
+            fn fmt(&self, f: &mut $crate::__private::core::fmt::Formatter<'_>) -> $crate::__private::core::fmt::Result {
+                $crate::__private::print_owned(self, f)
             }
         }
 
-        impl<$($param: $bound),*> $crate::plumbing::core::fmt::Debug for $name {
-            fn fmt(&self, f: &mut $crate::plumbing::core::fmt::Formatter<'_>) -> $crate::plumbing::core::fmt::Result {
-                $crate::plumbing::debug_owned(self, f)
+        impl<$($param: $bound),*> $crate::__private::core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut $crate::__private::core::fmt::Formatter<'_>) -> $crate::__private::core::fmt::Result {
+                $crate::__private::debug_owned(self, f)
             }
         }
 
-        impl<$($param: $bound),*> $crate::plumbing::core::str::FromStr for $name {
+        impl<$($param: $bound),*> $crate::__private::core::str::FromStr for $name {
             type Err = $crate::CallError;
 
             /// Parses a value in the format of `Display`.
             #[track_caller]
-            fn from_str(text: &str) -> $crate::plumbing::core::result::Result<Self, $crate::CallError> {
-                $crate::plumbing::parse_owned(text, $crate::plumbing::core::panic::Location::caller())
+            fn from_str(text: &str) -> $crate::__private::core::result::Result<Self, $crate::CallError> {
+                $crate::__private::parse_owned(text, $crate::__private::core::panic::Location::caller())
             }
         }
     };

@@ -20,7 +20,7 @@ use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::blocks::ArgumentSlot;
 use crate::host::lending::{self, Access};
 use crate::signature::Param;
-use crate::validity_token::{Home, Link, written_key};
+use crate::validity_token::{Link, Owner, written_key};
 use crate::{ObjectView, Value, host};
 
 /// Value of kind `K` in host memory, as seen by the running call `'f`: a property, a parameter, an element, or an owned
@@ -394,13 +394,13 @@ impl ValidityToken<'_> {
         if self.is_key && access == Access::Write {
             return Err(written_key(kind));
         }
-        match self.home {
-            Home::Frame => {}
-            Home::Object(owner, ends) if host::lives(owner, ends) => {}
-            Home::Black(black, ends) if host::black_lives(black, ends) => {}
-            Home::Object(owner, _) => return Err(self.expired(kind, &format!("the lifetime of its owner {owner}"))),
-            Home::Black(black, _) | Home::Ended(black) => {
-                return Err(self.expired(kind, &host::age_in_words(black.into())));
+        match self.owner_kind {
+            Owner::Frame => {}
+            Owner::Object(owner, ends) if host::lives(owner, ends) => {}
+            Owner::Black(black, ends) if host::black_lives(black, ends) => {}
+            Owner::Object(owner, _) => return Err(self.expired(kind, &format!("the lifetime of its owner {owner}"))),
+            Owner::Black(black, _) | Owner::Ended(black) => {
+                return Err(self.expired(kind, &host::age_text(black.into())));
             }
         }
         for link in &self.links {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use alcedo_abi::value::{ArrayRaw, MapRaw};
 
-use super::into_host::{load_optional, put_entries, put_keys, put_optional, put_row};
+use super::into_host::{load_optional, put_array, put_entries, put_keys, put_optional};
 use super::map::Path;
 use super::ptr::OptionalRaw;
 use crate::Value;
@@ -15,7 +15,7 @@ use crate::value::copied;
 copied! {
     Vec<T>, [T: Value], raw: ArrayRaw, kind: ARRAY, path: T::TYPE.as_str(),
     load: |from| from.row().load(),
-    store: |values, target| put_row(values.iter(), target)
+    store: |values, target| put_array(values.iter(), target)
 }
 copied! {
     Option<T>, [T: Value], raw: OptionalRaw<T::Raw>, kind: OPTIONAL, path: T::TYPE.as_str(),

@@ -19,7 +19,7 @@ use super::{Module, TaskHandle, When, Work, hand_over, once, site};
 #[must_use = "a delay has no effect unless awaited"]
 pub struct Delay {
     after: Duration,
-    place: &'static Location<'static>,
+    location: &'static Location<'static>,
     timer: Option<(TaskHandle, Rc<Bell>)>,
 }
 
@@ -33,13 +33,13 @@ struct Bell {
 /// thread ends the poll with an error.
 #[track_caller]
 pub fn delay(after: Duration) -> Delay {
-    Delay { after, place: Location::caller(), timer: None }
+    Delay { after, location: Location::caller(), timer: None }
 }
 
 /// Waits until the next tick.
 #[track_caller]
 pub fn next_tick() -> Delay {
-    Delay { after: Duration::ZERO, place: Location::caller(), timer: None }
+    Delay { after: Duration::ZERO, location: Location::caller(), timer: None }
 }
 
 impl Future for Delay {
@@ -50,8 +50,8 @@ impl Future for Delay {
             let bell = Rc::new(Bell::default());
             bell.waker.replace(Some(context.waker().clone()));
             let (ringer, when) = (Rc::clone(&bell), When { delay: self.after, period: Duration::ZERO });
-            let work = Work::Closure(once(Module, move |_module| ringer.ring()));
-            let timer = hand_over(work, JobKind::AFTER, ObjectHandle::NONE, when, site(self.place));
+            let work = Work::Closure(once(Module, move |_module| ringer.wake()));
+            let timer = hand_over(work, JobKind::AFTER, ObjectHandle::NONE, when, site(self.location));
             self.timer = Some((timer.unwrap_or_else(|error| alcedo_rt::fail(error)), bell));
             return Poll::Pending;
         };
@@ -67,7 +67,7 @@ impl Future for Delay {
 }
 
 impl Bell {
-    fn ring(&self) {
+    fn wake(&self) {
         self.has_rung.set(true);
         let waker = self.waker.take();
         if let Some(waker) = waker {

@@ -13,7 +13,7 @@ use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::task::{Job, JobDrop, JobKind, JobRun, JobStep};
-use alcedo_rt::{CallError, Host, trap};
+use alcedo_rt::{CallError, Host, catch_panics};
 
 use super::{Bound, TaskHandle};
 use crate::{host, step};
@@ -101,7 +101,7 @@ fn nanos(time: Duration) -> u64 {
 /// See [`JobRun`]; `data` is a boxed [`Work`].
 unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure) -> JobStep {
     let mut step = JobStep::PENDING;
-    let status = trap(failure, || {
+    let status = catch_panics(failure, || {
         // SAFETY: the host promises the box that `hand_over` passed, which is not dropped yet and is not in use by other code,
         // and lends its waker for the call.
         let (work, waker) = unsafe { (&mut *data.cast::<Work>(), lent(waker)) };
@@ -124,7 +124,7 @@ unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure)
 /// # Safety
 /// See [`JobDrop`]; `data` is a boxed [`Work`].
 unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
-    trap(failure, || {
+    catch_panics(failure, || {
         // SAFETY: the box that `hand_over` passed, whose ownership the host returns.
         let work = unsafe { Box::from_raw(data.cast::<Work>()) };
         step::ending(|| drop(work));

@@ -19,7 +19,7 @@ use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
 use alcedo_abi::stack::StackSpan;
 use alcedo_abi::value::{KeepSink, TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
-use alcedo_plugin_api::plumbing::{CLASSES, IMPORTS};
+use alcedo_plugin_api::__private::{CLASSES, IMPORTS};
 
 /// Sixteen bytes for the host, then 32 for each property: no kind needs more.
 const FIRST: u64 = 16;
@@ -392,7 +392,7 @@ fn line(record: &LogRecord<'_>) -> String {
     format!("{} {}{fields}", record.target, record.message)
 }
 
-fn give(sink: &TextSink, text: &str) -> Status {
+fn put_text(sink: &TextSink, text: &str) -> Status {
     // SAFETY: the module's sink copies what it is lent.
     unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
     Status::OK
@@ -419,9 +419,9 @@ unsafe fn assign(target: *mut TextRaw, bytes: &[u8]) {
 /// Implements the functions that these tests need; all others are rejected.
 struct Toys;
 
-impl tables::values::Answers for Toys {}
+impl tables::values::Functions for Toys {}
 
-impl tables::table::Answers for Toys {
+impl tables::table::Functions for Toys {
     unsafe fn log_event(module: u64, record: &LogRecord<'_>) {
         assert_eq!(module, 7);
         state().logs.push(line(record));
@@ -508,11 +508,11 @@ impl tables::table::Answers for Toys {
     }
 
     unsafe fn object_name(object: ObjectHandle, sink: &TextSink) -> Status {
-        give(sink, &format!("Toy_{}", object.index()))
+        put_text(sink, &format!("Toy_{}", object.index()))
     }
 
     unsafe fn object_class(_object: ObjectHandle, sink: &TextSink) -> Status {
-        give(sink, "/Script/Game.Toy")
+        put_text(sink, "/Script/Game.Toy")
     }
 
     unsafe fn text_assign(target: *mut TextRaw, text: TextView) -> Status {
@@ -538,6 +538,6 @@ impl tables::table::Answers for Toys {
 
     unsafe fn name_text(name: Name, sink: &TextSink) -> Status {
         let text = state().names[name.0 as usize - 1].clone();
-        give(sink, &text)
+        put_text(sink, &text)
     }
 }

@@ -12,7 +12,7 @@ trait Refused {
     fn refused(name: &str, failure: Option<&mut Failure>) -> Self;
 }
 
-fn tell(name: &str, failure: Option<&mut Failure>) {
+fn set_not_found(name: &str, failure: Option<&mut Failure>) {
     if let Some(failure) = failure {
         *failure = Failure::new(FailureKind::NOT_FOUND, format!("the fake host has no {name}"));
     }
@@ -20,14 +20,14 @@ fn tell(name: &str, failure: Option<&mut Failure>) {
 
 impl Refused for Status {
     fn refused(name: &str, failure: Option<&mut Failure>) -> Self {
-        tell(name, failure);
+        set_not_found(name, failure);
         Self::FAILED
     }
 }
 
 impl Refused for ZCallStatus {
     fn refused(name: &str, failure: Option<&mut Failure>) -> Self {
-        tell(name, failure);
+        set_not_found(name, failure);
         Self::DISPATCHER_ERROR
     }
 }
@@ -81,8 +81,8 @@ macro_rules! fake {
             use super::*;
 
             /// Functions that the fake host implements.
-            #[expect(unused_variables, reason = "what is refused is not looked at")]
-            pub(in crate::fake_host) trait Answers {
+            #[expect(unused_variables, reason = "refused functions ignore their arguments")]
+            pub(in crate::fake_host) trait Functions {
                 $(
                     unsafe fn $name(
                         $($($module: u64,)?)? $($param: $ty,)*
@@ -93,15 +93,15 @@ macro_rules! fake {
                 )*
             }
 
-            struct Shells<A>(std::marker::PhantomData<A>);
+            struct Trampolines<A>(std::marker::PhantomData<A>);
 
-            impl<A: Answers> Shells<A> {
+            impl<A: Functions> Trampolines<A> {
                 $(
                     unsafe extern "C" fn $name(
                         $($host: HostRef, $($module: u64,)?)? $($param: $ty,)*
                         $($($out: &mut $out_ty,)+)? $($sink: &TextSink,)? $($failure: &mut Failure)?
                     ) $(-> $result)? {
-                        $(let _nobodys = $host;)?
+                        $(let _unused = $host;)?
                         // SAFETY: the module lends all arguments for the call, as the ABI specifies.
                         unsafe {
                             A::$name($($($module,)?)? $($param,)* $($($out,)+)? $($sink,)? $($failure)?)
@@ -111,8 +111,8 @@ macro_rules! fake {
             }
 
             /// Returns the table of these functions.
-            pub(in crate::fake_host) fn of<A: Answers>() -> $reference {
-                $table { $($name: Shells::<A>::$name),* }.leak_into_prefix()
+            pub(in crate::fake_host) fn of<A: Functions>() -> $reference {
+                $table { $($name: Trampolines::<A>::$name),* }.leak_into_prefix()
             }
         }
     };

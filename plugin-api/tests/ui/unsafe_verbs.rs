@@ -5,7 +5,7 @@
 mod hidden_verbs_of_values {
     //! Functions that read or stage slots, or fill cells, trust their caller: safe code cannot call them.
 
-    use alcedo_plugin_api::plumbing::{PropertyCell, Slot};
+    use alcedo_plugin_api::__private::{PropertyCell, Slot};
     use alcedo_plugin_api::prelude::*;
     use alcedo_plugin_api::{AnyArgument, AnyResult, Class, Obj, Params, ReturnValue, Value};
 

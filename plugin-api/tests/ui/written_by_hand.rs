@@ -5,7 +5,7 @@
 mod body_of_another_class {
     //! A description of one class cannot be used for another, whose plugin part has another type.
 
-    use alcedo_plugin_api::plumbing;
+    use alcedo_plugin_api::__private;
     use alcedo_plugin_api::prelude::*;
 
     #[uclass(package = "Game")]
@@ -29,7 +29,7 @@ mod body_of_another_class {
     }
 
     impl Two {
-        const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: plumbing::Body<One> = One::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
+        const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: __private::Body<One> = One::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
     }
 }
 
@@ -39,7 +39,7 @@ mod borrow_by_hand {
 
     use std::sync::Mutex;
 
-    use alcedo_plugin_api::plumbing;
+    use alcedo_plugin_api::__private;
     use alcedo_plugin_api::prelude::*;
 
     #[uclass(package = "Game")]
@@ -50,15 +50,15 @@ mod borrow_by_hand {
 
     struct Grow;
 
-    impl plumbing::Method for Grow {
+    impl __private::Method for Grow {
         type Class = Breaker;
         type Args = ();
         type Result = u64;
         type Returned = u64;
-        type Receiver = plumbing::Exclusive;
+        type Receiver = __private::Exclusive;
         const NAME: &'static str = "grow";
-        const HOLDER: &'static plumbing::Holder = &plumbing::Holder::sharing("grow");
-        const PLACE: plumbing::Place = plumbing::Place { file: "", line: 1, column: 1 };
+        const HOLDER: &'static __private::Holder = &__private::Holder::sharing("grow");
+        const PLACE: __private::Place = __private::Place { file: "", line: 1, column: 1 };
 
         fn run<'f>(part: &mut Breaker, this: This<'f, Breaker>, (): ()) -> u64 {
             let list = part.list.get_mut().unwrap();
@@ -99,7 +99,7 @@ mod engine_call_in_drop {
 mod field_by_hand {
     //! Fields by hand: of another struct, and of a type that the struct does not have.
 
-    use alcedo_plugin_api::plumbing::{Field, FieldPlace, Stored, Value, blank};
+    use alcedo_plugin_api::__private::{Field, FieldPlace, Stored, Value, blank};
     use alcedo_plugin_api::prelude::*;
 
     #[ustruct(package = "Game")]
@@ -142,7 +142,7 @@ mod field_by_hand {
 mod function_of_another_class {
     //! An import by hand is one of the class whose objects are used.
 
-    use alcedo_plugin_api::plumbing;
+    use alcedo_plugin_api::__private;
     use alcedo_plugin_api::prelude::*;
 
     #[uclass(package = "Game")]
@@ -152,16 +152,16 @@ mod function_of_another_class {
         speed: u64,
     }
 
-    static CELL: plumbing::FunctionCell<Breaker, (), u64> = plumbing::FunctionCell::new();
+    static CELL: __private::FunctionCell<Breaker, (), u64> = __private::FunctionCell::new();
 
-    static OF_ANOTHER: plumbing::Declared<plumbing::ImportDesc> =
-        plumbing::import_function("/Script/Game.Larger:far", &CELL);
+    static OF_ANOTHER: __private::Declared<__private::ImportDesc> =
+        __private::import_function("/Script/Game.Larger:far", &CELL);
 }
 
 mod hidden_patterns_by_hand {
     //! Patterns of the macros, called by hand: a cell of one's own for a property, and an expression that needs `unsafe`.
 
-    use alcedo_plugin_api::plumbing;
+    use alcedo_plugin_api::__private;
     use alcedo_plugin_api::prelude::*;
 
     #[uclass(package = "Game")]
@@ -171,13 +171,13 @@ mod hidden_patterns_by_hand {
         speed: u64,
     }
 
-    static MINE: plumbing::Cell = plumbing::Cell::new();
+    static MINE: __private::Cell = __private::Cell::new();
 
-    plumbing::property! { Breaker BreakerView stolen set_stolen try_set_stolen: u64, give u64, MINE }
+    __private::property! { Breaker BreakerView stolen set_stolen try_set_stolen: u64, give u64, MINE }
 
-    static CALL: plumbing::FunctionCell<Breaker, (u64,), u64> = plumbing::FunctionCell::new();
+    static CALL: __private::FunctionCell<Breaker, (u64,), u64> = __private::FunctionCell::new();
 
-    plumbing::call! { plain by invoke_member BreakerView peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
+    __private::call! { plain by invoke_member BreakerView peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
 }
 
 mod pod_with_a_layout_of_its_own {
@@ -195,7 +195,7 @@ mod pod_with_a_layout_of_its_own {
 mod traits_implemented_by_hand {
     //! Promises of these traits are trusted, so each implementation needs `unsafe`, which `forbid(unsafe_code)` rejects.
 
-    use alcedo_plugin_api::plumbing::{PtrMut, Slot};
+    use alcedo_plugin_api::__private::{PtrMut, Slot};
     use alcedo_plugin_api::prelude::*;
     use alcedo_plugin_api::{AnyArgument, Interface, IntoHost, Value};
 

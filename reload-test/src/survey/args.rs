@@ -1,6 +1,6 @@
 //! The command line of the survey.
 
-use super::sabotage::Sabotage;
+use super::fault_injection::InjectedFault;
 use clap::Parser;
 use std::path::PathBuf;
 
@@ -46,8 +46,8 @@ pub(crate) struct Args {
     pub(crate) patience: u64,
 
     /// Injects a fault, to check that it is detected.
-    #[arg(long, value_name = "HARM", hide = true)]
-    pub(crate) sabotage: Option<Sabotage>,
+    #[arg(long = "sabotage", value_name = "HARM", hide = true)]
+    pub(crate) injected_fault: Option<InjectedFault>,
 
     /// Run as the host of this plan.
     #[arg(long, value_name = "PLAN", hide = true)]

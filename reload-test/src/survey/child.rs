@@ -2,12 +2,12 @@
 //! parked, and writes a line.
 #![expect(unsafe_code, reason = "evicts threads, and closes leftover descriptors")]
 
+use super::fault_injection;
 use super::freed::{Freed, freed, range};
-use super::keepers::who;
-use super::plan::{Plan, Said, Step};
-use super::rows::Fate;
-use super::sabotage;
-use crate::hosting::{self, say};
+use super::holders::holders;
+use super::plan::{Message, Plan, Step};
+use super::rows::ImageState;
+use crate::hosting::{self, send_line};
 use crate::trial::reading;
 use alcedo_runtime::{ContextState, ReferenceSearch, Runtime, Value};
 use anyhow::{Context, Result, bail};
@@ -25,7 +25,7 @@ const PARK_AFTER: Duration = Duration::from_millis(100);
 /// an eviction outside of a system call is retried.
 const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
 /// Time limit for the host to park a generation.
-const TO_BE_DECIDED: Duration = Duration::from_secs(30);
+const PARK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time until a thread is evicted, if permitted.
 const EVICT_AFTER: Duration = Duration::from_millis(20);
 /// Number of unexpectedly parked images after which the run stops.
@@ -35,12 +35,16 @@ pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = hosting::plan(plan)?;
     crate::log_to_stderr("error");
     let ended = host(&plan);
-    say(&Said { fault: ended.err().map(|error| format!("{error:#}")), step: Step::Ended, ..Said::default() })
+    send_line(&Message {
+        fault: ended.err().map(|error| format!("{error:#}")),
+        step: Step::Ended,
+        ..Message::default()
+    })
 }
 
 fn host(plan: &Plan) -> Result<()> {
-    let evict = plan.way.evicts();
-    let park_after = if plan.fate == Fate::Unmapped { PARK_AFTER_LONG } else { PARK_AFTER };
+    let evict = plan.mode.evicts();
+    let park_after = if plan.expected_state == ImageState::Unmapped { PARK_AFTER_LONG } else { PARK_AFTER };
     let builder = Runtime::builder().park_after(park_after).parked_budget(usize::MAX);
     let builder = builder.unloads(|policy| {
         policy.look_for_references = ReferenceSearch::Always;
@@ -51,7 +55,7 @@ fn host(plan: &Plan) -> Result<()> {
         unsafe { policy.close_fds(evict) };
     });
     let runtime = builder.build().context("could not make a runtime")?;
-    let mut host = Host { plan, runtime, known: BTreeSet::new(), parked: 0 };
+    let mut host = Host { plan, runtime, reported: BTreeSet::new(), parked: 0 };
     if let Err(error) = host.run() {
         // Reports the findings before any further step: with corrupted memory or files, a normal end may be impossible.
         mem::forget(host);
@@ -65,7 +69,7 @@ struct Host<'a> {
     plan: &'a Plan,
     runtime: Runtime,
     /// Reports of the runtime about parked images.
-    known: BTreeSet<String>,
+    reported: BTreeSet<String>,
     parked: usize,
 }
 
@@ -75,38 +79,38 @@ impl Host<'_> {
         let library = |reload: u64| &plan.libraries[(reload % plan.libraries.len() as u64) as usize];
         self.runtime.create_master(&[library(0)]).context("could not load the plugin")?;
         self.work()?;
-        self.say(0, Step::Done, Vec::new())?;
+        self.send(0, Step::Done, Vec::new())?;
         for reload in 1..=plan.reloads {
-            match plan.way.alternates() {
+            match plan.mode.alternates() {
                 true => self.alternate(reload, library(reload))?,
                 false => self.reload_onto_itself(reload, library(reload))?,
             }
         }
         self.runtime.unload_master().context("could not unload the last generation")?;
-        self.wait_for_the_old(0).map(drop)
+        self.wait_for_previous(0).map(drop)
     }
 
     fn reload_onto_itself(&mut self, reload: u64, library: &Path) -> Result<()> {
         let before = mappings()?;
         self.swap(library)?;
         self.work()?;
-        let names = self.wait_for_the_old(1)?;
-        self.sabotage(reload, &before)?;
-        self.say(reload, Step::Done, names)
+        let names = self.wait_for_previous(1)?;
+        self.inject_if_due(reload, &before)?;
+        self.send(reload, Step::Done, names)
     }
 
     /// Unloads the plugin, runs the neighbor at its addresses for a while, and loads the plugin again.
     fn alternate(&mut self, reload: u64, library: &Path) -> Result<()> {
         let before = mappings()?;
         self.swap(&self.plan.neighbor)?;
-        let names = self.wait_for_the_old(1)?;
-        self.say(reload - 1, Step::Away, names)?;
+        let names = self.wait_for_previous(1)?;
+        self.send(reload - 1, Step::Away, names)?;
         let free = freed(&before, &mappings()?);
         let free: String = free.iter().map(Freed::line).collect();
         let descriptor = lowest_free_descriptor()?;
         self.neighbor("settle", &[Value::Text(free)])?;
-        if reload == sabotage::AT {
-            self.strike(&before, descriptor)?;
+        if reload == fault_injection::AT {
+            self.inject(&before, descriptor)?;
         }
         let lives_until = Instant::now() + Duration::from_millis(self.plan.strikes_after_ms);
         loop {
@@ -121,11 +125,11 @@ impl Host<'_> {
         self.neighbor("check", &[])?;
         self.swap(library)?;
         self.work()?;
-        let names = self.wait_for_the_old(1)?;
+        let names = self.wait_for_previous(1)?;
         if !names.is_empty() {
             bail!("the neighbor stays: {}", names.join("; "));
         }
-        self.say(reload, Step::Done, names)
+        self.send(reload, Step::Done, names)
     }
 
     fn swap(&self, library: &Path) -> Result<()> {
@@ -153,23 +157,23 @@ impl Host<'_> {
         }
     }
 
-    fn sabotage(&self, reload: u64, before: &str) -> Result<()> {
-        if reload == sabotage::AT { self.strike(before, lowest_free_descriptor()?) } else { Ok(()) }
+    fn inject_if_due(&self, reload: u64, before: &str) -> Result<()> {
+        if reload == fault_injection::AT { self.inject(before, lowest_free_descriptor()?) } else { Ok(()) }
     }
 
-    fn strike(&self, before: &str, descriptor: i32) -> Result<()> {
-        let Some(sabotage) = self.plan.sabotage else { return Ok(()) };
+    fn inject(&self, before: &str, descriptor: i32) -> Result<()> {
+        let Some(fault) = self.plan.injected_fault else { return Ok(()) };
         // The image of the row has the file's name; its largest part is the code.
         let image = image_of(before, &self.runtime.stage_dir()).context("the image was not among the mappings")?;
-        sabotage.strike(image, descriptor)
+        fault.inject(image, descriptor)
     }
 
     /// Waits until every generation except the living one is unmapped or parked; returns the holders of newly parked
     /// generations. Compares the runtime's report with the mappings: `living` images, and the parked ones.
-    fn wait_for_the_old(&mut self, living: usize) -> Result<Vec<String>> {
-        let deadline = Instant::now() + TO_BE_DECIDED;
-        let is_on_its_way = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
-        while self.runtime.unloads().generations().iter().any(|generation| is_on_its_way(&generation.state)) {
+    fn wait_for_previous(&mut self, living: usize) -> Result<Vec<String>> {
+        let deadline = Instant::now() + PARK_TIMEOUT;
+        let is_pending = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
+        while self.runtime.unloads().generations().iter().any(|generation| is_pending(&generation.state)) {
             if Instant::now() > deadline {
                 bail!("a generation is neither unmapped nor parked: {:?}", self.runtime.unloads().generations());
             }
@@ -177,10 +181,10 @@ impl Host<'_> {
             thread::sleep(Duration::from_millis(1));
         }
         let new: Vec<_> =
-            self.runtime.unloads().parked().into_iter().filter(|line| self.known.insert(line.clone())).collect();
+            self.runtime.unloads().parked().into_iter().filter(|line| self.reported.insert(line.clone())).collect();
         self.parked += new.len();
-        let names: Vec<_> = new.iter().flat_map(|parked| who(parked)).collect();
-        if self.plan.fate == Fate::Unmapped && self.parked >= TOO_MANY {
+        let names: Vec<_> = new.iter().flat_map(|parked| holders(parked)).collect();
+        if self.plan.expected_state == ImageState::Unmapped && self.parked >= TOO_MANY {
             bail!("{} images stay: {}", self.parked, names.join("; "));
         }
         let mapped = images(&mappings()?, &self.runtime.stage_dir());
@@ -190,8 +194,8 @@ impl Host<'_> {
         Ok(names)
     }
 
-    fn say(&self, reload: u64, step: Step, parked: Vec<String>) -> Result<()> {
-        say(&Said { reload, step, process: reading(), parked, fault: None })
+    fn send(&self, reload: u64, step: Step, parked: Vec<String>) -> Result<()> {
+        send_line(&Message { reload, step, process: reading(), parked, fault: None })
     }
 }
 

@@ -4,8 +4,9 @@
 
 pub(crate) mod args;
 pub(crate) mod child;
+mod fault_injection;
 mod freed;
-mod keepers;
+mod holders;
 mod machine;
 mod outcome;
 #[cfg(test)]
@@ -13,7 +14,6 @@ mod pages;
 pub(crate) mod parent;
 mod plan;
 mod rows;
-mod sabotage;
 mod sources;
 mod store;
 mod table;

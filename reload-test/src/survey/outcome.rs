@@ -1,7 +1,7 @@
 //! Messages of the host of a row, and the outcome. Data in, data out.
 
-use super::plan::{Growth, Said, Step, Way};
-use super::rows::{Fate, Row};
+use super::plan::{Growth, Message, ReloadMode, Step};
+use super::rows::{ImageState, Row};
 use crate::hosting::End;
 use crate::plan::Reading;
 use crate::statistics::{last_half, slope};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// Data of the host's messages so far.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct Messages {
     reloads: u64,
     step: Step,
     parked: u64,
@@ -23,7 +23,8 @@ pub(crate) struct Heard {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     /// Requested number of reloads.
-    pub(crate) wanted: u64,
+    #[serde(rename = "wanted")]
+    pub(crate) requested: u64,
     pub(crate) reloads: u64,
     /// Generations that stay mapped.
     pub(crate) parked: u64,
@@ -34,38 +35,38 @@ pub(crate) struct Outcome {
     pub(crate) fault: Option<String>,
 }
 
-impl Heard {
+impl Messages {
     /// Adds a message of the host.
-    pub(crate) fn hear(&mut self, said: Said) {
-        if said.step == Step::Done && said.reload > 0 {
-            self.readings.push(said.process);
+    pub(crate) fn add(&mut self, message: Message) {
+        if message.step == Step::Done && message.reload > 0 {
+            self.readings.push(message.process);
         }
-        self.reloads = self.reloads.max(said.reload);
-        self.step = said.step;
-        self.parked += u64::from(!said.parked.is_empty());
-        self.names.extend(said.parked);
+        self.reloads = self.reloads.max(message.reload);
+        self.step = message.step;
+        self.parked += u64::from(!message.parked.is_empty());
+        self.names.extend(message.parked);
         if self.fault.is_none() {
-            self.fault = said.fault.map(|fault| format!("after reload {}: {fault}", self.reloads));
+            self.fault = message.fault.map(|fault| format!("after reload {}: {fault}", self.reloads));
         }
     }
 
     /// Returns the outcome after the last message.
-    pub(crate) fn outcome(self, wanted: u64, end: &End) -> Outcome {
+    pub(crate) fn outcome(self, requested: u64, end: &End) -> Outcome {
         let reload = self.reloads;
         // The last completed step; the error occurred after it.
-        let place = match self.step {
+        let position = match self.step {
             Step::Done => format!("after reload {reload}"),
             Step::Away => format!("after reload {reload}, while the neighbor was loaded or unloaded"),
             Step::Ended => format!("at its end, after reload {reload}"),
         };
         let broken = match end {
-            End::Well => None,
-            End::Died(how) => Some(format!("the host crashed {place}: {how}")),
-            End::Hung(seconds) => Some(format!("the host hung for {seconds} s {place}")),
+            End::Success => None,
+            End::Crashed(status) => Some(format!("the host crashed {position}: {status}")),
+            End::Hung(seconds) => Some(format!("the host hung for {seconds} s {position}")),
         };
-        let short = (reload != wanted).then(|| format!("{reload} of {wanted} reloads were done"));
+        let short = (reload != requested).then(|| format!("{reload} of {requested} reloads were done"));
         Outcome {
-            wanted,
+            requested,
             reloads: reload,
             parked: self.parked,
             growth: growth(&self.readings),
@@ -107,41 +108,42 @@ impl Growth {
         }
         let counts =
             [("threads", self.threads, bound.threads), ("files", self.fds, bound.fds), ("keys", self.keys, bound.keys)];
-        let (what, grown, stated) = counts.into_iter().find(|(_, grown, stated)| (grown - stated).abs() > 0.3)?;
-        Some(format!("{grown:.2} {what} more per reload, and the row states {stated}"))
+        let (unit, grown, stated) = counts.into_iter().find(|(_, grown, stated)| (grown - stated).abs() > 0.3)?;
+        Some(format!("{grown:.2} {unit} more per reload, and the row states {stated}"))
     }
 }
 
 impl Outcome {
     /// Returns the state of most images.
-    pub(crate) fn fate(&self) -> Fate {
-        if self.parked * 2 > self.reloads { Fate::Parked } else { Fate::Unmapped }
+    pub(crate) fn image_state(&self) -> ImageState {
+        if self.parked * 2 > self.reloads { ImageState::Parked } else { ImageState::Unmapped }
     }
 
     /// Returns the first difference from the statements of the row.
-    pub(crate) fn fault(&self, row: &Row, way: Way) -> Option<String> {
-        let of_growth = || row.grows(way).and_then(|bound| self.growth.fault(bound, self.reloads));
+    pub(crate) fn fault(&self, row: &Row, mode: ReloadMode) -> Option<String> {
+        let of_growth = || row.grows(mode).and_then(|bound| self.growth.fault(bound, self.reloads));
         self.fault
             .clone()
-            .or_else(|| self.fault_of_images(row.fate(way)))
+            .or_else(|| self.fault_of_images(row.image_state(mode)))
             .or_else(|| self.stranger(row))
             .or_else(of_growth)
     }
 
     /// Returns a holder that the row does not state.
     fn stranger(&self, row: &Row) -> Option<String> {
-        let stranger = self.names.iter().find(|name| !row.kept_by.iter().any(|known| name.contains(known)))?;
+        let stranger =
+            self.names.iter().find(|name| !row.kept_by.iter().any(|stated_holder| name.contains(stated_holder)))?;
         Some(format!("the image is kept by something that the row does not expect: {stranger}"))
     }
 
-    fn fault_of_images(&self, wanted: Fate) -> Option<String> {
+    fn fault_of_images(&self, expected: ImageState) -> Option<String> {
         let unmapped = self.reloads.saturating_sub(self.parked);
-        match wanted {
-            Fate::Unmapped if self.parked > 0 => {
+        match expected {
+            ImageState::Unmapped if self.parked > 0 => {
                 let names = self.names.iter().cloned().collect::<Vec<_>>().join("; ");
-                Some(format!("only {unmapped} of {} images were unmapped: {names}", self.wanted))
+                Some(format!("only {unmapped} of {} images were unmapped: {names}", self.requested))
             }
-            Fate::Parked if self.fate() != wanted => {
+            ImageState::Parked if self.image_state() != expected => {
                 Some(format!("{unmapped} images were unmapped: the row should expect `unmapped`"))
             }
             _ => None,
@@ -151,25 +153,25 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Heard, Outcome};
+    use super::{End, Messages, Outcome};
     use crate::plan::Reading;
-    use crate::survey::plan::{Growth, Said, Step, Way};
-    use crate::survey::rows::{Fate, Row, rows};
+    use crate::survey::plan::{Growth, Message, ReloadMode, Step};
+    use crate::survey::rows::{ImageState, Row, rows};
 
-    fn said(reload: u64, step: Step, parked: bool) -> Said {
+    fn message(reload: u64, step: Step, parked: bool) -> Message {
         let process = Reading { rss_kib: 1000 + 2 * reload, open_fds: 9, threads: 2, keys: reload };
         let parked = if parked { vec!["thread rayon".to_owned()] } else { Vec::new() };
-        Said { reload, step, process, parked, fault: None }
+        Message { reload, step, process, parked, fault: None }
     }
 
-    fn heard(reloads: u64, parked: impl Fn(u64) -> bool) -> Heard {
-        let mut heard = Heard::default();
-        (0..=reloads).for_each(|reload| heard.hear(said(reload, Step::Done, parked(reload))));
-        heard
+    fn messages(reloads: u64, parked: impl Fn(u64) -> bool) -> Messages {
+        let mut messages = Messages::default();
+        (0..=reloads).for_each(|reload| messages.add(message(reload, Step::Done, parked(reload))));
+        messages
     }
 
     fn outcome(reloads: u64, parked: impl Fn(u64) -> bool) -> Outcome {
-        heard(reloads, parked).outcome(8, &End::Well)
+        messages(reloads, parked).outcome(8, &End::Success)
     }
 
     #[test]
@@ -180,31 +182,38 @@ mod tests {
 
     #[test]
     fn a_row_worse_or_better_than_stated_is_a_fault() {
-        let fault = |outcome: Outcome, fate| {
-            let row =
-                Row { fate, kept_by: vec!["rayon".into()], ..rows(&["rand".to_owned()]).expect("a row")[0].clone() };
-            outcome.fault(&row, Way::OntoItself).unwrap_or_default()
+        let fault = |outcome: Outcome, image_state| {
+            let row = Row {
+                image_state,
+                kept_by: vec!["rayon".into()],
+                ..rows(&["rand".to_owned()]).expect("a row")[0].clone()
+            };
+            outcome.fault(&row, ReloadMode::OntoItself).unwrap_or_default()
         };
-        assert_eq!(fault(outcome(8, |_| false), Fate::Unmapped), "");
-        assert_eq!(fault(outcome(8, |reload| reload > 0), Fate::Parked), "");
-        let one = fault(outcome(8, |reload| reload == 3), Fate::Unmapped);
+        assert_eq!(fault(outcome(8, |_| false), ImageState::Unmapped), "");
+        assert_eq!(fault(outcome(8, |reload| reload > 0), ImageState::Parked), "");
+        let one = fault(outcome(8, |reload| reload == 3), ImageState::Unmapped);
         assert_eq!(one, "only 7 of 8 images were unmapped: thread rayon");
-        assert!(fault(outcome(8, |_| false), Fate::Parked).contains("the row should expect `unmapped`"));
-        assert_eq!(fault(outcome(5, |_| false), Fate::Unmapped), "5 of 8 reloads were done");
+        assert!(fault(outcome(8, |_| false), ImageState::Parked).contains("the row should expect `unmapped`"));
+        assert_eq!(fault(outcome(5, |_| false), ImageState::Unmapped), "5 of 8 reloads were done");
     }
 
     #[test]
     fn a_row_is_parked_if_more_than_half_of_its_images_are() {
-        assert!(matches!(outcome(8, |reload| reload % 2 == 1).fate(), Fate::Unmapped));
-        assert!(matches!(outcome(8, |reload| reload > 3).fate(), Fate::Parked));
+        assert!(matches!(outcome(8, |reload| reload % 2 == 1).image_state(), ImageState::Unmapped));
+        assert!(matches!(outcome(8, |reload| reload > 3).image_state(), ImageState::Parked));
     }
 
     #[test]
     fn a_reason_that_the_row_does_not_state_is_a_fault() {
         let fault = |kept_by: &[&str]| {
             let kept_by = kept_by.iter().map(|&name| name.to_owned()).collect();
-            let row = Row { fate: Fate::Parked, kept_by, ..rows(&["rand".to_owned()]).expect("a row")[0].clone() };
-            outcome(8, |reload| reload > 0).fault(&row, Way::Alternating)
+            let row = Row {
+                image_state: ImageState::Parked,
+                kept_by,
+                ..rows(&["rand".to_owned()]).expect("a row")[0].clone()
+            };
+            outcome(8, |reload| reload > 0).fault(&row, ReloadMode::Alternating)
         };
         assert_eq!(fault(&["smol", "thread rayon"]), None);
         let stranger = "the image is kept by something that the row does not expect: thread rayon";
@@ -228,29 +237,33 @@ mod tests {
 
     #[test]
     fn the_first_fault_is_reported() {
-        let mut heard = heard(8, |_| false);
+        let mut messages = messages(8, |_| false);
         for fault in ["first", "second"] {
-            heard.hear(Said { fault: Some(fault.to_owned()), step: Step::Ended, ..Said::default() });
+            messages.add(Message { fault: Some(fault.to_owned()), step: Step::Ended, ..Message::default() });
         }
-        let end = End::Died("signal: 6 (SIGABRT)".to_owned());
-        assert_eq!(heard.outcome(8, &end).fault.as_deref(), Some("after reload 8: first"));
+        let end = End::Crashed("signal: 6 (SIGABRT)".to_owned());
+        assert_eq!(messages.outcome(8, &end).fault.as_deref(), Some("after reload 8: first"));
     }
 
     #[test]
     fn a_crash_of_a_host_is_reported_with_its_last_step() {
-        let check = |last: Said, end: End, expected: &str| {
-            let mut heard = heard(3, |_| false);
-            heard.hear(last);
-            assert_eq!(heard.outcome(8, &end).fault.as_deref(), Some(expected));
+        let check = |last: Message, end: End, expected: &str| {
+            let mut messages = messages(3, |_| false);
+            messages.add(last);
+            assert_eq!(messages.outcome(8, &end).fault.as_deref(), Some(expected));
         };
-        let died = || End::Died("signal: 11 (SIGSEGV)".to_owned());
-        check(said(4, Step::Done, false), died(), "the host crashed after reload 4: signal: 11 (SIGSEGV)");
+        let crashed = || End::Crashed("signal: 11 (SIGSEGV)".to_owned());
+        check(message(4, Step::Done, false), crashed(), "the host crashed after reload 4: signal: 11 (SIGSEGV)");
         check(
-            said(3, Step::Away, false),
-            died(),
+            message(3, Step::Away, false),
+            crashed(),
             "the host crashed after reload 3, while the neighbor was loaded or unloaded: signal: 11 (SIGSEGV)",
         );
-        check(said(0, Step::Ended, false), died(), "the host crashed at its end, after reload 3: signal: 11 (SIGSEGV)");
-        check(said(4, Step::Done, false), End::Hung(60), "the host hung for 60 s after reload 4");
+        check(
+            message(0, Step::Ended, false),
+            crashed(),
+            "the host crashed at its end, after reload 3: signal: 11 (SIGSEGV)",
+        );
+        check(message(4, Step::Done, false), End::Hung(60), "the host hung for 60 s after reload 4");
     }
 }

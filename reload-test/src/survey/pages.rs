@@ -1,6 +1,6 @@
 //! Tests that pages and rows state the same outcomes.
 
-use super::rows::{Fate, all};
+use super::rows::{ImageState, all};
 use std::fs;
 use std::path::Path;
 
@@ -10,11 +10,11 @@ fn text(path: &str) -> String {
 }
 
 /// Returns rows named in a text with their outcome: `` `smol` parked ``.
-fn claims(text: &str) -> impl Iterator<Item = (&str, Fate)> {
+fn claims(text: &str) -> impl Iterator<Item = (&str, ImageState)> {
     let pieces: Vec<_> = text.split('`').collect();
     let claim = |pair: &[&'_ str]| match pair[1].split_whitespace().next()?.trim_matches(|sign| ",.;)".contains(sign)) {
-        "unmapped" => Some(Fate::Unmapped),
-        "parked" => Some(Fate::Parked),
+        "unmapped" => Some(ImageState::Unmapped),
+        "parked" => Some(ImageState::Parked),
         _ => None,
     };
     let claims: Vec<_> = pieces[1..].chunks_exact(2).filter_map(|pair| Some((pair[0], claim(pair)?))).collect();
@@ -30,10 +30,10 @@ fn each_rule_for_authors_names_a_row_with_that_outcome() {
         // A rule may be followed by a heading or code.
         let rule = rule.split("\n\n").next().unwrap_or(rule);
         let mut named = 0;
-        for (name, fate) in claims(rule) {
+        for (name, image_state) in claims(rule) {
             let row = all().find(|row| row.name == name);
             let row = row.unwrap_or_else(|| panic!("unknown row `{name}`: {rule}"));
-            assert_eq!(row.fate, fate, "{name}: {rule}");
+            assert_eq!(row.image_state, image_state, "{name}: {rule}");
             named += 1;
         }
         assert!(named > 0, "no row backs this: {rule}");
@@ -50,10 +50,10 @@ fn each_rule_for_authors_names_a_row_with_that_outcome() {
 #[test]
 fn the_page_of_the_survey_has_sound_and_known_rows_only() {
     let page = text("runtime/docs/crate-survey.md");
-    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (head, _) = words.split_once("; the plugins are debug builds.").expect("a head");
-    let is_told = [" rustc ", " with glibc ", ", at commit "].map(|what| head.contains(what));
-    assert_eq!((is_told, page.lines().count() <= 300), ([true; 3], true), "{head}");
+    let joined = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (head, _) = joined.split_once("; the plugins are debug builds.").expect("a head");
+    let is_stated = [" rustc ", " with glibc ", ", at commit "].map(|what| head.contains(what));
+    assert_eq!((is_stated, page.lines().count() <= 300), ([true; 3], true), "{head}");
     let lines: Vec<_> = page.lines().filter(|line| line.starts_with("| `")).collect();
     assert!(lines.len() > 20, "{} rows", lines.len());
     for line in lines {
@@ -62,12 +62,12 @@ fn the_page_of_the_survey_has_sound_and_known_rows_only() {
         let row = all().find(|row| format!("`{}`", row.name) == cells[1]);
         let row = row.unwrap_or_else(|| panic!("unknown row: {line}"));
         assert!(!line.contains("**"), "{line}");
-        let fate = match cells[4] {
-            image if image.starts_with("unmapped ") => row.fate == Fate::Unmapped,
-            image if image.starts_with("parked ") => row.fate == Fate::Parked,
+        let image_state = match cells[4] {
+            image if image.starts_with("unmapped ") => row.image_state == ImageState::Unmapped,
+            image if image.starts_with("parked ") => row.image_state == ImageState::Parked,
             image => image.starts_with("not run"),
         };
-        assert!(fate, "{line}");
+        assert!(image_state, "{line}");
         let reasons = cells[4].split('`').skip(1).step_by(2);
         for reason in reasons {
             assert!(row.kept_by.iter().any(|known| reason.contains(known)), "{reason}: {line}");

@@ -2,11 +2,11 @@
 
 use super::args::Args;
 use super::machine;
-use super::outcome::{Heard, Outcome};
-use super::plan::{Plan, Way};
-use super::rows::{Fate, Row, all, rows};
+use super::outcome::{Messages, Outcome};
+use super::plan::{Plan, ReloadMode};
+use super::rows::{ImageState, Row, all, rows};
 use super::sources;
-use super::store::{Key, Record, Store, is_settled};
+use super::store::{Key, Record, Store, is_current};
 use super::table::{Entry, Made, earlier, page, table};
 use crate::hosting;
 use alcedo_build::{BuildRequest, Variants};
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     };
     let mut left = VecDeque::new();
     for row in &chosen {
-        let is_known = || is_settled(row, survey.store.get(&row.name).as_ref(), &keys[&*row.name], args.reloads);
+        let is_known = || is_current(row, survey.store.get(&row.name).as_ref(), &keys[&*row.name], args.reloads);
         if let Some(remedy) = row.missing() {
             eprintln!("{}: left out. {remedy}", row.name);
         } else if args.missing && is_known() {
@@ -112,28 +112,28 @@ impl Survey<'_> {
             .collect();
         match (&built, &self.neighbor) {
             (Ok(libraries), Ok(neighbor)) => {
-                for way in ways(row) {
-                    record.outcomes.insert(way, self.host(row, way, libraries, neighbor)?);
+                for mode in modes(row) {
+                    record.outcomes.insert(mode, self.host(row, mode, libraries, neighbor)?);
                 }
             }
             (Err(error), _) | (_, Err(error)) => record.faults.push(format!("{}: {error}", row.name)),
         }
         self.store.put(&record)?;
         let faults = record.judged(row);
-        let came_out = if faults.is_empty() { "well" } else { "badly" };
-        eprintln!("{}: {came_out}, after {} s", row.name, begun.elapsed().as_secs());
+        let verdict = if faults.is_empty() { "well" } else { "badly" };
+        eprintln!("{}: {verdict}, after {} s", row.name, begun.elapsed().as_secs());
         Ok(faults)
     }
 
-    fn host(&self, row: &Row, way: Way, libraries: &[PathBuf], neighbor: &Path) -> Result<Outcome> {
+    fn host(&self, row: &Row, mode: ReloadMode, libraries: &[PathBuf], neighbor: &Path) -> Result<Outcome> {
         let plan = Plan {
             libraries: libraries.to_vec(),
             neighbor: neighbor.to_owned(),
-            way,
-            reloads: reloads(row, way, self.args.reloads),
-            fate: row.fate(way),
+            mode,
+            reloads: reloads(row, mode, self.args.reloads),
+            expected_state: row.image_state(mode),
             strikes_after_ms: row.strikes_after_ms(),
-            sabotage: self.args.sabotage,
+            injected_fault: self.args.injected_fault,
         };
         let dir = self.dir.join("hosts").join(&row.name);
         fs::create_dir_all(&dir).with_context(|| format!("could not make {}", dir.display()))?;
@@ -147,12 +147,12 @@ impl Survey<'_> {
         for count in ["ASYNC_STD_THREAD_COUNT", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"] {
             command.env(count, "2");
         }
-        let mut heard = Heard::default();
+        let mut messages = Messages::default();
         let end = hosting::run(command, patience, |line| {
             // Skips other output, which a crate may print.
-            serde_json::from_str(line).into_iter().for_each(|said| heard.hear(said));
+            serde_json::from_str(line).into_iter().for_each(|message| messages.add(message));
         })?;
-        Ok(heard.outcome(plan.reloads, &end))
+        Ok(messages.outcome(plan.reloads, &end))
     }
 
     /// Returns the newest stored result of a row, for this code or older code.
@@ -164,14 +164,18 @@ impl Survey<'_> {
 }
 
 /// Returns the modes in which a row is run.
-fn ways(row: &Row) -> impl Iterator<Item = Way> {
-    let evicting = if row.fate == Fate::Parked { &[Way::Evicting, Way::EvictingAlternating][..] } else { &[] };
-    [Way::OntoItself, Way::Alternating].into_iter().chain(evicting.iter().copied())
+fn modes(row: &Row) -> impl Iterator<Item = ReloadMode> {
+    let evicting = if row.image_state == ImageState::Parked {
+        &[ReloadMode::Evicting, ReloadMode::EvictingAlternating][..]
+    } else {
+        &[]
+    };
+    [ReloadMode::OntoItself, ReloadMode::Alternating].into_iter().chain(evicting.iter().copied())
 }
 
 /// Returns the number of reloads: fewer with a neighbor, which waits.
-fn reloads(row: &Row, way: Way, asked: u64) -> u64 {
-    let most = match way.alternates() {
+fn reloads(row: &Row, mode: ReloadMode, asked: u64) -> u64 {
+    let most = match mode.alternates() {
         false => u64::MAX,
         true => FEWEST.max(WAITING_MS / row.strikes_after_ms().max(1)),
     };
@@ -229,8 +233,8 @@ fn versions(sources: &Path) -> Result<BTreeMap<String, String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{reloads, ways};
-    use crate::survey::plan::Way;
+    use super::{modes, reloads};
+    use crate::survey::plan::ReloadMode;
     use crate::survey::rows::{Row, rows};
 
     fn found(name: &str) -> &'static Row {
@@ -239,21 +243,23 @@ mod tests {
 
     #[test]
     fn parked_rows_are_run_with_eviction_as_well() {
-        assert_eq!(ways(found("rand")).collect::<Vec<_>>(), [Way::OntoItself, Way::Alternating]);
-        let all = [Way::OntoItself, Way::Alternating, Way::Evicting, Way::EvictingAlternating];
-        assert_eq!(ways(found("smol")).collect::<Vec<_>>(), all);
+        assert_eq!(modes(found("rand")).collect::<Vec<_>>(), [ReloadMode::OntoItself, ReloadMode::Alternating]);
+        let all =
+            [ReloadMode::OntoItself, ReloadMode::Alternating, ReloadMode::Evicting, ReloadMode::EvictingAlternating];
+        assert_eq!(modes(found("smol")).collect::<Vec<_>>(), all);
     }
 
     #[test]
     fn rows_with_long_waits_alternate_less_often() {
         let slow = Row { strikes_after_ms: Some(1000), ..found("rand").clone() };
-        let check = |row: &Row, way, asked, expected| assert_eq!(reloads(row, way, asked), expected, "{way:?} {asked}");
-        check(&slow, Way::OntoItself, 200, 200);
-        check(&slow, Way::Alternating, 200, 10);
-        check(&slow, Way::Alternating, 4, 4);
+        let check =
+            |row: &Row, mode, asked, expected| assert_eq!(reloads(row, mode, asked), expected, "{mode:?} {asked}");
+        check(&slow, ReloadMode::OntoItself, 200, 200);
+        check(&slow, ReloadMode::Alternating, 200, 10);
+        check(&slow, ReloadMode::Alternating, 4, 4);
         let slower = Row { strikes_after_ms: Some(60_000), ..found("rand").clone() };
-        check(&slower, Way::Alternating, 200, 5);
-        check(found("rand"), Way::Alternating, 200, 200);
-        check(found("notify-leaked"), Way::OntoItself, 200, 100);
+        check(&slower, ReloadMode::Alternating, 200, 5);
+        check(found("rand"), ReloadMode::Alternating, 200, 200);
+        check(found("notify-leaked"), ReloadMode::OntoItself, 200, 100);
     }
 }

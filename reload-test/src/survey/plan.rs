@@ -1,13 +1,13 @@
 //! Plan and messages of the host of a row, exchanged between the processes.
 
-use super::sabotage::Sabotage;
+use super::fault_injection::InjectedFault;
 use crate::plan::Reading;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Fate {
+pub(crate) enum ImageState {
     #[default]
     Unmapped,
     /// Stays mapped, because code of it could still run.
@@ -26,7 +26,7 @@ pub(crate) struct Growth {
 /// Mode of reloading a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Way {
+pub(crate) enum ReloadMode {
     /// The next build of the same plugin replaces it.
     OntoItself,
     /// The neighbor replaces it temporarily, then the plugin is loaded again.
@@ -36,24 +36,24 @@ pub(crate) enum Way {
     EvictingAlternating,
 }
 
-impl Way {
+impl ReloadMode {
     /// Returns true if threads are evicted and files closed.
     pub(crate) fn evicts(self) -> bool {
-        matches!(self, Way::Evicting | Way::EvictingAlternating)
+        matches!(self, ReloadMode::Evicting | ReloadMode::EvictingAlternating)
     }
 
     /// Returns true if the neighbor is loaded in between.
     pub(crate) fn alternates(self) -> bool {
-        matches!(self, Way::Alternating | Way::EvictingAlternating)
+        matches!(self, ReloadMode::Alternating | ReloadMode::EvictingAlternating)
     }
 
-    /// Returns the words after the name of a row in a sentence.
-    pub(crate) fn words(self) -> &'static str {
+    /// Returns the text after the name of a row in a sentence.
+    pub(crate) fn suffix(self) -> &'static str {
         match self {
-            Way::OntoItself => "",
-            Way::Alternating => ", alternating",
-            Way::Evicting => ", with eviction",
-            Way::EvictingAlternating => ", alternating, with eviction",
+            ReloadMode::OntoItself => "",
+            ReloadMode::Alternating => ", alternating",
+            ReloadMode::Evicting => ", with eviction",
+            ReloadMode::EvictingAlternating => ", alternating, with eviction",
         }
     }
 }
@@ -64,13 +64,13 @@ pub(crate) struct Plan {
     pub(crate) libraries: Vec<PathBuf>,
     /// Plugin that is loaded in between, if the mode alternates.
     pub(crate) neighbor: PathBuf,
-    pub(crate) way: Way,
+    pub(crate) mode: ReloadMode,
     pub(crate) reloads: u64,
     /// Expected outcome of each image.
-    pub(crate) fate: Fate,
+    pub(crate) expected_state: ImageState,
     /// Time that the neighbor is loaded, in milliseconds.
     pub(crate) strikes_after_ms: u64,
-    pub(crate) sabotage: Option<Sabotage>,
+    pub(crate) injected_fault: Option<InjectedFault>,
 }
 
 /// Progress of the host within a reload.
@@ -87,7 +87,7 @@ pub(crate) enum Step {
 
 /// Message of the host after each step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct Message {
     /// Completed reloads; zero before the first.
     pub(crate) reload: u64,
     pub(crate) step: Step,

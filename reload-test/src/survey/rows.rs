@@ -1,8 +1,8 @@
 //! The rows, which `reload-test/survey/rows.toml` states: the crates, their usage and the expected outcome. A row with another
 //! outcome fails the run, so the page stays true.
 
-use super::plan::Way;
-pub(crate) use super::plan::{Fate, Growth};
+use super::plan::ReloadMode;
+pub(crate) use super::plan::{Growth, ImageState};
 use anyhow::{Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -27,10 +27,10 @@ pub(crate) struct Row {
     pub(super) crates: Option<Vec<String>>,
     #[serde(rename = "use")]
     pub(crate) use_of: String,
+    #[serde(default, rename = "fate")]
+    pub(crate) image_state: ImageState,
     #[serde(default)]
-    pub(crate) fate: Fate,
-    #[serde(default)]
-    pub(super) evicted: Fate,
+    pub(super) evicted: ImageState,
     #[serde(default)]
     pub(crate) kept_by: Vec<String>,
     #[serde(default)]
@@ -81,21 +81,21 @@ impl Row {
     }
 
     /// Returns the number of reloads, limited by the row.
-    pub(crate) fn reloads(&self, asked: u64) -> u64 {
-        self.most.map_or(asked, |most| asked.min(most))
+    pub(crate) fn reloads(&self, requested: u64) -> u64 {
+        self.most.map_or(requested, |most| requested.min(most))
     }
 
     /// Returns the expected outcome of images in a mode of reloading.
-    pub(crate) fn fate(&self, way: Way) -> Fate {
-        if way.evicts() { self.evicted } else { self.fate }
+    pub(crate) fn image_state(&self, mode: ReloadMode) -> ImageState {
+        if mode.evicts() { self.evicted } else { self.image_state }
     }
 
     /// Returns the stated growth in a mode of reloading; `None` if the neighbor contributes to it.
-    pub(crate) fn grows(&self, way: Way) -> Option<&Growth> {
-        match way {
-            Way::OntoItself => Some(&self.grows),
-            Way::Evicting => Some(&self.grows_evicted),
-            Way::Alternating | Way::EvictingAlternating => None,
+    pub(crate) fn grows(&self, mode: ReloadMode) -> Option<&Growth> {
+        match mode {
+            ReloadMode::OntoItself => Some(&self.grows),
+            ReloadMode::Evicting => Some(&self.grows_evicted),
+            ReloadMode::Alternating | ReloadMode::EvictingAlternating => None,
         }
     }
 }

@@ -28,8 +28,8 @@ const SHARED: &[&str] = &[
 /// Fails if a file cannot be read.
 pub(crate) fn shared(sources: &Path) -> Result<u64> {
     let mut hasher = FxHasher::default();
-    for place in SHARED {
-        for file in files(&sources.join(place))? {
+    for path in SHARED {
+        for file in files(&sources.join(path))? {
             hasher.write(&read(&file)?);
         }
     }
@@ -67,11 +67,11 @@ fn file_of<'t>(list: &'t str, row: &str) -> Option<&'t str> {
 }
 
 /// Returns a file, or all files below a folder, in a fixed order.
-fn files(place: &Path) -> Result<Vec<PathBuf>> {
-    if !place.is_dir() {
-        return Ok(vec![place.to_owned()]);
+fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
     }
-    let below = entries(place)?.iter().map(|path| files(path)).collect::<Result<Vec<_>>>()?;
+    let below = entries(path)?.iter().map(|path| files(path)).collect::<Result<Vec<_>>>()?;
     Ok(below.into_iter().flatten().collect())
 }
 

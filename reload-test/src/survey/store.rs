@@ -1,7 +1,7 @@
 //! Stored results, a file per row: a whole survey takes long, and may be interrupted.
 
 use super::outcome::Outcome;
-use super::plan::Way;
+use super::plan::ReloadMode;
 use super::rows::Row;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub(crate) struct Record {
     pub(crate) date: String,
     /// Requested number of reloads.
     pub(crate) asked: u64,
-    pub(crate) outcomes: BTreeMap<Way, Outcome>,
+    pub(crate) outcomes: BTreeMap<ReloadMode, Outcome>,
     /// Errors that left no outcome.
     pub(crate) faults: Vec<String>,
 }
@@ -35,8 +35,8 @@ pub(crate) struct Record {
 impl Record {
     /// Returns all differences from the statements of the row. Changed bounds need no other run.
     pub(crate) fn judged(&self, row: &Row) -> Vec<String> {
-        let broken = self.outcomes.iter().filter_map(|(way, outcome)| {
-            outcome.fault(row, *way).map(|fault| format!("{}{}: {fault}", row.name, way.words()))
+        let broken = self.outcomes.iter().filter_map(|(mode, outcome)| {
+            outcome.fault(row, *mode).map(|fault| format!("{}{}: {fault}", row.name, mode.suffix()))
         });
         self.faults.iter().cloned().chain(broken).collect()
     }
@@ -64,12 +64,12 @@ impl Store {
     /// Fails if the folder cannot be created or written to.
     pub(crate) fn put(&self, record: &Record) -> Result<()> {
         let path = self.path(&record.row);
-        let beside = path.with_extension("new");
+        let temporary = path.with_extension("new");
         let mut text = serde_json::to_vec_pretty(record)?;
         text.push(b'\n');
         fs::create_dir_all(&self.dir)
-            .and_then(|()| fs::write(&beside, text))
-            .and_then(|()| fs::rename(&beside, &path))
+            .and_then(|()| fs::write(&temporary, text))
+            .and_then(|()| fs::rename(&temporary, &path))
             .with_context(|| format!("could not write {}", path.display()))
     }
 
@@ -79,15 +79,15 @@ impl Store {
 }
 
 /// Returns true if a result is sound and current, so that the row need not be run again.
-pub(crate) fn is_settled(row: &Row, record: Option<&Record>, key: &Key, asked: u64) -> bool {
+pub(crate) fn is_current(row: &Row, record: Option<&Record>, key: &Key, asked: u64) -> bool {
     record.is_some_and(|record| record.key == *key && record.judged(row).is_empty() && record.asked >= asked)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Key, Record, Store, is_settled};
+    use super::{Key, Record, Store, is_current};
     use crate::survey::outcome::Outcome;
-    use crate::survey::plan::Way;
+    use crate::survey::plan::ReloadMode;
     use crate::survey::rows::rows;
     use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ mod tests {
             key: key("0.9.1", "a1"),
             date: "2026-11-22".to_owned(),
             asked: 200,
-            outcomes: BTreeMap::from([(Way::Alternating, Outcome { wanted: 200, ..Outcome::default() })]),
+            outcomes: BTreeMap::from([(ReloadMode::Alternating, Outcome { requested: 200, ..Outcome::default() })]),
             faults: faults.iter().map(|&fault| fault.to_owned()).collect(),
         }
     }
@@ -126,7 +126,7 @@ mod tests {
         let sound = record(&[]);
         let row = rows(&["rand".to_owned()]).expect("a row")[0];
         let check = |record: Option<&Record>, key: &Key, asked, expected| {
-            assert_eq!(is_settled(row, record, key, asked), expected, "{record:?} {key:?} {asked}");
+            assert_eq!(is_current(row, record, key, asked), expected, "{record:?} {key:?} {asked}");
         };
         check(Some(&sound), &sound.key, 200, true);
         check(Some(&sound), &sound.key, 20, true);

@@ -2,8 +2,8 @@
 
 use super::outcome::Outcome;
 use super::plan::Growth;
-use super::plan::Way;
-use super::rows::{Fate, Row};
+use super::plan::ReloadMode;
+use super::rows::{ImageState, Row};
 use super::store::Record;
 use std::collections::BTreeSet;
 
@@ -40,24 +40,27 @@ pub(crate) fn table(entries: &[Entry]) -> String {
             if let Some(earlier) = &entry.earlier {
                 return earlier.clone();
             }
-            let why = entry.remedy.map_or_else(|| "not run yet".to_owned(), |remedy| format!("not run: {remedy}"));
-            return format!("| `{name}` | {use_of} | – | {why} | – | – | – | – | – |\n");
+            let reason = entry.remedy.map_or_else(|| "not run yet".to_owned(), |remedy| format!("not run: {remedy}"));
+            return format!("| `{name}` | {use_of} | – | {reason} | – | – | – | – | – |\n");
         };
         let versions = if record.key.versions.is_empty() { "–".to_owned() } else { record.key.versions.join(", ") };
-        let Some(itself) = record.outcomes.get(&Way::OntoItself) else {
+        let Some(itself) = record.outcomes.get(&ReloadMode::OntoItself) else {
             let faults = record.faults.join("; ").replace('\n', " ");
             return format!("| `{name}` | {use_of} | {versions} | **{faults}** | – | – | – | – | – |\n");
         };
-        let alternating = |way| {
-            let outcome = record.outcomes.get(&way);
-            outcome.map_or_else(|| "–".to_owned(), |outcome| lived(outcome, outcome.fault(entry.row, way)))
+        let alternating = |mode| {
+            let outcome = record.outcomes.get(&mode);
+            outcome.map_or_else(|| "–".to_owned(), |outcome| survived(outcome, outcome.fault(entry.row, mode)))
         };
-        let fate = |way, outcome: &Outcome| fate(outcome, outcome.fault(entry.row, way));
-        let itself = (itself, fate(Way::OntoItself, itself));
-        let first = line(&format!("`{name}`"), use_of, &versions, itself, &alternating(Way::Alternating));
-        let evicting = record.outcomes.get(&Way::Evicting).map(|outcome| (outcome, fate(Way::Evicting, outcome)));
+        let image_state = |mode, outcome: &Outcome| image_state(outcome, outcome.fault(entry.row, mode));
+        let itself = (itself, image_state(ReloadMode::OntoItself, itself));
+        let first = line(&format!("`{name}`"), use_of, &versions, itself, &alternating(ReloadMode::Alternating));
+        let evicting = record
+            .outcomes
+            .get(&ReloadMode::Evicting)
+            .map(|outcome| (outcome, image_state(ReloadMode::Evicting, outcome)));
         let second = evicting.map(|evicting| {
-            line("", "… with eviction, and files closed", "", evicting, &alternating(Way::EvictingAlternating))
+            line("", "… with eviction, and files closed", "", evicting, &alternating(ReloadMode::EvictingAlternating))
         });
         first + &second.unwrap_or_default()
     });
@@ -73,39 +76,45 @@ pub(crate) fn earlier(page: &str, name: &str) -> Option<String> {
     Some([first].into_iter().chain(more).map(|line| format!("{line}\n")).collect())
 }
 
-fn line(name: &str, use_of: &str, versions: &str, (outcome, fate): (&Outcome, String), alternating: &str) -> String {
+fn line(
+    name: &str,
+    use_of: &str,
+    versions: &str,
+    (outcome, image_state): (&Outcome, String),
+    alternating: &str,
+) -> String {
     let Growth { memory_kib, threads, fds, keys } = outcome.growth;
     let [kib, threads, fds, keys] = [memory_kib, threads, fds, keys].map(number);
-    format!("| {name} | {use_of} | {versions} | {fate} | {alternating} | {kib} | {threads} | {fds} | {keys} |\n")
+    format!("| {name} | {use_of} | {versions} | {image_state} | {alternating} | {kib} | {threads} | {fds} | {keys} |\n")
 }
 
 /// Returns the cell with the state of the images.
-fn fate(outcome: &Outcome, fault: Option<String>) -> String {
+fn image_state(outcome: &Outcome, fault: Option<String>) -> String {
     if let Some(fault) = fault {
         return format!("**{}**", fault.replace('\n', " "));
     }
-    let names: BTreeSet<_> = outcome.names.iter().map(|name| shown(name)).collect();
+    let names: BTreeSet<_> = outcome.names.iter().map(|name| escaped(name)).collect();
     let names = names.into_iter().collect::<Vec<_>>().join(", ");
-    let (parked, wanted) = (outcome.parked, outcome.wanted);
+    let (parked, requested) = (outcome.parked, outcome.requested);
     let unmapped = outcome.reloads.saturating_sub(parked);
-    match outcome.fate() {
-        Fate::Unmapped if parked == 0 => format!("unmapped {unmapped}/{wanted}"),
-        Fate::Unmapped => format!("unmapped {unmapped}/{wanted}; else {names}"),
-        Fate::Parked => format!("parked {parked}/{wanted}: {names}"),
+    match outcome.image_state() {
+        ImageState::Unmapped if parked == 0 => format!("unmapped {unmapped}/{requested}"),
+        ImageState::Unmapped => format!("unmapped {unmapped}/{requested}; else {names}"),
+        ImageState::Parked => format!("parked {parked}/{requested}: {names}"),
     }
 }
 
 /// Formats a reason for a cell. The variable that refers to an image is dropped, since it differs between images.
-fn shown(name: &str) -> String {
+fn escaped(name: &str) -> String {
     let name = if name.starts_with("reference ") { name.split(": ").next().unwrap_or(name) } else { name };
     format!("`{}`", name.replace('|', "\\|"))
 }
 
 /// Returns the cell with the neighbor's sound runs.
-fn lived(outcome: &Outcome, fault: Option<String>) -> String {
+fn survived(outcome: &Outcome, fault: Option<String>) -> String {
     match fault {
         Some(fault) => format!("**{}**", fault.replace('\n', " ")),
-        None => format!("{}/{}", outcome.reloads, outcome.wanted),
+        None => format!("{}/{}", outcome.reloads, outcome.requested),
     }
 }
 
@@ -187,13 +196,13 @@ mod tests {
     use super::{Entry, Made, earlier, number, page, table, wrapped};
     use crate::survey::outcome::Outcome;
     use crate::survey::plan::Growth;
-    use crate::survey::plan::Way;
+    use crate::survey::plan::ReloadMode;
     use crate::survey::rows::rows;
     use crate::survey::store::{Key, Record};
 
     fn outcome(parked: &[&str], fault: Option<&str>) -> Outcome {
         Outcome {
-            wanted: 4,
+            requested: 4,
             reloads: if fault.is_some() { 1 } else { 4 },
             parked: if parked.is_empty() { 0 } else { 4 },
             names: parked.iter().map(|&name| name.to_owned()).collect(),
@@ -202,7 +211,7 @@ mod tests {
         }
     }
 
-    fn entry(name: &str, versions: &[&str], outcomes: &[(Way, Outcome)]) -> Entry {
+    fn entry(name: &str, versions: &[&str], outcomes: &[(ReloadMode, Outcome)]) -> Entry {
         let record = Record {
             row: name.to_owned(),
             key: Key {
@@ -221,7 +230,13 @@ mod tests {
     #[test]
     fn a_row_without_a_result_keeps_its_lines_of_the_earlier_page() {
         let kept = || outcome(&["thread \"smol-1\""], None);
-        let smol = || entry("smol", &["smol 2.0.2"], &[(Way::OntoItself, kept()), (Way::Evicting, outcome(&[], None))]);
+        let smol = || {
+            entry(
+                "smol",
+                &["smol 2.0.2"],
+                &[(ReloadMode::OntoItself, kept()), (ReloadMode::Evicting, outcome(&[], None))],
+            )
+        };
         let made = || Made { rustc: String::new(), libc: String::new(), system: String::new(), commit: String::new() };
         let without = |row: Entry| Entry { record: None, is_of_this_code: false, ..row };
         let before = page(&[smol(), without(entry("rand", &[], &[]))], &made());
@@ -237,8 +252,12 @@ mod tests {
         let gone = || outcome(&[], None);
         let kept = || outcome(&["thread \"smol-1\""], None);
         let entries = [
-            entry("rand", &["rand 0.9.1"], &[(Way::OntoItself, gone()), (Way::Alternating, gone())]),
-            entry("smol", &[], &[(Way::OntoItself, kept()), (Way::Alternating, kept()), (Way::Evicting, gone())]),
+            entry("rand", &["rand 0.9.1"], &[(ReloadMode::OntoItself, gone()), (ReloadMode::Alternating, gone())]),
+            entry(
+                "smol",
+                &[],
+                &[(ReloadMode::OntoItself, kept()), (ReloadMode::Alternating, kept()), (ReloadMode::Evicting, gone())],
+            ),
             Entry { record: None, ..entry("regex", &[], &[]) },
             Entry { record: None, remedy: Some("get it"), ..entry("chrono", &[], &[]) },
         ];
@@ -256,15 +275,15 @@ mod tests {
 
     #[test]
     fn reasons_fit_into_a_cell() {
-        assert_eq!(super::shown("thread \"system:0|arbiter:0\""), "`thread \"system:0\\|arbiter:0\"`");
-        assert_eq!(super::shown("reference libx.so: .data+0x8 still points to `f`"), "`reference libx.so`");
+        assert_eq!(super::escaped("thread \"system:0|arbiter:0\""), "`thread \"system:0\\|arbiter:0\"`");
+        assert_eq!(super::escaped("reference libx.so: .data+0x8 still points to `f`"), "`reference libx.so`");
     }
 
     #[test]
     fn a_fault_of_a_row_is_in_the_column_of_its_mode() {
-        let broken = |way| if way { outcome(&[], Some("the host crashed")) } else { outcome(&[], None) };
+        let broken = |is_broken| if is_broken { outcome(&[], Some("the host crashed")) } else { outcome(&[], None) };
         let line = |itself, alternating| {
-            let outcomes = [(Way::OntoItself, broken(itself)), (Way::Alternating, broken(alternating))];
+            let outcomes = [(ReloadMode::OntoItself, broken(itself)), (ReloadMode::Alternating, broken(alternating))];
             table(&[entry("rand", &[], &outcomes)])
         };
         assert!(line(true, false).contains("| **the host crashed** | 4/4 |"));
@@ -278,7 +297,7 @@ mod tests {
     fn the_page_states_date_tools_machine_and_older_rows() {
         let [rustc, libc, system, commit] = ["rustc 1", "glibc 2", "Linux x", "a1b2"].map(str::to_owned);
         let made = Made { rustc, libc, system, commit };
-        let itself = [(Way::OntoItself, outcome(&[], None))];
+        let itself = [(ReloadMode::OntoItself, outcome(&[], None))];
         let old = Entry { is_of_this_code: false, ..entry("mimalloc", &[], &itself) };
         let text = page(&[entry("rand", &[], &itself), old], &made).replace('\n', " ");
         assert!(

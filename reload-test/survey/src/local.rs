@@ -30,7 +30,7 @@ impl<T> Kept<T> {
     pub(crate) fn work<E: Debug>(&self, use_it: impl FnOnce(&mut T) -> Result<bool, E>) -> String {
         let mut kept = self.0.lock().expect("no thread panics while holding the lock");
         let Some(kept) = &mut *kept else { return "there is nothing to use".to_owned() };
-        told(use_it(kept))
+        report(use_it(kept))
     }
 
     /// Removes and returns the value, to end it.
@@ -40,7 +40,7 @@ impl<T> Kept<T> {
 }
 
 /// Returns `ok`, or the problem.
-pub(crate) fn told<E: Debug>(done: Result<bool, E>) -> String {
+pub(crate) fn report<E: Debug>(done: Result<bool, E>) -> String {
     match done {
         Ok(true) => "ok".to_owned(),
         other => format!("{other:?}"),

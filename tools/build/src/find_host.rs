@@ -45,20 +45,20 @@ impl HostCrate {
 /// If the named host does not exist, or a manifest cannot be read.
 pub fn find_host(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<HostCrate>, BuildError> {
     if let Some(named) = named {
-        let places: Vec<_> = dirs.iter().cloned().chain([PathBuf::from(".")]).collect();
-        return look(named, Path::new("."), &places).map(Some);
+        let folders: Vec<_> = dirs.iter().cloned().chain([PathBuf::from(".")]).collect();
+        return find_named(named, Path::new("."), &folders).map(Some);
     }
     for dir in dirs {
         let described = describe(dir)?;
-        if let Some((named, base)) = said(&described) {
-            return look(&named, &base, std::slice::from_ref(dir)).map(Some);
+        if let Some((named, base)) = host_of(&described) {
+            return find_named(&named, &base, std::slice::from_ref(dir)).map(Some);
         }
     }
     Ok(None)
 }
 
 /// Finds a host by a path relative to `base`, or by a package name in the workspaces of `dirs`.
-fn look(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, BuildError> {
+fn find_named(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, BuildError> {
     let path = base.join(named);
     let manifest = if path.is_dir() { path.join("Cargo.toml") } else { path };
     if manifest.is_file() {
@@ -78,13 +78,13 @@ fn look(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, BuildEr
     Err(BuildError::NoHost { named: named.to_owned(), dirs: dirs.to_vec() })
 }
 
-fn describe(place: &Path) -> Result<Metadata, BuildError> {
-    let manifest = if place.is_file() { place.to_owned() } else { place.join("Cargo.toml") };
+fn describe(path: &Path) -> Result<Metadata, BuildError> {
+    let manifest = if path.is_file() { path.to_owned() } else { path.join("Cargo.toml") };
     metadata(&BuildRequest::new(&manifest))
 }
 
 /// Returns the host from the manifests, and the folder of that manifest.
-fn said(described: &Metadata) -> Option<(String, PathBuf)> {
+fn host_of(described: &Metadata) -> Option<(String, PathBuf)> {
     let host = |metadata: &Value| metadata.get("alcedo")?.get("host")?.as_str().map(str::to_owned);
     let of_package = |package: &Package| {
         let folder = package.manifest_path.parent()?;

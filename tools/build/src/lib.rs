@@ -5,6 +5,7 @@
 //! functions; `running`, `find`, `variants`, `switches`, `origin` and `watch` execute them.
 
 mod cargo_env;
+mod debounce;
 mod error;
 mod find;
 mod find_host;
@@ -12,18 +13,17 @@ mod origin;
 mod report;
 mod request;
 mod running;
-mod settle;
 mod switches;
 mod variants;
 mod watch;
 
+pub use debounce::{Debounce, Due, is_source, is_source_folder};
 pub use error::{BuildError, WatchError};
 pub use find::{PluginCrate, PluginFolder, metadata};
 pub use find_host::{HostCrate, find_host};
 pub use report::{Artifact, BuildOutcome};
 pub use request::BuildRequest;
 pub use running::{RunningBuild, build, spawn};
-pub use settle::{Due, Settle, is_source, is_source_folder};
 pub use switches::Switches;
 pub use variants::{Member, Variants};
 pub use watch::{SourceEvent, SourceWatch};

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::request::BuildRequest;
 
 /// Returns all inputs of a build except sources, as a string; equal strings mean equal builds.
-pub(crate) fn wish(request: &BuildRequest<'_>) -> String {
+pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
     let cargo = request.cargo();
     let mut variables: BTreeMap<OsString, OsString> = env::vars_os().collect();
     for (name, value) in cargo.get_envs() {
@@ -23,7 +23,7 @@ pub(crate) fn wish(request: &BuildRequest<'_>) -> String {
             None => variables.remove(name),
         };
     }
-    let mut text = format!("{}\n", request.shown());
+    let mut text = format!("{}\n", request.command_line());
     for (name, value) in variables.iter().filter(|(name, _)| name.to_str().is_some_and(decides)) {
         // A wrapper program that replaces the compiler is compared by its content.
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
@@ -52,8 +52,8 @@ fn decides(name: &str) -> bool {
 
 /// Returns the version output of the request's compiler, cached per process.
 fn compiler(cargo: &Command) -> String {
-    static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    static CACHE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     let rustc = cargo.get_envs().find(|(name, _)| *name == "RUSTC").and_then(|(_, value)| value).map(ToOwned::to_owned);
     let program = rustc.clone().unwrap_or_else(|| cargo.get_program().to_owned());
     let mut command = Command::new(program);
@@ -67,18 +67,18 @@ fn compiler(cargo: &Command) -> String {
         };
     }
     let key = format!("{command:?}");
-    let ask = || {
+    let query = || {
         let output = command.arg("-vV").output();
         // On failure, the error is recorded in place of a version, so builds by that compiler never match.
         output.map_or_else(|error| format!("{error}\n"), |output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    known.entry(key).or_insert_with(ask).clone()
+    cache.entry(key).or_insert_with(query).clone()
 }
 
 /// Returns the library of a note, if the request and all files are unchanged.
-pub(crate) fn unchanged(note: &Path, wish: &str) -> Option<PathBuf> {
+pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
     let text = fs::read_to_string(note).ok()?;
-    let mut lines = text.strip_prefix(wish)?.lines();
+    let mut lines = text.strip_prefix(inputs)?.lines();
     let library = PathBuf::from(lines.next()?.strip_prefix("library ")?);
     let is_as_it_was =
         |line: &str| line.split_once(' ').is_some_and(|(digest, path)| self::digest(path.as_ref()) == digest);
@@ -86,7 +86,7 @@ pub(crate) fn unchanged(note: &Path, wish: &str) -> Option<PathBuf> {
 }
 
 /// Records the inputs of the libraries that cargo has just built, one of which is `copy`.
-pub(crate) fn note(note: &Path, wish: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
+pub(crate) fn note(note: &Path, inputs: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
     let mut files = BTreeSet::new();
     for library in libraries {
         for source in sources(&fs::read_to_string(library.with_extension("d"))?) {
@@ -102,12 +102,12 @@ pub(crate) fn note(note: &Path, wish: &str, copy: &Path, libraries: &[&Path], ma
             .flat_map(|folder| ["Cargo.toml", "Cargo.lock"].map(|name| folder.join(name)))
             .filter(|path| path.is_file()),
     );
-    note_files(note, wish, copy, &files)
+    note_files(note, inputs, copy, &files)
 }
 
 /// Records that `copy` was built from these files.
-pub(crate) fn note_files(note: &Path, wish: &str, copy: &Path, files: &BTreeSet<PathBuf>) -> io::Result<()> {
-    let mut text = format!("{wish}library {}\n", copy.display());
+pub(crate) fn note_files(note: &Path, inputs: &str, copy: &Path, files: &BTreeSet<PathBuf>) -> io::Result<()> {
+    let mut text = format!("{inputs}library {}\n", copy.display());
     for file in files.iter().map(PathBuf::as_path).chain([copy]) {
         let _ = writeln!(text, "{} {}", digest(file), file.display());
     }

@@ -33,7 +33,7 @@ pub struct BuildOutcome {
 pub(crate) struct Report {
     artifacts: Vec<Artifact>,
     rendered: String,
-    seen: HashSet<String>,
+    rendered_before: HashSet<String>,
     errors: bool,
 }
 
@@ -52,7 +52,7 @@ impl Report {
                 let diagnostic = message.message;
                 let failed = matches!(diagnostic.level, DiagnosticLevel::Error | DiagnosticLevel::Ice);
                 self.errors |= failed;
-                if !is_tally(&diagnostic.message) {
+                if !is_summary(&diagnostic.message) {
                     self.diagnostic(diagnostic.rendered.unwrap_or(diagnostic.message));
                 }
             }
@@ -89,19 +89,19 @@ impl Report {
     }
 
     fn diagnostic(&mut self, rendered: String) {
-        if self.seen.contains(&rendered) {
+        if self.rendered_before.contains(&rendered) {
             return;
         }
         self.rendered.push_str(&rendered);
         if !rendered.ends_with('\n') {
             self.rendered.push('\n');
         }
-        self.seen.insert(rendered);
+        self.rendered_before.insert(rendered);
     }
 }
 
 /// Returns `true` for a message that only counts other messages; cargo hides these as well.
-fn is_tally(message: &str) -> bool {
+fn is_summary(message: &str) -> bool {
     message.starts_with("aborting due to ")
         || message.ends_with(" warning emitted")
         || message.ends_with(" warnings emitted")

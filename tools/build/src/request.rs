@@ -182,26 +182,26 @@ impl<'a> BuildRequest<'a> {
     }
 
     /// Returns the command as a user would type it, without the arguments for machine-readable output.
-    pub(crate) fn shown(&self) -> String {
-        let mut words: Vec<String> = Vec::new();
+    pub(crate) fn command_line(&self) -> String {
+        let mut parts: Vec<String> = Vec::new();
         if let Some(flags) = &self.extra_rustflags {
-            words.push(format!("RUSTFLAGS={}", quoted(flags)));
+            parts.push(format!("RUSTFLAGS={}", quoted(flags)));
         }
         if let Some(rustc) = &self.rustc {
-            words.push(format!("RUSTC={}", quoted(&rustc.display().to_string())));
+            parts.push(format!("RUSTC={}", quoted(&rustc.display().to_string())));
         }
-        words.extend(self.envs.iter().map(|(name, value)| format!("{name}={}", quoted(value))));
-        words.push("cargo".into());
-        words.extend(self.toolchain.iter().map(|name| format!("+{name}")));
+        parts.extend(self.envs.iter().map(|(name, value)| format!("{name}={}", quoted(value))));
+        parts.push("cargo".into());
+        parts.extend(self.toolchain.iter().map(|name| format!("+{name}")));
         let mut args = self.build_args().into_iter();
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--color" => drop(args.next()),
                 format if format.starts_with("--message-format") => {}
-                arg => words.push(quoted(arg)),
+                arg => parts.push(quoted(arg)),
             }
         }
-        words.join(" ")
+        parts.join(" ")
     }
 }
 
@@ -224,7 +224,7 @@ mod tests {
         let request = BuildRequest::new(Path::new("/p/Cargo.toml")).package("x").feature("a").feature("b");
         let request = request.release(true).toolchain("nightly").env("A", "b c").target_dir("/t").color(true);
         assert_eq!(
-            request.shown(),
+            request.command_line(),
             "A='b c' cargo +nightly build --lib --manifest-path /p/Cargo.toml --package x --features a,b --release \
              --target-dir /t"
         );

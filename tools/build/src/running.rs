@@ -34,12 +34,12 @@ pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
 
 /// Starts a build without waiting for it.
 pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
-    let (what, shown) = (request.what(), request.shown());
+    let (what, command_line) = (request.what(), request.command_line());
     let mut command = request.cargo();
     command.args(request.build_args());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     own_group(&mut command);
-    tracing::debug!(command = %shown, "building");
+    tracing::debug!(command = %command_line, "building");
 
     let started = Instant::now();
     let mut cargo = command.spawn().map_err(|source| not_run(&command, source))?;
@@ -60,7 +60,7 @@ pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
         finished,
         compiled,
         what,
-        command: shown,
+        command: command_line,
         makes_programs: request.makes_programs(),
         canceled: false,
     })

@@ -35,7 +35,7 @@ pub(crate) fn switched(library: &Path, switches: &Switches<'_>) -> Result<Vec<u8
         |error| BuildError::Store { doing: "read", path: library.to_owned(), source: std::io::Error::other(error) };
     let image = ImageFile::read(library).map_err(read)?;
     let mut bytes = image.bytes().to_vec();
-    let range = |name| image.section(name).map(|section| place_in(section, image.bytes()));
+    let range = |name| image.section(name).map(|section| range_in(section, image.bytes()));
     let own = range(SECTION).unwrap_or_default();
     let own = &mut bytes[own];
     for name in switches.on {
@@ -57,33 +57,33 @@ pub(crate) fn switched(library: &Path, switches: &Switches<'_>) -> Result<Vec<u8
 }
 
 /// Returns the range of a part of `whole`.
-fn place_in(part: &[u8], whole: &[u8]) -> Range<usize> {
+fn range_in(part: &[u8], whole: &[u8]) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()
 }
 
 /// Writes `value` behind each occurrence of `key`. Returns `false` if there is none.
 fn set(section: &mut [u8], key: &str, value: &[u8]) -> bool {
-    let places: Vec<usize> = places(section, key.as_bytes()).collect();
-    for place in &places {
-        let behind = place + key.len();
+    let offsets: Vec<usize> = offsets(section, key.as_bytes()).collect();
+    for offset in &offsets {
+        let behind = offset + key.len();
         section[behind..behind + value.len()].copy_from_slice(value);
     }
-    !places.is_empty()
+    !offsets.is_empty()
 }
 
-fn places(section: &[u8], key: &[u8]) -> impl Iterator<Item = usize> {
-    section.windows(key.len()).enumerate().filter(move |(_, window)| *window == key).map(|(place, _)| place)
+fn offsets(section: &[u8], key: &[u8]) -> impl Iterator<Item = usize> {
+    section.windows(key.len()).enumerate().filter(move |(_, window)| *window == key).map(|(offset, _)| offset)
 }
 
 /// Returns the names of all switches, each once.
 fn known(section: &[u8]) -> Vec<String> {
-    let name = |place: usize| {
-        let rest = &section[place + SWITCH.len()..];
+    let name = |offset: usize| {
+        let rest = &section[offset + SWITCH.len()..];
         let end = rest.iter().position(|byte| *byte == b'=').unwrap_or(rest.len());
         String::from_utf8_lossy(&rest[..end]).into_owned()
     };
-    let mut names: Vec<_> = places(section, SWITCH.as_bytes()).map(name).collect();
+    let mut names: Vec<_> = offsets(section, SWITCH.as_bytes()).map(name).collect();
     names.sort();
     names.dedup();
     names
@@ -94,8 +94,8 @@ fn renumber(section: &mut [u8], switches: &Switches<'_>) {
     let Ok(manifest) = Manifest::read(section) else { return };
     let old = manifest.build_id.to_le_bytes();
     let new = (manifest.build_id ^ xxh3_128(format!("{switches:?}").as_bytes())).to_le_bytes();
-    let Some(place) = places(section, &old).next() else { return };
-    section[place..place + old.len()].copy_from_slice(&new);
+    let Some(offset) = offsets(section, &old).next() else { return };
+    section[offset..offset + old.len()].copy_from_slice(&new);
     let length = u32::from_le_bytes([section[12], section[13], section[14], section[15]]) as usize;
     let (body, sum) = section[..length].split_at_mut(length - size_of::<u64>());
     sum.copy_from_slice(&Fingerprint::START.bytes(body).finish().to_le_bytes());

@@ -46,23 +46,23 @@ impl Variants {
     /// Threads and processes with the same target folder run in turn, to avoid copying each other's library. A copy
     /// that is up to date is not touched, so that it may stay loaded and watched.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
-        let _turn = take_turn(&target_dir(request)?)?;
-        let wish = origin::wish(request);
-        if let Some(library) = self.unchanged(label, &wish) {
+        let _lock = lock_target(&target_dir(request)?)?;
+        let inputs = origin::inputs(request);
+        if let Some(library) = self.unchanged(label, &inputs) {
             return Ok(library);
         }
         let folder = self.renew(label)?;
         let outcome = build(request)?;
-        let asked_for = |artifact: &&Artifact| request.package_name().is_none_or(|name| artifact.package == name);
-        let first = outcome.artifacts.iter().find(asked_for).or(outcome.artifacts.first());
+        let is_requested = |artifact: &&Artifact| request.package_name().is_none_or(|name| artifact.package == name);
+        let first = outcome.artifacts.iter().find(is_requested).or(outcome.artifacts.first());
         for artifact in &outcome.artifacts {
-            keep(&artifact.path, &place(&folder, artifact))?;
+            keep(&artifact.path, &copy_path(&folder, artifact))?;
         }
         let Some(first) = first else { return Err(BuildError::NoLibrary { what: request.what() }) };
-        let copy = place(&folder, first);
+        let copy = copy_path(&folder, first);
         let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
         // Without a note the next call builds again, which is harmless.
-        let _ = origin::note(&self.note(label), &wish, &copy, &libraries, &request.manifest());
+        let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &request.manifest());
         Ok(copy)
     }
 
@@ -73,11 +73,11 @@ impl Variants {
     ///
     /// Fails as [`Variants::get`] does; a package that does not compile leaves the copies of the others for the next build.
     pub fn get_all(&self, request: &BuildRequest<'_>, members: &[Member]) -> Result<Vec<PathBuf>, BuildError> {
-        let _turn = take_turn(&target_dir(request)?)?;
-        let wish = origin::wish(request);
-        let wish = |member: &Member| format!("{} of {wish}", member.package);
+        let _lock = lock_target(&target_dir(request)?)?;
+        let inputs = origin::inputs(request);
+        let inputs = |member: &Member| format!("{} of {inputs}", member.package);
         let stale: Vec<_> =
-            members.iter().filter(|member| self.unchanged(&member.label, &wish(member)).is_none()).collect();
+            members.iter().filter(|member| self.unchanged(&member.label, &inputs(member)).is_none()).collect();
         if !stale.is_empty() {
             let folders: Vec<_> = stale.iter().map(|member| self.renew(&member.label)).collect::<Result<_, _>>()?;
             let chosen = stale.iter().fold(request.clone(), |request, member| request.package(&member.package));
@@ -88,7 +88,7 @@ impl Variants {
                 let (library, copy) = (&artifact.ok_or_else(no_library)?.path, folder.join(&member.file));
                 keep(library, &copy)?;
                 let note = self.note(&member.label);
-                let _ = origin::note(&note, &wish(member), &copy, &[library], &request.manifest());
+                let _ = origin::note(&note, &inputs(member), &copy, &[library], &request.manifest());
             }
         }
         Ok(members.iter().map(|member| self.dir.join(&member.label).join(&member.file)).collect())
@@ -100,15 +100,15 @@ impl Variants {
     ///
     /// [`BuildError::NoSwitch`] for a switch that the library does not have; [`BuildError::Store`].
     pub fn switched(&self, library: &Path, label: &str, switches: &Switches<'_>) -> Result<PathBuf, BuildError> {
-        let _turn = take_turn(&self.dir)?;
-        let wish = format!("{switches:?}\n");
-        if let Some(copy) = self.unchanged(label, &wish) {
+        let _lock = lock_target(&self.dir)?;
+        let inputs = format!("{switches:?}\n");
+        if let Some(copy) = self.unchanged(label, &inputs) {
             return Ok(copy);
         }
         let bytes = switches::switched(library, switches)?;
         let copy = self.renew(label)?.join(library.file_name().unwrap_or_default());
         keep_bytes(&bytes, library, &copy)?;
-        let _ = origin::note_files(&self.note(label), &wish, &copy, &BTreeSet::from([library.to_owned()]));
+        let _ = origin::note_files(&self.note(label), &inputs, &copy, &BTreeSet::from([library.to_owned()]));
         Ok(copy)
     }
 
@@ -117,10 +117,10 @@ impl Variants {
     }
 
     /// Returns the copy of this label, if its inputs are unchanged.
-    fn unchanged(&self, label: &str, wish: &str) -> Option<PathBuf> {
+    fn unchanged(&self, label: &str, inputs: &str) -> Option<PathBuf> {
         // A copy with an invalid seal is outdated; a copy without a seal is sealed.
         let is_sealed = |library: &PathBuf| alcedo_sys::seal_file(library).is_ok();
-        origin::unchanged(&self.note(label), wish).filter(is_sealed)
+        origin::unchanged(&self.note(label), inputs).filter(is_sealed)
     }
 
     /// Returns the folder of a label and deletes its note, before the copy changes.
@@ -133,7 +133,7 @@ impl Variants {
 }
 
 /// Locks the target folder, which the builds share, not the copies. Closing the file releases the lock, also at the end of the process.
-fn take_turn(target: &Path) -> Result<File, BuildError> {
+fn lock_target(target: &Path) -> Result<File, BuildError> {
     fs::create_dir_all(target).map_err(failed("create", target))?;
     let path = target.join(".alcedo-variants.lock");
     let options = File::options().create(true).truncate(false).write(true).open(&path);
@@ -142,7 +142,7 @@ fn take_turn(target: &Path) -> Result<File, BuildError> {
     Ok(file)
 }
 
-fn place(folder: &Path, artifact: &Artifact) -> PathBuf {
+fn copy_path(folder: &Path, artifact: &Artifact) -> PathBuf {
     folder.join(artifact.path.file_name().unwrap_or_default())
 }
 
@@ -152,15 +152,15 @@ fn keep(library: &Path, copy: &Path) -> Result<(), BuildError> {
 
 /// Writes sealed bytes to a new file and renames it, so that a host that has the old copy mapped keeps it whole.
 fn keep_bytes(content: &[u8], library: &Path, copy: &Path) -> Result<(), BuildError> {
-    let beside = copy.with_extension(format!("{}.new", std::process::id()));
+    let temporary = copy.with_extension(format!("{}.new", std::process::id()));
     let write = || {
-        fs::write(&beside, content)?;
-        alcedo_sys::seal_file(&beside)?;
-        if fs::read(copy).is_ok_and(|old| fs::read(&beside).is_ok_and(|new| old == new)) {
-            return fs::remove_file(&beside);
+        fs::write(&temporary, content)?;
+        alcedo_sys::seal_file(&temporary)?;
+        if fs::read(copy).is_ok_and(|old| fs::read(&temporary).is_ok_and(|new| old == new)) {
+            return fs::remove_file(&temporary);
         }
-        fs::set_permissions(&beside, fs::metadata(library)?.permissions())?;
-        fs::rename(&beside, copy)
+        fs::set_permissions(&temporary, fs::metadata(library)?.permissions())?;
+        fs::rename(&temporary, copy)
     };
     write().map_err(failed("copy", copy))
 }

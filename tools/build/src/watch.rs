@@ -1,7 +1,7 @@
-//! Reports changes of sources. `settle.rs` decides which files count and when a change is complete; cargo decides what must be compiled.
+//! Reports changes of sources. `debounce.rs` decides which files count and when a change is complete; cargo decides what must be compiled.
 
+use crate::debounce::{is_source, is_source_folder};
 use crate::error::WatchError;
-use crate::settle::{is_source, is_source_folder};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
@@ -39,9 +39,9 @@ impl SourceWatch {
         let started = Instant::now();
         let (deep, flat) = folders(dirs);
         let around = around(&deep, &flat);
-        let (heard, raw) = unbounded();
-        let stamp = move |event| drop(heard.send((started.elapsed(), event)));
-        let mut watcher = notify::recommended_watcher(stamp).map_err(|source| WatchError::NoWatcher { source })?;
+        let (raw_sender, raw) = unbounded();
+        let on_event = move |event| drop(raw_sender.send((started.elapsed(), event)));
+        let mut watcher = notify::recommended_watcher(on_event).map_err(|source| WatchError::NoWatcher { source })?;
         let watched_deep = deep.iter().map(|dir| (dir, RecursiveMode::Recursive));
         let watched_flat = flat.iter().map(|dir| (dir, RecursiveMode::NonRecursive));
         for (dir, mode) in watched_deep.chain(watched_flat) {
@@ -62,12 +62,12 @@ impl SourceWatch {
         Ok(Self { receiver, started, _watcher: watcher })
     }
 
-    /// Returns the channel of events, for `select!`. Pass each event to [`Settle::note`](crate::Settle::note).
+    /// Returns the channel of events, for `select!`. Pass each event to [`Debounce::note`](crate::Debounce::note).
     pub fn receiver(&self) -> &Receiver<SourceEvent> {
         &self.receiver
     }
 
-    /// Returns the current time on the clock of the events, for [`Settle::due`](crate::Settle::due).
+    /// Returns the current time on the clock of the events, for [`Debounce::due`](crate::Debounce::due).
     pub fn now(&self) -> Duration {
         self.started.elapsed()
     }

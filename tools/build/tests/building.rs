@@ -259,11 +259,11 @@ fn a_copy_with_switches_needs_no_build() {
     let loud = || variants.switched(&plain, "loud", &Switches { on: &["loud"], tag: Some(7) }).unwrap();
     let copy = loud();
     assert_eq!(copy, scratch.path("variants/loud").join(plain.file_name().unwrap()));
-    for (library, texts) in [
+    for (library, expected) in [
         (&plain, ["switch:loud=0", "switch:low=0", "tag:\0"]),
         (&copy, ["switch:loud=1", "switch:low=0", "tag:\u{7}\0"]),
     ] {
-        assert!(texts.iter().all(|text| holds(library, text)), "{}", library.display());
+        assert!(expected.iter().all(|text| holds(library, text)), "{}", library.display());
         assert!(alcedo_sys::ImageFile::read(library).unwrap().is_sealed());
     }
 

@@ -2,7 +2,7 @@
 
 mod scratch;
 
-use alcedo_build::{Due, Settle, SourceWatch, build};
+use alcedo_build::{Debounce, Due, SourceWatch, build};
 use scratch::{LIB, Scratch};
 use std::fs;
 use std::path::PathBuf;
@@ -14,28 +14,28 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_millis(400);
 
 /// Returns a settled change; empty if no change settles within `patience`.
-fn settled(watch: &SourceWatch, settle: &mut Settle, patience: Duration) -> Vec<PathBuf> {
+fn settled_change(watch: &SourceWatch, debounce: &mut Debounce, patience: Duration) -> Vec<PathBuf> {
     let end = watch.now() + patience;
     loop {
         let rest = end.saturating_sub(watch.now());
-        let wait = match settle.due(watch.now()) {
-            Due::Ready(_) => return settle.take(),
+        let wait = match debounce.due(watch.now()) {
+            Due::Ready(_) => return debounce.take(),
             _ if rest.is_zero() => return Vec::new(),
             Due::Wait(wait) => wait.min(rest),
             Due::Nothing => rest,
         };
         if let Ok(event) = watch.receiver().recv_timeout(wait) {
-            settle.note(event.at, &event.path);
+            debounce.note(event.at, &event.path);
         }
     }
 }
 
 /// Runs `act` and checks the changed paths, relative to the scratch folder.
 fn check(scratch: &Scratch, watch: &SourceWatch, act: impl FnOnce(), expected: &[&str]) {
-    let mut settle = Settle::new(Duration::from_millis(100), Duration::from_secs(2));
+    let mut debounce = Debounce::new(Duration::from_millis(100), Duration::from_secs(2));
     act();
     let root = scratch.path("").canonicalize().unwrap();
-    let found = settled(watch, &mut settle, if expected.is_empty() { SILENCE } else { PATIENCE });
+    let found = settled_change(watch, &mut debounce, if expected.is_empty() { SILENCE } else { PATIENCE });
     let found: Vec<_> = found.iter().map(|path| path.strip_prefix(&root).unwrap()).collect();
     assert_eq!(found, expected.iter().map(PathBuf::from).collect::<Vec<_>>());
 }
@@ -70,8 +70,8 @@ fn a_source_folder_that_comes_back_is_still_watched() {
         scratch.write("src/lib.rs", LIB);
     };
     replace();
-    assert!(!settled(&watch, &mut Settle::default(), PATIENCE).is_empty());
-    while !settled(&watch, &mut Settle::default(), SILENCE).is_empty() {}
+    assert!(!settled_change(&watch, &mut Debounce::default(), PATIENCE).is_empty());
+    while !settled_change(&watch, &mut Debounce::default(), SILENCE).is_empty() {}
     check(&scratch, &watch, || scratch.write("src/lib.rs", "// new"), &["src/lib.rs"]);
 }
 
@@ -93,16 +93,16 @@ fn a_recreated_folder_without_a_parent_manifest_is_still_watched() {
     };
     make("class Hero extends Actor;");
     let watch = SourceWatch::new(std::slice::from_ref(&package)).unwrap();
-    let settled = |patience| settled(&watch, &mut Settle::default(), patience);
+    let settled_change = |patience| settled_change(&watch, &mut Debounce::default(), patience);
     for _ in 0..2 {
         fs::remove_dir_all(&package).unwrap();
         make("class Hero extends Actor; // again");
-        assert!(!settled(PATIENCE).is_empty());
-        while !settled(SILENCE).is_empty() {}
+        assert!(!settled_change(PATIENCE).is_empty());
+        while !settled_change(SILENCE).is_empty() {}
         fs::write(package.join("Hero.uc"), "class Hero extends Actor; // saved").unwrap();
-        assert_eq!(settled(PATIENCE), [package.join("Hero.uc")]);
-        while !settled(SILENCE).is_empty() {}
+        assert_eq!(settled_change(PATIENCE), [package.join("Hero.uc")]);
+        while !settled_change(SILENCE).is_empty() {}
     }
     fs::write(root.join("Beside.uc"), "class Beside extends Actor;").unwrap();
-    assert!(settled(SILENCE).is_empty(), "files next to it are not its sources");
+    assert!(settled_change(SILENCE).is_empty(), "files next to it are not its sources");
 }

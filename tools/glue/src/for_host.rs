@@ -8,7 +8,7 @@ use alcedo_runtime::{Declared, DeclaredClass, DeclaredDelegate, DeclaredFunction
 use crate::error::GlueError;
 use crate::for_plugins::{bases_first, enumeration, own, packages};
 use crate::host_types::{Form, HostNames, MOST_PARAMS};
-use crate::text::{doc, head, own_name, parts, word};
+use crate::text::{doc, head, identifier, own_name, parts};
 use crate::{Glue, Origin};
 
 /// The indent of members.
@@ -53,14 +53,14 @@ fn delegate(
     result: Option<String>,
 ) {
     let (package, _) = parts(&found.path);
-    let place = match found.path.split_once(':') {
+    let owner = match found.path.split_once(':') {
         None => format!("package = {package:?}"),
         Some((class, _)) => format!("of = {}", names.class(class)),
     };
     doc(text, "", &found.doc);
-    let _ = writeln!(text, "#[udelegate({}, {place})]", found.sort);
+    let _ = writeln!(text, "#[udelegate({}, {owner})]", found.sort);
     let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
-    let head = head("", &format!("pub type {} = fn", word(own_name(&found.path))), params, &format!("{result};"));
+    let head = head("", &format!("pub type {} = fn", identifier(own_name(&found.path))), params, &format!("{result};"));
     let _ = writeln!(text, "{head}");
 }
 
@@ -70,12 +70,12 @@ fn structure(text: &mut String, names: &HostNames<'_>, found: &DeclaredStruct, f
     let _ = write!(text, "\n{}! {{", if is_plain { "plain_struct" } else { "host_struct" });
     let mut inside = String::new();
     doc(&mut inside, "    ", &found.doc);
-    let _ = write!(text, "\n{inside}    pub struct {} in {:?} {{\n", word(name), found.path);
+    let _ = write!(text, "\n{inside}    pub struct {} in {:?} {{\n", identifier(name), found.path);
     for (field, ty) in fields {
         doc(text, INDENT, &field.doc);
         let _ = match is_plain {
             true => writeln!(text, "{INDENT}pub {}: {ty},", field.name),
-            false => writeln!(text, "{INDENT}pub {} {:?}: {ty},", word(&field.name), field.name),
+            false => writeln!(text, "{INDENT}pub {} {:?}: {ty},", identifier(&field.name), field.name),
         };
     }
     let _ = writeln!(text, "    }}\n}}");
@@ -95,7 +95,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
     let (_, name) = parts(&found.path);
     let mut members = Members::default();
     for property in &found.properties {
-        let (name, get, set) = (&property.name, word(&property.name), format!("set_{}", property.name));
+        let (name, get, set) = (&property.name, identifier(&property.name), format!("set_{}", property.name));
         let (into, line) = match names.of(&property.ty) {
             Form::Native(ty) | Form::Property(ty) => {
                 (&mut members.properties, format!("{get} / {set} {name:?}: {ty};"))
@@ -113,7 +113,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
         let typed = typed(names, function);
         let (into, line) = match typed {
             Some(line) => (&mut members.functions, line),
-            None => (&mut members.dynamic, format!("{INDENT}{} {:?};", word(&function.name), function.name)),
+            None => (&mut members.dynamic, format!("{INDENT}{} {:?};", identifier(&function.name), function.name)),
         };
         doc(into, INDENT, &function.doc);
         let _ = writeln!(into, "{line}");
@@ -125,7 +125,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
     let _ = write!(
         text,
         "\nhost_class! {{\n{inside}    pub {}: {base} = {:?}, members {name}Members, extends [{extends}];\n",
-        word(name),
+        identifier(name),
         found.path
     );
     let Members { properties, values, delegates, functions, dynamic } = members;
@@ -165,7 +165,7 @@ fn typed(names: &HostNames<'_>, function: &DeclaredFunction) -> Option<String> {
         return None;
     }
     let param = |param: &DeclaredProperty| {
-        let name = word(&param.name);
+        let name = identifier(&param.name);
         Some(match param.flags.iter().any(|flag| flag == "out") {
             true => format!("{name} out: {}", names.result(&param.ty)?),
             false => format!("{name}: {}", names.param(&param.ty)?),
@@ -176,6 +176,6 @@ fn typed(names: &HostNames<'_>, function: &DeclaredFunction) -> Option<String> {
         Some(result) => names.result(result)?,
         None => "()".to_owned(),
     };
-    let before = format!("{} {:?}", word(&function.name), function.name);
+    let before = format!("{} {:?}", identifier(&function.name), function.name);
     Some(head(INDENT, &before, &params, &format!(" -> {result};")))
 }

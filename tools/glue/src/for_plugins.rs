@@ -11,7 +11,7 @@ use alcedo_runtime::{
 };
 
 use crate::error::GlueError;
-use crate::text::{doc, head, is_name, member, own_name, parts, word};
+use crate::text::{doc, head, identifier, is_name, member, own_name, parts};
 use crate::types::{Names, is_number};
 use crate::{Glue, Origin};
 
@@ -179,7 +179,7 @@ pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &st
         if entry.number == 0 && !found.is_flags {
             let _ = writeln!(text, "    #[default]");
         }
-        let _ = writeln!(text, "    {} = {},", word(&entry.name), entry.number);
+        let _ = writeln!(text, "    {} = {},", identifier(&entry.name), entry.number);
     }
     let _ = writeln!(text, "}}");
 }
@@ -187,19 +187,20 @@ pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &st
 fn delegate(text: &mut String, names: &Names<'_>, found: &DeclaredDelegate) -> Result<(), GlueError> {
     let ((package, _), name) = (parts(&found.path), own_name(&found.path));
     let of = |text: &str| names.of(&member(&found.path, "fn"), text);
-    let place = match found.path.split_once(':') {
+    let owner = match found.path.split_once(':') {
         None => format!("package = {package:?}"),
         Some((class, _)) => format!("of = {}", names.path(&found.path, class)?),
     };
     let mut params = Vec::new();
     for param in &found.params {
-        params.push(format!("{}: {}", word(&param.name), of(&param.ty)?));
+        params.push(format!("{}: {}", identifier(&param.name), of(&param.ty)?));
     }
     let result = found.result.as_deref().map(of).transpose()?;
     let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
     doc(text, "", &found.doc);
-    let _ = writeln!(text, "#[udelegate(imported, {}, {place})]", found.sort);
-    let _ = writeln!(text, "{}", head("", &format!("pub type {} = fn", word(name)), &params, &format!("{result};")));
+    let _ = writeln!(text, "#[udelegate(imported, {}, {owner})]", found.sort);
+    let _ =
+        writeln!(text, "{}", head("", &format!("pub type {} = fn", identifier(name)), &params, &format!("{result};")));
     Ok(())
 }
 
@@ -231,7 +232,7 @@ fn structure(
     for field in &found.fields {
         doc(text, "    ", &field.doc);
         let ty = names.of(&member(&found.path, &field.name), &field.ty)?;
-        let _ = writeln!(text, "    {}{}: {ty},", if is_pod { "pub " } else { "" }, word(&field.name));
+        let _ = writeln!(text, "    {}{}: {ty},", if is_pod { "pub " } else { "" }, identifier(&field.name));
     }
     let _ = writeln!(text, "}}");
     Ok(())
@@ -286,7 +287,7 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
         for property in &found.properties {
             doc(text, "    ", &property.doc);
             let ty = names.of(&member(&found.path, &property.name), &property.ty)?;
-            let _ = writeln!(text, "    #[uproperty]\n    {}: {ty},", word(&property.name));
+            let _ = writeln!(text, "    #[uproperty]\n    {}: {ty},", identifier(&property.name));
         }
         let _ = writeln!(text, "}}");
     }
@@ -299,8 +300,8 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
     for function in own {
         doc(text, "    ", &function.doc);
         let event = EVENTS.iter().find(|event| function.flags.iter().any(|flag| flag == *event));
-        let words = event.map(|event| format!("({event})")).unwrap_or_default();
-        let _ = writeln!(text, "    #[ufunction{words}]\n{}", declaration(names, &found.path, function)?);
+        let arguments = event.map(|event| format!("({event})")).unwrap_or_default();
+        let _ = writeln!(text, "    #[ufunction{arguments}]\n{}", declaration(names, &found.path, function)?);
     }
     let _ = writeln!(text, "}}");
     Ok(())
@@ -315,7 +316,7 @@ fn declaration(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> R
     }
     for param in &function.params {
         let out = if param.flags.iter().any(|flag| flag == "out") { "&mut " } else { "" };
-        params.push(format!("{}: {out}{}", word(&param.name), of(&param.ty)?));
+        params.push(format!("{}: {out}{}", identifier(&param.name), of(&param.ty)?));
     }
     let result = function.result.as_deref().map(of).transpose()?;
     let result = match (result, has("may_fail")) {
@@ -323,5 +324,5 @@ fn declaration(names: &Names<'_>, owner: &str, function: &DeclaredFunction) -> R
         (Some(result), false) => format!(" -> {result}"),
         (None, false) => String::new(),
     };
-    Ok(head("    ", &format!("fn {}", word(&function.name)), &params, &format!("{result};")))
+    Ok(head("    ", &format!("fn {}", identifier(&function.name)), &params, &format!("{result};")))
 }

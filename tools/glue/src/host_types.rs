@@ -6,7 +6,7 @@ use alcedo_reflect::type_text::TypeText;
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::{Declared, DeclaredDelegate, DeclaredProperty, DeclaredStruct};
 
-use crate::text::{is_name, own_name, parts, word};
+use crate::text::{identifier, is_name, own_name, parts};
 use crate::types::is_number;
 
 /// Representation of a type in a host.
@@ -66,10 +66,10 @@ impl<'a> HostNames<'a> {
     pub(crate) fn path(&self, path: &str) -> Option<String> {
         let (package, name) = parts(path);
         if self.own.get(name) == Some(&path) {
-            return Some(word(name));
+            return Some(identifier(name));
         }
         let module = self.elsewhere.get(package).filter(|_| is_name(name))?;
-        Some(format!("{module}::{}", word(name)))
+        Some(format!("{module}::{}", identifier(name)))
     }
 
     /// Returns the Rust class for `Obj`; `Object` for a class without a Rust type.
@@ -138,7 +138,7 @@ impl<'a> HostNames<'a> {
         match path {
             Some(path) => self.declared.delegates.iter().find(|found| found.path == *path).and_then(|found| {
                 self.delegate(found)?;
-                Some(word(own_name(path)))
+                Some(identifier(own_name(path)))
             }),
             None if result == "()" => Some(format!("Delegate<fn({})>", params.join(", "))),
             None => Some(format!("Delegate<fn({}) -> {result}>", params.join(", "))),
@@ -148,12 +148,13 @@ impl<'a> HostNames<'a> {
     /// Returns parameters and result of a named delegate. Multicast delegates are properties, whose signature is
     /// written where they are used.
     pub(crate) fn delegate(&self, found: &DeclaredDelegate) -> Option<(Vec<String>, Option<String>)> {
-        let place = found.path.split_once(':').map_or(Some(&*found.path), |(class, _)| self.path(class).map(|_| class));
+        let owner = found.path.split_once(':').map_or(Some(&*found.path), |(class, _)| self.path(class).map(|_| class));
         let is_own = self.own.get(own_name(&found.path)) == Some(&&*found.path);
-        if found.sort != "single" || !is_own || place.is_none() || found.params.len() > MOST_PARAMS {
+        if found.sort != "single" || !is_own || owner.is_none() || found.params.len() > MOST_PARAMS {
             return None;
         }
-        let param = |param: &DeclaredProperty| Some(format!("{}: {}", word(&param.name), self.result(&param.ty)?));
+        let param =
+            |param: &DeclaredProperty| Some(format!("{}: {}", identifier(&param.name), self.result(&param.ty)?));
         let params = found.params.iter().map(param).collect::<Option<Vec<_>>>()?;
         let result = found.result.as_deref().map(|result| self.result(result));
         match result {
@@ -214,7 +215,7 @@ impl<'a> HostNames<'a> {
         // Names that the source writes as raw identifiers are excluded.
         found.base.is_empty()
             && !found.fields.is_empty()
-            && found.fields.iter().all(|field| is_plain_type(&field.ty) && word(&field.name) == field.name)
+            && found.fields.iter().all(|field| is_plain_type(&field.ty) && identifier(&field.name) == field.name)
     }
 }
 

@@ -151,11 +151,11 @@ impl FromStr for Elsewhere {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let is_path = |path: &str| {
-            let is_word = |word: &str| {
-                word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-                    && word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+            let is_identifier = |name: &str| {
+                name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+                    && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
             };
-            path.split("::").all(is_word)
+            path.split("::").all(is_identifier)
         };
         match text.split_once('=') {
             Some((package, module)) if !package.is_empty() && is_path(module) => {

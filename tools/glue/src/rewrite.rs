@@ -99,8 +99,8 @@ fn declares(declared: &Declared, path: &str) -> bool {
 fn elsewhere(source: &str, path: &str, package: &str) -> Option<Elsewhere> {
     let (_, name) = path.rsplit_once('.')?;
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';
-    let mut words = source.split(|letter| !is_part(letter));
+    let mut paths = source.split(|letter| !is_part(letter));
     let module =
-        words.find_map(|word| word.strip_suffix(name)?.strip_suffix("::").filter(|module| !module.is_empty()))?;
+        paths.find_map(|path| path.strip_suffix(name)?.strip_suffix("::").filter(|module| !module.is_empty()))?;
     format!("{package}={module}").parse().ok()
 }

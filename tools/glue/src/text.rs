@@ -68,7 +68,7 @@ pub fn is_keyword(name: &str) -> bool {
 }
 
 /// Returns the name, as a raw identifier for keywords.
-pub(crate) fn word(name: &str) -> String {
+pub(crate) fn identifier(name: &str) -> String {
     if is_keyword(name) { format!("r#{name}") } else { name.to_owned() }
 }
 

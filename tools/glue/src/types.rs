@@ -6,7 +6,7 @@ use alcedo_reflect::type_text::TypeText;
 use alcedo_runtime::kinds::PropertyKind;
 
 use crate::error::GlueError;
-use crate::text::{is_name, own_name, parts, word};
+use crate::text::{identifier, is_name, own_name, parts};
 
 /// Rust names of types: of the module itself, the plugin API, and other glue.
 pub(crate) struct Names<'a> {
@@ -52,7 +52,7 @@ impl Names<'_> {
     pub(crate) fn path(&self, member: &str, path: &str) -> Result<String, GlueError> {
         let ((package, _), name) = (parts(path), own_name(path));
         if self.own.get(name) == Some(&path) {
-            return Ok(word(name));
+            return Ok(identifier(name));
         }
         if path == "/Script/Core.Object" {
             // A type named `Object` in this source hides the prelude's.
@@ -61,7 +61,7 @@ impl Names<'_> {
         }
         match self.elsewhere.get(package) {
             Some(_) if !is_name(name) => Err(GlueError::Name { owner: member.to_owned(), name: name.to_owned() }),
-            Some(module) => Ok(format!("{module}::{}", word(name))),
+            Some(module) => Ok(format!("{module}::{}", identifier(name))),
             None => Err(GlueError::Elsewhere {
                 member: member.to_owned(),
                 path: path.to_owned(),

@@ -23,9 +23,9 @@ pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, 
         let file = header.display();
         anyhow!("{file} cannot be read as C: {message}; arguments for the compiler, `-I` for one, go behind `--`")
     };
-    let clang = Clang::new().map_err(|why| {
+    let clang = Clang::new().map_err(|reason| {
         anyhow!(
-            "libclang, which reads the header, was not found ({why}); Debian has it as `libclang1`, and LIBCLANG_PATH may name its folder"
+            "libclang, which reads the header, was not found ({reason}); Debian has it as `libclang1`, and LIBCLANG_PATH may name its folder"
         )
     })?;
     let index = Index::new(&clang, false, false);
@@ -88,7 +88,7 @@ impl Reader {
         }
         match self.declared(&name, entity) {
             Ok(function) => self.all.functions.push(function),
-            Err(why) => self.all.left_out.push(LeftOut { name, why }),
+            Err(reason) => self.all.left_out.push(LeftOut { name, reason }),
         }
     }
 
@@ -108,7 +108,7 @@ impl Reader {
         for (at, argument) in arguments.into_iter().enumerate() {
             let param = argument.get_name().filter(|name| !name.is_empty()).unwrap_or_else(|| format!("arg{at}"));
             let ty = argument.get_type().ok_or_else(|| format!("`{param}` has no type"))?;
-            let ty = self.param(ty, &param, &mut remarks).map_err(|why| format!("`{param}` {why}"))?;
+            let ty = self.param(ty, &param, &mut remarks).map_err(|reason| format!("`{param}` {reason}"))?;
             params.push((param, ty));
         }
         let result = entity.get_result_type().map_or(CType::Void, c_type);
@@ -122,7 +122,7 @@ impl Reader {
             }
             CType::Pointer(to) => Some(self.pointed_result(to)?),
             CType::Struct(of, _) => return Err(format!("it returns `{of}` by value: let it return a pointer to it")),
-            other => return Err(format!("it returns {}", other.shown())),
+            other => return Err(format!("it returns {}", other.describe())),
         };
         let doc = entity.get_comment_brief().unwrap_or_default();
         Ok(Function { name: name.to_owned(), doc, params, result, is_bool8, remarks })
@@ -133,13 +133,14 @@ impl Reader {
             CType::Text => Ok("String".to_owned()),
             CType::Opaque => Ok("u64".to_owned()),
             CType::Struct(name, ty) => {
-                let of = self.structure(&name, ty).map_err(|why| format!("it returns a `{name}`, which {why}"))?;
+                let of =
+                    self.structure(&name, ty).map_err(|reason| format!("it returns a `{name}`, which {reason}"))?;
                 let is_pod = of.is_pod;
                 is_pod.then(|| type_name(&name)).ok_or_else(|| {
                     format!("it returns a `{name}`, which contains strings or arrays: use an out parameter")
                 })
             }
-            _ => Err(format!("it returns {}, and the size of its target is unknown", shown_pointer(to))),
+            _ => Err(format!("it returns {}, and the size of its target is unknown", describe_pointer(to))),
         }
     }
 
@@ -151,10 +152,10 @@ impl Reader {
                 let array = match c_type(element) {
                     CType::Number(number) => format!("[{number}; {len}]"),
                     CType::Struct(of, ty) => {
-                        self.structure(&of, ty).map_err(|why| format!("is an array of `{of}`, which {why}"))?;
+                        self.structure(&of, ty).map_err(|reason| format!("is an array of `{of}`, which {reason}"))?;
                         format!("[{}; {len}]", type_name(&of))
                     }
-                    other => return Err(format!("is an array of {}", other.shown())),
+                    other => return Err(format!("is an array of {}", other.describe())),
                 };
                 Ok(if element.is_const_qualified() { array } else { format!("&mut {array}") })
             }
@@ -163,7 +164,7 @@ impl Reader {
                     CType::Text => "String".to_owned(),
                     CType::Opaque => return Ok("u64".to_owned()),
                     CType::Struct(of, ty) => {
-                        self.structure(&of, ty).map_err(|why| format!("is a `{of}`, which {why}"))?;
+                        self.structure(&of, ty).map_err(|reason| format!("is a `{of}`, which {reason}"))?;
                         type_name(&of)
                     }
                     CType::Number(number) if !to.is_const_qualified() && number != "i8" => {
@@ -181,12 +182,12 @@ impl Reader {
                     CType::Number(_) => {
                         return Err("points to values of unknown number: declare it with a length, `[N]`".to_owned());
                     }
-                    _ => return Err(format!("is {}", shown_pointer(to))),
+                    _ => return Err(format!("is {}", describe_pointer(to))),
                 };
                 Ok(if to.is_const_qualified() { of } else { format!("&mut {of}") })
             }
             CType::Struct(of, _) => Err(format!("is a `{of}` by value: pass a pointer to it")),
-            other => Err(format!("is {}", other.shown())),
+            other => Err(format!("is {}", other.describe())),
         }
     }
 
@@ -218,7 +219,8 @@ impl Reader {
             if field.is_bit_field() {
                 return Err(format!("has the bit field `{name}`"));
             }
-            let (rust, is_plain) = self.field(ty).map_err(|why| format!("has the field `{name}`, which {why}"))?;
+            let (rust, is_plain) =
+                self.field(ty).map_err(|reason| format!("has the field `{name}`, which {reason}"))?;
             let (size, align) = (ty.get_sizeof().unwrap_or(0), ty.get_alignof().unwrap_or(1).min(PACK));
             let at = field.get_offset_of_field().unwrap_or(0) / 8;
             if at != end.next_multiple_of(align) {
@@ -239,14 +241,14 @@ impl Reader {
     fn field(&mut self, ty: Type<'_>) -> Result<(String, bool), String> {
         match c_type(ty) {
             CType::Number(number) => Ok((number.to_owned(), true)),
-            CType::Struct(name, ty) => match (row(ty), name) {
+            CType::Struct(name, ty) => match (array_element(ty), name) {
                 (Some(of), _) => match c_type(of) {
                     CType::Text => Ok(("String".to_owned(), false)),
                     CType::Number(number) => Ok((format!("UArray<{number}>"), false)),
                     CType::Struct(name, ty) => {
                         self.structure(&name, ty).map(|_| (format!("UArray<{}>", type_name(&name)), false))
                     }
-                    other => Err(format!("is an array of {}", other.shown())),
+                    other => Err(format!("is an array of {}", other.describe())),
                 },
                 (None, name) => {
                     let of = self.structure(&name, ty)?;
@@ -257,13 +259,13 @@ impl Reader {
             CType::Array(..) => {
                 Err("is an array of a fixed length, which only a host can declare (`Layouts`)".to_owned())
             }
-            other => Err(format!("is {}", other.shown())),
+            other => Err(format!("is {}", other.describe())),
         }
     }
 }
 
 /// Returns the element type of `{ T* data; int32_t num; int32_t max; }`.
-fn row(ty: Type<'_>) -> Option<Type<'_>> {
+fn array_element(ty: Type<'_>) -> Option<Type<'_>> {
     let fields = ty.get_canonical_type().get_fields()?;
     let [data, num, max] = fields.as_slice() else { return None };
     let is_int = |field: &Entity<'_>| field.get_type().is_some_and(|ty| matches!(c_type(ty), CType::Number("i32")));
@@ -328,12 +330,12 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-fn shown_pointer(to: Type<'_>) -> String {
+fn describe_pointer(to: Type<'_>) -> String {
     format!("a pointer to `{}`", to.get_display_name())
 }
 
 impl CType<'_> {
-    fn shown(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Void => "nothing".to_owned(),
             Self::Number(number) => format!("`{number}`"),
@@ -342,8 +344,8 @@ impl CType<'_> {
             Self::Struct(name, _) => format!("`{name}`"),
             Self::Opaque => "a struct of unknown form".to_owned(),
             Self::Array(..) => "an array in an array".to_owned(),
-            Self::Pointer(to) => shown_pointer(*to),
-            Self::Other(shown) => shown.clone(),
+            Self::Pointer(to) => describe_pointer(*to),
+            Self::Other(description) => description.clone(),
         }
     }
 }

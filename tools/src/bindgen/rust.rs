@@ -27,7 +27,7 @@ pub(super) fn source(declarations: &Declarations, header: &str, library: &str, p
     }
     for left_out in &declarations.left_out {
         // Writing to a string cannot fail.
-        let _ = writeln!(source, "// * `{}`: {}.", left_out.name, left_out.why);
+        let _ = writeln!(source, "// * `{}`: {}.", left_out.name, left_out.reason);
     }
     source
 }
@@ -40,7 +40,7 @@ fn structure(of: &Struct, package: &str) -> String {
     }
     source += &format!("pub struct {} {{\n", of.name);
     for (name, ty) in &of.fields {
-        source += &format!("    /// `{name}`.\n    pub {}: {ty},\n", word(&snake(name)));
+        source += &format!("    /// `{name}`.\n    pub {}: {ty},\n", identifier(&snake(name)));
     }
     source + "}\n"
 }
@@ -48,19 +48,19 @@ fn structure(of: &Struct, package: &str) -> String {
 fn function(function: &Function) -> String {
     let Function { name, params, result, is_bool8, remarks, .. } = function;
     let rust = snake(name);
-    let mut words = Vec::new();
+    let mut arguments = Vec::new();
     if rust != *name {
-        words.push(format!("name = \"{name}\""));
+        arguments.push(format!("name = \"{name}\""));
     }
     if *is_bool8 {
-        words.push("bool8".to_owned());
+        arguments.push("bool8".to_owned());
     }
-    let words = if words.is_empty() { String::new() } else { format!("({})", words.join(", ")) };
-    let params: String = params.iter().map(|(name, ty)| format!(", {}: {ty}", word(&snake(name)))).collect();
+    let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
+    let params: String = params.iter().map(|(name, ty)| format!(", {}: {ty}", identifier(&snake(name)))).collect();
     let result = result.as_ref().map(|ty| format!(" -> {ty}")).unwrap_or_default();
     let remarks: String = remarks.iter().map(|remark| format!("    // {remark}.\n")).collect();
     let doc = doc("    ", &function.doc, name);
-    format!("{doc}{remarks}    #[dll_import{words}]\n    fn {}(&self{params}){result};\n", word(&rust))
+    format!("{doc}{remarks}    #[dll_import{arguments}]\n    fn {}(&self{params}){result};\n", identifier(&rust))
 }
 
 /// Returns the comment of the header, or the name in C without one.
@@ -90,23 +90,23 @@ fn snake(name: &str) -> String {
 
 /// Converts to the name of a type: `test-dll` becomes `TestDll`.
 pub(super) fn type_name(name: &str) -> String {
-    let words = name.split(['_', '-']).filter(|word| !word.is_empty());
-    let name: String = words
-        .map(|word| {
-            let mut letters = word.chars();
+    let parts = name.split(['_', '-']).filter(|part| !part.is_empty());
+    let name: String = parts
+        .map(|part| {
+            let mut letters = part.chars();
             letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
         })
         .collect();
     if name.starts_with(|first: char| first.is_ascii_digit()) { format!("Lib{name}") } else { name }
 }
 
-fn word(name: &str) -> String {
+fn identifier(name: &str) -> String {
     if is_keyword(name) || name == "this" { format!("{name}_") } else { name.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{snake, type_name, word};
+    use super::{identifier, snake, type_name};
 
     #[test]
     fn names_of_c_become_names_of_rust() {
@@ -124,6 +124,6 @@ mod tests {
             (type_name("test-dll"), type_name("TestDLL"), type_name("7zip")),
             ("TestDll".into(), "TestDLL".into(), "Lib7zip".into())
         );
-        assert_eq!((word("type"), word("kind")), ("type_".to_owned(), "kind".to_owned()));
+        assert_eq!((identifier("type"), identifier("kind")), ("type_".to_owned(), "kind".to_owned()));
     }
 }

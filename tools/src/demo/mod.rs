@@ -2,9 +2,9 @@
 //! `steps.rs` has the edits and the checks; this file has their environment.
 
 mod edit;
+mod output;
 mod scratch;
 mod steps;
-mod voice;
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -26,8 +26,8 @@ use crate::screen::{Screen, log_to};
 use crate::session::{Event, Live, Session, Step};
 use crate::world::{HostOptions, Local};
 use edit::Edit;
+use output::{Check, Edited, Message, Output, Reloaded, Summary};
 use scratch::{PLUGIN, Scratch};
-use voice::{Check, Edited, Reloaded, Summary, Told, Voice};
 
 /// Class whose objects live through the edits.
 const CUBE: &str = "/Script/Game.MagicCube";
@@ -42,7 +42,7 @@ const BUILD: Duration = Duration::from_secs(180);
 ///
 /// Exits with 0 only if every step had the expected result.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// Number of objects that live through the edits.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(4..=1_000_000))]
     objects: u64,
@@ -55,25 +55,25 @@ pub(crate) struct Wish {
 }
 
 /// Runs all steps with `objects` cubes; `planted_rerun` plants a fault in the host.
-pub(crate) fn run(&Wish { objects, json, planted_rerun }: &Wish) -> Result<ExitCode, Error> {
+pub(crate) fn run(&Args { objects, json, planted_rerun }: &Args) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
-    let voice = if json { Voice::Json } else { Voice::Text(paint) };
+    let output = if json { Output::Json } else { Output::Text(paint) };
     // Log messages of plugins are not part of the demo's output.
     log_to(&Screen::new(false), "warn", false);
     let mut summary = Summary { objects, ..Summary::default() };
     let host = HostOptions { packages: Vec::new(), args: Vec::new(), objects, user_code: None, planted_rerun };
-    let played = play(&host, voice, paint, &mut summary);
+    let played = play(&host, output, paint, &mut summary);
     summary.ok &= played.is_ok();
-    voice.tell(&Told::Summary(&summary));
+    output.print(&Message::Summary(&summary));
     played?;
     Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Runs the steps, and sums up the completed ones.
-fn play(host: &HostOptions, voice: Voice, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
+fn play(host: &HostOptions, output: Output, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
     let signals = Input::signals()?;
     let scratch = Scratch::new()?;
-    let mut stage = Stage::open(&scratch, host, signals, voice, paint)?;
+    let mut stage = Stage::open(&scratch, host, signals, output, paint)?;
     let played = steps::play(&mut stage);
     *summary = stage.summary();
     for what in stage.session.shutdown(&mut |_| {}) {
@@ -87,7 +87,7 @@ fn play(host: &HostOptions, voice: Voice, paint: Paint, summary: &mut Summary) -
 struct Stage {
     session: Session<Local>,
     signals: Input,
-    voice: Voice,
+    output: Output,
     source: PathBuf,
     cubes: Vec<ObjectHandle>,
     /// Cubes that existed after every reload.
@@ -99,13 +99,19 @@ struct Stage {
 
 impl Stage {
     /// Builds the plugin and fills the world. Every cube gets a unique label, which identifies it later.
-    fn open(scratch: &Scratch, host: &HostOptions, signals: Input, voice: Voice, paint: Paint) -> Result<Self, Error> {
+    fn open(
+        scratch: &Scratch,
+        host: &HostOptions,
+        signals: Input,
+        output: Output,
+        paint: Paint,
+    ) -> Result<Self, Error> {
         let target_dir = Some(scratch.target().to_owned());
         let options = BuildOptions { release: false, color: paint.is_on(), target_dir };
         let mut stage = Self {
             session: Session::open(vec![scratch.plugin()], options, Local::new(host)?, None)?,
             signals,
-            voice,
+            output,
             source: scratch.plugin().join("src/lib.rs"),
             cubes: Vec::new(),
             kept: BTreeSet::new(),
@@ -123,25 +129,25 @@ impl Stage {
         for (number, cube) in stage.cubes.iter().enumerate() {
             stage.runtime().objects().set(*cube, "label", &Value::Text(label(number)))?;
         }
-        voice.tell(&Told::Start { plugin: PLUGIN, generation, objects, build_ms });
+        output.print(&Message::Start { plugin: PLUGIN, generation, objects, build_ms });
         Ok(stage)
     }
 
     fn runtime(&self) -> &Runtime {
-        self.session.seen_world().runtime()
+        self.session.world_ref().runtime()
     }
 
     /// Starts a chapter.
     fn chapter(&mut self, title: &str) {
         self.step += 1;
-        self.voice.tell(&Told::Step { step: self.step, title });
+        self.output.print(&Message::Step { step: self.step, title });
     }
 
     /// Changes the plugin's source, as if an author saved it, and waits for the result.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
         let old = plain_file::read_text(&self.source, LARGEST_MANIFEST).map_err(file("read", &self.source))?;
         let new = edit::apply(&old, edits)?;
-        self.voice.tell(&Told::Edit(Edited::new("magic-cube/src/lib.rs", &old, &new)));
+        self.output.print(&Message::Edit(Edited::new("magic-cube/src/lib.rs", &old, &new)));
         fs::write(&self.source, new).map_err(file("write", &self.source))?;
         let live = self.reloaded()?;
         self.note(&live);
@@ -150,7 +156,7 @@ impl Stage {
 
     /// Records the effects of a reload, from the host's report and from own checks.
     fn note(&mut self, live: &Live) {
-        self.voice.tell(&Told::Reload(Reloaded(live)));
+        self.output.print(&Message::Reload(Reloaded(live)));
         if live.report.is_committed() {
             self.counts.reloads += 1;
             self.counts.conjugates_rebuilt += live.report.conjugates_rebuilt;
@@ -163,12 +169,12 @@ impl Stage {
 
     /// Compares a value of the world with the expected value.
     fn check<T: PartialEq + Display>(&mut self, name: impl Into<String>, expected: T, found: T) {
-        self.tell_check(name.into(), expected, found, false);
+        self.report_check(name.into(), expected, found, false);
     }
 
     /// Compares a value after every reload; printed for a person only if the check fails.
     fn routine<T: PartialEq + Display>(&mut self, name: &str, expected: T, found: T) {
-        self.tell_check(name.to_owned(), expected, found, true);
+        self.report_check(name.to_owned(), expected, found, true);
     }
 
     /// Sums up the routine checks since the last call.
@@ -177,12 +183,12 @@ impl Stage {
         self.check(name, 0, failed);
     }
 
-    fn tell_check<T: PartialEq + Display>(&mut self, name: String, expected: T, found: T, routine: bool) {
+    fn report_check<T: PartialEq + Display>(&mut self, name: String, expected: T, found: T, routine: bool) {
         let ok = expected == found;
         self.counts.ok &= ok;
         self.failed_routine += u64::from(!ok && routine);
         let check = Check { name, ok, expected: expected.to_string(), found: found.to_string(), routine };
-        self.voice.tell(&Told::Check(&check));
+        self.output.print(&Message::Check(&check));
     }
 
     fn summary(&self) -> Summary {
@@ -233,25 +239,25 @@ impl Stage {
     fn progress(&self, elapsed: Duration, due: Duration) -> Duration {
         match self.session.compiled() {
             Some(compiled) if elapsed >= due => {
-                self.voice.tell(&Told::Building { plugin: PLUGIN, compiled, seconds: elapsed.as_secs() });
+                self.output.print(&Message::Building { plugin: PLUGIN, compiled, seconds: elapsed.as_secs() });
                 elapsed + PROGRESS
             }
             _ => due,
         }
     }
 
-    /// Runs the world until `wanted` returns a result.
+    /// Runs the world until `result_of` returns a result.
     fn until<T>(
         &mut self,
         what: &'static str,
         patience: Duration,
-        wanted: impl Fn(Event) -> Result<Option<T>, Error>,
+        result_of: impl Fn(Event) -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
         let (begun, mut progress) = (Instant::now(), PROGRESS);
         loop {
             let event = match self.session.wait(self.signals.receiver()) {
                 Step::Event(event) => event,
-                Step::Heard(_) => {
+                Step::Command(_) => {
                     bail!("interrupted: the world was shut down, and the demo did not finish")
                 }
                 Step::Tick if begun.elapsed() > patience => {
@@ -267,12 +273,12 @@ impl Stage {
             };
             match &event {
                 Event::Built { millis, warnings } => {
-                    let build_ms = Some(voice::micros(*millis));
-                    self.voice.tell(&Told::Build { outcome: "built", build_ms, message: warnings });
+                    let build_ms = Some(output::micros(*millis));
+                    self.output.print(&Message::Build { outcome: "built", build_ms, message: warnings });
                 }
                 Event::NotBuilt(error) => {
                     let message = error.to_string();
-                    self.voice.tell(&Told::Build { outcome: "failed", build_ms: None, message: &message });
+                    self.output.print(&Message::Build { outcome: "failed", build_ms: None, message: &message });
                 }
                 _ => {}
             }
@@ -282,7 +288,7 @@ impl Stage {
                     return Err(unexpected("a world", &found));
                 }
                 event => {
-                    if let Some(found) = wanted(event)? {
+                    if let Some(found) = result_of(event)? {
                         return Ok(found);
                     }
                 }

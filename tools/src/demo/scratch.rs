@@ -12,7 +12,7 @@ use crate::described::LARGEST_MANIFEST;
 use crate::error::{Error, file};
 use crate::figures::lexical;
 use crate::install::checkout;
-use crate::screen::say;
+use crate::screen::print_progress;
 
 /// The plugin that the demo edits.
 pub(super) const PLUGIN: &str = "magic-cube";
@@ -23,7 +23,7 @@ pub(super) struct Scratch {
     dir: TempDir,
     target: PathBuf,
     /// Lock held while this demo builds: concurrent demos would load each other's libraries.
-    _turn: File,
+    _lock: File,
 }
 
 impl Scratch {
@@ -44,11 +44,11 @@ impl Scratch {
         };
         let target = built.join("demo");
         fs::create_dir_all(&target).map_err(file("create", &target))?;
-        let turn = take_turn(&target.join(".alcedo-demo.lock"))?;
+        let lock_file = lock(&target.join(".alcedo-demo.lock"))?;
         let dir = tempfile::Builder::new().prefix("alcedo-demo-").tempdir();
         let dir = dir.map_err(file("create a scratch folder in", &std::env::temp_dir()))?;
         copy(&examples, dir.path(), &examples)?;
-        Ok(Self { dir, target, _turn: turn })
+        Ok(Self { dir, target, _lock: lock_file })
     }
 
     pub(super) fn plugin(&self) -> PathBuf {
@@ -75,15 +75,15 @@ impl Drop for Scratch {
     }
 }
 
-fn take_turn(path: &Path) -> Result<File, Error> {
+fn lock(path: &Path) -> Result<File, Error> {
     let options = File::options().create(true).truncate(false).write(true).open(path);
-    let turn = options.map_err(file("create", path))?;
-    if turn.try_lock().is_err() {
+    let lock_file = options.map_err(file("create", path))?;
+    if lock_file.try_lock().is_err() {
         // Standard error, so that JSON on standard output stays valid.
-        say("alcedo: another demo is running; this one waits for it");
-        turn.lock().map_err(file("lock", path))?;
+        print_progress("alcedo: another demo is running; this one waits for it");
+        lock_file.lock().map_err(file("lock", path))?;
     }
-    Ok(turn)
+    Ok(lock_file)
 }
 
 /// Copies sources, without build artifacts and hidden files.

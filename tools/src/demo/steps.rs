@@ -101,8 +101,8 @@ fn broken(stage: &mut Stage) -> Result<Vec<u32>, Error> {
         Outcome::RolledBack { phase, error } => (format!("rolled back in {phase}"), error.clone()),
     };
     stage.check("the reload is rolled back", "rolled back in rebuild".to_owned(), outcome);
-    let told = error.contains("index out of bounds") && error.contains("red constructor");
-    stage.check("its report says what panicked", true, told);
+    let is_reported = error.contains("index out of bounds") && error.contains("red constructor");
+    stage.check("its report says what panicked", true, is_reported);
     stage.check("the generation stays", before.generation, stage.runtime().generation());
     stage.check_cubes(&before);
     let count = stage.greetings()?;
@@ -181,7 +181,7 @@ impl Stage {
     fn count_bobbing(&self, height: f64) -> Result<usize, Error> {
         let mut highest = vec![f64::MIN; self.cubes.len()];
         for _ in 0..BOB_TICKS {
-            self.session.seen_world().tick();
+            self.session.world_ref().tick();
             for (cube, highest) in self.cubes.iter().zip(&mut highest) {
                 *highest = highest.max(self.field(*cube, "location", "z")?);
             }
@@ -193,7 +193,7 @@ impl Stage {
     /// Returns the rotation of a cube in one tick, in degrees.
     fn turned(&self, cube: ObjectHandle) -> Result<f64, Error> {
         let before = self.field(cube, "rotation", "yaw")?;
-        self.session.seen_world().tick();
+        self.session.world_ref().tick();
         let after = self.field(cube, "rotation", "yaw")?;
         Ok(rounded((after - before).rem_euclid(360.0)))
     }

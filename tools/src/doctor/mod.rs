@@ -54,7 +54,7 @@ impl Finding {
 ///
 /// Exits with 0 if nothing is wrong.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// The folder of a plugin, a host, or a workspace.
     #[arg(value_name = "DIR", default_value = ".")]
     dir: PathBuf,
@@ -64,8 +64,8 @@ pub(crate) struct Wish {
 }
 
 /// Checks a folder and this machine. The exit code is 1 if something is wrong.
-pub(crate) fn run(wish: &Wish) -> ExitCode {
-    let Wish { dir, json } = wish;
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let Args { dir, json } = args;
     let mut findings = vec![compiler(dir), linker()];
     findings.extend(temporary());
     findings.extend(debugger());
@@ -73,13 +73,13 @@ pub(crate) fn run(wish: &Wish) -> ExitCode {
     findings.extend(workspace(dir));
     for finding in &findings {
         // The reader has closed the output: the finding is dropped.
-        let _ = writeln!(stdout(), "{}", if *json { as_json(finding) } else { as_text(finding) });
+        let _ = writeln!(stdout(), "{}", if *json { as_json(finding) } else { as_lines(finding) });
     }
     let is_wrong = findings.iter().any(|finding| finding.state == State::Wrong);
     if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn as_text(finding: &Finding) -> String {
+fn as_lines(finding: &Finding) -> String {
     let mark = match finding.state {
         State::Fine => "✓",
         State::Note => "·",
@@ -136,13 +136,16 @@ fn compiler(dir: &Path) -> Finding {
         // The folder may select a toolchain.
         command.current_dir(dir);
     }
-    let said = command.arg("--version").output().ok().filter(|output| output.status.success());
-    let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    let version = said.as_deref().and_then(|said| said.split(' ').nth(1)?.split('-').next()?.parse::<Version>().ok());
+    let output = command.arg("--version").output().ok().filter(|output| output.status.success());
+    let output = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let version =
+        output.as_deref().and_then(|output| output.split(' ').nth(1)?.split('-').next()?.parse::<Version>().ok());
     let needed = format!("{NEEDED}.0").parse::<Version>().ok();
-    match (said, version, needed) {
-        (Some(said), Some(version), Some(needed)) if version >= needed => Finding::fine(said),
-        (Some(said), ..) => Finding::wrong(format!("{said}: Alcedo needs {NEEDED} or newer"), "rustup update stable"),
+    match (output, version, needed) {
+        (Some(output), Some(version), Some(needed)) if version >= needed => Finding::fine(output),
+        (Some(output), ..) => {
+            Finding::wrong(format!("{output}: Alcedo needs {NEEDED} or newer"), "rustup update stable")
+        }
         (None, ..) => {
             Finding::wrong("rustc cannot be run: install Rust from https://rustup.rs, or set RUSTC".into(), "")
         }
@@ -185,10 +188,10 @@ fn temporary() -> Vec<Finding> {
         Err(error) => findings.push(Finding::wrong(format!("no host can begin here: {error}"), "")),
     }
     let left = stages(&base);
-    let gone = before.iter().filter(|dir| !left.contains(dir)).count();
-    if gone > 0 {
+    let removed = before.iter().filter(|dir| !left.contains(dir)).count();
+    if removed > 0 {
         findings.push(Finding::note(
-            format!("{gone} folders of hosts that were killed lay in {}; they are removed now", base.display()),
+            format!("{removed} folders of hosts that were killed lay in {}; they are removed now", base.display()),
             "",
         ));
     }

@@ -1,16 +1,16 @@
 //! The crash guard: a process that supervises a host, and reports the location of a crash. It shares the host's
-//! terminal and prints nothing before. `words.rs` reads the files that the host wrote during the crash, `trace.rs`
-//! turns them into a backtrace, `gone.rs` finds unmapped images at an address, `calls.rs` orders the frames for output,
+//! terminal and prints nothing before. `dump.rs` reads the files that the host wrote during the crash, `trace.rs`
+//! turns them into a backtrace, `unmapped.rs` finds unmapped images at an address, `calls.rs` orders the frames for output,
 //! `panics.rs` does this for panics while the host runs, and `again.rs` selects the build with which a development host
 //! continues.
 
 pub(crate) mod again;
 mod calls;
-mod gone;
+mod dump;
 mod names;
 mod panics;
 mod trace;
-mod words;
+mod unmapped;
 
 use std::ffi::OsString;
 use std::fs;
@@ -41,10 +41,10 @@ use tempfile::TempDir;
 use crate::error::{Error, file, terminal};
 use crate::paint::{Paint, for_terminal};
 use calls::Call;
+use dump::CrashDump;
 pub(crate) use panics::Panic;
 use panics::Panics;
 use trace::Trace;
-use words::Words;
 
 /// Polling interval for a host's panics.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -82,10 +82,10 @@ impl End {
     }
 
     /// Formats the end as lines, for a host that exited unexpectedly.
-    pub(crate) fn told(&self, paint: Paint) -> String {
+    pub(crate) fn report(&self, paint: Paint) -> String {
         let ended = |how: String| format!("{} {how}", paint.red("the host ended:"));
         match self {
-            Self::Crashed(crash) => crash.told(paint),
+            Self::Crashed(crash) => crash.report(paint),
             Self::Lost(error) => ended(error.clone()),
             Self::Ordered(status) => match status.signal() {
                 Some(SIGKILL) => {
@@ -109,28 +109,28 @@ pub(crate) struct Crash {
     /// Innermost first; empty if the host could not record them.
     calls: Vec<Call>,
     /// Relation of the crash to an unmapped image.
-    gone: Gone,
+    unmapped: UnmappedUse,
 }
 
 /// Relation of a crash to an unmapped image.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Gone {
+enum UnmappedUse {
     /// No relation, or unknown.
     #[default]
-    Nothing,
+    Unrelated,
     /// Code of an unmapped image was about to run: image and caller, as a sentence.
-    Ran(String),
+    Called(String),
     /// Mapped code accessed the address range of an unmapped image.
-    Touched(String),
+    Accessed(String),
 }
 
 impl Crash {
     /// Formats the crash as lines.
-    pub(crate) fn told(&self, paint: Paint) -> String {
+    pub(crate) fn report(&self, paint: Paint) -> String {
         let mut text = format!("{} {}", paint.red("the host crashed:"), self.what);
-        match (&self.gone, calls::culprit(&self.calls)) {
+        match (&self.unmapped, calls::culprit(&self.calls)) {
             // The caller may have received the address from code that is unmapped.
-            (Gone::Ran(sentence), _) => text += &format!("\n  {}", paint.bold(sentence)),
+            (UnmappedUse::Called(sentence), _) => text += &format!("\n  {}", paint.bold(sentence)),
             (_, Some(call)) => match calls::innermost_stranger(&self.calls, call) {
                 None => text += &format!("\n  {}", paint.bold(&format!("in {call}"))),
                 Some(inner) => {
@@ -142,27 +142,29 @@ impl Crash {
                 text += "\n  the location is unknown: a plugin's thread ran out of stack, or the host was killed from outside"
             }
         }
-        if let Gone::Touched(sentence) = &self.gone {
+        if let UnmappedUse::Accessed(sentence) = &self.unmapped {
             text += &format!("\n  {sentence}");
         }
-        text + &calls::told(&self.calls)
+        text + &calls::report(&self.calls)
     }
 }
 
 /// Determines the relation of a crash to an unmapped image.
-fn gone(words: &Words, trace: &Trace) -> Gone {
-    if let Some(was) = gone::was_at(words, words.pc) {
+fn unmapped_use(dump: &CrashDump, trace: &Trace) -> UnmappedUse {
+    if let Some(former) = unmapped::former_images(dump, dump.pc) {
         let through = trace.calls.get(1).filter(|_| trace.has_jumped).map(|call| match &call.module {
             Some((module, generation)) => format!("module {module}, generation {generation}"),
             None => call.image.clone(),
         });
-        return Gone::Ran(match through {
-            Some(through) => format!("a call into {}, through {through}", was.told),
-            None => format!("the host executed unmapped code at {:#x}: {}", words.pc, was.told),
+        return UnmappedUse::Called(match through {
+            Some(through) => format!("a call into {}, through {through}", former.description),
+            None => format!("the host executed unmapped code at {:#x}: {}", dump.pc, former.description),
         });
     }
-    let touched = gone::touched(words);
-    touched.map_or(Gone::Nothing, |was| Gone::Touched(format!("at {:#x} there was {}", words.address, was.told)))
+    let accessed = unmapped::accessed(dump);
+    accessed.map_or(UnmappedUse::Unrelated, |former| {
+        UnmappedUse::Accessed(format!("at {:#x} there was {}", dump.address, former.description))
+    })
 }
 
 /// Runs any host, and reports the module and function of a crash.
@@ -170,7 +172,7 @@ fn gone(words: &Words, trace: &Trace) -> Gone {
 /// The host has to call `alcedo_runtime::crash_guard::arm_if_supervised()`. With ALCEDO_BACKTRACE=1 the backtrace of each
 /// panic in plugin code is reported as well.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// The host.
     #[arg(value_name = "PROGRAM")]
     program: PathBuf,
@@ -180,7 +182,7 @@ pub(crate) struct Wish {
 }
 
 /// Runs a host to its end and reports a crash. The host must arm its guard itself.
-pub(crate) fn run(Wish { program, args }: &Wish) -> Result<ExitCode, Error> {
+pub(crate) fn run(Args { program, args }: &Args) -> Result<ExitCode, Error> {
     let guard = Guard::new()?;
     pass_signals_on(Arc::clone(&guard.current)).map_err(terminal("listen for Ctrl-C"))?;
     let mut command = Command::new(program);
@@ -188,7 +190,7 @@ pub(crate) fn run(Wish { program, args }: &Wish) -> Result<ExitCode, Error> {
     match guard.watch(command)? {
         End::Ordered(status) => Ok(code(status)),
         end => {
-            eprintln!("{}", for_terminal(&end.told(Paint::for_stdout())));
+            eprintln!("{}", for_terminal(&end.report(Paint::for_stdout())));
             Ok(ExitCode::FAILURE)
         }
     }
@@ -258,7 +260,7 @@ impl Guard {
         let program = PathBuf::from(command.get_program());
         // This process holds the other end.
         let on_panic = wants_panics(false).then_some(|panic: Panic| {
-            eprintln!("{}", for_terminal(&panic.told(Paint::for_stdout())));
+            eprintln!("{}", for_terminal(&panic.report(Paint::for_stdout())));
         });
         let _watched = self.start(command, on_panic, move |end| drop(sender.send(end)))?;
         let end = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
@@ -328,7 +330,7 @@ impl Watched {
     /// Kills the host. Has no effect on an ended host.
     pub(crate) fn kill(&self) {
         if let Some(process) = &self.process {
-            let _gone = pidfd_send_signal(process, Signal::KILL);
+            let _sent = pidfd_send_signal(process, Signal::KILL);
         }
     }
 }
@@ -353,12 +355,12 @@ pub(crate) fn wants_panics(usual: bool) -> bool {
 /// Returns the end of a host that wrote its crash files to `folder`.
 fn end(status: ExitStatus, folder: &Path) -> End {
     let Some(signal) = status.signal().filter(|signal| is_fatal(*signal)) else { return End::Ordered(status) };
-    let words = Words::read(folder);
-    let trace = words.as_ref().map(trace::trace).unwrap_or_default();
-    let gone = words.as_ref().map(|words| gone(words, &trace)).unwrap_or_default();
-    let crash = Crash { what: what(signal, words.as_ref()), calls: trace.calls, gone };
-    if let Some(words) = &words {
-        sweep(words);
+    let dump = CrashDump::read(folder);
+    let trace = dump.as_ref().map(trace::trace).unwrap_or_default();
+    let unmapped = dump.as_ref().map(|dump| unmapped_use(dump, &trace)).unwrap_or_default();
+    let crash = Crash { what: what(signal, dump.as_ref()), calls: trace.calls, unmapped };
+    if let Some(dump) = &dump {
+        sweep(dump);
     }
     End::Crashed(Box::new(crash))
 }
@@ -397,31 +399,31 @@ fn is_fatal(signal: i32) -> bool {
     [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT].contains(&signal)
 }
 
-fn what(signal: i32, words: Option<&Words>) -> String {
+fn what(signal: i32, dump: Option<&CrashDump>) -> String {
     // The first signal is the cause; an earlier handler may have ended the process by another.
-    let signal = words.map_or(signal, |words| words.signal);
+    let signal = dump.map_or(signal, |dump| dump.signal);
     let mut what = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
-    let Some(words) = words else { return what };
-    if words.is_overflow() {
+    let Some(dump) = dump else { return what };
+    if dump.is_overflow() {
         what += ", the stack is full";
-    } else if !words.sent {
-        what += &format!(" at address {:#x}", words.address);
+    } else if !dump.sent {
+        what += &format!(" at address {:#x}", dump.address);
     }
-    what += &format!(", thread {}", words.thread);
-    words.fence.iter().for_each(|fence| what += &format!(", {fence}"));
-    if let Some(module) = &words.local {
+    what += &format!(", thread {}", dump.thread);
+    dump.fence.iter().for_each(|fence| what += &format!(", {fence}"));
+    if let Some(module) = &dump.local {
         what += &format!(", while a thread-local of {module} was dropped: its `Drop` must not panic");
     }
     what
 }
 
 /// Removes private copies of libraries that a crashed host left.
-fn sweep(words: &Words) {
+fn sweep(dump: &CrashDump) {
     let is_ours = |dir: &&PathBuf| {
         let name = dir.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| name.starts_with("alcedo-stage-"))
     };
-    for dir in words.stages.iter().filter(is_ours) {
+    for dir in dump.stages.iter().filter(is_ours) {
         // A remaining file only uses space in the temporary folder.
         let _swept = fs::remove_dir_all(dir);
     }
@@ -430,42 +432,42 @@ fn sweep(words: &Words) {
 #[cfg(test)]
 mod tests {
     use super::calls::{Call, Owner};
-    use super::{Crash, Gone};
+    use super::{Crash, UnmappedUse};
     use crate::paint::Paint;
 
-    fn told(calls: Vec<Call>, gone: Gone) -> String {
-        Crash { what: "SIGSEGV".into(), calls, gone }.told(Paint::for_tests())
+    fn report(calls: Vec<Call>, unmapped: UnmappedUse) -> String {
+        Crash { what: "SIGSEGV".into(), calls, unmapped }.report(Paint::for_tests())
     }
 
     fn call(function: &str, image: &str, module: Option<(&str, u64)>) -> Call {
         let module = module.map(|(name, generation)| (name.to_owned(), generation));
-        Call { function: function.into(), place: None, of: Owner::Library, image: image.into(), module }
+        Call { function: function.into(), location: None, of: Owner::Library, image: image.into(), module }
     }
 
     #[test]
     fn a_crash_without_a_location_is_reported_as_such() {
-        assert!(told(vec![], Gone::Nothing).contains("the location is unknown"));
+        assert!(report(vec![], UnmappedUse::Unrelated).contains("the location is unknown"));
     }
 
     #[test]
     fn a_module_that_called_into_the_host_is_listed_but_not_blamed() {
         let cube = call("cube::tick", "cube.1.so", Some(("cube", 1)));
-        let told_of = |inner: Call| {
-            let told = told(vec![inner, cube.clone()], Gone::Nothing);
-            told.lines().skip(1).take_while(|line| !line.starts_with("    0")).map(str::to_owned).collect::<Vec<_>>()
+        let head_of = |inner: Call| {
+            let report = report(vec![inner, cube.clone()], UnmappedUse::Unrelated);
+            report.lines().skip(1).take_while(|line| !line.starts_with("    0")).map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(told_of(call("memcpy", "libc.so.6", None)), ["  in cube::tick   module cube, generation 1"]);
+        assert_eq!(head_of(call("memcpy", "libc.so.6", None)), ["  in cube::tick   module cube, generation 1"]);
         let host =
             ["  in game::draw   game", "  the innermost call of a module: cube::tick   module cube, generation 1"];
-        assert_eq!(told_of(call("game::draw", "game", None)), host);
+        assert_eq!(head_of(call("game::draw", "game", None)), host);
     }
 
     #[test]
     fn no_mapped_module_is_blamed_for_a_call_into_unmapped_code() {
         let calls = vec![call("0x7000", "cube, generation 1", None), call("other::tick", "o.so", Some(("other", 2)))];
         let sentence = "a call into cube, generation 1, unmapped 3 s ago, through libcrypto.so.3";
-        let told = told(calls, Gone::Ran(sentence.into()));
-        assert!(told.starts_with(&format!("the host crashed: SIGSEGV\n  {sentence}\n")), "{told}");
-        assert!(!told.contains("\n  in "), "{told}");
+        let report = report(calls, UnmappedUse::Called(sentence.into()));
+        assert!(report.starts_with(&format!("the host crashed: SIGSEGV\n  {sentence}\n")), "{report}");
+        assert!(!report.contains("\n  in "), "{report}");
     }
 }

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use alcedo_runtime::development::plain_file;
 
 use super::calls::{self, Call};
+use super::dump::CrashDump;
 use super::trace;
-use super::words::Words;
 use crate::paint::Paint;
 
 /// A panic report for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Panic {
     /// File, line and column, as recorded by the compiler.
-    pub(crate) place: String,
+    pub(crate) location: String,
     thread: String,
     /// Innermost first.
     calls: Vec<Call>,
@@ -23,9 +23,9 @@ pub(crate) struct Panic {
 
 impl Panic {
     /// Formats the panic as lines.
-    pub(crate) fn told(&self, paint: Paint) -> String {
-        let head = format!("{} {}, thread {}", paint.red("panicked at"), self.place, self.thread);
-        head + &calls::told(&self.calls)
+    pub(crate) fn report(&self, paint: Paint) -> String {
+        let head = format!("{} {}, thread {}", paint.red("panicked at"), self.location, self.thread);
+        head + &calls::report(&self.calls)
     }
 }
 
@@ -59,13 +59,13 @@ impl Panics {
     }
 
     fn panic(&mut self, slot: u32) -> Option<Panic> {
-        let words = Words::read_panic(&self.folder, slot)?;
-        let (file, line, column) = &words.at;
-        let place = format!("{file}:{line}:{column}");
-        let is_new = self.known.insert((place.clone(), words.modules()));
+        let dump = CrashDump::read_panic(&self.folder, slot)?;
+        let (file, line, column) = &dump.at;
+        let location = format!("{file}:{line}:{column}");
+        let is_new = self.known.insert((location.clone(), dump.modules()));
         is_new.then(|| {
-            let calls = behind_the_hook(trace::trace(&words).calls);
-            Panic { place, thread: words.thread, calls }
+            let calls = behind_the_hook(trace::trace(&dump).calls);
+            Panic { location, thread: dump.thread, calls }
         })
     }
 }
@@ -84,7 +84,7 @@ fn slots(list: &str) -> Vec<u32> {
 
 /// Removes the frames of the panic hook.
 fn behind_the_hook(mut calls: Vec<Call>) -> Vec<Call> {
-    let hook = calls.iter().position(|call| call.function.ends_with("alcedo_rt::trap::hook"));
+    let hook = calls.iter().position(|call| call.function.ends_with("alcedo_rt::panic_guard::hook"));
     calls.split_off(hook.map_or(0, |hook| hook + 1))
 }
 
@@ -102,12 +102,12 @@ mod tests {
     fn the_recorder_is_not_in_the_backtrace() {
         let call = |function: &str| Call {
             function: function.into(),
-            place: None,
+            location: None,
             of: Owner::Library,
             image: "x.so".into(),
             module: None,
         };
-        let calls = ["alcedo_sys::panics::tell", "alcedo_rt::trap::hook", "cube::turn"].map(call).to_vec();
+        let calls = ["alcedo_sys::panics::tell", "alcedo_rt::panic_guard::hook", "cube::turn"].map(call).to_vec();
         assert_eq!(behind_the_hook(calls.clone()), calls[2..]);
         assert_eq!(behind_the_hook(calls[2..].to_vec()), calls[2..], "a hook that was not seen takes nothing with it");
     }

@@ -10,9 +10,9 @@ use framehop::{FrameAddress, UnwindRegsNative, UnwinderNative};
 use object::{Object as _, ObjectSection as _, ObjectSegment as _, SegmentFlags};
 
 use super::calls::{Call, Owner};
-use super::gone::was_at;
+use super::dump::{CrashDump, ImageRecord, Mapped};
 use super::names::{Names, read_image};
-use super::words::{Mapped, Noted, Words};
+use super::unmapped::former_images;
 use crate::install::checkout;
 
 /// An overflowing stack has thousands of equal frames.
@@ -34,41 +34,41 @@ pub(super) struct Trace {
     pub(super) has_jumped: bool,
 }
 
-pub(super) fn trace(words: &Words) -> Trace {
+pub(super) fn trace(dump: &CrashDump) -> Trace {
     let mut unwinder = UnwinderNative::<Vec<u8>, MayAllocateDuringUnwind>::new();
     let mut images: BTreeMap<&Path, Image<'_>> = BTreeMap::new();
-    for code in words.maps.iter().filter(|mapped| mapped.executable) {
+    for code in dump.maps.iter().filter(|mapped| mapped.executable) {
         let Some((module, bias)) = unwindable(code) else { continue };
         unwinder.add_module(module);
         images.insert(&code.path, Image { code, bias, names: Names::of(&code.path) });
     }
     let mut trace = Trace::default();
     let is_code = |address| images.values().any(|image| image.code.range.contains(&address));
-    let (mut pc, mut sp) = (words.pc, words.sp);
+    let (mut pc, mut sp) = (dump.pc, dump.sp);
     if !is_code(pc) {
-        trace.calls.push(nowhere(pc, words));
+        trace.calls.push(nowhere(pc, dump));
         // The callee has not run any instruction, so registers are as the caller left them.
-        if let Some((caller, its_sp)) = caller(words, &images) {
+        if let Some((caller, its_sp)) = caller(dump, &images) {
             (pc, sp) = (caller, its_sp);
             trace.has_jumped = true;
         }
     }
     #[cfg(target_arch = "x86_64")]
-    let registers = UnwindRegsNative::new(pc, sp, words.fp);
+    let registers = UnwindRegsNative::new(pc, sp, dump.fp);
     #[cfg(target_arch = "aarch64")]
-    let registers = UnwindRegsNative::new(words.lr, sp, words.fp);
+    let registers = UnwindRegsNative::new(dump.lr, sp, dump.fp);
     let mut cache = CacheNative::new();
-    let mut read = |address| words.word_at(address).ok_or(());
+    let mut read = |address| dump.word_at(address).ok_or(());
     let mut frames = unwinder.iter_frames(pc, registers, &mut cache, &mut read);
     // At a frame that cannot be unwound, the frames found so far are kept.
     while let Ok(Some(frame)) = frames.next() {
         let address = frame.address_for_lookup();
         let image = images.values().find(|image| image.code.range.contains(&address));
         match image {
-            Some(image) => trace.calls.extend(named(image, address, words)),
+            Some(image) => trace.calls.extend(named(image, address, dump)),
             // Return address of code that was unmapped during its own call.
             None if matches!(frame, FrameAddress::ReturnAddress(_)) => {
-                trace.calls.extend(was_at(words, address).map(|_| nowhere(address, words)));
+                trace.calls.extend(former_images(dump, address).map(|_| nowhere(address, dump)));
             }
             None => {}
         }
@@ -81,11 +81,11 @@ pub(super) fn trace(words: &Words) -> Trace {
 
 /// Returns the address of the call instruction whose callee is at the program counter, and the stack pointer before the
 /// call; none unless there is a call instruction.
-fn caller(words: &Words, images: &BTreeMap<&Path, Image<'_>>) -> Option<(u64, u64)> {
+fn caller(dump: &CrashDump, images: &BTreeMap<&Path, Image<'_>>) -> Option<(u64, u64)> {
     #[cfg(target_arch = "x86_64")]
-    let (back, sp) = (words.word_at(words.sp)?, words.sp.wrapping_add(8));
+    let (back, sp) = (dump.word_at(dump.sp)?, dump.sp.wrapping_add(8));
     #[cfg(target_arch = "aarch64")]
-    let (back, sp) = (words.lr, words.sp);
+    let (back, sp) = (dump.lr, dump.sp);
     let image = images.values().find(|image| image.code.range.contains(&back))?;
     let bytes = read_image(&image.code.path).ok()?;
     let at = back.checked_sub(image.code.range.start)?.checked_add(image.code.offset)?;
@@ -168,15 +168,15 @@ fn is_executable(flags: SegmentFlags) -> bool {
 }
 
 /// Returns the functions at an address: inlined functions first.
-fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
+fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
     let path = &image.code.path;
-    let module = words.module(path);
+    let module = dump.module(path);
     let call = |function: Option<String>, at: Option<&Location<'_>>| {
         let function = function.unwrap_or_else(|| format!("{address:#x}"));
         let file = at.and_then(|at| at.file);
         Call {
             of: Owner::of(&function, file.map(Path::new), &checkout()),
-            place: file.zip(at.and_then(|at| at.line)).map(|(file, line)| format!("{}:{line}", short(file))),
+            location: file.zip(at.and_then(|at| at.line)).map(|(file, line)| format!("{}:{line}", short(file))),
             function,
             image: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             module: module.cloned(),
@@ -192,17 +192,17 @@ fn named(image: &Image<'_>, address: u64, words: &Words) -> Vec<Call> {
 }
 
 /// Returns the frame of a jump to an address without code.
-fn nowhere(address: u64, words: &Words) -> Call {
-    let was = was_at(words, address);
-    let function = was.as_ref().and_then(|was| function_of(was.alone.as_ref()?, address));
-    let image = was.map_or_else(|| "no code that was mapped".to_owned(), |was| was.told);
+fn nowhere(address: u64, dump: &CrashDump) -> Call {
+    let former = former_images(dump, address);
+    let function = former.as_ref().and_then(|former| function_of(former.alone.as_ref()?, address));
+    let image = former.map_or_else(|| "no code that was mapped".to_owned(), |former| former.description);
     let function = function.unwrap_or_else(|| format!("{address:#x}"));
-    Call { function, place: None, of: Owner::Library, image, module: None }
+    Call { function, location: None, of: Owner::Library, image, module: None }
 }
 
 /// Returns the function of an unmapped image. Its copy is never replaced by another file of that name, so an existing copy
 /// is the right one.
-fn function_of(image: &Noted, address: u64) -> Option<String> {
+fn function_of(image: &ImageRecord, address: u64) -> Option<String> {
     let bytes = read_image(&image.copy).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
     let first = file.segments().map(|segment| segment.address()).min()?;

@@ -71,7 +71,7 @@ impl Host {
             has_old_glue: open.is_empty() && !blueprintable.is_empty(),
             package: package(host).unwrap_or_else(|| PACKAGE.to_owned()),
             has_builder,
-            names: words(glue).map(str::to_owned).collect(),
+            names: identifiers(glue).map(str::to_owned).collect(),
             types: types(glue),
         }
     }
@@ -88,8 +88,8 @@ impl Host {
     /// Returns types of the glue that the source of the plugin names.
     pub(super) fn imports(&self) -> BTreeSet<&str> {
         let named = self.events.iter().flat_map(|event| {
-            let params = event.params.iter().flat_map(|(_, ty)| words(ty));
-            params.chain(words(&event.result)).chain([event.owner.as_str()])
+            let params = event.params.iter().flat_map(|(_, ty)| identifiers(ty));
+            params.chain(identifiers(&event.result)).chain([event.owner.as_str()])
         });
         named.chain(self.base.as_deref()).filter(|name| self.types.contains(*name)).collect()
     }
@@ -145,14 +145,14 @@ fn code(source: &str) -> String {
     source.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty())
+fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|identifier| !identifier.is_empty())
 }
 
 /// Returns the public types that a source declares.
 fn types(source: &str) -> BTreeSet<String> {
     let items = ["pub struct ", "pub enum ", "pub trait ", "pub type "];
-    let named = items.iter().flat_map(|item| source.split(item).skip(1)).filter_map(|rest| words(rest).next());
+    let named = items.iter().flat_map(|item| source.split(item).skip(1)).filter_map(|rest| identifiers(rest).next());
     named.map(str::to_owned).collect()
 }
 
@@ -170,14 +170,15 @@ fn item<'a>(behind: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
         rest = rest.split_once("]\n")?.1.trim_start();
     }
     let rest = rest.strip_prefix("pub ").unwrap_or(rest).strip_prefix(keyword)?.trim_start();
-    let name = words(rest).next()?;
+    let name = identifiers(rest).next()?;
     Some((name, &rest[name.len()..]))
 }
 
 /// Returns the imported classes of a glue, in its order.
 fn classes(glue: &str) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
-    for (arguments, behind) in attributes(glue, "uclass").into_iter().filter(|(words, _)| words.starts_with("imported"))
+    for (arguments, behind) in
+        attributes(glue, "uclass").into_iter().filter(|(arguments, _)| arguments.starts_with("imported"))
     {
         if let Some((name, _)) = item(behind, "struct ") {
             let base = arguments.split_once("base = ").map_or("", |(_, base)| base.split(',').next().unwrap_or(base));
@@ -204,8 +205,9 @@ fn events(classes: &[Class], class: &Class) -> Vec<Event> {
 
 /// Parses a declaration with an event attribute as an event of `owner`.
 fn event(owner: &str, function: &str) -> Option<Event> {
-    let is_event =
-        ["blueprint_native_event", "blueprint_implementable_event"].iter().any(|word| function.contains(word));
+    let is_event = ["blueprint_native_event", "blueprint_implementable_event"]
+        .iter()
+        .any(|attribute| function.contains(attribute));
     let (head, rest) = function.split_once("fn ").filter(|_| is_event)?.1.split_once('(')?;
     let (params, result) = closed(rest)?;
     let result = result.trim().trim_start_matches("->").trim();
@@ -256,7 +258,7 @@ fn split(params: &str) -> Vec<String> {
 fn blueprintable(host: &str) -> BTreeSet<String> {
     let classes = attributes(host, "uclass")
         .into_iter()
-        .filter(|(arguments, _)| words(arguments).any(|word| word == "blueprintable"));
+        .filter(|(arguments, _)| identifiers(arguments).any(|identifier| identifier == "blueprintable"));
     classes.filter_map(|(_, behind)| Some(item(behind, "struct ")?.0.to_owned())).collect()
 }
 

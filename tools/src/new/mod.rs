@@ -1,10 +1,10 @@
 //! `alcedo new`: a plugin, a host, or a workspace of both that builds, runs under `alcedo dev` and passes its own tests.
-//! `name.rs` checks names, `templates.rs` has the files, `place.rs` finds the folder and Alcedo, `host.rs` reads the host that a plugin
+//! `name.rs` checks names, `templates.rs` has the files, `project.rs` finds the folder and Alcedo, `host.rs` reads the host that a plugin
 //! is added to.
 
 mod host;
 mod name;
-mod place;
+mod project;
 mod templates;
 
 use std::io::{Write as _, stdout};
@@ -15,9 +15,9 @@ use crate::error::{Error, file};
 use crate::install::{installing, is_in_path};
 use host::{Event, Host};
 use name::Name;
-use place::{Around, Checkout};
-pub(crate) use place::{CRATES, relative};
-use templates::{ADDED, ALONE, PLUGIN, WORKSPACE, Words, filled};
+use project::{Around, Checkout};
+pub(crate) use project::{CRATES, relative};
+use templates::{ADDED, ALONE, PLUGIN, Placeholders, WORKSPACE, filled};
 
 /// Kind of project to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -31,7 +31,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn word(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Plugin => "plugin",
             Self::Host => "host",
@@ -42,7 +42,7 @@ impl Kind {
 
 /// Writes a plugin, a host, or a workspace of both that builds, runs under `alcedo dev`, and passes its own tests.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     /// Kind of project.
     kind: Kind,
     /// Name of its folder, packages and modules.
@@ -60,9 +60,9 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// Fails if the name is invalid, the project exists already, or cannot be written. Then no file is written.
-pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
-    let Wish { kind, name, alcedo, git } = wish;
-    let name = Name::parse(kind.word(), &name)?;
+pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
+    let Args { kind, name, alcedo, git } = args;
+    let name = Name::parse(kind.name(), &name)?;
     let checkout = Checkout::find(alcedo, git)?;
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
     let here = here.map_err(file("find", Path::new(".")))?;
@@ -73,7 +73,7 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
     }
     if !is_in_path("alcedo") {
         let line = format!("  shells find no `alcedo`: {}", installing(&[]));
-        tell(&line);
+        print_line(&line);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -81,16 +81,16 @@ pub(crate) fn run(wish: Wish) -> Result<ExitCode, Error> {
 /// Creates a standalone project.
 fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(), Error> {
     let made = here.join(name.text());
-    let mut words = words(name);
-    words.extend(checkout.words(&made)?);
-    words.insert("rust_version", RUST.to_owned());
+    let mut placeholders = placeholders(name);
+    placeholders.extend(checkout.placeholders(&made)?);
+    placeholders.insert("rust_version", RUST.to_owned());
     let first = name.with("patrol");
-    let told = format!(" `{}` is the first.", first.text());
-    words.insert("first", if kind == Kind::Workspace { told } else { String::new() });
-    words.insert("host", name.with("host").module());
+    let first_line = format!(" `{}` is the first.", first.text());
+    placeholders.insert("first", if kind == Kind::Workspace { first_line } else { String::new() });
+    placeholders.insert("host", name.with("host").module());
     let mut files = match kind {
-        Kind::Plugin => filled(ALONE, "", &words),
-        Kind::Host | Kind::Workspace => filled(WORKSPACE, "", &words),
+        Kind::Plugin => filled(ALONE, "", &placeholders),
+        Kind::Host | Kind::Workspace => filled(WORKSPACE, "", &placeholders),
     };
     if kind == Kind::Workspace {
         let folder = format!("plugins/{}", first.text());
@@ -103,19 +103,19 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(),
             has_tests: true,
             workspace: &workspace,
         };
-        files.extend(filled(PLUGIN, &folder, &plugin_words(&first, &members, checkout, &made.join(&folder))?));
+        files.extend(filled(PLUGIN, &folder, &plugin_placeholders(&first, &members, checkout, &made.join(&folder))?));
     }
     // The versions that Alcedo itself is tested with, so that the first build needs no unavailable version.
     files.extend(checkout.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
-    place::write(&made, here, &files)?;
+    project::write(&made, here, &files)?;
     let next = match kind {
         Kind::Host => "cargo test && alcedo new plugin NAME && alcedo dev",
         Kind::Plugin | Kind::Workspace => "alcedo dev",
     };
-    tell(&format!("made {}", made.display()));
-    tell(&format!("  cd {} && {next}", name.text()));
+    print_line(&format!("made {}", made.display()));
+    print_line(&format!("  cd {} && {next}", name.text()));
     if kind != Kind::Workspace {
-        tell("  `alcedo new workspace` makes a host of your own with a first plugin");
+        print_line("  `alcedo new workspace` makes a host of your own with a first plugin");
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(),
 fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) -> Result<(), Error> {
     name.differs_from(&around.packages)?;
     let made = around.root.join("plugins").join(name.text());
-    let workspace = around.takes(&made)?;
+    let workspace = around.manifest_with_member(&made)?;
     let host = Host::read(&around.glue.1, &around.host.1);
     let base = host.base.as_deref().unwrap_or("Object");
     let members = Members {
@@ -134,10 +134,10 @@ fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) ->
         has_tests: host.has_builder,
         workspace: &workspace,
     };
-    let mut words = plugin_words(name, &members, checkout, &made)?;
+    let mut placeholders = plugin_placeholders(name, &members, checkout, &made)?;
     let imports: Vec<_> = host.imports().into_iter().collect();
     let glue = around.glue.0.replace('-', "_");
-    words.insert(
+    placeholders.insert(
         "imports",
         match imports[..] {
             [] => String::new(),
@@ -145,30 +145,30 @@ fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) ->
             ref several => format!("use {glue}::{{{}}};\n", several.join(", ")),
         },
     );
-    words.insert("base", base.to_owned());
-    words.insert("class", format!("{}{}", name.camel(), if base == "Object" { "" } else { base }));
-    words.insert("plugins", host.package.clone());
-    words.insert("events", host.events.iter().map(Event::source).collect());
-    for (word, member) in [("factor", "factor"), ("count", "call_count"), ("recent", "recent_count")] {
-        words.insert(word, host.free(member));
+    placeholders.insert("base", base.to_owned());
+    placeholders.insert("class", format!("{}{}", name.camel(), if base == "Object" { "" } else { base }));
+    placeholders.insert("plugins", host.package.clone());
+    placeholders.insert("events", host.events.iter().map(Event::source).collect());
+    for (placeholder, member) in [("factor", "factor"), ("count", "call_count"), ("recent", "recent_count")] {
+        placeholders.insert(placeholder, host.free(member));
     }
     let call = host.call().map(|call| format!("    runtime.objects().{call}.unwrap();\n"));
-    words.insert("call", call.unwrap_or_default());
-    let mut files = filled(ADDED, "", &words);
+    placeholders.insert("call", call.unwrap_or_default());
+    let mut files = filled(ADDED, "", &placeholders);
     files.retain(|(path, _)| host.has_builder || !path.starts_with("tests"));
-    place::write(&made, &around.root, &files)?;
-    let shown = made.strip_prefix(here).unwrap_or(&made);
-    let made = format!("made {}, a plugin for {}: it extends {base}", shown.display(), around.host.0);
-    tell(&made);
+    project::write(&made, &around.root, &files)?;
+    let relative_path = made.strip_prefix(here).unwrap_or(&made);
+    let made = format!("made {}, a plugin for {}: it extends {base}", relative_path.display(), around.host.0);
+    print_line(&made);
     if host.has_old_glue {
         let host = &around.host.0;
-        tell(&format!(
+        print_line(&format!(
             "  the glue has no class that {host} lets plugins extend: write it again with `alcedo glue --host {host} -o FILE`"
         ));
     }
     let dev = if around.names_host { String::new() } else { format!(" --host {}", around.host.0) };
     let next = format!("  cargo test -p {}, or start `alcedo dev{dev}` again and save in it", name.text());
-    tell(&next);
+    print_line(&next);
     Ok(())
 }
 
@@ -185,12 +185,17 @@ struct Members<'a> {
     workspace: &'a toml::Table,
 }
 
-fn words(name: &Name) -> Words {
-    Words::from([("name", name.text().to_owned()), ("module", name.module()), ("camel", name.camel())])
+fn placeholders(name: &Name) -> Placeholders {
+    Placeholders::from([("name", name.text().to_owned()), ("module", name.module()), ("camel", name.camel())])
 }
 
 /// Returns the values for a plugin in the folder `made`. Its manifest inherits the keys that the workspace has.
-fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &Path) -> Result<Words, Error> {
+fn plugin_placeholders(
+    name: &Name,
+    members: &Members<'_>,
+    checkout: &Checkout,
+    made: &Path,
+) -> Result<Placeholders, Error> {
     let has = |table: &str, key: &str| {
         members.workspace.get("workspace").and_then(|root| root.get(table)?.get(key)).is_some()
     };
@@ -225,18 +230,18 @@ fn plugin_words(name: &Name, members: &Members<'_>, checkout: &Checkout, made: &
             alcedo("alcedo-runtime", "runtime")?
         ),
     };
-    let mut words = words(name);
-    words.insert("package", package.join("\n"));
-    words.insert("dependencies", dependencies.join("\n"));
-    words.insert("tests", tests);
-    words.insert("base", members.base.to_owned());
-    words.insert("host-package", members.host.0.clone());
-    words.insert("host", members.host.0.replace('-', "_"));
-    words.insert("glue", members.glue.0.replace('-', "_"));
-    Ok(words)
+    let mut placeholders = placeholders(name);
+    placeholders.insert("package", package.join("\n"));
+    placeholders.insert("dependencies", dependencies.join("\n"));
+    placeholders.insert("tests", tests);
+    placeholders.insert("base", members.base.to_owned());
+    placeholders.insert("host-package", members.host.0.clone());
+    placeholders.insert("host", members.host.0.replace('-', "_"));
+    placeholders.insert("glue", members.glue.0.replace('-', "_"));
+    Ok(placeholders)
 }
 
-fn tell(line: &str) {
+fn print_line(line: &str) {
     // The reader has closed the output: the line is dropped.
     let _ = writeln!(stdout(), "{line}");
 }
@@ -276,8 +281,8 @@ mod tests {
             "call",
         ];
         for (path, text) in [WORKSPACE, PLUGIN, ALONE, ADDED].into_iter().flatten() {
-            let words = text.split("{{").skip(1).filter_map(|rest| Some(rest.split_once("}}")?.0));
-            words.for_each(|word| assert!(known.contains(&word), "{path}: {word}"));
+            let placeholders = text.split("{{").skip(1).filter_map(|rest| Some(rest.split_once("}}")?.0));
+            placeholders.for_each(|name| assert!(known.contains(&name), "{path}: {name}"));
         }
     }
 }

@@ -39,22 +39,22 @@ impl Name {
             let last = Path::new(text).file_name().map_or("NAME".into(), |last| last.to_string_lossy().into_owned());
             bail!("`{text}` is a path: change to its parent folder, and run `alcedo new {kind} {last}` there");
         }
-        if let Some(what) = offence(text) {
+        if let Some(what) = invalid_part(text) {
             let instead = nearest(text).map(|near| format!("; `{near}` would do")).unwrap_or_default();
             bail!("`{text}` cannot be the name of a module, because of {what}: {RULE}{instead}");
         }
         let krate = text.replace('-', "_");
-        let taken = |whose| {
+        let reserved = |owner| {
             Err(anyhow!(
-                "`{text}` is {whose}, and a crate cannot have that name: take another one, such as `{text}-{kind}`"
+                "`{text}` is {owner}, and a crate cannot have that name: take another one, such as `{text}-{kind}`"
             ))
         };
         match krate.as_str() {
-            word if is_keyword(word) => taken("a word of the Rust language"),
-            word if OF_RUST.contains(&word) => taken("a crate of the Rust distribution"),
-            word if OF_CARGO.contains(&word) => taken("a folder that cargo keeps its own files in"),
+            word if is_keyword(word) => reserved("a word of the Rust language"),
+            word if OF_RUST.contains(&word) => reserved("a crate of the Rust distribution"),
+            word if OF_CARGO.contains(&word) => reserved("a folder that cargo keeps its own files in"),
             word if OF_DEPENDENCIES.contains(&word) || word.starts_with("alcedo_") => {
-                taken("a crate that it would depend on")
+                reserved("a crate that it would depend on")
             }
             _ => Ok(Self(text.to_owned())),
         }
@@ -102,7 +102,7 @@ impl Name {
 }
 
 /// Returns the part of a text that is invalid in a module name.
-fn offence(text: &str) -> Option<String> {
+fn invalid_part(text: &str) -> Option<String> {
     let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
     if let Some(letter) = text.chars().find(|letter| !is_fine(*letter)) {
         return Some(format!("{letter:?}"));
@@ -130,7 +130,7 @@ fn nearest(text: &str) -> Option<String> {
     }
     let near = near.trim_matches(['-', '_']).trim_start_matches(|first: char| first.is_ascii_digit());
     let near = near.trim_start_matches(['-', '_']);
-    (offence(near).is_none() && !near.is_empty()).then(|| near.to_owned())
+    (invalid_part(near).is_none() && !near.is_empty()).then(|| near.to_owned())
 }
 
 #[cfg(test)]
@@ -142,11 +142,11 @@ mod tests {
     use super::{LONGEST, Name};
 
     fn check(text: &str, expected: Expect) {
-        let shown = match Name::parse("plugin", text) {
+        let found = match Name::parse("plugin", text) {
             Ok(name) => format!("{} {} {}", name.text(), name.module(), name.camel()),
             Err(error) => error.to_string(),
         };
-        expected.assert_eq(&shown);
+        expected.assert_eq(&found);
     }
 
     #[test]

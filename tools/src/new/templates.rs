@@ -1,4 +1,4 @@
-//! The template files in `templates`, and the substitution of words: `{{word}}` is a placeholder.
+//! The template files in `templates`, and the substitution of placeholders: `{{word}}`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -45,14 +45,14 @@ pub(super) const ALONE: &[Template] = &[
 ];
 
 /// Placeholders and their values.
-pub(super) type Words = BTreeMap<&'static str, String>;
+pub(super) type Placeholders = BTreeMap<&'static str, String>;
 
 /// Returns the files, below `folder`, with all placeholders replaced.
-pub(super) fn filled(templates: &[Template], folder: &str, words: &Words) -> Vec<(PathBuf, String)> {
-    let file = |(path, text): &Template| (PathBuf::from(folder).join(path), fill(text, words));
+pub(super) fn filled(templates: &[Template], folder: &str, placeholders: &Placeholders) -> Vec<(PathBuf, String)> {
+    let file = |(path, text): &Template| (PathBuf::from(folder).join(path), fill(text, placeholders));
     templates.iter().map(file).collect()
 }
 
-fn fill(text: &str, words: &Words) -> String {
-    words.iter().fold(text.to_owned(), |text, (word, value)| text.replace(&format!("{{{{{word}}}}}"), value))
+fn fill(text: &str, placeholders: &Placeholders) -> String {
+    placeholders.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{{{name}}}}}"), value))
 }

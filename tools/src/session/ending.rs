@@ -24,8 +24,8 @@ pub(super) struct Restarts {
 impl Restarts {
     /// Records an end of the world; returns true if the saved world may be restored into the next.
     pub(super) fn may_restore(&mut self, now: Duration) -> bool {
-        let came_soon = self.last.is_some_and(|last| now.saturating_sub(last) < SOON);
-        self.soon = if came_soon { self.soon + 1 } else { 0 };
+        let is_soon = self.last.is_some_and(|last| now.saturating_sub(last) < SOON);
+        self.soon = if is_soon { self.soon + 1 } else { 0 };
         self.last = Some(now);
         self.soon < CHANCES
     }
@@ -52,12 +52,12 @@ impl<W: World> Session<W> {
         self.loaded.clear();
         self.events.push_back(match killed {
             Some(Killing::Hang) => Event::HangEnded,
-            Some(Killing::Wish | Killing::Unreadable) => Event::Stopped,
+            Some(Killing::Requested | Killing::Unreadable) => Event::Stopped,
             None => Event::WorldEnded(end),
         });
-        let is_wished = killed == Some(Killing::Wish);
-        self.lives.note(if is_wished { BuildLife::Stopped } else { BuildLife::Crashed }, now);
-        let restored = is_wished || self.restarts.may_restore(now);
+        let is_requested = killed == Some(Killing::Requested);
+        self.lives.note(if is_requested { BuildLife::Stopped } else { BuildLife::Crashed }, now);
+        let restored = is_requested || self.restarts.may_restore(now);
         let again = self.lives.decide();
         if again == Again::No {
             return self.events.push_back(Event::Over { failed: true });
@@ -74,7 +74,7 @@ impl<W: World> Session<W> {
         let good = good.filter(|_| !libraries.is_empty());
         let good = good.map(|build| Candidate { build, libraries, origin: Origin::Again });
         // Plugins built for the host's current sources need its first process.
-        match self.next.take_if(|_| is_wished).or(good) {
+        match self.next.take_if(|_| is_requested).or(good) {
             Some(candidate) => {
                 self.begin_load(candidate);
                 self.world.restore();

@@ -8,8 +8,8 @@ use alcedo_runtime::development::link;
 
 use super::Mode;
 use crate::guard::End;
-use crate::input::Heard;
-use crate::world::{News, Population, Printed};
+use crate::input::ParsedCommand;
+use crate::world::{Population, Printed, WorldEvent};
 
 #[derive(Debug)]
 pub(crate) enum Event {
@@ -77,8 +77,8 @@ pub(crate) enum Event {
     WorldEnded(End),
     /// The world's process, or one that it started, printed a line.
     Printed(Printed),
-    /// Other news of the world.
-    World(News),
+    /// Another event of the world.
+    World(WorldEvent),
     /// An operation failed; the world continues.
     Failed(String),
     /// The session is over.
@@ -107,7 +107,7 @@ pub(crate) struct Live {
 pub(crate) enum Step {
     /// An event occurred.
     Event(Event),
-    Heard(Heard),
+    Command(ParsedCommand),
     /// Timeout.
     Tick,
 }

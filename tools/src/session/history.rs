@@ -138,13 +138,13 @@ mod tests {
     /// Binds `generation:build` pairs and compares the dropped builds and the rest.
     fn check(script: &str, dropped: &[u64], left: &[u64]) {
         let mut shelf = Shelf::default();
-        let mut gone = Vec::new();
+        let mut discarded = Vec::new();
         for pair in script.split(' ') {
             let (generation, build) = pair.split_once(':').unwrap();
             let build = BuildNumber(build.parse().unwrap());
-            gone.extend(shelf.bind(generation.parse().unwrap(), build, 3).iter().map(|build| build.0));
+            discarded.extend(shelf.bind(generation.parse().unwrap(), build, 3).iter().map(|build| build.0));
         }
-        assert_eq!(gone, dropped, "{script}");
+        assert_eq!(discarded, dropped, "{script}");
         assert_eq!(shelf.builds.keys().copied().collect::<Vec<_>>(), left, "{script}");
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use alcedo_build::HostCrate;
 use alcedo_runtime::development::link::ToHost;
 
-use super::{Cause, Event, Killing, Mode, Session, stamp_of, targets};
+use super::{Cause, Event, Killing, Mode, Session, file_version, targets};
 use crate::error::Error;
 use crate::glue;
 use crate::world::{HostProgram, World};
@@ -52,10 +52,10 @@ impl<W: World> Session<W> {
     /// Requests a save of the world, and kills its process afterwards. A second call, or a timeout, kills it without a save.
     pub(super) fn leave(&mut self) {
         match self.leaving.take() {
-            Some(_) => self.kill(Killing::Wish),
+            Some(_) => self.kill(Killing::Requested),
             None => {
                 self.leaving = Some(self.now() + SAVES);
-                self.world.ask(ToHost::Save);
+                self.world.request(ToHost::Save);
             }
         }
     }
@@ -64,7 +64,7 @@ impl<W: World> Session<W> {
     pub(super) fn left(&mut self, is_saved: bool) {
         let now = self.now();
         if self.leaving.take_if(|until| is_saved || *until <= now).is_some() {
-            self.kill(Killing::Wish);
+            self.kill(Killing::Requested);
         }
     }
 
@@ -119,7 +119,7 @@ impl<W: World> Session<W> {
             Ok(written) if written.is_empty() => false,
             Ok(written) => {
                 self.events.push_back(Event::GlueWritten(written.clone()));
-                self.written.extend(written.iter().map(|path| (path.clone(), stamp_of(path))));
+                self.written.extend(written.iter().map(|path| (path.clone(), file_version(path))));
                 let mut affected = targets::affected(&self.targets, &written);
                 self.note_host(&mut affected, &written);
                 if !affected.is_empty() {

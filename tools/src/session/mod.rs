@@ -1,6 +1,6 @@
 //! The loop from a saved file to live code, shared by `dev` and `demo`: a world, a watch on the sources, a build that is
 //! canceled when it is stale, and a load after the build. The loop never sleeps or waits for the world: it blocks in one
-//! `select!` over sources, build, commands and news of the world, so that a crash or hang of the world is an event like any
+//! `select!` over sources, build, commands and events of the world, so that a crash or hang of the world is an event like any
 //! other.
 //!
 //! Returns [`Event`]s and prints no output itself.
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use alcedo_build::{Artifact, Due, Settle, SourceEvent, SourceWatch};
+use alcedo_build::{Artifact, Debounce, Due, SourceEvent, SourceWatch};
 use alcedo_runtime::Declared;
 use alcedo_runtime::development::link::{FromHost, HangOf, ToHost};
 use crossbeam_channel::select;
@@ -26,10 +26,10 @@ use crossbeam_channel::{Receiver, RecvError, never};
 use crate::command::Command;
 use crate::error::Error;
 use crate::guard::again::{BuildLife, BuildLives};
-use crate::input::Heard;
+use crate::input::ParsedCommand;
 use crate::modules::BuildOptions;
 use crate::scripts;
-use crate::world::{News, Printed, World};
+use crate::world::{Printed, World, WorldEvent};
 use ending::Restarts;
 use history::{BuildNumber, History};
 use job::{Cause, Job};
@@ -47,7 +47,7 @@ pub(crate) enum Mode {
 }
 
 /// Distinguishes versions of a file.
-type Stamp = (PathBuf, Option<SystemTime>, u64);
+type FileVersion = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries to load, with their origin.
 struct Candidate {
@@ -60,7 +60,7 @@ struct Candidate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Killing {
     /// The user requested it.
-    Wish,
+    Requested,
     Hang,
     /// The world sent an unreadable message.
     Unreadable,
@@ -75,7 +75,7 @@ enum Origin {
         /// Milliseconds of cargo.
         build_ms: f64,
         /// Versions of the libraries, as built by cargo.
-        stamps: Vec<Stamp>,
+        versions: Vec<FileVersion>,
     },
     /// An earlier generation, at the user's request.
     Back(u64),
@@ -93,11 +93,11 @@ pub(crate) struct Session<W: World> {
     /// Targets that changed since they were built.
     stale: BTreeSet<usize>,
     /// Versions of the glue files that the session wrote.
-    written: BTreeMap<PathBuf, Stamp>,
+    written: BTreeMap<PathBuf, FileVersion>,
     /// Glue of plugins that was written since the running build began. Libraries built before are not loaded.
     rewritten: Vec<PathBuf>,
     watch: SourceWatch,
-    settle: Settle,
+    debounce: Debounce,
     /// The first change that is not built yet, on the clock of the session.
     edited: Option<Duration>,
     mode: Mode,
@@ -122,7 +122,7 @@ pub(crate) struct Session<W: World> {
     /// Types of modules by library, as of the last build.
     declared: BTreeMap<PathBuf, Declared>,
     /// Versions of the libraries whose code is live.
-    loaded: Vec<Stamp>,
+    loaded: Vec<FileVersion>,
     started: Instant,
     events: VecDeque<Event>,
 }
@@ -149,7 +149,7 @@ impl<W: World> Session<W> {
             rewritten: Vec::new(),
             targets,
             watch,
-            settle: Settle::default(),
+            debounce: Debounce::default(),
             edited: None,
             mode: Mode::Automatic,
             job: None,
@@ -176,18 +176,18 @@ impl<W: World> Session<W> {
     }
 
     /// Runs the world until there is an event, a command, or a timeout.
-    pub(crate) fn wait(&mut self, wishes: &Receiver<Heard>) -> Step {
+    pub(crate) fn wait(&mut self, commands: &Receiver<ParsedCommand>) -> Step {
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Step::Event(event);
             }
-            // News related to a line was usually sent before the line was printed.
-            if let Ok(news) = self.world.news().try_recv() {
-                self.hear(news);
+            // Events related to a line were usually sent before the line was printed.
+            if let Ok(event) = self.world.events().try_recv() {
+                self.world_event(event);
                 continue;
             }
             self.left(false);
-            let settled = match self.settle.due(self.watch.now()) {
+            let until_settled = match self.debounce.due(self.watch.now()) {
                 Due::Ready(_) => {
                     self.sources_changed();
                     continue;
@@ -195,18 +195,18 @@ impl<W: World> Session<W> {
                 Due::Wait(rest) => rest,
                 Due::Nothing => Duration::MAX,
             };
-            let patience = settled.min(self.world.rest()).min(GLANCE);
+            let patience = until_settled.min(self.world.rest()).min(GLANCE);
             let built = self.job.as_ref().and_then(Job::finished).cloned().unwrap_or_else(never);
             // Ready channels have priority, so a world that is too slow for its ticks still gets messages.
             select! {
                 recv(built) -> _ => self.cargo_ended(),
                 recv(self.watch.receiver()) -> event => self.source_event(event),
-                recv(wishes) -> heard => return Step::Heard(heard.unwrap_or(Ok(Command::Quit))),
+                recv(commands) -> command => return Step::Command(command.unwrap_or(Ok(Command::Quit))),
                 recv(self.world.printed()) -> printed => if let Ok(printed) = printed {
                     return Step::Event(Event::Printed(printed));
                 },
-                recv(self.world.news()) -> news => if let Ok(news) = news {
-                    self.hear(news);
+                recv(self.world.events()) -> event => if let Ok(event) = event {
+                    self.world_event(event);
                 },
                 default(patience) => {
                     if self.world.rest().is_zero() {
@@ -222,7 +222,7 @@ impl<W: World> Session<W> {
     pub(crate) fn reload_by_hand(&mut self) {
         self.stale.extend(self.plugin_targets());
         self.edited = None;
-        self.settle.take();
+        self.debounce.take();
         self.build(Cause::Hand, Vec::new());
     }
 
@@ -243,8 +243,8 @@ impl<W: World> Session<W> {
     }
 
     /// Kills the world's process. Its end is reported as an event.
-    fn kill(&mut self, why: Killing) {
-        self.killing = Some(why);
+    fn kill(&mut self, reason: Killing) {
+        self.killing = Some(reason);
         self.world.kill();
     }
 
@@ -272,7 +272,7 @@ impl<W: World> Session<W> {
     }
 
     /// Returns the world by shared reference.
-    pub(crate) fn seen_world(&self) -> &W {
+    pub(crate) fn world_ref(&self) -> &W {
         &self.world
     }
 
@@ -297,12 +297,12 @@ impl<W: World> Session<W> {
             // Converted to the session's clock: a replacement of this watch has another clock.
             let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
             self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
-            self.settle.note(event.at, &event.path);
+            self.debounce.note(event.at, &event.path);
         }
     }
 
     fn sources_changed(&mut self) {
-        let mut changed = self.settle.take();
+        let mut changed = self.debounce.take();
         changed.retain(|path| !self.is_own_glue(path));
         if changed.iter().any(|path| path.file_name().is_some_and(|name| name == "Cargo.toml")) {
             self.find_again();
@@ -331,7 +331,7 @@ impl<W: World> Session<W> {
         self.targets = targets;
         if before != now {
             match SourceWatch::new(&now) {
-                Ok(watch) => (self.watch, self.settle) = (watch, Settle::default()),
+                Ok(watch) => (self.watch, self.debounce) = (watch, Debounce::default()),
                 Err(error) => self.events.push_back(Event::Failed(error.to_string())),
             }
         }
@@ -350,7 +350,7 @@ impl<W: World> Session<W> {
 
     /// Returns true if the file is glue that the session wrote.
     fn is_own_glue(&self, path: &Path) -> bool {
-        self.written.get(path).is_some_and(|written| *written == stamp_of(path))
+        self.written.get(path).is_some_and(|written| *written == file_version(path))
     }
 
     /// Starts to build stale targets. A running build is canceled first: its libraries would be stale, too.
@@ -401,20 +401,20 @@ impl<W: World> Session<W> {
         self.events.push_back(Event::Built { millis, warnings });
         let plugins = self.targets.iter().filter(|target| !target.is_host());
         let artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
-        let stamps: Vec<_> = artifacts.iter().map(stamp).collect();
+        let versions: Vec<_> = artifacts.iter().map(artifact_version).collect();
         let restarts = self.host.as_mut().is_some_and(|host| std::mem::take(&mut host.is_due));
-        if restarts && (artifacts.is_empty() || stamps == self.loaded) {
+        if restarts && (artifacts.is_empty() || versions == self.loaded) {
             self.leave();
             return;
         }
-        if cause != Cause::Hand && stamps == self.loaded {
+        if cause != Cause::Hand && versions == self.loaded {
             self.events.push_back(Event::Unchanged);
             return;
         }
         match self.history.keep(&artifacts) {
             Ok((build, libraries)) => {
                 let edited = if let Cause::Edit(at) = cause { Some(at) } else { None };
-                let origin = Origin::Built { edited, build_ms: millis, stamps };
+                let origin = Origin::Built { edited, build_ms: millis, versions };
                 match restarts {
                     true => {
                         self.next = Some(Candidate { build, libraries, origin });
@@ -449,7 +449,7 @@ impl<W: World> Session<W> {
 
     fn begin_load(&mut self, candidate: Candidate) {
         self.lives.note(BuildLife::Tried(candidate.build.0), self.now());
-        self.world.ask(ToHost::Load { libraries: candidate.libraries.clone() });
+        self.world.request(ToHost::Load { libraries: candidate.libraries.clone() });
         self.loading = Some(candidate);
     }
 
@@ -460,13 +460,13 @@ impl<W: World> Session<W> {
         }
     }
 
-    fn hear(&mut self, news: News) {
-        match news {
-            News::Host(FromHost::Started { generation }, _) => self.loaded(generation, None),
-            News::Host(FromHost::Reloaded { report, since_live }, now) => {
+    fn world_event(&mut self, event: WorldEvent) {
+        match event {
+            WorldEvent::Host(FromHost::Started { generation }, _) => self.loaded(generation, None),
+            WorldEvent::Host(FromHost::Reloaded { report, since_live }, now) => {
                 self.loaded(report.generation, Some((report, now.checked_sub(since_live).unwrap_or(now))));
             }
-            News::Host(FromHost::Refused { error, lacks_type }, _) => {
+            WorldEvent::Host(FromHost::Refused { error, lacks_type }, _) => {
                 if let Some(candidate) = self.loading.take() {
                     self.lives.note(BuildLife::Refused(candidate.build.0), self.now());
                     self.throw_away(candidate.build, &candidate.origin);
@@ -476,13 +476,13 @@ impl<W: World> Session<W> {
                 self.events.push_back(event);
                 self.load_next();
             }
-            News::Host(FromHost::Saved, _) => self.left(true),
-            News::Host(FromHost::Status(_), _) => {
+            WorldEvent::Host(FromHost::Saved, _) => self.left(true),
+            WorldEvent::Host(FromHost::Status(_), _) => {
                 if self.hang.take().is_some() {
                     self.events.push_back(Event::HangOver);
                 }
             }
-            News::Host(FromHost::Hang { text, of }, _) => {
+            WorldEvent::Host(FromHost::Hang { text, of }, _) => {
                 if of == HangOf::Call {
                     self.hang = Some(text.clone());
                 }
@@ -491,17 +491,17 @@ impl<W: World> Session<W> {
                     self.kill(Killing::Hang);
                 }
             }
-            News::Unreadable(error) => {
+            WorldEvent::Unreadable(error) => {
                 self.events
                     .push_back(Event::Failed(format!("the host sent a message that this tool cannot parse: {error}")));
                 self.kill(Killing::Unreadable);
             }
-            News::Done => {
+            WorldEvent::Done => {
                 // The host ended normally, for instance because its window was closed.
                 self.events.extend([Event::HostDone, Event::Over { failed: false }]);
             }
-            News::Ended(end) => self.world_ended(end),
-            News::Populated(population) => self.events.push_back(Event::Populated(population)),
+            WorldEvent::Ended(end) => self.world_ended(end),
+            WorldEvent::Populated(population) => self.events.push_back(Event::Populated(population)),
             other => self.events.push_back(Event::World(other)),
         }
     }
@@ -533,8 +533,8 @@ impl<W: World> Session<W> {
         };
         self.events.push_back(event);
         match origin {
-            Origin::Built { stamps, .. } if is_live => {
-                self.loaded = stamps;
+            Origin::Built { versions, .. } if is_live => {
+                self.loaded = versions;
                 self.restarts.forget();
             }
             Origin::Built { .. } => {}
@@ -548,17 +548,17 @@ impl<W: World> Session<W> {
 /// Minimum interval between updates of the status line, which a person reads.
 pub(crate) const GLANCE: Duration = Duration::from_millis(200);
 
-fn stamp(artifact: &Artifact) -> Stamp {
+fn artifact_version(artifact: &Artifact) -> FileVersion {
     if artifact.path.is_dir() {
         let files: Vec<_> =
             scripts::files_with_manifest(&artifact.path).iter().filter_map(|file| fs::metadata(file).ok()).collect();
         let newest = files.iter().filter_map(|file| file.modified().ok()).max();
         return (artifact.path.clone(), newest, files.iter().map(|file| file.len()).sum());
     }
-    stamp_of(&artifact.path)
+    file_version(&artifact.path)
 }
 
-fn stamp_of(path: &Path) -> Stamp {
+fn file_version(path: &Path) -> FileVersion {
     let file = fs::metadata(path).ok();
     let modified = file.as_ref().and_then(|file| file.modified().ok());
     (path.to_owned(), modified, file.map_or(0, |file| file.len()))

@@ -12,7 +12,7 @@ use alcedo_runtime::{Budget, MasterEvent, Runtime};
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
 use super::sample::{Populated, builder};
-use super::{HostOptions, News, Printed, World};
+use super::{HostOptions, Printed, World, WorldEvent};
 use crate::error::Error;
 use crate::pace::Pace;
 
@@ -25,7 +25,7 @@ pub(crate) struct Local {
     live: Rc<Cell<Option<Instant>>>,
     begun: Instant,
     pace: Pace,
-    news: (Sender<News>, Receiver<News>),
+    events: (Sender<WorldEvent>, Receiver<WorldEvent>),
     printed: Receiver<Printed>,
 }
 
@@ -49,7 +49,7 @@ impl Local {
             live,
             begun: Instant::now(),
             pace: Pace::default(),
-            news: unbounded(),
+            events: unbounded(),
             printed: never(),
         })
     }
@@ -63,8 +63,8 @@ impl Local {
         self.runtime.tick(Budget::frame());
     }
 
-    fn tell(&self, message: FromHost) {
-        let _heard = self.news.0.send(News::Host(message, Instant::now()));
+    fn report(&self, message: FromHost) {
+        let _sent = self.events.0.send(WorldEvent::Host(message, Instant::now()));
     }
 
     fn load(&mut self, libraries: &[PathBuf]) {
@@ -79,31 +79,31 @@ impl Local {
                 FromHost::Reloaded { report: Box::new(report), since_live }
             }),
         };
-        self.tell(loaded.unwrap_or_else(|error| FromHost::Refused { error: error.to_string(), lacks_type: false }));
+        self.report(loaded.unwrap_or_else(|error| FromHost::Refused { error: error.to_string(), lacks_type: false }));
         for population in self.populated.populate(&self.runtime, self.objects) {
-            let _heard = self.news.0.send(News::Populated(population));
+            let _sent = self.events.0.send(WorldEvent::Populated(population));
         }
     }
 }
 
 impl World for Local {
     /// Between two ticks the game thread is at a safe point, so requests are handled immediately.
-    fn ask(&mut self, request: ToHost) {
+    fn request(&mut self, request: ToHost) {
         match request {
             ToHost::Load { libraries } => self.load(&libraries),
-            ToHost::Line { line } => self.tell(FromHost::Answer { text: self.runtime.console(&line) }),
+            ToHost::Line { line } => self.report(FromHost::Answer { text: self.runtime.console(&line) }),
             ToHost::Complete { line } => {
                 let lines = self.runtime.complete(&line);
-                self.tell(FromHost::Completions { line, lines });
+                self.report(FromHost::Completions { line, lines });
             }
             // The world ends with this process, so a save is not needed.
-            ToHost::Save => self.tell(FromHost::Saved),
+            ToHost::Save => self.report(FromHost::Saved),
             ToHost::Settings { .. } | ToHost::Restore { .. } | ToHost::End => {}
         }
     }
 
-    fn news(&self) -> &Receiver<News> {
-        &self.news.1
+    fn events(&self) -> &Receiver<WorldEvent> {
+        &self.events.1
     }
 
     /// Always empty: this process prints directly.
@@ -133,7 +133,7 @@ impl World for Local {
     /// Not supported: a hang would block this thread.
     fn kill(&mut self) {
         let text = "the world is in the tool's own process (--no-guard): q ends both".to_owned();
-        self.tell(FromHost::Answer { text });
+        self.report(FromHost::Answer { text });
     }
 
     /// Saves nothing: the world ends with this process.

@@ -1,6 +1,6 @@
 //! Worlds that run the code of a session. `local.rs` is a world in this process, for the demo and for debuggers;
 //! `remote.rs` a world in a separate process, which may crash or hang without harm to the session; `sample.rs` is the
-//! default program of such a process. The session sends requests, and receives the outcomes as [`News`].
+//! default program of such a process. The session sends requests, and receives the outcomes as [`WorldEvent`].
 
 mod local;
 mod population;
@@ -20,18 +20,18 @@ use crate::guard::{End, Panic};
 pub(crate) use local::Local;
 pub(crate) use population::Population;
 pub(crate) use remote::{HostProgram, Remote};
-pub(crate) use sample::{Wish as SampleWish, run as run_sample};
+pub(crate) use sample::{Args as SampleArgs, run as run_sample};
 
 /// A world, as used by the session. No method blocks.
 pub(crate) trait World {
-    /// Sends a request, which is answered by news: a load by `Started`, `Reloaded` or `Refused`, unless the world ends
+    /// Sends a request, which is answered by events: a load by `Started`, `Reloaded` or `Refused`, unless the world ends
     /// before.
-    fn ask(&mut self, request: ToHost);
+    fn request(&mut self, request: ToHost);
 
-    fn news(&self) -> &Receiver<News>;
+    fn events(&self) -> &Receiver<WorldEvent>;
 
     /// Returns the channel of printed lines. It is bounded and separate, so that the printing thread blocks without
-    /// delaying news.
+    /// delaying events.
     fn printed(&self) -> &Receiver<Printed>;
 
     /// Returns the time until [`World::attend`] is due.
@@ -62,7 +62,7 @@ pub(crate) trait World {
 
 /// An event of a world.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum WorldEvent {
     /// A message of the host with its time. A greeting and a normal end are not passed on.
     Host(FromHost, Instant),
     /// Objects were created.

@@ -18,10 +18,10 @@ impl Population {
     pub(crate) fn line(&self, paint: Paint) -> String {
         let Self { class, count, failure } = self;
         let objects = if *count == 1 { "object" } else { "objects" };
-        let born = format!("  {} {objects} of {}", number(*count), short(class));
+        let created = format!("  {} {objects} of {}", number(*count), short(class));
         match failure {
-            None => born,
-            Some(failure) => format!("{born}, then {} {failure}", paint.red("one failed:")),
+            None => created,
+            Some(failure) => format!("{created}, then {} {failure}", paint.red("one failed:")),
         }
     }
 }
@@ -33,9 +33,9 @@ mod tests {
 
     #[test]
     fn constructions_are_counted_and_failures_reported() {
-        let mut born = Population { class: "/Script/Game.MagicCube".into(), count: 1000, failure: None };
-        assert_eq!(born.line(Paint::for_tests()), "  1,000 objects of Game.MagicCube");
-        (born.count, born.failure) = (0, Some("it panicked".into()));
-        assert_eq!(born.line(Paint::for_tests()), "  0 objects of Game.MagicCube, then one failed: it panicked");
+        let mut population = Population { class: "/Script/Game.MagicCube".into(), count: 1000, failure: None };
+        assert_eq!(population.line(Paint::for_tests()), "  1,000 objects of Game.MagicCube");
+        (population.count, population.failure) = (0, Some("it panicked".into()));
+        assert_eq!(population.line(Paint::for_tests()), "  0 objects of Game.MagicCube, then one failed: it panicked");
     }
 }

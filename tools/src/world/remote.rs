@@ -1,5 +1,5 @@
 //! A world in a separate process. Its program is the author's host or the sample engine; this file handles its socket, its
-//! output and its end, each read by a thread that converts it to news.
+//! output and its end, each read by a thread that converts it to events.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::development::link::{FromHost, SOCKET, Status, ToHost, VERSION, is_of_this_user, receive, send};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
-use super::{News, Printed, World};
+use super::{Printed, World, WorldEvent};
 use crate::error::{Error, file};
 use crate::guard::{End, Guard, Watched, wants_panics};
 use crate::paint::Paint;
@@ -49,7 +49,7 @@ pub(crate) struct Remote {
     /// Number of processes started.
     starts: u32,
     current: Option<Process>,
-    news: (Sender<News>, Receiver<News>),
+    events: (Sender<WorldEvent>, Receiver<WorldEvent>),
     printed: (Sender<Printed>, Receiver<Printed>),
     status: Arc<Mutex<Status>>,
     /// Modules that could not be unloaded, after the host has announced its normal end.
@@ -75,7 +75,7 @@ impl Remote {
             paint,
             starts: 0,
             current: None,
-            news: unbounded(),
+            events: unbounded(),
             printed: bounded(LINES),
             status: Arc::default(),
             left: Arc::default(),
@@ -102,12 +102,12 @@ impl Remote {
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
         let (has_ended, memory) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
-        let (ended, news, exhausted) = (Arc::clone(&has_ended), self.news.0.clone(), Arc::clone(&memory));
+        let (ended, events, exhausted) = (Arc::clone(&has_ended), self.events.0.clone(), Arc::clone(&memory));
         *lock(&self.left) = None;
         let left = Arc::clone(&self.left);
         let (reading, all_read) = bounded::<()>(0);
-        let panics = self.news.0.clone();
-        let on_panic = wants_panics(true).then_some(move |panic| drop(panics.send(News::Panicked(panic))));
+        let panics = self.events.0.clone();
+        let on_panic = wants_panics(true).then_some(move |panic| drop(panics.send(WorldEvent::Panicked(panic))));
         let mut watched = self.guard.start(command, on_panic, move |end| {
             ended.store(true, Ordering::Release);
             let _all_read = all_read.recv_timeout(LAST_LINES);
@@ -116,10 +116,10 @@ impl Remote {
             let is_done = end.is_orderly() && lock(&left).is_some();
             let text = lock(&exhausted).take();
             over.store(true, Ordering::Release);
-            let _heard = news.send(match text {
-                _ if is_done => News::Done,
-                Some(text) => News::Ended(end.out_of_memory(text)),
-                None => News::Ended(end),
+            let _sent = events.send(match text {
+                _ if is_done => WorldEvent::Done,
+                Some(text) => WorldEvent::Ended(end.out_of_memory(text)),
+                None => WorldEvent::Ended(end),
             });
         })?;
         if let Some(stdout) = watched.stdout.take() {
@@ -128,33 +128,33 @@ impl Remote {
         if let Some(stderr) = watched.stderr.take() {
             read_lines(stderr, true, self.printed.0.clone(), memory, reading.clone());
         }
-        let (orders, asked) = unbounded();
+        let (orders, requests) = unbounded();
         // The host reads this message first.
         let _read = orders.send(ToHost::Settings { autosave: Some(self.saved_world()) });
         *lock(&self.status) = Status::default();
         let conversation = Conversation {
-            news: self.news.0.clone(),
+            events: self.events.0.clone(),
             status: Arc::clone(&self.status),
             left: Arc::clone(&self.left),
             has_ended,
             program: self.host.program.clone(),
             _reading: reading,
         };
-        thread::spawn(move || conversation.hold(listener, &socket, asked));
+        thread::spawn(move || conversation.hold(listener, &socket, requests));
         self.current = Some(Process { watched, orders, is_over });
         Ok(())
     }
 }
 
 impl World for Remote {
-    fn ask(&mut self, request: ToHost) {
+    fn request(&mut self, request: ToHost) {
         if let Some(process) = &self.current {
             let _read = process.orders.send(request);
         }
     }
 
-    fn news(&self) -> &Receiver<News> {
-        &self.news.1
+    fn events(&self) -> &Receiver<WorldEvent> {
+        &self.events.1
     }
 
     fn printed(&self) -> &Receiver<Printed> {
@@ -181,8 +181,8 @@ impl World for Remote {
         self.current = None;
         let world = self.saved_world();
         if !saved && world.exists() {
-            let aside = self.guard.dir().join("world.left-out");
-            fs::rename(&world, &aside).map_err(file("put aside", &world))?;
+            let left_out = self.guard.dir().join("world.left-out");
+            fs::rename(&world, &left_out).map_err(file("put aside", &world))?;
         }
         self.begin()
     }
@@ -190,12 +190,12 @@ impl World for Remote {
     fn restore(&mut self) {
         let world = self.saved_world();
         if world.exists() {
-            self.ask(ToHost::Restore { world });
+            self.request(ToHost::Restore { world });
         }
     }
 
     fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
-        self.ask(ToHost::End);
+        self.request(ToHost::End);
         let Some(process) = self.current.take() else { return Vec::new() };
         let until = Instant::now() + GRACE;
         while !process.is_over.load(Ordering::Acquire) || !self.printed.1.is_empty() {
@@ -203,7 +203,7 @@ impl World for Remote {
                 recv(self.printed.1) -> printed => if let Ok(printed) = printed {
                     print(&printed);
                 },
-                recv(self.news.1) -> _ => {}
+                recv(self.events.1) -> _ => {}
                 default(until.saturating_duration_since(Instant::now())) => {
                     process.watched.kill();
                     let program = self.host.program.display();
@@ -224,7 +224,7 @@ impl Drop for Remote {
 
 /// The connection to one process, on a separate thread.
 struct Conversation {
-    news: Sender<News>,
+    events: Sender<WorldEvent>,
     status: Arc<Mutex<Status>>,
     left: Arc<Mutex<Option<Vec<String>>>>,
     has_ended: Arc<AtomicBool>,
@@ -234,7 +234,7 @@ struct Conversation {
 }
 
 impl Conversation {
-    fn hold(self, listener: UnixListener, socket: &Path, asked: Receiver<ToHost>) {
+    fn hold(self, listener: UnixListener, socket: &Path, requests: Receiver<ToHost>) {
         let joined = self.joined(&listener);
         // Only one host connects: a process that it starts with its environment finds no socket.
         drop(listener);
@@ -247,15 +247,15 @@ impl Conversation {
         };
         if let Some(problem) = greeting {
             let (program, ours) = (self.program.display(), env!("CARGO_PKG_VERSION"));
-            let told = format!("{program} {problem}, this tool is {ours}: build both from one checkout");
-            let _heard = self.news.send(News::NotJoined(told));
+            let message = format!("{program} {problem}, this tool is {ours}: build both from one checkout");
+            let _sent = self.events.send(WorldEvent::NotJoined(message));
             return;
         }
         let Ok(mut to) = from.try_clone() else { return };
         // Ends when the world's owner drops the other end, or the host has ended.
-        thread::spawn(move || asked.iter().try_for_each(|order| send(&mut to, &order)));
+        thread::spawn(move || requests.iter().try_for_each(|order| send(&mut to, &order)));
         loop {
-            let news = match receive::<FromHost>(&mut from) {
+            let event = match receive::<FromHost>(&mut from) {
                 Ok(Some(FromHost::Ended { left })) => {
                     *lock(&self.left) = Some(left);
                     continue;
@@ -265,17 +265,17 @@ impl Conversation {
                     if let FromHost::Status(status) = &message {
                         lock(&self.status).clone_from(status);
                     }
-                    News::Host(message, Instant::now())
+                    WorldEvent::Host(message, Instant::now())
                 }
                 Ok(None) => return,
                 // The process ended during a message; its end is reported elsewhere.
                 Err(error) if error.kind() != io::ErrorKind::InvalidData => return,
                 Err(error) => {
-                    let _heard = self.news.send(News::Unreadable(error.to_string()));
+                    let _sent = self.events.send(WorldEvent::Unreadable(error.to_string()));
                     return;
                 }
             };
-            if self.news.send(news).is_err() {
+            if self.events.send(event).is_err() {
                 return;
             }
         }
@@ -296,11 +296,11 @@ impl Conversation {
                 Err(error) => return Err(error),
             }
             if begun.elapsed() >= JOINS && !std::mem::replace(&mut is_late, true) {
-                let told = format!(
+                let message = format!(
                     "{} runs but has not joined: its builder needs the line `.development()`, before `.build()`",
                     self.program.display()
                 );
-                let _heard = self.news.send(News::NotJoined(told));
+                let _sent = self.events.send(WorldEvent::NotJoined(message));
             }
         }
         Ok(None)
@@ -359,16 +359,16 @@ mod tests {
     use alcedo_runtime::development::link::{FromHost, VERSION, send};
     use crossbeam_channel::{bounded, unbounded};
 
-    use super::{Conversation, Guard, News, listen};
+    use super::{Conversation, Guard, WorldEvent, listen};
 
-    /// Returns the news of a host that sends this after its greeting.
-    fn heard(said: Vec<u8>) -> Vec<News> {
+    /// Returns the events of a host that sends these bytes after its greeting.
+    fn events_of(bytes: Vec<u8>) -> Vec<WorldEvent> {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("dev");
         let listener = listen(&socket).unwrap();
-        let (news, heard) = unbounded();
+        let (events, received) = unbounded();
         let conversation = Conversation {
-            news,
+            events,
             status: Arc::default(),
             left: Arc::default(),
             has_ended: Arc::default(),
@@ -379,13 +379,13 @@ mod tests {
         let host = thread::spawn(move || {
             let mut stream = UnixStream::connect(at).unwrap();
             send(&mut stream, &FromHost::Hello { version: VERSION, runtime: "0.1.0".into() }).unwrap();
-            stream.write_all(&said).unwrap();
+            stream.write_all(&bytes).unwrap();
         });
-        let (_orders, asked) = unbounded();
-        conversation.hold(listener, &socket, asked);
+        let (_orders, requests) = unbounded();
+        conversation.hold(listener, &socket, requests);
         host.join().unwrap();
         assert!(!socket.exists(), "the socket is closed after the host joined");
-        heard.try_iter().collect()
+        received.try_iter().collect()
     }
 
     #[test]
@@ -393,10 +393,10 @@ mod tests {
         let mut half = Vec::new();
         send(&mut half, &FromHost::Started { generation: 1 }).unwrap();
         half.pop();
-        assert!(heard(half).is_empty());
-        for said in [&[0xff; 4][..], b"\x03\0\0\0\xff\xff\xff", b"\x07\0\0\0\x66Reboot"] {
-            let heard = heard(said.to_vec());
-            assert!(matches!(heard.as_slice(), [News::Unreadable(_)]), "{heard:?}");
+        assert!(events_of(half).is_empty());
+        for bytes in [&[0xff; 4][..], b"\x03\0\0\0\xff\xff\xff", b"\x07\0\0\0\x66Reboot"] {
+            let events = events_of(bytes.to_vec());
+            assert!(matches!(events.as_slice(), [WorldEvent::Unreadable(_)]), "{events:?}");
         }
     }
 

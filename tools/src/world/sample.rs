@@ -56,9 +56,9 @@ impl Populated {
     }
 }
 
-fn spawn(runtime: &Runtime, class: String, wanted: u64) -> Population {
+fn spawn(runtime: &Runtime, class: String, required: u64) -> Population {
     let mut count = 0;
-    while count < wanted {
+    while count < required {
         if let Err(error) = runtime.objects().spawn(&class) {
             return Population { class, count, failure: Some(error.to_string()) };
         }
@@ -69,7 +69,7 @@ fn spawn(runtime: &Runtime, class: String, wanted: u64) -> Population {
 
 /// The sample world in a process of its own.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Wish {
+pub(crate) struct Args {
     #[command(flatten)]
     world: WorldArgs,
     #[arg(long = "arg", allow_hyphen_values = true)]
@@ -80,7 +80,7 @@ pub(crate) struct Wish {
 ///
 /// # Errors
 /// Fails if the host cannot be built.
-pub(crate) fn run(Wish { world, args }: Wish) -> Result<ExitCode, Error> {
+pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
     let WorldArgs { objects, packages, code } = world;
     let options = &HostOptions { packages, args, objects, user_code: code.user_code, planted_rerun: false };
     let paint = Paint::for_child();

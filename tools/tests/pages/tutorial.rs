@@ -182,17 +182,17 @@ impl Story {
     /// Starts `alcedo dev`, and waits for a robot of this class.
     fn dev(&self, class: &str) -> Dev {
         let mut dev = Dev::run(self.checkout.shell("my-game", "alcedo dev"));
-        dev.hears("generation 1 is live");
-        dev.hears(&format!("{class}_1 is at "));
+        dev.wait_for("generation 1 is live");
+        dev.wait_for(&format!("{class}_1 is at "));
         dev
     }
 
     /// Quits, and takes the lines of the session.
     fn quit(&mut self, mut dev: Dev) {
-        dev.wishes("q");
+        dev.send("q");
         self.printed += &dev.all_since("\0");
         self.printed.push('\n');
-        dev.ends_well();
+        dev.expect_success();
     }
 
     /// Makes these edits, and writes each file once.
@@ -211,9 +211,9 @@ impl Story {
 
 /// Types a line of the console whose answer is a number.
 fn number(dev: &mut Dev, line: &str) -> f64 {
-    dev.wishes(&format!(": {line}"));
+    dev.send(&format!(": {line}"));
     loop {
-        if let Ok(number) = dev.hears("").trim().parse() {
+        if let Ok(number) = dev.wait_for("").trim().parse() {
             return number;
         }
     }
@@ -238,53 +238,53 @@ fn the_tutorial_does_what_its_chapters_print() {
     story.run("", "alcedo new workspace my-game");
     story.run("my-game", "cargo test");
     let mut dev = story.dev("MyGamePatrolRobot");
-    dev.wishes(": show MyGamePatrolRobot_1");
-    dev.hears("  speed = ");
+    dev.send(": show MyGamePatrolRobot_1");
+    dev.wait_for("  speed = ");
 
     story.edit(FIRST_EDIT);
-    dev.hears("generation 1 → 2");
+    dev.wait_for("generation 1 → 2");
     story.edit(MISTAKE);
-    dev.hears("the old code keeps running");
+    dev.wait_for("the old code keeps running");
     // The robot may have passed the new end of its track.
     wait(&mut dev, "get MyGamePatrolRobot_1 position", |position| position < 4.5);
 
     story.edit(&[MISTAKE_UNDONE, KEPT_FIELD].concat());
-    dev.hears("generation 2 → 3");
+    dev.wait_for("generation 2 → 3");
     number(&mut dev, "call MyGamePatrolRobot_1 tick_count");
     number(&mut dev, "call MyGamePatrolRobot_1 turn_count");
     // Later turns may differ from this number in its last digits.
     let farthest = wait(&mut dev, "call MyGamePatrolRobot_1 farthest", |farthest| farthest >= 5.0);
     story.edit(SHORTER);
-    dev.hears("generation 3 → 4");
+    dev.wait_for("generation 3 → 4");
     assert!(number(&mut dev, "call MyGamePatrolRobot_1 farthest") >= farthest);
 
     story.edit(PANIC);
-    dev.hears("generation 4 stays");
-    dev.hears("everything is as it was");
+    dev.wait_for("generation 4 stays");
+    dev.wait_for("everything is as it was");
     assert!(number(&mut dev, "call MyGamePatrolRobot_1 farthest") >= farthest);
     story.edit(REPAIR);
-    dev.hears("generation 4 → ");
+    dev.wait_for("generation 4 → ");
 
     story.edit(PROPERTY);
-    dev.hears("added, default 3: 1 followed");
+    dev.wait_for("added, default 3: 1 followed");
     assert_eq!(number(&mut dev, "set MyGamePatrolRobot_1 way_back 0.5"), 0.5);
     story.edit(OTHER_DEFAULT);
-    dev.hears("default 3 → 2: 1 kept their own");
+    dev.wait_for("default 3 → 2: 1 kept their own");
     story.quit(dev);
 
     story.run("my-game", "alcedo new plugin racer");
     let mut dev = story.dev("RacerRobot");
     story.edit(RACER_DRIVES);
-    dev.hears("generation 1 → 2");
-    dev.hears("racer: its library has changed");
+    dev.wait_for("generation 1 → 2");
+    dev.wait_for("racer: its library has changed");
     story.edit(HOST_FUNCTION);
-    dev.hears("the host changed (lib.rs)");
-    dev.wishes("k");
-    dev.hears("glue written again, host.rs");
-    dev.hears("generation 1 is live");
-    dev.hears("the world is back as it was");
+    dev.wait_for("the host changed (lib.rs)");
+    dev.send("k");
+    dev.wait_for("glue written again, host.rs");
+    dev.wait_for("generation 1 is live");
+    dev.wait_for("the world is back as it was");
     story.edit(RACER_RETURNS);
-    dev.hears("generation 1 → 2");
+    dev.wait_for("generation 1 → 2");
     story.quit(dev);
     story.run("my-game", "cargo test");
 

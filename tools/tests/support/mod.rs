@@ -136,9 +136,9 @@ fn copy(from: &Path, to: &Path) {
 
 pub(crate) struct Dev {
     pub(crate) child: Child,
-    wishes: Option<ChildStdin>,
+    stdin: Option<ChildStdin>,
     lines: Receiver<String>,
-    heard: Vec<String>,
+    received: Vec<String>,
 }
 
 impl Dev {
@@ -154,43 +154,43 @@ impl Dev {
         let out = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
         thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Self { wishes: child.stdin.take(), child, lines, heard: Vec::new() }
+        Self { stdin: child.stdin.take(), child, lines, received: Vec::new() }
     }
 
     /// Waits for the first generation and for the objects that the host prints, which arrive independently.
-    pub(crate) fn begins(&mut self) {
-        let from = self.heard.len();
-        self.hears("generation 1 is live");
-        if !self.heard[from..].iter().any(|line| line.contains("objects of Game.MagicCube")) {
-            self.hears("objects of Game.MagicCube");
+    pub(crate) fn wait_until_live(&mut self) {
+        let from = self.received.len();
+        self.wait_for("generation 1 is live");
+        if !self.received[from..].iter().any(|line| line.contains("objects of Game.MagicCube")) {
+            self.wait_for("objects of Game.MagicCube");
         }
     }
 
-    pub(crate) fn hears(&mut self, text: &str) -> String {
+    pub(crate) fn wait_for(&mut self, text: &str) -> String {
         let end = Instant::now() + PATIENCE;
         while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            self.heard.push(line.clone());
+            self.received.push(line.clone());
             if line.contains(text) {
                 return line;
             }
         }
-        panic!("`{text}` did not come; all that came:\n{}", self.heard.join("\n"));
+        panic!("`{text}` was not printed; all output:\n{}", self.received.join("\n"));
     }
 
     /// Returns all lines since the last one that contains `text`.
     pub(crate) fn all_since(&self, text: &str) -> String {
-        let from = self.heard.iter().rposition(|line| line.contains(text)).unwrap_or(0);
-        self.heard[from..].join("\n")
+        let from = self.received.iter().rposition(|line| line.contains(text)).unwrap_or(0);
+        self.received[from..].join("\n")
     }
 
-    pub(crate) fn wishes(&mut self, line: &str) {
-        writeln!(self.wishes.as_mut().unwrap(), "{line}").unwrap();
+    pub(crate) fn send(&mut self, line: &str) {
+        writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    pub(crate) fn ends_well(mut self) {
-        drop(self.wishes.take());
+    pub(crate) fn expect_success(mut self) {
+        drop(self.stdin.take());
         let status = self.child.wait().unwrap();
-        assert!(status.success(), "{status}:\n{}", self.heard.join("\n"));
+        assert!(status.success(), "{status}:\n{}", self.received.join("\n"));
     }
 }
 

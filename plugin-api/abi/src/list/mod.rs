@@ -26,7 +26,7 @@
 //! Names matter, also those of parameters: they are part of the layout that a host compares when it loads a module.
 //!
 //! A new function is a line at the end of its list and a body in `runtime/src/host_api`, or for a module in
-//! `plugin-api/src/plumbing/root.rs`. A table may grow only at its end. The mark `last_prefix_field` never moves; a host may lack
+//! `plugin-api/src/__private/root.rs`. A table may grow only at its end. The mark `last_prefix_field` never moves; a host may lack
 //! functions after the mark, and a module that calls such a function panics. So the host API of a module grows with the list
 //! ([`crate::API_CURRENT`]), and an older host refuses the module.
 

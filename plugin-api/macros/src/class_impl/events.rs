@@ -5,6 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Attribute, Ident, ImplItem, Path, Result, Signature, TraitItemFn, Type};
 
 use super::{Body, cell_of, function_flags};
+use crate::attr_args::{AttrArgs, take_attr};
 use crate::class_struct::shown;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
@@ -13,7 +14,6 @@ use crate::method::Method;
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
-use crate::words::{Words, take_attr};
 
 /// Specifiers of functions whose body is elsewhere.
 pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
@@ -25,7 +25,7 @@ pub(crate) const TWO_SORTS_OF_EVENT: &str =
 pub(super) struct Event {
     conditions: Conditions,
     method: Method,
-    words: Words,
+    attr_args: AttrArgs,
     attrs: Vec<Attribute>,
 }
 
@@ -42,23 +42,23 @@ impl Body<'_> {
                 "a declaration without a body is an event: write `#[ufunction(blueprint_native_event)]`",
             ));
         };
-        let words = Words::of(&attr)?;
-        function_flags(&words)?;
-        if let Some(thunk) = custom_thunk::named(&words)? {
-            return self.custom_thunk(&thunk, &words, &sig, &attrs);
+        let attr_args = AttrArgs::of(&attr)?;
+        function_flags(&attr_args)?;
+        if let Some(thunk) = custom_thunk::named(&attr_args)? {
+            return self.custom_thunk(&thunk, &attr_args, &sig, &attrs);
         }
-        let (native, implementable) = (words.flag(EVENTS[0])?, words.flag(EVENTS[1])?);
+        let (native, implementable) = (attr_args.flag(EVENTS[0])?, attr_args.flag(EVENTS[1])?);
         if native == implementable {
             let problem = if native {
                 TWO_SORTS_OF_EVENT
             } else {
                 "only an event has no body: write `blueprint_native_event`, or add a body"
             };
-            return Err(rules::at("ALC0014", words.span(), problem));
+            return Err(rules::at("ALC0014", attr_args.span(), problem));
         }
         let method = Method::of(&sig)?;
         method.needs_self(&sig, "an event")?;
-        if method.wants_this {
+        if method.has_this {
             return Err(rules::spanned(
                 "ALC0015",
                 &sig.inputs[1],
@@ -67,15 +67,15 @@ impl Body<'_> {
         }
         let conditions = Conditions::of(&attrs)?;
         if native {
-            self.events.push(Event { conditions, method, words, attrs });
+            self.events.push(Event { conditions, method, attr_args, attrs });
             return Ok(());
         }
         let mark = self.mark();
-        self.implementable_event(&method, &words, &attrs)?;
+        self.implementable_event(&method, &attr_args, &attrs)?;
         self.condition(&conditions, mark)
     }
 
-    fn implementable_event(&mut self, method: &Method, words: &Words, attrs: &[Attribute]) -> Result<()> {
+    fn implementable_event(&mut self, method: &Method, attr_args: &AttrArgs, attrs: &[Attribute]) -> Result<()> {
         if method.result.may_fail {
             return Err(rules::spanned(
                 "ALC0016",
@@ -84,22 +84,22 @@ impl Body<'_> {
             ));
         }
         let (class, cell) = (self.class, cell_of(method));
-        let about = specifiers::about(Some(words), FUNCTION, &docs::text(attrs))?;
-        let defaults = Defaults::of(words, method)?;
+        let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
+        let defaults = Defaults::of(attr_args, method)?;
         let (types, result) = (method.types(), method.result_type());
         let builder = (&quote! { implementable_event }, &quote! { #class, (#(#types,)*), #result });
         // The builder identifies the kind of the function; specifiers state whether scripts may also call it.
-        let flags = specifiers::flags(words, &FUNCTION[..2], "function_flags")?;
-        self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &about));
+        let flags = specifiers::flags(attr_args, &FUNCTION[..2], "function_flags")?;
+        self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &metadata));
         let (declared, checks) = (method.cell(&cell, class), defaults.checks());
-        self.beside.push(quote! { #declared #checks });
+        self.expanded.push(quote! { #declared #checks });
         self.call(method, &docs::shared(attrs));
         Ok(())
     }
 
     /// Finds the default body of an event, and compares the two signatures.
     pub(super) fn finish_event(&mut self, event: Event, members: &[ImplItem]) -> Result<()> {
-        let Event { conditions, method, words, attrs } = event;
+        let Event { conditions, method, attr_args, attrs } = event;
         let mark = self.mark();
         let target = format_ident!("{}_implementation", method.text(), span = method.name.span());
         let Some(body) = members.iter().find_map(|member| match member {
@@ -118,12 +118,12 @@ impl Body<'_> {
         let implementation = Method {
             name: method.name.clone(),
             self_kind: default.self_kind,
-            wants_this: default.wants_this,
+            has_this: default.has_this,
             parameters: default.parameters,
             result: default.result,
         };
-        let flags = function_flags(&words)?;
-        self.reflect(&implementation, &target, Some(&words), &flags, &quote! { "" }, &attrs)?;
+        let flags = function_flags(&attr_args)?;
+        self.reflect(&implementation, &target, Some(&attr_args), &flags, &quote! { "" }, &attrs)?;
         self.call(&method, &docs::shared(&attrs));
         self.event_constant(&method);
         let text = method.text();
@@ -140,44 +140,44 @@ impl Body<'_> {
         let (class, name) = (self.class, &method.name);
         let (constant, fn_type) = (method.event_constant(), method.as_fn_type());
         let (text, problem) = (method.text(), format!("`{}` declares no event `{}`", shown(&base), method.text()));
-        self.beside.push(quote_spanned! {name.span()=>
+        self.expanded.push(quote_spanned! {name.span()=>
             const _: () = {
                 // The constant of an event that the class declares takes precedence.
                 #[allow(dead_code, reason = "the class should declare the event")]
                 trait AlcedoEvent {
-                    const #constant: ::alcedo_plugin_api::plumbing::NoEvent = ::alcedo_plugin_api::plumbing::NoEvent;
+                    const #constant: ::alcedo_plugin_api::__private::NoEvent = ::alcedo_plugin_api::__private::NoEvent;
                 }
                 impl<T> AlcedoEvent for T {}
-                type AlcedoView = <#base as ::alcedo_plugin_api::plumbing::Class>::View<'static>;
+                type AlcedoView = <#base as ::alcedo_plugin_api::__private::Class>::View<'static>;
                 ::core::assert!(
                     AlcedoView::#constant.is_declared(),
                     "{}",
-                    ::alcedo_plugin_api::plumbing::no_event::<#base>(#problem, #text, " [ALC0117]").as_str()
+                    ::alcedo_plugin_api::__private::no_event::<#base>(#problem, #text, " [ALC0117]").as_str()
                 );
                 AlcedoView::#constant.check::<#fn_type>();
             };
         });
-        let flags = quote! { ::alcedo_plugin_api::plumbing::function_flags::OVERRIDE };
-        let overrides = quote! { <#base as ::alcedo_plugin_api::plumbing::Class>::PATH };
+        let flags = quote! { ::alcedo_plugin_api::__private::function_flags::OVERRIDE };
+        let overrides = quote! { <#base as ::alcedo_plugin_api::__private::Class>::PATH };
         self.reflect(&method, name, None, &flags, &overrides, attrs)?;
 
         let base_name = format_ident!("base_{}", text, span = name.span());
         let cell = format_ident!("ALCEDO_BASE_{}", text.to_uppercase());
         let declared = method.cell(&cell, class);
         let path = quote! {
-            ::alcedo_plugin_api::plumbing::join!(
-                <<#class as ::alcedo_plugin_api::plumbing::Class>::Base as ::alcedo_plugin_api::plumbing::Class>::PATH,
+            ::alcedo_plugin_api::__private::join!(
+                <<#class as ::alcedo_plugin_api::__private::Class>::Base as ::alcedo_plugin_api::__private::Class>::PATH,
                 ":",
                 #text
             )
         };
         let doc = format!("Calls the base class's body of `{text}`, which this class overrides.");
         let callers = method.callers(&self.view, &base_name, &cell, &path, &[syn::parse_quote!(#[doc = #doc])]);
-        self.beside.push(quote! {
+        self.expanded.push(quote! {
             #declared
-            ::alcedo_plugin_api::plumbing::register! {
-                IMPORTS: ::alcedo_plugin_api::plumbing::ImportDesc =
-                    ::alcedo_plugin_api::plumbing::import_overridden(#path, &#cell)
+            ::alcedo_plugin_api::__private::register! {
+                IMPORTS: ::alcedo_plugin_api::__private::ImportDesc =
+                    ::alcedo_plugin_api::__private::import_overridden(#path, &#cell)
             }
             #callers
         });
@@ -187,7 +187,7 @@ impl Body<'_> {
     /// Adds the constant that checks overrides of an event.
     pub(crate) fn event_constant(&mut self, method: &Method) {
         let (view, constant, fn_type) = (&self.view, method.event_constant(), method.as_fn_type());
-        self.beside.push(event_constant(view, &constant, &fn_type));
+        self.expanded.push(event_constant(view, &constant, &fn_type));
     }
 }
 
@@ -210,25 +210,25 @@ pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStre
             /// Signature of the event, for overrides.
             #[doc(hidden)]
             #[allow(clippy::type_complexity, reason = "it has as many parts as the event has parameters")]
-            pub const #constant: ::alcedo_plugin_api::plumbing::EventOf<#fn_type> =
-                ::alcedo_plugin_api::plumbing::EventOf::new();
+            pub const #constant: ::alcedo_plugin_api::__private::EventOf<#fn_type> =
+                ::alcedo_plugin_api::__private::EventOf::new();
         }
     }
 }
 
 fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
     let text = |ty: &Type| quote! { #ty }.to_string();
-    for (at, wanted) in event.parameters.iter().enumerate() {
+    for (at, expected) in event.parameters.iter().enumerate() {
         match body.parameters.get(at) {
-            Some(found) if text(&found.ty) == text(&wanted.ty) && found.is_out == wanted.is_out => {}
+            Some(found) if text(&found.ty) == text(&expected.ty) && found.is_out == expected.is_out => {}
             Some(found) => {
                 return Err(rules::spanned(
                     "ALC0019",
                     &found.ty,
                     format!(
                         "the event declares `{}{}` here",
-                        if wanted.is_out { "&mut " } else { "" },
-                        text(&wanted.ty)
+                        if expected.is_out { "&mut " } else { "" },
+                        text(&expected.ty)
                     ),
                 ));
             }
@@ -236,7 +236,7 @@ fn compare(event: &Method, body: &Method, signature: &Signature) -> Result<()> {
                 return Err(rules::spanned(
                     "ALC0020",
                     signature,
-                    format!("the event has another parameter: `{}`", text(&wanted.ty)),
+                    format!("the event has another parameter: `{}`", text(&expected.ty)),
                 ));
             }
         }

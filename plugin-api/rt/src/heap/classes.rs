@@ -32,7 +32,7 @@ const ALIGNS: [usize; CLASSES] = {
 
 /// Kind of memory of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum BlockPlace {
+pub(super) enum Placement {
     /// A block of a slab of this class.
     Slab(usize),
     /// Separate pages of this length, a multiple of [`SLAB`] and aligned to it.
@@ -45,23 +45,27 @@ pub(super) enum BlockPlace {
 
 /// Returns the kind of memory for this layout.
 #[inline]
-pub(super) fn place(layout: Layout) -> BlockPlace {
+pub(super) fn placement(layout: Layout) -> Placement {
     let (size, align) = (layout.size(), layout.align());
-    if align <= 16 && size <= SIZES[CLASSES - 1] { BlockPlace::Slab(class_of(size)) } else { place_slowly(size, align) }
+    if align <= 16 && size <= SIZES[CLASSES - 1] {
+        Placement::Slab(class_of(size))
+    } else {
+        uncommon_placement(size, align)
+    }
 }
 
 #[cold]
-fn place_slowly(size: usize, align: usize) -> BlockPlace {
+fn uncommon_placement(size: usize, align: usize) -> Placement {
     if align <= MOST_ALIGN
         && size.max(align) <= SIZES[CLASSES - 1]
         && let Some(class) = (class_of(size.max(align))..CLASSES).find(|class| ALIGNS[*class] >= align)
     {
-        return BlockPlace::Slab(class);
+        return Placement::Slab(class);
     }
     // The word before the block stores the address of its pages, so a large alignment costs one more slab.
-    let (extra, kind): (usize, fn(usize) -> BlockPlace) =
-        if align <= SLAB { (0, BlockPlace::Pages) } else { (align + SLAB, BlockPlace::Offset) };
-    size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(BlockPlace::Nowhere, kind)
+    let (extra, kind): (usize, fn(usize) -> Placement) =
+        if align <= SLAB { (0, Placement::Pages) } else { (align + SLAB, Placement::Offset) };
+    size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(Placement::Nowhere, kind)
 }
 
 /// Returns the smallest class for a size in slab range.
@@ -86,7 +90,7 @@ pub(super) const fn first_block(class: usize) -> usize {
 mod tests {
     use core::alloc::Layout;
 
-    use super::{ALIGNS, BlockPlace, CLASSES, HEAD, SIZES, SLAB, class_of, first_block, place};
+    use super::{ALIGNS, CLASSES, HEAD, Placement, SIZES, SLAB, class_of, first_block, placement};
 
     #[test]
     fn every_size_gets_the_smallest_class_that_holds_it() {
@@ -110,23 +114,23 @@ mod tests {
     }
 
     #[test]
-    fn every_layout_gets_a_place_that_is_large_enough_and_aligned() {
+    fn every_layout_gets_a_placement_that_is_large_enough_and_aligned() {
         for align in (0..=20).map(|power| 1_usize << power) {
             for size in (0..200).chain((8..22).flat_map(|power| (1 << power) - 2..(1 << power) + 3)) {
                 let layout = Layout::from_size_align(size, align).expect("small");
-                match place(layout) {
-                    BlockPlace::Slab(class) => assert!(SIZES[class] >= size && ALIGNS[class] >= align, "{layout:?}"),
-                    BlockPlace::Pages(len) => {
+                match placement(layout) {
+                    Placement::Slab(class) => assert!(SIZES[class] >= size && ALIGNS[class] >= align, "{layout:?}"),
+                    Placement::Pages(len) => {
                         assert!(len >= size && len.is_multiple_of(SLAB) && align <= SLAB, "{layout:?}")
                     }
-                    BlockPlace::Offset(len) => {
+                    Placement::Offset(len) => {
                         assert!(len >= size + align + SLAB && len.is_multiple_of(SLAB) && align > SLAB, "{layout:?}");
                     }
-                    BlockPlace::Nowhere => panic!("{layout:?} has a place"),
+                    Placement::Nowhere => panic!("{layout:?} has a place"),
                 }
             }
         }
         let most = Layout::from_size_align(isize::MAX as usize - 4095, 4096).expect("the largest there is");
-        assert_eq!(place(most), BlockPlace::Pages((isize::MAX as usize - 4095).next_multiple_of(SLAB)));
+        assert_eq!(placement(most), Placement::Pages((isize::MAX as usize - 4095).next_multiple_of(SLAB)));
     }
 }

@@ -13,7 +13,7 @@ mod shard;
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::{NonNull, null_mut};
 
-use classes::{BlockPlace, SLAB, place};
+use classes::{Placement, SLAB, placement};
 use memory::{Free, Pages};
 
 /// The allocator of a module: `module!` makes it the global one, unless `allocator: own` is specified. Any thread.
@@ -26,17 +26,17 @@ pub fn live_bytes() -> u64 {
     shard::live_bytes()
 }
 
-// SAFETY: blocks are disjoint, have the size and alignment of their layout, and stay in place until they are freed: `place`
+// SAFETY: blocks are disjoint, have the size and alignment of their layout, and stay in place until they are freed: `placement`
 // returns the same result for the same layout.
 unsafe impl GlobalAlloc for ModuleHeap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match place(layout) {
-            BlockPlace::Slab(class) => match shard::allocate(class, layout.size()) {
+        match placement(layout) {
+            Placement::Slab(class) => match shard::allocate(class, layout.size()) {
                 Some(block) => block.into_memory().as_ptr(),
                 None => null_mut(),
             },
-            place => pages_for(place, layout).map_or(null_mut(), |(block, _)| block.as_ptr()),
+            placement => pages_for(placement, layout).map_or(null_mut(), |(block, _)| block.as_ptr()),
         }
     }
 
@@ -46,17 +46,17 @@ unsafe impl GlobalAlloc for ModuleHeap {
         // is of this kind, and does not use it any more.
         unsafe {
             let block = NonNull::new_unchecked(block);
-            match place(layout) {
-                BlockPlace::Slab(_) => shard::free(Free::from_memory(block), layout.size()),
-                place => give_pages(place, block, layout),
+            match placement(layout) {
+                Placement::Slab(_) => shard::free(Free::from_memory(block), layout.size()),
+                placement => give_pages(placement, block, layout),
             }
         }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let (block, is_zero) = match place(layout) {
-            BlockPlace::Slab(class) => (shard::allocate(class, layout.size()).map(Free::into_memory), false),
-            place => pages_for(place, layout).map_or((None, false), |(block, is_zero)| (Some(block), is_zero)),
+        let (block, is_zero) = match placement(layout) {
+            Placement::Slab(class) => (shard::allocate(class, layout.size()).map(Free::into_memory), false),
+            placement => pages_for(placement, layout).map_or((None, false), |(block, is_zero)| (Some(block), is_zero)),
         };
         let Some(block) = block else { return null_mut() };
         if !is_zero {
@@ -71,7 +71,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
         // allocated with this layout. Both blocks have at least the smaller size; the old block is freed after its content was copied.
         unsafe {
             let new_layout = Layout::from_size_align_unchecked(new_size, layout.align());
-            if place(layout) == place(new_layout) {
+            if placement(layout) == placement(new_layout) {
                 shard::count_elsewhere(new_size as i64 - layout.size() as i64);
                 return block;
             }
@@ -87,14 +87,14 @@ unsafe impl GlobalAlloc for ModuleHeap {
 
 /// Returns separate pages for an allocation, and true if they are known to be zero.
 #[cold]
-fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
-    let taken = match place {
-        BlockPlace::Pages(len) => pages::take_pages(len).map(|(pages, is_zero)| (pages.into_memory(), is_zero))?,
-        BlockPlace::Offset(len) => {
+fn pages_for(placement: Placement, layout: Layout) -> Option<(NonNull<u8>, bool)> {
+    let taken = match placement {
+        Placement::Pages(len) => pages::take_pages(len).map(|(pages, is_zero)| (pages.into_memory(), is_zero))?,
+        Placement::Offset(len) => {
             let (pages, is_zero) = pages::take_pages(len)?;
             let memory = pages.into_memory();
             let offset = (memory.addr().get() + SLAB).next_multiple_of(layout.align()) - memory.addr().get();
-            // SAFETY: `place` reserved room for the alignment and for one slab before the block, so the word before the block
+            // SAFETY: `placement` reserved room for the alignment and for one slab before the block, so the word before the block
             // is in the pages, too. Pages and blocks are aligned for a word.
             let block = unsafe {
                 let block = memory.add(offset);
@@ -103,7 +103,7 @@ fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
             };
             (block, is_zero)
         }
-        BlockPlace::Slab(_) | BlockPlace::Nowhere => return None,
+        Placement::Slab(_) | Placement::Nowhere => return None,
     };
     shard::count_elsewhere(layout.size() as i64);
     Some(taken)
@@ -114,14 +114,14 @@ fn pages_for(place: BlockPlace, layout: Layout) -> Option<(NonNull<u8>, bool)> {
 /// # Safety
 /// The block was returned by [`pages_for`] with the same place and layout, and no code uses it any more.
 #[cold]
-unsafe fn give_pages(place: BlockPlace, block: NonNull<u8>, layout: Layout) {
+unsafe fn give_pages(placement: Placement, block: NonNull<u8>, layout: Layout) {
     // SAFETY: the caller promises a block of `pages_for`, which took pages of this length; for an offset block, it stored the
     // address of the pages in the word before the block.
     let pages = unsafe {
-        match place {
-            BlockPlace::Pages(len) => Pages::from_memory(block, len),
-            BlockPlace::Offset(len) => Pages::from_memory(block.cast::<NonNull<u8>>().sub(1).read(), len),
-            BlockPlace::Slab(_) | BlockPlace::Nowhere => return,
+        match placement {
+            Placement::Pages(len) => Pages::from_memory(block, len),
+            Placement::Offset(len) => Pages::from_memory(block.cast::<NonNull<u8>>().sub(1).read(), len),
+            Placement::Slab(_) | Placement::Nowhere => return,
         }
     };
     shard::count_elsewhere(-(layout.size() as i64));

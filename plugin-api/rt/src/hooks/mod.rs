@@ -8,7 +8,7 @@
 //! the platform's functions.
 
 #[macro_use]
-mod shells;
+mod trampolines;
 mod assembly;
 mod blocks;
 mod closing;
@@ -20,7 +20,7 @@ mod notes;
 pub(crate) mod platform;
 mod signals;
 mod tables;
-mod told;
+mod thread_names;
 
 #[cfg(target_arch = "x86_64")]
 pub use assembly::{__asprintf_chk, asprintf, vfork};
@@ -41,10 +41,6 @@ pub use functions::{
     shmat, shmdt, sigaction, signal,
 };
 pub use platform::resolve;
-pub use shells::{
-    HookedName, dlsym, dlvsym, fclose, fcntl, pthread_setname_np, putenv, reallocarray, register_atfork,
-    register_frame, setbuf, setbuffer, setvbuf, syscall,
-};
 pub use signals::{
     __longjmp_chk, _longjmp, aio_fsync, aio_read, aio_write, alarm, fork, getaddrinfo_a, lio_listio, longjmp,
     mq_notify, posix_spawn, posix_spawnp, setitimer, sigaltstack, siglongjmp, timer_create, timer_delete, ualarm,
@@ -52,4 +48,8 @@ pub use signals::{
 pub use tables::{
     __deregister_frame as deregister_frame, StreamFunctions, closedir, fmemopen, fopen, fopencookie, initstate,
     open_memstream, open_wmemstream, opendir, openlog, pclose, popen, setstate, tmpfile,
+};
+pub use trampolines::{
+    HookedName, dlsym, dlvsym, fclose, fcntl, pthread_setname_np, putenv, reallocarray, register_atfork,
+    register_frame, setbuf, setbuffer, setvbuf, syscall,
 };

@@ -32,11 +32,11 @@ impl Address {
     /// Returns the platform's function of this name, or null.
     fn get(&self) -> *mut c_void {
         let found = self.found.load(Ordering::Relaxed);
-        if found.is_null() { self.ask() } else { found }
+        if found.is_null() { self.load() } else { found }
     }
 
     #[cold]
-    fn ask(&self) -> *mut c_void {
+    fn load(&self) -> *mut c_void {
         let found = find(Scope::Default, self.name);
         self.found.store(found, Ordering::Relaxed);
         found
@@ -123,12 +123,12 @@ pub(super) fn library_at(address: usize) -> Option<usize> {
 
 /// Looks up every address that this module will need. Called by its first initializer.
 pub extern "C" fn resolve() {
-    resolve_told();
-    resolve_told_of_signals();
-    resolve_told_of_closing();
-    resolve_told_of_forks();
-    resolve_told_of_streams();
-    resolve_told_of_blocks();
+    resolve_reported();
+    resolve_reported_of_signals();
+    resolve_reported_of_closing();
+    resolve_reported_of_forks();
+    resolve_reported_of_streams();
+    resolve_reported_of_blocks();
     if hook_context().is_none() {
         resolve_replaced();
         resolve_replaced_of_signals();
@@ -170,7 +170,7 @@ platform! {
 
 // Functions that are only reported to the host.
 platform! {
-    resolve_told, Told, TOLD;
+    resolve_reported, Reported, REPORTED;
 
     fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int, without: missing();
     fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int, without: missing();
@@ -213,7 +213,7 @@ platform! {
 
 /// Returns the unwinder's function that deregisters tables, if this process has one.
 pub(crate) fn deregister() -> Option<Deregister> {
-    let address = TOLD.__deregister_frame.get();
+    let address = REPORTED.__deregister_frame.get();
     // SAFETY: this is the address of that function.
     (!address.is_null()).then(|| unsafe { transmute::<*mut c_void, Deregister>(address) })
 }
@@ -231,14 +231,14 @@ platform! {
     fn mq_notify(queue: c_int, event: *const c_void) -> c_int, without: missing();
     fn aio_read(block: *mut c_void) -> c_int, without: missing();
     fn aio_write(block: *mut c_void) -> c_int, without: missing();
-    fn aio_fsync(how: c_int, block: *mut c_void) -> c_int, without: missing();
+    fn aio_fsync(operation: c_int, block: *mut c_void) -> c_int, without: missing();
     fn lio_listio(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: missing();
     fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
 }
 
 // Signal functions that are only reported to the host.
 platform! {
-    resolve_told_of_signals, ToldOfSignals, TOLD_OF_SIGNALS;
+    resolve_reported_of_signals, ReportedOfSignals, REPORTED_OF_SIGNALS;
 
     fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, without: missing();
     fn mq_open(name: *const c_char, flags: c_int, mode: c_uint, attributes: *mut c_void) -> c_int, without: missing();
@@ -254,14 +254,14 @@ platform! {
 
 // Functions that a module may not call while it is being closed.
 platform! {
-    resolve_told_of_closing, ToldOfClosing, TOLD_OF_CLOSING;
+    resolve_reported_of_closing, ReportedOfClosing, REPORTED_OF_CLOSING;
 
     fn putenv(text: *mut c_char) -> c_int, without: missing();
 }
 
 // Functions that open and close streams with descriptors.
 platform! {
-    resolve_told_of_streams, ToldOfStreams, TOLD_OF_STREAMS;
+    resolve_reported_of_streams, ReportedOfStreams, REPORTED_OF_STREAMS;
 
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut();
     fn tmpfile() -> *mut c_void, without: null_mut();
@@ -273,14 +273,14 @@ platform! {
 
 // Functions that allocate blocks of the C heap which the caller frees.
 platform! {
-    resolve_told_of_blocks, ToldOfBlocks, TOLD_OF_BLOCKS;
+    resolve_reported_of_blocks, ReportedOfBlocks, REPORTED_OF_BLOCKS;
 
     fn malloc_usable_size(block: *mut c_void) -> usize, without: 0;
     fn strdup(text: *const c_char) -> *mut c_char, without: null_mut();
     fn strndup(text: *const c_char, most: usize) -> *mut c_char, without: null_mut();
-    fn realpath(path: *const c_char, place: *mut c_char) -> *mut c_char, without: null_mut();
+    fn realpath(path: *const c_char, buffer: *mut c_char) -> *mut c_char, without: null_mut();
     fn canonicalize_file_name(path: *const c_char) -> *mut c_char, without: null_mut();
-    fn getcwd(place: *mut c_char, room: usize) -> *mut c_char, without: null_mut();
+    fn getcwd(buffer: *mut c_char, room: usize) -> *mut c_char, without: null_mut();
     fn get_current_dir_name() -> *mut c_char, without: null_mut();
     fn vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void) -> c_int, without: missing();
     fn __vasprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char, arguments: *mut c_void) -> c_int, without: missing();
@@ -290,7 +290,7 @@ platform! {
 
 // Functions that register handlers for `fork`.
 platform! {
-    resolve_told_of_forks, ToldOfForks, TOLD_OF_FORKS;
+    resolve_reported_of_forks, ReportedOfForks, REPORTED_OF_FORKS;
 
     fn __register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int, without: libc::ENOSYS;
 }

@@ -35,8 +35,8 @@ pub(crate) fn pages() -> Result<(), String> {
     // SAFETY: the pages are mapped, initialized, and read-only now.
     let is_whole = unsafe { slice::from_raw_parts(start.cast::<u8>(), LEN) }.iter().all(|byte| *byte == 7);
     // SAFETY: no reference to the pages is left.
-    let gone = unsafe { libc::munmap(start, LEN) };
-    if (locked, is_whole, gone) == (0, true, 0) { Ok(()) } else { Err(format!("{locked}, {is_whole}, {gone}")) }
+    let unmapped = unsafe { libc::munmap(start, LEN) };
+    if (locked, is_whole, unmapped) == (0, true, 0) { Ok(()) } else { Err(format!("{locked}, {is_whole}, {unmapped}")) }
 }
 
 /// Allocates and frees blocks of the C library's heap, which the whole process shares.

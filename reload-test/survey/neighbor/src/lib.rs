@@ -17,13 +17,13 @@ use pages::Pages;
 module! { name: "neighbor", exit: ended }
 
 /// State between two reloads.
-struct Home {
+struct Resources {
     pages: Vec<Pages>,
     blocks: Vec<Vec<u64>>,
     descriptors: Descriptors,
 }
 
-static HOME: Mutex<Option<Home>> = Mutex::new(None);
+static RESOURCES: Mutex<Option<Resources>> = Mutex::new(None);
 
 /// Maps the freed pages. `free` has a line per freed address range: `7f0000000000-7f0000001000 former content`.
 #[zcall(ex = "neighbor.settle")]
@@ -31,9 +31,9 @@ fn settle(free: String) -> String {
     let pages = pages::take(&free);
     match Descriptors::open() {
         Ok(descriptors) => {
-            let home = Home { pages, blocks: chores::blocks(), descriptors };
-            *HOME.lock().unwrap_or_else(PoisonError::into_inner) = Some(home);
-            signals::tell_the_log();
+            let resources = Resources { pages, blocks: chores::blocks(), descriptors };
+            *RESOURCES.lock().unwrap_or_else(PoisonError::into_inner) = Some(resources);
+            signals::write_to_log();
             "ok".to_owned()
         }
         Err(error) => error,
@@ -65,13 +65,14 @@ fn work() -> String {
 /// Checks that all state is unchanged.
 #[zcall(ex = "neighbor.check")]
 fn check() -> String {
-    let home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(home) = &*home else { return "it has not moved in".to_owned() };
-    let pages = home.pages.iter().try_for_each(Pages::check);
-    let found = pages.and_then(|()| chores::check_blocks(&home.blocks)).and_then(|()| home.descriptors.check());
+    let resources = RESOURCES.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(resources) = &*resources else { return "it has not moved in".to_owned() };
+    let pages = resources.pages.iter().try_for_each(Pages::check);
+    let found =
+        pages.and_then(|()| chores::check_blocks(&resources.blocks)).and_then(|()| resources.descriptors.check());
     found.err().unwrap_or_else(|| "ok".to_owned())
 }
 
 fn ended() {
-    HOME.lock().unwrap_or_else(PoisonError::into_inner).take();
+    RESOURCES.lock().unwrap_or_else(PoisonError::into_inner).take();
 }

@@ -35,9 +35,9 @@ impl Pages {
         }
         for word in 0..pages.words {
             // SAFETY: `words` words from `start` on are mapped, writable and owned by this value.
-            let place = unsafe { pages.start.add(word) };
+            let address = unsafe { pages.start.add(word) };
             // SAFETY: as above, and pages are aligned to eight bytes.
-            unsafe { place.write_volatile(pattern(place)) };
+            unsafe { address.write_volatile(pattern(address)) };
         }
         Some(pages)
     }
@@ -52,18 +52,18 @@ impl Pages {
         let mut count = 0;
         for word in 0..self.words {
             // SAFETY: `words` words from `start` on are mapped.
-            let place = unsafe { self.start.add(word) };
+            let address = unsafe { self.start.add(word) };
             // SAFETY: `at` has initialized the word. The read is volatile, because other code may have overwritten the word.
-            let found = unsafe { place.read_volatile() };
-            if found != pattern(place) {
+            let found = unsafe { address.read_volatile() };
+            if found != pattern(address) {
                 count += 1;
-                wrong.get_or_insert((place, found));
+                wrong.get_or_insert((address, found));
             }
         }
         match wrong {
             None => Ok(()),
-            Some((place, found)) => Err(format!(
-                "its memory was overwritten, {count} words from {place:p} on ({found:#x}), where {} was before",
+            Some((address, found)) => Err(format!(
+                "its memory was overwritten, {count} words from {address:p} on ({found:#x}), where {} was before",
                 self.was
             )),
         }
@@ -78,8 +78,8 @@ impl Drop for Pages {
 }
 
 /// Returns the word at an address: a non-canonical address, unique per location.
-fn pattern(place: *mut u64) -> u64 {
-    (0xA1CE << 48) | (place.addr() as u64 & 0xffff_ffff_ffff)
+fn pattern(address: *mut u64) -> u64 {
+    (0xA1CE << 48) | (address.addr() as u64 & 0xffff_ffff_ffff)
 }
 
 /// Maps the freed ranges in a list.

@@ -6,38 +6,38 @@ use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-static SEEN: AtomicU32 = AtomicU32::new(0);
+static RECEIVED: AtomicU32 = AtomicU32::new(0);
 
-extern "C" fn seen(_signal: libc::c_int) {
-    SEEN.fetch_add(1, Ordering::SeqCst);
+extern "C" fn on_signal(_signal: libc::c_int) {
+    RECEIVED.fetch_add(1, Ordering::SeqCst);
 }
 
 /// Checks that a signal arrives, and restores the previous action.
 pub(crate) fn arrive() -> Result<(), String> {
     for flags in [libc::SA_ONSTACK, 0] {
-        SEEN.store(0, Ordering::SeqCst);
+        RECEIVED.store(0, Ordering::SeqCst);
         let mut action = MaybeUninit::<libc::sigaction>::zeroed();
         // SAFETY: zero bytes are a `sigaction`: the default action, no signal blocked, no flag.
         let action = unsafe { action.assume_init_mut() };
-        action.sa_sigaction = seen as extern "C" fn(libc::c_int) as *const () as usize;
+        action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as *const () as usize;
         action.sa_flags = flags;
         let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: `seen` is async-signal-safe, and is removed before this function returns.
+        // SAFETY: `on_signal` is async-signal-safe, and is removed before this function returns.
         let set = unsafe { libc::sigaction(libc::SIGUSR2, action, before.as_mut_ptr()) };
         // SAFETY: sends this thread a signal that has a handler.
         let sent = unsafe { libc::raise(libc::SIGUSR2) };
         // SAFETY: restores the action that the call above returned.
         let back = unsafe { libc::sigaction(libc::SIGUSR2, before.as_ptr(), ptr::null_mut()) };
-        let seen = SEEN.load(Ordering::SeqCst);
-        if (set, sent, back, seen) != (0, 0, 0, 1) {
-            return Err(format!("with flags {flags:#x} it arrived {seen} times ({set}, {sent}, {back})"));
+        let received = RECEIVED.load(Ordering::SeqCst);
+        if (set, sent, back, received) != (0, 0, 0, 1) {
+            return Err(format!("with flags {flags:#x} it arrived {received} times ({set}, {sent}, {back})"));
         }
     }
     Ok(())
 }
 
 /// Writes a line to the log without a daemon: the C library formats the line all the same.
-pub(crate) fn tell_the_log() {
+pub(crate) fn write_to_log() {
     if !Path::new("/dev/log").exists() {
         // SAFETY: the format is a zero-terminated string without conversions.
         unsafe { libc::syslog(libc::LOG_DEBUG, c"the neighbor has moved in".as_ptr()) };

@@ -3,12 +3,12 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
-use crate::local::told;
+use crate::local::report;
 
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(conversation())
+    report(conversation())
 }
 
 fn conversation() -> io::Result<bool> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read as _, Write as _};
 
-use crate::local::told;
+use crate::local::report;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -20,7 +20,7 @@ fn there_and_back(text: &[u8]) -> io::Result<bool> {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(there_and_back(&b"one, two, three, and so on ".repeat(1000)))
+    report(there_and_back(&b"one, two, three, and so on ".repeat(1000)))
 }
 
 pub(crate) fn end() {}

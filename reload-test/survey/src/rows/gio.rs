@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::local::told;
+use crate::local::report;
 
 use gio::prelude::*;
 use gio::{Application, ApplicationFlags, SimpleAction};
@@ -21,7 +21,7 @@ pub(crate) fn begin() {
 
 pub(crate) fn work() -> String {
     let before = CALLS.load(Ordering::SeqCst);
-    told(action().map(|action| {
+    report(action().map(|action| {
         action.activate(None);
         CALLS.load(Ordering::SeqCst) == before + 1
     }))

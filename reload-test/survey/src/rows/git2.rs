@@ -17,8 +17,8 @@ pub(crate) fn work() -> String {
         let mut tree = repository.treebuilder(None)?;
         tree.insert("hello.txt", content, 0o100_644)?;
         let tree = repository.find_tree(tree.write()?)?;
-        let who = Signature::now("surveyed", "surveyed@localhost")?;
-        let id = repository.commit(None, &who, &who, "a first commit", &tree, &[])?;
+        let signature = Signature::now("surveyed", "surveyed@localhost")?;
+        let id = repository.commit(None, &signature, &signature, "a first commit", &tree, &[])?;
         Ok::<_, Error>(repository.find_commit(id)?.message() == Ok("a first commit"))
     })
 }

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use crate::local::told;
+use crate::local::report;
 
 use image::{ImageError, ImageFormat, Rgb, RgbImage, imageops};
 
@@ -17,7 +17,7 @@ fn there_and_back() -> Result<bool, ImageError> {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(there_and_back())
+    report(there_and_back())
 }
 
 pub(crate) fn end() {}

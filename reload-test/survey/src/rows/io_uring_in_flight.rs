@@ -8,7 +8,7 @@ use io_uring::{IoUring, opcode, types};
 
 struct Waiting {
     ring: IoUring,
-    _place: Box<[u8; 64]>,
+    _buffer: Box<[u8; 64]>,
     _from: PipeReader,
     _to: PipeWriter,
 }
@@ -21,12 +21,12 @@ pub(crate) fn begin() {
 
 fn wait() -> std::io::Result<Waiting> {
     let (mut ring, (from, to)) = (IoUring::new(4)?, pipe()?);
-    let mut place = Box::new([0; 64]);
-    let read = opcode::Read::new(types::Fd(from.as_raw_fd()), place.as_mut_ptr(), 64).build();
+    let mut buffer = Box::new([0; 64]);
+    let read = opcode::Read::new(types::Fd(from.as_raw_fd()), buffer.as_mut_ptr(), 64).build();
     // SAFETY: descriptor and memory are stored with the ring.
     unsafe { ring.submission().push(&read) }.map_err(std::io::Error::other)?;
     ring.submit()?;
-    Ok(Waiting { ring, _place: place, _from: from, _to: to })
+    Ok(Waiting { ring, _buffer: buffer, _from: from, _to: to })
 }
 
 pub(crate) fn work() -> String {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::local::told;
+use crate::local::report;
 
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SetRecorderError, SharedString, Unit};
 
@@ -32,7 +32,7 @@ pub(crate) fn work() -> String {
     let sum = Arc::new(AtomicU64::new(0));
     if cfg!(feature = "metrics-local") {
         metrics::with_local_recorder(&Sum(Arc::clone(&sum)), || metrics::counter!("calls").increment(1));
-        return told(Ok::<_, ()>(sum.load(Ordering::SeqCst) == 1));
+        return report(Ok::<_, ()>(sum.load(Ordering::SeqCst) == 1));
     }
     if let Err(SetRecorderError(_again)) = metrics::set_global_recorder(Sum(Arc::clone(&sum))) {
         return "there is a recorder".to_owned();
@@ -41,7 +41,7 @@ pub(crate) fn work() -> String {
         metrics::counter!("calls", "number" => number.to_string()).increment(1);
     }
     COUNTED.store(sum.load(Ordering::SeqCst), Ordering::SeqCst);
-    told(Ok::<_, ()>(COUNTED.load(Ordering::SeqCst) == 10))
+    report(Ok::<_, ()>(COUNTED.load(Ordering::SeqCst) == 10))
 }
 
 pub(crate) fn end() {}

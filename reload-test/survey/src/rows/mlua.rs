@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use crate::local::told;
+use crate::local::report;
 
 use mlua::{Error, Lua};
 
@@ -37,7 +37,7 @@ pub(crate) fn work() -> String {
         let Some(lua) = lua else { return "no state".to_owned() };
         let doubled = lua.load("local t = {} for i = 1, 100 do t[i] = double(i) end return t[50]").eval::<i64>();
         let refused = lua.load("local is_done, why = pcall(refuse) return is_done").eval::<bool>();
-        told(doubled.and_then(|doubled| Ok(doubled == 100 && !refused?)))
+        report(doubled.and_then(|doubled| Ok(doubled == 100 && !refused?)))
     })
 }
 

@@ -93,7 +93,7 @@ extern "C" fn count(_signal: c_int) {
 }
 
 /// Callback with the descriptor to close, or zero.
-extern "C" fn hear(value: usize) {
+extern "C" fn on_notify(value: usize) {
     CALLS.fetch_add(1, Ordering::SeqCst);
     if value > 0 {
         // SAFETY: the descriptor was opened for the completed request.
@@ -114,17 +114,17 @@ fn handle(signal: c_int, handler: extern "C" fn(c_int), flags: c_int) {
 struct Event {
     value: usize,
     signal: c_int,
-    how: c_int,
+    notify: c_int,
     function: Option<extern "C" fn(usize)>,
     attributes: *const c_void,
     rest: [usize; 4],
 }
 
 const fn signal(signal: c_int) -> Event {
-    Event { value: 0, signal, how: libc::SIGEV_SIGNAL, function: None, attributes: null(), rest: [0; 4] }
+    Event { value: 0, signal, notify: libc::SIGEV_SIGNAL, function: None, attributes: null(), rest: [0; 4] }
 }
 
-const CALL: Event = Event { how: libc::SIGEV_THREAD, function: Some(hear), ..signal(0) };
+const CALL: Event = Event { notify: libc::SIGEV_THREAD, function: Some(on_notify), ..signal(0) };
 
 const TICK: libc::timeval = libc::timeval { tv_sec: 0, tv_usec: 1000 };
 const NEVER: libc::timeval = libc::timeval { tv_sec: 0, tv_usec: 0 };
@@ -188,7 +188,7 @@ extern "C" fn leap(_signal: c_int) {
     unsafe { siglongjmp((&raw mut BACK).cast(), 1) };
 }
 
-fn socket_that_tells() {
+fn notifying_socket() {
     handle(libc::SIGIO, count, libc::SA_RESTART);
     let mut pair = [0; 2];
     // SAFETY: `pair` has space for two descriptors.
@@ -232,7 +232,7 @@ fn queue() -> c_int {
     queue
 }
 
-fn queue_that_tells() {
+fn notifying_queue() {
     let queue = queue();
     // SAFETY: the queue is open and the event initialized.
     unsafe { mq_notify(queue, &CALL) };
@@ -242,16 +242,16 @@ fn queue_that_tells() {
 }
 
 /// Reads from a descriptor and closes it after completion.
-fn read_that_tells(fd: c_int) {
+fn notifying_read(fd: c_int) {
     let file = Box::leak(Box::new([0_u8; 16]));
     // SAFETY: all zeroes are a block.
     let block: &'static mut libc::aiocb = Box::leak(Box::new(unsafe { mem::zeroed() }));
     block.aio_fildes = fd;
     block.aio_buf = file.as_mut_ptr().cast();
     block.aio_nbytes = file.len();
-    let place = (&raw mut block.aio_sigevent).cast::<Event>();
+    let event = (&raw mut block.aio_sigevent).cast::<Event>();
     // SAFETY: `Event` has the layout of `sigevent`.
-    unsafe { place.write(Event { value: fd as usize, ..CALL }) };
+    unsafe { event.write(Event { value: fd as usize, ..CALL }) };
     // SAFETY: the block and its buffer are never freed.
     unsafe { libc::aio_read(block) };
 }
@@ -296,14 +296,14 @@ fn set_going() -> bool {
         timer(&CALL);
         true
     } else if cfg!(feature = "posix-sigio") {
-        socket_that_tells();
+        notifying_socket();
         true
     } else if cfg!(any(feature = "posix-mq-notify", feature = "posix-mq-notify-ended")) {
-        queue_that_tells();
+        notifying_queue();
         true
     } else if cfg!(any(feature = "posix-aio", feature = "posix-aio-unanswered")) {
         // SAFETY: the name is a C string.
-        read_that_tells(unsafe { libc::open(c"/proc/self/stat".as_ptr(), libc::O_RDONLY) });
+        notifying_read(unsafe { libc::open(c"/proc/self/stat".as_ptr(), libc::O_RDONLY) });
         true
     } else if cfg!(feature = "posix-altstack") {
         STACK.with(|_| {});
@@ -340,9 +340,9 @@ pub(crate) fn end() {
         // SAFETY: the queue was opened and not closed.
         unsafe { mq_close(QUEUE.load(Ordering::SeqCst)) };
     } else if cfg!(feature = "posix-aio") {
-        read_that_tells(late());
+        notifying_read(late());
     } else if cfg!(feature = "posix-aio-unanswered") {
-        read_that_tells(silent());
+        notifying_read(silent());
     }
 }
 

@@ -1,6 +1,6 @@
 //! A counter and a histogram in the registry of the process, which keeps them, or in a registry that is dropped.
 
-use crate::local::told;
+use crate::local::report;
 
 use prometheus::{Error, Histogram, HistogramOpts, IntCounter, Registry, TextEncoder};
 
@@ -20,9 +20,9 @@ pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
     if cfg!(feature = "prometheus-own") {
-        return told(count(&Registry::new()));
+        return report(count(&Registry::new()));
     }
-    told(count(prometheus::default_registry()))
+    report(count(prometheus::default_registry()))
 }
 
 pub(crate) fn end() {}

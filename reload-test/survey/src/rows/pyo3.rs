@@ -1,6 +1,6 @@
 //! A function and a class in a Python module. Each generation calls those of the previous one, replaces them, and collects garbage.
 
-use crate::local::told;
+use crate::local::report;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,7 +26,7 @@ impl Counter {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(Python::attach(|python| {
+    report(Python::attach(|python| {
         let modules = python.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
         let before = modules.get_item("surveyed")?;
         let is_right = before.as_ref().map_or(Ok(true), is_right)?;

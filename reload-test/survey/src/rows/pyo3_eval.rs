@@ -1,13 +1,13 @@
 //! Python evaluates an expression, without keeping references to the plugin.
 
-use crate::local::told;
+use crate::local::report;
 
 use pyo3::prelude::*;
 
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(Python::attach(|python| {
+    report(Python::attach(|python| {
         let number: u64 = python.eval(c"sum(number ** 2 for number in range(10))", None, None)?.extract()?;
         Ok::<_, PyErr>(number == 285)
     }))

@@ -1,6 +1,6 @@
 //! A script with a function of Rust, and a script that fails.
 
-use crate::local::told;
+use crate::local::report;
 
 use rhai::{Engine, EvalAltResult};
 
@@ -14,7 +14,7 @@ fn run() -> Result<bool, Box<EvalAltResult>> {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(run().map_err(|error| error.to_string()))
+    report(run().map_err(|error| error.to_string()))
 }
 
 pub(crate) fn end() {}

@@ -1,6 +1,6 @@
 //! A key, a signature and its verification; the random numbers come from the system.
 
-use crate::local::told;
+use crate::local::report;
 
 use ring::error::Unspecified;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -19,7 +19,7 @@ fn sign() -> Result<bool, Unspecified> {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(sign())
+    report(sign())
 }
 
 pub(crate) fn end() {}

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use crate::local::told;
+use crate::local::report;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -15,15 +15,15 @@ fn send() -> io::Result<bool> {
     socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
     let socket = UdpSocket::from(socket);
     socket.send_to(b"hello", socket.local_addr()?)?;
-    let mut heard = [0; 16];
-    let (length, _) = socket.recv_from(&mut heard)?;
-    Ok(&heard[..length] == b"hello")
+    let mut received = [0; 16];
+    let (length, _) = socket.recv_from(&mut received)?;
+    Ok(&received[..length] == b"hello")
 }
 
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(send())
+    report(send())
 }
 
 pub(crate) fn end() {}

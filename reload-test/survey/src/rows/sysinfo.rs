@@ -2,11 +2,11 @@
 
 use std::error::Error;
 
-use crate::local::told;
+use crate::local::report;
 
 use sysinfo::{ProcessesToUpdate, System};
 
-fn look() -> Result<bool, Box<dyn Error>> {
+fn query() -> Result<bool, Box<dyn Error>> {
     let mut system = System::new()?;
     system.refresh_memory();
     let own = sysinfo::get_current_pid()?;
@@ -18,7 +18,7 @@ fn look() -> Result<bool, Box<dyn Error>> {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(look())
+    report(query())
 }
 
 pub(crate) fn end() {}

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read as _, Seek as _, Write as _};
 
-use crate::local::told;
+use crate::local::report;
 
 fn use_them() -> io::Result<bool> {
     let mut file = tempfile::tempfile()?;
@@ -20,7 +20,7 @@ fn use_them() -> io::Result<bool> {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(use_them())
+    report(use_them())
 }
 
 pub(crate) fn end() {}

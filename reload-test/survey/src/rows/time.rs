@@ -1,6 +1,6 @@
 //! A date as text.
 
-use crate::local::told;
+use crate::local::report;
 
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime, UtcOffset};
@@ -11,7 +11,7 @@ pub(crate) fn work() -> String {
     // The function may fail if other threads run.
     let _refused = UtcOffset::current_local_offset();
     let then = OffsetDateTime::UNIX_EPOCH + Duration::days(20_000);
-    told(then.format(&Rfc3339).map(|text| text == "2024-10-04T00:00:00Z" && OffsetDateTime::now_utc() > then))
+    report(then.format(&Rfc3339).map(|text| text == "2024-10-04T00:00:00Z" && OffsetDateTime::now_utc() > then))
 }
 
 pub(crate) fn end() {}

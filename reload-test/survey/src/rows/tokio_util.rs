@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::net::Ipv4Addr;
 
-use crate::local::told;
+use crate::local::report;
 
 use bytes::Bytes;
 use futures::{SinkExt as _, StreamExt as _};
@@ -37,7 +37,7 @@ pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
     let runtime = Builder::new_current_thread().enable_all().build();
-    told(runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(talk())))
+    report(runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(talk())))
 }
 
 pub(crate) fn end() {}

@@ -1,6 +1,6 @@
 //! Values of derived types to text and back.
 
-use crate::local::told;
+use crate::local::report;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub(crate) fn begin() {}
 pub(crate) fn work() -> String {
     let settings = Settings { name: "surveyed".to_owned(), ports: vec![80, 443] };
     let text = toml::to_string(&settings).unwrap_or_default();
-    told(
+    report(
         toml::from_str::<Settings>(&text)
             .map(|again| again == settings && toml::from_str::<Settings>("x = [").is_err()),
     )

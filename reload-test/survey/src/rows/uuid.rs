@@ -1,6 +1,6 @@
 //! Random and time-based identifiers.
 
-use crate::local::told;
+use crate::local::report;
 
 use uuid::Uuid;
 
@@ -8,7 +8,7 @@ pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
     let (random, timed, later) = (Uuid::new_v4(), Uuid::now_v7(), Uuid::now_v7());
-    told(Uuid::parse_str(&random.to_string()).map(|again| again == random && timed < later))
+    report(Uuid::parse_str(&random.to_string()).map(|again| again == random && timed < later))
 }
 
 pub(crate) fn end() {}

@@ -1,6 +1,6 @@
 //! A module interpreted, with a call that traps.
 
-use crate::local::told;
+use crate::local::report;
 
 use wasmi::{Engine, Error, Linker, Module, Store};
 
@@ -21,7 +21,7 @@ fn run() -> Result<bool, Error> {
 pub(crate) fn begin() {}
 
 pub(crate) fn work() -> String {
-    told(run())
+    report(run())
 }
 
 pub(crate) fn end() {}

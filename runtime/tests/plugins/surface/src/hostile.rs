@@ -1,7 +1,7 @@
 //! Invalid arguments of the hidden macros and functions, possible in safe code.
 #![allow(dead_code, missing_docs, unused_macros, unused_imports, reason = "each feature uses its own part of this")]
 
-use alcedo_plugin_api::plumbing;
+use alcedo_plugin_api::__private;
 use alcedo_plugin_api::prelude::*;
 
 use crate::Steady;
@@ -10,7 +10,7 @@ use crate::Steady;
 macro_rules! class {
     ($class:ident $view:ident: $base:ty, $package:literal, $name:literal $(, $property:tt)*) => {
         pub struct $class {}
-        plumbing::class! {
+        __private::class! {
             declared pub $class $view "The view.", base: $base,
             package: $package, name: $name, flags: 0, doc: "",
             properties: [$($property)*],
@@ -40,10 +40,10 @@ mod case {
 #[cfg(feature = "described-twice")]
 mod case {
     use super::*;
-    static CELL: plumbing::ClassCell<Steady> = plumbing::ClassCell::new();
-    plumbing::register! {
-        CLASSES: plumbing::ClassDesc = plumbing::class_description(
-            ("Game", "Steady"), 0, "", &[], plumbing::Body::EMPTY, &CELL, (&[], &[], &[]),
+    static CELL: __private::ClassCell<Steady> = __private::ClassCell::new();
+    __private::register! {
+        CLASSES: __private::ClassDesc = __private::class_description(
+            ("Game", "Steady"), 0, "", &[], __private::Body::EMPTY, &CELL, (&[], &[], &[]),
         )
     }
 }
@@ -90,22 +90,22 @@ mod case {
 mod case {
     use super::*;
     class! { Both BothView: Object, "Game", "Both" }
-    plumbing::interface! { declared pub IBoth IBothView "The view.", package: "Game", name: "Both", doc: "", functions: [], }
+    __private::interface! { declared pub IBoth IBothView "The view.", package: "Game", name: "Both", doc: "", functions: [], }
 }
 
 #[cfg(feature = "interface-twice")]
 mod case {
     use super::*;
-    plumbing::interface! { declared pub One OneView "The view.", package: "Game", name: "Hears", doc: "", functions: [], }
-    plumbing::interface! { declared pub Two TwoView "The view.", package: "Game", name: "Hears", doc: "", functions: [], }
+    __private::interface! { declared pub One OneView "The view.", package: "Game", name: "Hears", doc: "", functions: [], }
+    __private::interface! { declared pub Two TwoView "The view.", package: "Game", name: "Hears", doc: "", functions: [], }
 }
 
 #[cfg(feature = "property-twice")]
 mod case {
     use super::*;
     class! { Pair PairView: Object, "Game", "Pair",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: plumbing::About::NONE },
-        { TWO two set_two try_set_two: UString, give UString, name: "speed", flags: 0, default: "", about: plumbing::About::NONE }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::About::NONE },
+        { TWO two set_two try_set_two: UString, give UString, name: "speed", flags: 0, default: "", about: __private::About::NONE }
     }
 }
 
@@ -113,10 +113,10 @@ mod case {
 mod case {
     use super::*;
     class! { Base BaseView: Object, "Game", "Base",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: plumbing::About::NONE }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::About::NONE }
     }
     class! { Derived DerivedView: Base, "Game", "Derived",
-        { TWO two set_two try_set_two: u32, give u32, name: "speed", flags: 0, default: "", about: plumbing::About::NONE }
+        { TWO two set_two try_set_two: u32, give u32, name: "speed", flags: 0, default: "", about: __private::About::NONE }
     }
 }
 
@@ -124,7 +124,7 @@ mod case {
 mod case {
     use super::*;
     class! { Odd OddView: Object, "Game", "Odd",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "a\0b", about: plumbing::About::NONE }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "a\0b", about: __private::About::NONE }
     }
 }
 
@@ -133,7 +133,7 @@ mod case {
     use super::*;
     class! { Doll DollView: Object, "Game", "Doll",
         { ONE one set_one try_set_one: Obj<Doll>, give Obj<Doll>, name: "inner",
-          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", about: plumbing::About::NONE }
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::About::NONE }
     }
 }
 
@@ -142,18 +142,18 @@ mod case {
     use super::*;
     class! { Hand HandView: Object, "Game", "Hand",
         { ONE one set_one try_set_one: Obj<Other>, give Obj<Other>, name: "draws",
-          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", about: plumbing::About::NONE }
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::About::NONE }
     }
     class! { Other OtherView: Object, "Game", "Other",
         { TWO two set_two try_set_two: Obj<Hand>, give Obj<Hand>, name: "draws",
-          flags: plumbing::property_flags::DEFAULT_SUBOBJECT, default: "", about: plumbing::About::NONE }
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::About::NONE }
     }
 }
 
 #[cfg(feature = "struct-in-itself")]
 mod case {
     use super::*;
-    plumbing::structure! {
+    __private::structure! {
         declared pub Snake SnakeView "The view.", package: "Game", name: "Snake", doc: "",
         [{ tail set_tail try_set_tail: UArray<Snake>, give UArray<Snake>, name: "tail",
            default: "", doc: "", is_base: false }]
@@ -170,32 +170,32 @@ mod case {
 ))]
 mod case {
     use super::*;
-    use plumbing::{Body, Function, FunctionCell, Given, Held, function_flags};
+    use __private::{Body, Function, FunctionCell, Given, Held, function_flags};
 
     class! { Maker MakerView: Object, "Game", "Maker",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: plumbing::About::NONE }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::About::NONE }
     }
 
     enum Make {}
 
-    impl plumbing::Method for Make {
+    impl __private::Method for Make {
         type Class = Maker;
         type Args = (u64, u64);
         type Result = ();
         type Returned = ();
-        type Receiver = plumbing::Shared;
+        type Receiver = __private::Shared;
         const NAME: &'static str = "a\nb";
-        const PLACE: plumbing::Place = plumbing::Place { file: "", line: 0, column: 0 };
+        const PLACE: __private::Place = __private::Place { file: "", line: 0, column: 0 };
 
         fn run<'f>(_part: Held<'_, Self>, _this: This<'f, Maker>, _args: Given<'f, Self>) {}
     }
 
     const NAMES: &[&str] = if cfg!(feature = "parameter-twice") { &["a", "a"] } else { &["a", "b"] };
-    static BLOCK: plumbing::BlockOf<Make> = plumbing::BlockOf::new(NAMES);
+    static BLOCK: __private::BlockOf<Make> = __private::BlockOf::new(NAMES);
     static CELL: FunctionCell<Maker, (u64, u64), ()> = FunctionCell::new();
 
     const fn make(name: &'static str, flags: u64, overrides: &'static str) -> Function<Maker> {
-        plumbing::function_description::<Make>(name, flags, overrides, &BLOCK, &CELL, plumbing::About::NONE)
+        __private::function_description::<Make>(name, flags, overrides, &BLOCK, &CELL, __private::About::NONE)
     }
 
     #[cfg(feature = "property-and-function")]
@@ -220,39 +220,39 @@ mod case {
 #[cfg(feature = "import-of-nothing")]
 mod case {
     use super::*;
-    static CELL: plumbing::FunctionCell<Steady, (), u32> = plumbing::FunctionCell::new();
-    plumbing::register! {
-        IMPORTS: plumbing::ImportDesc =
-            plumbing::import_function::<Steady, (), u32>("/Script/Game.Steady:nothing", &CELL)
+    static CELL: __private::FunctionCell<Steady, (), u32> = __private::FunctionCell::new();
+    __private::register! {
+        IMPORTS: __private::ImportDesc =
+            __private::import_function::<Steady, (), u32>("/Script/Game.Steady:nothing", &CELL)
     }
 }
 
 #[cfg(feature = "import-of-another-type")]
 mod case {
     use super::*;
-    static CELL: plumbing::FunctionCell<Steady, (UString,), UString> = plumbing::FunctionCell::new();
-    plumbing::register! {
-        IMPORTS: plumbing::ImportDesc =
-            plumbing::import_function::<Steady, (UString,), UString>("/Script/Game.Steady:ask", &CELL)
+    static CELL: __private::FunctionCell<Steady, (UString,), UString> = __private::FunctionCell::new();
+    __private::register! {
+        IMPORTS: __private::ImportDesc =
+            __private::import_function::<Steady, (UString,), UString>("/Script/Game.Steady:ask", &CELL)
     }
 }
 
 #[cfg(feature = "import-that-is-no-name")]
 mod case {
     use super::*;
-    static CELL: plumbing::FunctionCell<Steady, (), u32> = plumbing::FunctionCell::new();
-    plumbing::register! {
-        IMPORTS: plumbing::ImportDesc =
-            plumbing::import_function::<Steady, (), u32>("/Script/Game.Steady:\u{202e}ksa", &CELL)
+    static CELL: __private::FunctionCell<Steady, (), u32> = __private::FunctionCell::new();
+    __private::register! {
+        IMPORTS: __private::ImportDesc =
+            __private::import_function::<Steady, (), u32>("/Script/Game.Steady:\u{202e}ksa", &CELL)
     }
 }
 
 /// Exports a name that exists twice or that the host has.
 macro_rules! export {
     ($type_path:literal, $name:literal, $result:literal) => {
-        plumbing::export! {
+        __private::export! {
             type_path: $type_path, name: $name,
-            () -> u32, returns: u32, place: plumbing::Place { file: "", line: 0, column: 0 }, || $result
+            () -> u32, returns: u32, place: __private::Place { file: "", line: 0, column: 0 }, || $result
         }
     };
 }
@@ -284,7 +284,7 @@ mod case {
 }
 
 #[cfg(feature = "record-that-is-no-path")]
-plumbing::type_record!(CLASS "Game", "Some\u{1b}[2J");
+__private::type_record!(CLASS "Game", "Some\u{1b}[2J");
 
 #[cfg(feature = "record-of-nothing")]
-plumbing::type_record!(CLASS "Game", "Nothing");
+__private::type_record!(CLASS "Game", "Nothing");

@@ -5,7 +5,7 @@ use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{PropertyDesc, StructDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_plugin_api::plumbing::{self, Declared};
+use alcedo_plugin_api::__private::{self, Declared};
 
 /// Selects the false value if the feature is on.
 macro_rules! or {
@@ -39,7 +39,7 @@ const LIE: StructDesc = StructDesc {
     doc: RStr::from_str(""),
 };
 
-plumbing::register! {
+__private::register! {
     STRUCTS: StructDesc = {
         // SAFETY: `Declared` is transparent. The required truth of the description is deliberately violated.
         unsafe { core::mem::transmute::<StructDesc, Declared<StructDesc>>(LIE) }

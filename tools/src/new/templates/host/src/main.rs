@@ -19,11 +19,11 @@ fn main() -> ExitCode {
     // After this call, new code is tried in a separate process before it is loaded here.
     alcedo_runtime::canary::run_if_child();
     // Logs of plugins (`tracing` and `log`) are printed here as well. `RUST_LOG=debug` prints more.
-    let asked_for = std::env::var("RUST_LOG").ok().and_then(|levels| levels.parse().ok());
-    let shown = asked_for.unwrap_or_else(|| Targets::new().with_default(Level::INFO));
+    let requested = std::env::var("RUST_LOG").ok().and_then(|levels| levels.parse().ok());
+    let filter = requested.unwrap_or_else(|| Targets::new().with_default(Level::INFO));
     let is_terminal = std::io::stderr().is_terminal();
     let logs = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_ansi(is_terminal);
-    logs.with_writer(std::io::stderr).finish().with(shown).init();
+    logs.with_writer(std::io::stderr).finish().with(filter).init();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -40,17 +40,17 @@ fn run() -> Result<(), Error> {
     runtime.create_master(&libraries()?)?;
     // Without that tool, a build in another terminal is loaded when it is complete.
     runtime.watch_changed()?;
-    let mut told: Option<Instant> = None;
+    let mut printed: Option<Instant> = None;
     while !runtime.shutdown_requested() {
         // Runs the code of plugins, and reloads.
         runtime.tick(Budget::frame());
         for report in runtime.take_reloads() {
             eprintln!("{}", printable(&report.to_string()));
         }
-        if told.is_none_or(|told| told.elapsed() > Duration::from_secs(2)) {
-            told = Some(Instant::now());
+        if printed.is_none_or(|printed| printed.elapsed() > Duration::from_secs(2)) {
+            printed = Some(Instant::now());
             {{host}}::populate(&runtime)?;
-            tell(&runtime)?;
+            print_positions(&runtime)?;
         }
         // A server without work of its own would call `runtime.wait(timeout)` here.
         std::thread::sleep(Duration::from_millis(16));
@@ -59,7 +59,7 @@ fn run() -> Result<(), Error> {
 }
 
 /// Prints the positions of the robots.
-fn tell(runtime: &Runtime) -> Result<(), Error> {
+fn print_positions(runtime: &Runtime) -> Result<(), Error> {
     let objects = runtime.objects();
     for robot in objects.all().into_iter().filter_map(|object| objects.cast::<Robot>(object)) {
         objects.with(robot, |robot| println!("{} is at {:.2}", robot.name(), robot.position()))?;

@@ -1,0 +1,268 @@
+//! Specifiers inside an attribute: `name`, `name = value` or `name(Type, …)`, separated by commas. Unknown specifiers are
+//! rejected at their location, with a list of the known ones.
+
+use crate::rules;
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token};
+
+pub(crate) struct AttrArg {
+    pub(crate) name: Ident,
+    pub(crate) value: Option<Expr>,
+    /// Entries in the parentheses.
+    list: Option<Vec<Entry>>,
+}
+
+/// Entry in the parentheses of a specifier: `Type` or `key = value`.
+struct Entry {
+    path: Path,
+    /// Names after the first, separated by dots: `mesh.scale`.
+    inside: Vec<Ident>,
+    value: Option<Expr>,
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let (path, mut inside) = (input.parse()?, Vec::new());
+        while input.parse::<Option<Token![.]>>()?.is_some() {
+            inside.push(input.parse()?);
+        }
+        let value = match input.parse::<Option<Token![=]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(Self { path, inside, value })
+    }
+}
+
+pub(crate) struct AttrArgs {
+    span: Span,
+    args: Vec<AttrArg>,
+}
+
+impl Parse for AttrArg {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let name = input.call(syn::ext::IdentExt::parse_any)?;
+        if input.peek(token::Paren) {
+            let inside;
+            parenthesized!(inside in input);
+            let list = Punctuated::<Entry, Token![,]>::parse_terminated(&inside)?;
+            return Ok(Self { name, value: None, list: Some(list.into_iter().collect()) });
+        }
+        let value = match input.parse::<Option<Token![=]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(Self { name, value, list: None })
+    }
+}
+
+impl Parse for AttrArgs {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let span = input.span();
+        let args = Punctuated::<AttrArg, Token![,]>::parse_terminated(input)?;
+        Ok(Self { span, args: args.into_iter().collect() })
+    }
+}
+
+impl AttrArgs {
+    /// Parses the specifiers of an attribute, which may have no parentheses.
+    pub(crate) fn of(attr: &Attribute) -> Result<Self> {
+        match &attr.meta {
+            Meta::Path(path) => Ok(Self { span: path.span(), args: Vec::new() }),
+            Meta::List(list) => list.parse_args(),
+            Meta::NameValue(value) => Err(rules::spanned("ALC0086", value, "put the specifiers into parentheses")),
+        }
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Rejects unknown and duplicate specifiers.
+    pub(crate) fn expect(&self, known: &[&str]) -> Result<()> {
+        let mut errors = rules::Errors::default();
+        for (at, arg) in self.args.iter().enumerate() {
+            if !known.iter().any(|known| arg.name == known) {
+                let known = if known.is_empty() { "none".to_owned() } else { known.join("`, `") };
+                errors.take::<()>(Err(rules::at(
+                    "ALC0087",
+                    arg.name.span(),
+                    format!("unknown specifier `{}`: expected one of `{known}`", arg.name),
+                )));
+            }
+            if self.args[..at].iter().any(|earlier| earlier.name == arg.name) {
+                let problem = format!("`{}` is specified twice", arg.name);
+                errors.take::<()>(Err(rules::at("ALC0088", arg.name.span(), problem)));
+            }
+        }
+        errors.finish()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&AttrArg> {
+        self.args.iter().find(|arg| arg.name == name)
+    }
+
+    /// Returns true if the specifier, which takes no value, is present.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(AttrArg { value: None, list: None, .. }) => Ok(true),
+            Some(AttrArg { value: Some(value), .. }) => {
+                Err(rules::spanned("ALC0089", value, format!("`{name}` takes no value")))
+            }
+            Some(arg) => Err(rules::at("ALC0090", arg.name.span(), format!("`{name}` takes no parentheses"))),
+        }
+    }
+
+    /// Returns `imported` or `declared`, depending on the specifier `imported`.
+    pub(crate) fn origin(&self) -> Result<Ident> {
+        let origin = if self.flag("imported")? { "imported" } else { "declared" };
+        Ok(Ident::new(origin, Span::call_site()))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> Result<Option<Path>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(AttrArg { value: Some(Expr::Path(path)), .. }) => Ok(Some(path.path.clone())),
+            Some(arg) => Err(rules::at("ALC0091", arg.name.span(), format!("`{name}` takes a path: `{name} = Type`"))),
+        }
+    }
+
+    /// Returns the paths in the parentheses of `name(…)` without duplicates; empty without the specifier.
+    pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
+        let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
+        let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
+            return Err(rules::at("ALC0092", arg.name.span(), format!("`{name}` lists types: `{name}(Type, Other)`")));
+        };
+        if let Some(value) = entries.iter().find_map(|entry| entry.value.as_ref()) {
+            return Err(rules::spanned("ALC0092", value, format!("`{name}` lists types: `{name}(Type, Other)`")));
+        }
+        if let Some(inside) = entries.iter().find_map(|entry| entry.inside.first()) {
+            return Err(rules::spanned("ALC0092", inside, format!("`{name}` lists types: `{name}(Type, Other)`")));
+        }
+        let paths: Vec<_> = entries.iter().map(|entry| entry.path.clone()).collect();
+        match paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
+            Some((_, again)) => Err(rules::spanned("ALC0093", again, format!("`{name}` lists this twice"))),
+            None => Ok(paths),
+        }
+    }
+
+    /// Returns the names and values in the parentheses of `name(…)`, with unique names; empty without the specifier.
+    pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(Ident, Expr)>> {
+        let mut pairs = Vec::new();
+        for (names, value) in self.dotted_pairs(name)? {
+            match &names[..] {
+                [key] => pairs.push((key.clone(), value)),
+                names => {
+                    let last = names.last();
+                    return Err(rules::spanned(
+                        "ALC0094",
+                        last,
+                        format!("`{name}` lists values: `{name}(key = value)`"),
+                    ));
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Returns the names and values like [`Self::pairs`], where names may have several parts: `mesh.scale = 2.0`.
+    pub(crate) fn dotted_pairs(&self, name: &str) -> Result<Vec<(Vec<Ident>, Expr)>> {
+        let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
+        let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
+            return Err(rules::at("ALC0094", arg.name.span(), format!("`{name}` lists values: `{name}(key = value)`")));
+        };
+        let mut pairs: Vec<(Vec<Ident>, Expr)> = Vec::new();
+        for Entry { path, inside, value } in entries {
+            let (Some(key), Some(value)) = (path.get_ident(), value) else {
+                return Err(rules::spanned("ALC0094", path, format!("`{name}` lists values: `{name}(key = value)`")));
+            };
+            let names: Vec<_> = std::iter::once(key).chain(inside).cloned().collect();
+            if pairs.iter().any(|(known, _)| *known == names) {
+                let path = names.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
+                return Err(rules::at("ALC0095", key.span(), format!("`{name}` sets `{path}` twice")));
+            }
+            pairs.push((names, value.clone()));
+        }
+        Ok(pairs)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Result<Option<LitStr>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(AttrArg { value: Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })), .. }) => Ok(Some(text.clone())),
+            Some(arg) => {
+                Err(rules::at("ALC0096", arg.name.span(), format!("`{name}` takes a string: `{name} = \"…\"`")))
+            }
+        }
+    }
+
+    /// Returns the package, which every type requires.
+    pub(crate) fn package(&self, type_name: &Ident) -> Result<LitStr> {
+        let Some(package) = self.text("package")? else {
+            return Err(rules::at(
+                "ALC0097",
+                type_name.span(),
+                format!("`{type_name}` has no package: write `package = \"…\"`, a package that the host declares"),
+            ));
+        };
+        if !is_identifier(&package.value()) {
+            return Err(rules::at(
+                "ALC0098",
+                package.span(),
+                "a package is named by letters, digits and `_`, without `/Script/`",
+            ));
+        }
+        Ok(package)
+    }
+}
+
+/// Returns true for a valid name in paths of the host.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// Removes the attribute of that name from a list, and rejects a second one.
+pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option<Attribute>> {
+    let mut found = None;
+    let mut rest = Vec::with_capacity(attrs.len());
+    for attr in attrs.drain(..) {
+        if !attr.path().is_ident(name) {
+            rest.push(attr);
+        } else if found.replace(attr.clone()).is_some() {
+            return Err(rules::spanned("ALC0099", attr, format!("`#[{name}]` is specified twice")));
+        }
+    }
+    *attrs = rest;
+    Ok(found)
+}
+
+/// Expands to the `derive` of those traits that the author of an item has not derived below the attribute.
+pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
+    let mut derived = Vec::new();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {
+        // The compiler reports errors of the attribute.
+        let _checked = attr.parse_nested_meta(|meta| {
+            derived.extend(meta.path.segments.last().map(|segment| segment.ident.to_string()));
+            Ok(())
+        });
+    }
+    let is_missing = |name: &&&str| !derived.iter().any(|known| known == **name);
+    let missing: Vec<_> = traits.iter().filter(is_missing).map(|name| format_ident!("{name}")).collect();
+    if missing.is_empty() {
+        TokenStream::new()
+    } else {
+        quote! { #[derive(#(#missing),*)] }
+    }
+}
+
+/// Returns a name as the host stores it, without `r#`.
+pub(crate) fn text_of(name: &Ident) -> String {
+    syn::ext::IdentExt::unraw(name).to_string()
+}

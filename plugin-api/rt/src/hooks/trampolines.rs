@@ -1,0 +1,488 @@
+//! Trampolines: targets of the module's C names. Most have one of a few forms, each of which is a macro here with its lists in
+//! the other files; a trampoline with a special form is implemented here. A trampoline calls the platform or the host;
+//! decisions are made by functions of the other files.
+//!
+//! A line of a list names the trampoline and the platform's function by the same name: both have the same contract.
+#![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
+
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
+use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
+
+use super::closing::{is_refused, variable};
+use super::descriptors::{FcntlEffect, effect_of_fcntl};
+use super::forks::AtFork;
+use super::functions::{mmap, mremap, munmap, realloc, shmat, shmdt};
+use super::signals::sigaltstack;
+use super::{lookups, notes, platform, thread_names};
+use crate::outside::hook_context;
+
+/// Defines a trampoline under the name of the C function.
+macro_rules! trampoline {
+    (
+        $of:ident: $(#[doc = $doc:tt])* $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? { $($code:tt)* }
+    ) => {
+        #[doc = concat!("`", stringify!($of), "` of this module.")]
+        $(#[doc = $doc])*
+        ///
+        /// # Safety
+        /// The contract of the C function.
+        #[allow(unsafe_code, reason = "the lists of trampolines are in files without other unsafe code")]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
+            $($code)*
+        }
+    };
+}
+
+/// Defines hooks implemented by the host: with a host its function is called instead of the platform's, with the same
+/// arguments, or with those listed in the line.
+macro_rules! hooks {
+    ($(
+        $platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, if $condition:expr)?
+            => $entry:ident $(($($argument:expr),*))?;
+    )*) => {$(trampoline! { $platform: $name($($arg: $ty),*) $(-> $ret)? {
+        let context = $crate::outside::hook_context()$(.filter(|_| $condition))?;
+        // SAFETY: the caller fulfils the C function's contract, which the host's and the platform's functions share; the image
+        // is that of the same context.
+        unsafe {
+            match context {
+                Some(context) => hooks!(@call context $entry($($arg),*) $(($($argument),*))?),
+                None => $crate::hooks::platform::$platform($($arg),*),
+            }
+        }
+    }})*};
+    (@call $context:ident $entry:ident($($arg:ident),*)) => {
+        ($context.table.$entry)($context.image, $($arg),*)
+    };
+    (@call $context:ident $entry:ident($($arg:ident),*) ($($argument:expr),*)) => {
+        ($context.table.$entry)($context.image, $($argument),*)
+    };
+}
+
+/// Defines hooks with additional code around the platform's function. The code receives the call as a value that it may use once.
+macro_rules! around {
+    ($(
+        $(#[doc = $doc:tt])*
+        $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?, |$call:ident| $code:expr;
+    )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) $(-> $ret)? {
+        // SAFETY: the caller fulfils the C function's contract for one call with these arguments, which is this one.
+        let $call = $crate::hooks::trampolines::once(move || unsafe { $crate::hooks::platform::$name($($arg),*) });
+        $code
+    }})*};
+}
+
+pub(super) fn once<R>(call: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    call
+}
+
+/// Defines hooks of functions that create a descriptor, and report it to the host.
+macro_rules! openers {
+    ($($name:ident($($arg:ident: $ty:ty),*);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
+        // SAFETY: the caller fulfils the C function's contract, so the result is a new descriptor or an error.
+        unsafe {
+            let fd = $crate::hooks::platform::$name($($arg),*);
+            $crate::hooks::notes::opened(fd);
+            fd
+        }
+    }})*};
+}
+
+/// Defines hooks of functions that create two descriptors in their last argument.
+macro_rules! pair_openers {
+    ($($name:ident($($arg:ident: $ty:ty),*; $pair:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
+        // SAFETY: the caller fulfils the C function's contract, so two new descriptors are stored there if the result is zero.
+        unsafe {
+            let result = $crate::hooks::platform::$name($($arg),*);
+            if result == 0 {
+                let [first, second] = *$pair.cast::<[c_int; 2]>();
+                $crate::hooks::notes::opened(first);
+                $crate::hooks::notes::opened(second);
+            }
+            result
+        }
+    }})*};
+}
+
+/// Defines hooks of functions that allocate a block of the C heap, always or under a condition.
+macro_rules! makers {
+    ($($name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?;)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> *mut c_char {
+        let is_made = true $(&& $condition)?;
+        // SAFETY: the caller fulfils the C function's contract, so the result is a new block under this condition, or null.
+        unsafe {
+            let block = $crate::hooks::platform::$name($($arg),*);
+            if is_made { $crate::hooks::blocks::handed_over(block.cast()).cast() } else { block }
+        }
+    }})*};
+}
+
+/// Defines hooks of functions that print into a block they allocate, and store its address in `$text`.
+macro_rules! printers {
+    ($($name:ident($($arg:ident: $ty:ty),*; $text:ident);)*) => {$(trampoline! {
+        $name:
+        /// The last argument is a `va_list`, which is passed as an address.
+        $name($($arg: $ty),*) -> c_int {
+        // SAFETY: the caller fulfils the C function's contract, so a new block is stored there unless the result is an error.
+        unsafe {
+            let result = $crate::hooks::platform::$name($($arg),*);
+            if result >= 0 {
+                *$text = $crate::hooks::blocks::handed_over((*$text).cast()).cast();
+            }
+            if result >= 0 && (*$text).is_null() { -1 } else { result }
+        }
+    }})*};
+}
+
+/// Defines hooks of functions that read into the block at `$line`, which the C library may move, or into a new block.
+macro_rules! readers {
+    ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
+        // SAFETY: the caller fulfils the C function's contract: `$line` points to a block or null, and the function stores a
+        // block or null there. The platform rejects a null `$line`.
+        unsafe {
+            // A block of another module remains a block of that module, even if it is moved.
+            if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
+                *line = $crate::hooks::blocks::lent(line.cast(), *room).cast();
+            }
+            let before = $line.as_ref().copied();
+            let is_ours = before.is_some_and(|block| {
+                block.is_null() || $crate::hooks::blocks::are_copied() || $crate::hooks::notes::block_lent(block.cast()) != 0
+            });
+            let result = $crate::hooks::platform::$name($($arg),*);
+            if is_ours {
+                *$line = $crate::hooks::blocks::handed_over((*$line).cast()).cast();
+            }
+            result
+        }
+    }})*};
+}
+
+/// Defines hooks of functions that create a stream or a directory stream with a descriptor, which is an argument or can be requested.
+macro_rules! streams {
+    ($(
+        $(#[doc = $doc:tt])*
+        $name:ident($($arg:ident: $ty:ty),*), $made_by:literal with $fd:ident $(of $kind:ident)?;
+    )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
+        // SAFETY: the caller fulfils the C function's contract, so the result is a new stream of this kind, or null.
+        unsafe {
+            let stream = $crate::hooks::platform::$name($($arg),*);
+            if !stream.is_null() {
+                $(let $fd = libc::$kind(stream.cast());)?
+                $crate::hooks::notes::stream_opened(stream, $fd, $made_by);
+            }
+            stream
+        }
+    }})*};
+}
+
+/// Defines hooks of functions that create a stream over memory of the module, and fail if the stream would outlive the module.
+macro_rules! memory_streams {
+    ($(
+        $(#[doc = $doc:tt])*
+        $name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?, $text:literal, $made_by:literal at $buffer:expr;
+    )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
+        let is_over_ours = true $(&& $condition)?;
+        if is_over_ours && $crate::hooks::closing::is_refused($text) {
+            return core::ptr::null_mut();
+        }
+        // SAFETY: the caller fulfils the C function's contract, so the result is a new stream, or null.
+        unsafe {
+            let stream = $crate::hooks::platform::$name($($arg),*);
+            if is_over_ours {
+                $crate::hooks::notes::stream_bound(stream, $made_by, $buffer);
+            }
+            stream
+        }
+    }})*};
+}
+
+/// Defines hooks of jumps to the location in a buffer.
+macro_rules! jumps {
+    ($($name:ident;)*) => {$(trampoline! {
+        $name:
+        /// May leave a signal handler.
+        $name(buffer: *mut c_void, value: c_int) {
+        // SAFETY: the caller fulfils the C function's contract, so the buffer is filled. The jump does not return, and no value
+        // here needs a drop.
+        unsafe {
+            $crate::hooks::notes::jumps(buffer);
+            $crate::hooks::platform::$name(buffer, value);
+        }
+    }})*};
+}
+
+/// Defines hooks of functions that start a program.
+macro_rules! spawners {
+    ($($name:ident;)*) => {$(trampoline! { $name: $name(
+        pid: *mut c_int,
+        program: *const c_char,
+        actions: *const c_void,
+        attributes: *const c_void,
+        arguments: *const *mut c_char,
+        environment: *const *mut c_char
+    ) -> c_int {
+        let mut number = 0;
+        let to = &raw mut number;
+        // SAFETY: the caller fulfils the C function's contract: `pid` is a valid pointer or null. The platform first writes the
+        // process id into the local variable.
+        unsafe {
+            let result = $crate::hooks::platform::$name(to, program, actions, attributes, arguments, environment);
+            if result == 0 {
+                $crate::hooks::notes::child_started(number);
+                if !pid.is_null() {
+                    pid.write(number);
+                }
+            }
+            result
+        }
+    }})*};
+}
+
+/// `__register_frame` of this module.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn register_frame(begin: *const c_void) {
+    // SAFETY: the caller fulfils the C function's contract; the table is deregistered by the same unwinder that has it.
+    unsafe {
+        platform::__register_frame(begin);
+        if hook_context().is_some()
+            && let Some(deregister) = platform::deregister()
+        {
+            notes::frame_registered(begin, deregister);
+        }
+    }
+}
+
+/// `fclose` of this module.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
+    let buffer = notes::stream_closed(stream);
+    // SAFETY: the caller fulfils the C function's contract. The pointer is null, or that of a stream which stores a block there
+    // when it is closed; the creator of the stream keeps the pointer valid until then.
+    unsafe {
+        let result = platform::fclose(stream);
+        notes::block_made(buffer.as_ref().map_or(null_mut(), |block| *block));
+        result
+    }
+}
+
+/// `setvbuf` of this module. A stream may outlive the module, and the end of the process reads its buffer; so with a host the
+/// stream uses a buffer of the C library. The size is only a hint to the C library.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int {
+    let buffer = if hook_context().is_some() { null_mut() } else { buffer };
+    // SAFETY: the caller fulfils the C function's contract, which also allows a null buffer.
+    unsafe { platform::setvbuf(stream, buffer, mode, len) }
+}
+
+/// `setbuffer` of this module, as [`setvbuf`].
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize) {
+    let is_handed_on = buffer.is_null() || hook_context().is_none();
+    // SAFETY: the caller fulfils the C function's contract: an open stream, which is the only requirement of `setvbuf` without
+    // a buffer.
+    unsafe {
+        if is_handed_on {
+            platform::setbuffer(stream, buffer, len);
+        } else {
+            platform::setvbuf(stream, null_mut(), libc::_IOFBF, len);
+        }
+    }
+}
+
+/// `setbuf` of this module, as [`setvbuf`].
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn setbuf(stream: *mut c_void, buffer: *mut c_char) {
+    // SAFETY: the caller fulfils the C function's contract; the C function does the same.
+    unsafe { setbuffer(stream, buffer, libc::BUFSIZ as usize) };
+}
+
+/// `reallocarray` of this module. The platform's would move a block without notifying the host.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usize) -> *mut c_void {
+    match count.checked_mul(size) {
+        // SAFETY: the caller fulfils the C function's contract, which is that of `realloc` apart from the multiplication.
+        Some(size) => unsafe { realloc(old, size) },
+        None => null_mut(),
+    }
+}
+
+/// `fcntl` of this module: two of its commands create a descriptor, others enable signals for one.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    // SAFETY: the caller fulfils the C function's contract, and the argument is passed unchanged; after a command that creates
+    // a descriptor, the result is a new descriptor or an error.
+    unsafe {
+        let result = platform::fcntl(fd, command, argument);
+        match effect_of_fcntl(command, argument) {
+            FcntlEffect::MakesOne => notes::opened(result),
+            FcntlEffect::Signals => notes::signals_changed(fd, result),
+            FcntlEffect::Nothing => {}
+        }
+        result
+    }
+}
+
+/// `putenv` of this module. The string itself becomes part of the environment; while the module is being closed, a copy does.
+/// Without an equals sign, the variable is removed, like in the C function.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn putenv(text: *mut c_char) -> c_int {
+    let is_refused = !text.is_null() && is_refused(c"putenv");
+    // SAFETY: the caller fulfils the C function's contract: a C string, at a time when the environment may be changed.
+    unsafe {
+        if !is_refused {
+            return platform::putenv(text);
+        }
+        match variable(CStr::from_ptr(text).to_bytes()) {
+            Some((name, None)) => libc::unsetenv(name.as_ptr()),
+            Some((name, Some(value))) => libc::setenv(name.as_ptr(), value.as_ptr(), 1),
+            None => -1,
+        }
+    }
+}
+
+unsafe extern "C" {
+    /// Identifies this library to the C library.
+    static __dso_handle: u8;
+}
+
+/// `__register_atfork` of this module. With a host, registers this library as the owner, regardless of `dso`.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int {
+    if is_refused(c"pthread_atfork") {
+        return libc::ENOMEM;
+    }
+    let dso = if hook_context().is_some() { (&raw const __dso_handle).cast_mut().cast() } else { dso };
+    // SAFETY: the caller fulfils the C function's contract.
+    unsafe { platform::__register_atfork(prepare, parent, child, dso) }
+}
+
+/// `pthread_setname_np` of this module.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) -> c_int {
+    // SAFETY: the caller fulfils the C function's contract, so the name is a C string; `pthread_self` has no requirements.
+    unsafe {
+        let result = platform::pthread_setname_np(thread, name);
+        if result == 0 && thread == libc::pthread_self() as usize && hook_context().is_some() {
+            thread_names::own_name(CStr::from_ptr(name).to_bytes());
+        }
+        result
+    }
+}
+
+/// `syscall` of this module. All six arguments are passed, like in the variadic C function. Memory is recorded regardless of
+/// the function that maps it.
+///
+/// # Safety
+/// The contract of the C function.
+pub unsafe extern "C" fn syscall(
+    number: c_long,
+    first: usize,
+    second: usize,
+    third: usize,
+    fourth: usize,
+    fifth: usize,
+    sixth: usize,
+) -> c_long {
+    const IS_HOOKED: bool = !cfg!(feature = "pass-through");
+    let address = with_exposed_provenance_mut::<c_void>(first);
+    let word = |address: *mut c_void| address.expose_provenance() as c_long;
+    // SAFETY: the caller fulfils the contract of the system call, which is that of the C function with its name.
+    unsafe {
+        match number {
+            libc::SYS_sigaltstack => sigaltstack(address.cast_const(), with_exposed_provenance_mut(second)).into(),
+            libc::SYS_mmap if IS_HOOKED => {
+                word(mmap(address, second, third as c_int, fourth as c_int, fifth as c_int, sixth as i64))
+            }
+            libc::SYS_munmap if IS_HOOKED => munmap(address, second).into(),
+            libc::SYS_mremap if IS_HOOKED => {
+                word(mremap(address, second, third, fourth as c_int, with_exposed_provenance_mut(fifth)))
+            }
+            libc::SYS_shmat if IS_HOOKED => {
+                word(shmat(first as c_int, with_exposed_provenance(second), third as c_int))
+            }
+            libc::SYS_shmdt if IS_HOOKED => shmdt(address).into(),
+            _ => {
+                let result = platform::syscall(number, first, second, third, fourth, fifth, sixth);
+                // The result is the descriptor of a new ring, which the kernel will write to.
+                if number == libc::SYS_io_uring_setup
+                    && let Ok(fd) = c_int::try_from(result)
+                {
+                    notes::opened(fd);
+                }
+                result
+            }
+        }
+    }
+}
+
+/// A hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Stores relative offsets
+/// from each field to its target, so that the loader has no relocations to apply.
+#[repr(C)]
+#[derive(Debug)]
+pub struct HookedName {
+    /// Offset to the name, a C string.
+    name: i32,
+    /// Offset to the module's function.
+    hook: i32,
+}
+
+impl HookedName {
+    /// Returns the name and the module's function.
+    fn parts(&'static self) -> (&'static CStr, *mut c_void) {
+        // SAFETY: all values of the type are created by the assembler, which stored the offset to the name, a C string.
+        let name = unsafe { CStr::from_ptr(behind(&self.name).cast()) };
+        (name, behind(&self.hook).cast_mut())
+    }
+}
+
+/// Returns the target of a relative offset.
+fn behind(distance: &'static i32) -> *const c_void {
+    // The table, the names and the functions are in the same mapping of one file.
+    core::ptr::from_ref(distance).cast::<c_void>().wrapping_byte_offset(*distance as isize)
+}
+
+/// Defines hooks of functions that look up symbols. The assembly behind the C names passes the table of hooks after the arguments.
+macro_rules! lookups {
+    ($($name:ident($($arg:ident: $ty:ty),*; $($unused:ident: $unused_ty:ty)?) of $text:ident;)*) => {$(
+        #[doc = concat!("`", stringify!($name), "` of this module.")]
+        ///
+        /// # Safety
+        /// The contract of the C function; `begin` and `end` are those of the section `alcedo_hooked` of this module.
+        pub unsafe extern "C" fn $name(
+            $($arg: $ty,)* $($unused: $unused_ty,)? begin: *const HookedName, end: *const HookedName,
+        ) -> *mut c_void {
+            // SAFETY: the caller fulfils the C function's contract, so the name of a found symbol is a C string; and it
+            // promises the bounds of a section that contains only entries and is never written.
+            unsafe {
+                let found = platform::$name($($arg),*);
+                if found.is_null() || hook_context().is_none() {
+                    return found;
+                }
+                let names: &'static [HookedName] = core::slice::from_raw_parts(begin, end.offset_from_unsigned(begin));
+                lookups::own(found, CStr::from_ptr($text), names.iter().map(HookedName::parts))
+            }
+        }
+    )*};
+}
+
+lookups! {
+    dlsym(handle: *mut c_void, name: *const c_char; _of_dlvsym: usize) of name;
+    dlvsym(handle: *mut c_void, name: *const c_char, version: *const c_char;) of name;
+}

@@ -1,0 +1,296 @@
+//! The panic guard at the ABI boundary: no unwind leaves the module. A panic becomes a failure with its message and location; a
+//! typed error thrown by `fail` becomes that error. The payload is dropped here, inside the module.
+//!
+//! The module has a separate panic hook. It prints nothing and takes no backtrace, because the symbol cache of a backtrace
+//! would outlive the image; it records message and location for the panic guard of the same thread. The location is reported to
+//! the host first, while the stack is intact: a host that wants the calls records them then, and resolves their names outside
+//! the module. An author's hook runs after it (`panic_hook.rs`).
+
+use std::any::{Any, TypeId};
+use std::cell::Cell;
+use std::fmt::Display;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind};
+
+use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::log::LogLevel;
+use alcedo_abi::words::words_into;
+
+use crate::attached::{is_free, is_game_thread};
+use crate::error::{CallError, SourcePlace};
+use crate::{panic_hook, records};
+
+struct Note {
+    message: String,
+    payload: TypeId,
+    file: String,
+    line: u32,
+    column: u32,
+}
+
+/// Panic payload for a typed error.
+struct Thrown(CallError);
+
+thread_local! {
+    // A leaked box, because an owned one would register a destructor for the thread.
+    static NOTE: Cell<Option<&'static Cell<Option<Note>>>> = const { Cell::new(None) };
+    static OPEN_GUARDS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Runs `code`; an error or a panic is written into `failure`.
+pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
+    // A single lookup, because accessing a thread-local in a library is a call.
+    OPEN_GUARDS.with(|open| {
+        open.set(open.get() + 1);
+        // State that the code was changing belongs to the plugin author and remains consistent: it is dropped, or guarded by
+        // the borrow state of parts, which unwinding releases.
+        let status = match catch_unwind(AssertUnwindSafe(code)) {
+            Ok(Ok(())) => Status::OK,
+            Ok(Err(error)) => fill(failure, error.into_failure()),
+            Err(payload) => fill(failure, failure_of(payload)),
+        };
+        open.set(open.get() - 1);
+        status
+    })
+}
+
+/// Runs `code` of a call that returns a word, without counting open panic guards: the counter is a thread-local and would cost
+/// as much as the rest. On the game thread the module is entered through panic guards only, so its panics are always caught;
+/// for other threads the host counts the calls.
+///
+/// The failure is written exactly if the status is `FAILED`; its previous value is not dropped.
+#[inline]
+pub fn catch_panics_directly(
+    failure: &mut MaybeUninit<Failure>,
+    code: impl FnOnce() -> Result<u64, CallError>,
+) -> DirectAnswer {
+    // See `catch_panics`.
+    match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(Ok(bits)) => return DirectAnswer::done(bits),
+        Ok(Err(error)) => failure.write(error.into_failure()),
+        Err(payload) => failure.write(failure_of(payload)),
+    };
+    DirectAnswer::without(DirectStatus::FAILED)
+}
+
+fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
+    let (mut failure, mut value) = (Failure::none(), None);
+    let _status = catch_panics(&mut failure, || {
+        value = Some(code());
+        Ok(())
+    });
+    value.ok_or_else(|| CallError::from_failure(failure))
+}
+
+/// Formats a value of the author and drops it.
+///
+/// # Errors
+/// The errors of [`words_into`].
+pub fn format_value(value: impl Display) -> Result<String, CallError> {
+    let mut message = String::new();
+    words_into(value, &mut message, |step| caught(step)).map(|()| message)
+}
+
+impl CallError {
+    /// Returns an error with the message of `error` and the location of the caller: for a function that returns `Result<T, CallError>` and
+    /// reports the line of its failure.
+    #[must_use]
+    #[track_caller]
+    pub fn returned(error: impl Display) -> Self {
+        let location = std::panic::Location::caller();
+        let location =
+            SourcePlace { file: location.file().to_owned(), line: location.line(), column: location.column() };
+        Self::returned_at(error, &location)
+    }
+
+    /// Returns the error of [`CallError::returned`] with this location. A panic of the error's `Display` or `Drop` is the error instead.
+    #[must_use]
+    pub fn returned_at(error: impl Display, location: &SourcePlace) -> Self {
+        let SourcePlace { file, line, column } = location;
+        let message = match format_value(error) {
+            Ok(message) => message,
+            Err(panic) => return panic,
+        };
+        let failure = Failure::new(FailureKind::RETURNED, message);
+        Self::from_failure(Failure { file: file.as_str().into(), line: *line, column: *column, ..failure })
+    }
+}
+
+#[cold]
+fn fill(failure: &mut Failure, found: Failure) -> Status {
+    *failure = found;
+    Status::FAILED
+}
+
+/// Ends the running call with a typed error. Unwinds to the panic guard, so destructors run; no panic hook is called.
+pub fn fail(error: CallError) -> ! {
+    resume_unwind(Box::new(Thrown(error)))
+}
+
+#[cold]
+fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
+    let payload = match payload.downcast::<Thrown>() {
+        Ok(thrown) => return thrown.0.into_failure(),
+        Err(payload) => payload,
+    };
+    let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
+    // The note belongs to this panic unless code resumed an older one, whose message or type then differs.
+    let is_of_it = |note: &Note| match &message {
+        Some(message) => note.message == *message,
+        None => note.payload == payload_type,
+    };
+    let note = take_note().filter(is_of_it);
+    if note.is_none() || panic_hook::was_lost() {
+        keep_hook();
+    }
+    discard(payload);
+    match (message, note) {
+        (_, Some(note)) => Failure {
+            file: note.file.into(),
+            line: note.line,
+            column: note.column,
+            ..Failure::new(FailureKind::PANIC, note.message)
+        },
+        (Some(message), None) => Failure::new(FailureKind::PANIC, message),
+        (None, None) => Failure::new(FailureKind::PANIC, "a panic without a message"),
+    }
+}
+
+/// Drops a payload. A panic of its drop is caught, and the payload of that panic is leaked.
+fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        drop(take_note());
+        std::mem::forget(second);
+    }
+}
+
+fn message_of(payload: &(dyn Any + Send)) -> Option<String> {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => Some((*text).to_owned()),
+        (_, Some(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn take_note() -> Option<Note> {
+    NOTE.get().and_then(Cell::take)
+}
+
+fn keep_note(note: Note) {
+    let slot = NOTE.get().unwrap_or_else(|| {
+        let slot: &'static Cell<Option<Note>> = Box::leak(Box::new(Cell::new(None)));
+        NOTE.set(Some(slot));
+        slot
+    });
+    slot.set(Some(note));
+}
+
+/// Installs the hook that records panics of this module instead of printing them.
+pub(crate) fn install_hook() {
+    panic_hook::install(hook);
+}
+
+/// Reinstalls the hook if the author's code has replaced it. Called after main.
+pub fn keep_hook() {
+    panic_hook::ensure(hook);
+}
+
+/// Messages of the standard library before it aborts because a panic reached a location that must not unwind: a function called
+/// by C, or a destructor that runs because of another panic.
+const ABORT_MESSAGES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
+
+/// Returns true if a panic on this thread outside of all counted panic guards is in a direct call. The host counts the calls of
+/// modules that are not bound to a thread: their attaching thread may have ended, and its number may have been reused.
+fn is_direct_call() -> bool {
+    if is_free() { records::calls_are_open() } else { is_game_thread() }
+}
+
+fn hook(info: &PanicHookInfo<'_>) {
+    let message = info.payload_as_str().unwrap_or("a panic without a message").to_owned();
+    let location = info.location();
+    let (file, line, column) =
+        location.map_or(("", 0, 0), |location| (location.file(), location.line(), location.column()));
+    records::panicked(file, line, column);
+    if ABORT_MESSAGES.contains(&&*message) {
+        // The program aborts without reaching a panic guard, so the original panic and this message are logged.
+        if let Some(Note { message, file, line, .. }) = take_note() {
+            records::event(LogLevel::ERROR, "alcedo::panic", &message, &file, line);
+        }
+        records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
+        return;
+    }
+    // Panic guards of direct calls are not counted.
+    if OPEN_GUARDS.get() == 0 && !is_direct_call() {
+        // A thread of the module: no caller receives the failure, so it is logged.
+        records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
+        return;
+    }
+    keep_note(Note { message, payload: info.payload().type_id(), file: file.to_owned(), line, column });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Note, catch_panics, catch_panics_directly, fail, keep_note};
+    use crate::CallError;
+    use alcedo_abi::call::{Failure, FailureKind, Status};
+    use alcedo_abi::direct::{DirectAnswer, DirectStatus};
+    use std::mem::MaybeUninit;
+
+    fn check(code: impl FnOnce() -> Result<(), CallError>) -> (FailureKind, String) {
+        let mut failure = Failure::none();
+        let status = catch_panics(&mut failure, code);
+        assert_eq!(status == Status::OK, failure.kind == FailureKind::NONE);
+        (failure.kind, failure.message.as_str().to_owned())
+    }
+
+    #[test]
+    fn a_direct_call_returns_whether_it_failed() {
+        let mut failure = MaybeUninit::uninit();
+        assert_eq!(catch_panics_directly(&mut failure, || Ok(7)), DirectAnswer::done(7));
+        assert_eq!(catch_panics_directly(&mut failure, || panic!("no")), DirectAnswer::without(DirectStatus::FAILED));
+        assert_eq!(
+            catch_panics_directly(&mut failure, || fail(CallError::new(FailureKind::STALE, "gone"))),
+            DirectAnswer::without(DirectStatus::FAILED)
+        );
+    }
+
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            std::panic::panic_any(Bomb)
+        }
+    }
+
+    #[test]
+    fn a_clean_call_leaves_no_failure() {
+        assert_eq!(check(|| Ok(())).0, FailureKind::NONE);
+    }
+
+    #[test]
+    fn a_panic_becomes_a_failure_with_its_message() {
+        assert_eq!(check(|| panic!("no {}", 1)), (FailureKind::PANIC, "no 1".to_owned()));
+    }
+
+    #[test]
+    fn a_resumed_panic_does_not_use_the_note_of_an_earlier_one() {
+        let found = check(|| {
+            let payload = std::any::TypeId::of::<&str>();
+            keep_note(Note { message: "earlier".to_owned(), payload, file: "a.rs".to_owned(), line: 1, column: 1 });
+            std::panic::resume_unwind(Box::new("resumed"))
+        });
+        assert_eq!(found, (FailureKind::PANIC, "resumed".to_owned()));
+    }
+
+    #[test]
+    fn a_typed_error_is_the_same_error_returned_or_thrown() {
+        let stale = || CallError::new(FailureKind::STALE, "gone");
+        assert_eq!(check(|| Err(stale())).0, FailureKind::STALE);
+        assert_eq!(check(|| fail(stale())).0, FailureKind::STALE);
+    }
+
+    #[test]
+    fn a_payload_that_panics_when_dropped_is_caught() {
+        assert_eq!(check(|| std::panic::panic_any(Bomb)).0, FailureKind::PANIC);
+    }
+}

@@ -1,0 +1,113 @@
+//! Typed declarations of imports from other modules, which the host compares with its types.
+
+use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
+use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::kinds::PropertyKind;
+
+use super::{Declared, SignatureWords, enum_fingerprint};
+use crate::__private::describe::struct_fingerprint;
+use crate::__private::enums::Underlying;
+use crate::cells::{ClassCell, FunctionCell, PresenceCell, PropertyCell};
+use crate::kinds::FieldType;
+use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::type_text::is_member_path;
+use crate::{Class, Value};
+
+pub(crate) const fn import(
+    kind: ImportKind,
+    path: &'static str,
+    fingerprint: u64,
+    wanted: &'static str,
+    cell: &'static Cell,
+) -> Declared<ImportDesc> {
+    let (path, wanted) = (RStr::from_str(path), RStr::from_str(wanted));
+    Declared(ImportDesc { kind, path, fingerprint, wanted, fields: RSlice::from_slice(&[]), cell })
+}
+
+/// Imports a class of another module. Members of its base are accessed through it, so the host checks that the base matches.
+#[must_use]
+pub const fn import_class<C: Class>(
+    properties: &'static [PropertyDesc],
+    cell: &'static ClassCell<C>,
+) -> Declared<ImportDesc> {
+    let fingerprint = Fingerprint::START.text(<C::Base as Class>::PATH).finish();
+    let Declared(import) = import(ImportKind::CLASS, C::PATH, fingerprint, <C::Base as Class>::PATH, &cell.0);
+    Declared(ImportDesc { fields: RSlice::from_slice(properties), ..import })
+}
+
+/// Describes a property of an imported class by name, for errors. Its type is compared where it is used.
+#[must_use]
+pub const fn member_name(name: &'static str) -> PropertyDesc {
+    const NONE: RStr<'static> = RStr::from_str("");
+    PropertyDesc {
+        name: RStr::from_str(name),
+        kind: PropertyKind::U8,
+        type_path: NONE,
+        flags: 0,
+        default: NONE,
+        doc: NONE,
+        meta: RSlice::EMPTY,
+        offset: 0,
+        cell: ROption::RNone,
+    }
+}
+
+/// Returns the section number of an import: a hash of its path. Imports with equal numbers are kept or dropped together.
+#[must_use]
+pub const fn section_of(path: &str) -> u32 {
+    (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32
+}
+
+/// Imports a property of another module. `path` is the path of the class, a colon, and the name.
+#[must_use]
+pub const fn import_property<C: Class, T: Value>(
+    path: &'static str,
+    cell: &'static PropertyCell<C, T>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, C::PATH), "a property is imported from the class whose objects have it");
+    let fingerprint = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
+    import(ImportKind::PROPERTY, path, fingerprint, T::TYPE.as_str(), &cell.0)
+}
+
+/// Imports a function of another module, called virtually.
+#[must_use]
+pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
+    path: &'static str,
+    cell: &'static FunctionCell<C, A, R>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, C::PATH), "a function is imported from the class whose objects have it");
+    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
+}
+
+/// Imports the function of the base class that a function overrides.
+#[must_use]
+pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
+    path: &'static str,
+    cell: &'static FunctionCell<C, A, R>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, <C::Base as Class>::PATH), "an overridden function is a function of the base class");
+    import(ImportKind::FUNCTION_FINAL, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
+}
+
+/// Imports a struct of another module by its fingerprint.
+#[must_use]
+pub const fn import_structure<S: Value>(
+    fields: &[FieldType<S>],
+    descriptions: &'static [PropertyDesc],
+    cell: &'static PresenceCell,
+) -> Declared<ImportDesc> {
+    let Declared(import) = import(ImportKind::STRUCT, S::TYPE_PATH, struct_fingerprint(fields), "", &cell.0);
+    Declared(ImportDesc { fields: RSlice::from_slice(descriptions), ..import })
+}
+
+/// Imports an enum of another module by its fingerprint; `words` describes the enum that this module was built for.
+#[must_use]
+pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
+    is_flags: bool,
+    numbers: &[(&'static str, u64)],
+    words: &'static str,
+    cell: &'static PresenceCell,
+) -> Declared<ImportDesc> {
+    import(ImportKind::ENUM, E::TYPE_PATH, enum_fingerprint(N::KIND, is_flags, numbers), words, &cell.0)
+}

@@ -1,0 +1,140 @@
+//! Declarations of interfaces, and compile-time checks: each class that lists an interface has a body with the same signature
+//! for each function; error messages name the difference.
+
+use core::marker::PhantomData;
+
+use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
+use alcedo_abi::describe::{ImportDesc, ImportKind, InterfaceDesc, SignatureDesc};
+use alcedo_abi::interface_check::{self, InterfaceFunction};
+use alcedo_abi::kinds::function_flags;
+use alcedo_abi::type_text::contains;
+
+use super::declared::{Declared, Function, FunctionOf, SignatureWords, import};
+use super::describe::SignatureBlock;
+use super::trampolines::bare;
+use crate::cells::{FunctionCell, PresenceCell};
+use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::type_text::{is_member_path, is_path_of};
+use crate::{Class, Interface, Value};
+
+/// Describes a function with parameters `A` and result `R`, for [`declared_as`] and related checks.
+#[must_use]
+pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'static str) -> InterfaceFunction {
+    InterfaceFunction::new(name, text, fingerprint::<A, R>())
+}
+
+/// Checks that values of the type can be parameters; called where the author has written the type.
+pub const fn crosses<T: Value>() {}
+
+/// Returns a function of the interface as written by its author; empty for an unknown name.
+#[must_use]
+pub const fn declared_as<I: Interface>(name: &str) -> &'static str {
+    interface_check::declared_as(I::FUNCTIONS, name)
+}
+
+/// Returns true if the function has parameters `A` and result `R`, or does not exist; a missing function is reported elsewhere.
+#[must_use]
+pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
+    interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
+}
+
+/// Returns the first function of the interface without a body in `names`, as written by its author; empty if there is none.
+#[must_use]
+pub const fn first_absent<I: Interface>(names: &[&str]) -> &'static str {
+    interface_check::first_absent(I::FUNCTIONS, names)
+}
+
+/// Returns true if the class lists the interface.
+#[must_use]
+pub const fn lists<C: Class, I: Interface>() -> bool {
+    contains(C::IMPLEMENTS, I::PATH)
+}
+
+/// Bodies of class `C` for interface `I`.
+#[derive(Debug)]
+pub struct Bodies<C: 'static, I> {
+    functions: &'static [Function<C>],
+    are_written: bool,
+    of: PhantomData<fn() -> I>,
+}
+
+impl<C, I: Interface> Bodies<C, I> {
+    /// Bodies of a class without a block for the interface.
+    pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
+
+    /// Creates the bodies of a block.
+    #[must_use]
+    pub const fn new(functions: &'static [Function<C>]) -> Self {
+        Self { functions, are_written: true, of: PhantomData }
+    }
+
+    /// Returns true if the class has a block for the interface, or needs none.
+    #[must_use]
+    pub const fn are_there(&self) -> bool {
+        self.are_written || I::FUNCTIONS.is_empty()
+    }
+
+    /// Returns the functions.
+    #[must_use]
+    pub const fn functions(&self) -> &'static [Function<C>] {
+        self.functions
+    }
+}
+
+/// Returns the path of an interface that a class implements.
+#[must_use]
+pub const fn interface_path<I: Interface>() -> RStr<'static> {
+    RStr::from_str(I::PATH)
+}
+
+/// Describes a function of interface `I`.
+#[must_use]
+pub const fn interface_function<I: Interface, A: Params, R: ReturnValue>(
+    name: &'static str,
+    may_fail: bool,
+    block: &'static SignatureBlock<A, R>,
+    doc: &'static str,
+) -> FunctionOf<I> {
+    let fallible = if may_fail { function_flags::FALLIBLE } else { 0 };
+    let desc = SignatureDesc {
+        name: RStr::from_str(name),
+        flags: function_flags::CALLABLE | fallible,
+        params: RSlice::from_slice(block.descriptions()),
+        fingerprint: fingerprint::<A, R>(),
+        doc: RStr::from_str(doc),
+    };
+    FunctionOf(desc, PhantomData)
+}
+
+/// Describes an interface of this module.
+#[must_use]
+pub const fn interface<I: Interface>(
+    package: &'static str,
+    name: &'static str,
+    functions: &'static [FunctionOf<I>],
+    doc: &'static str,
+) -> Declared<InterfaceDesc> {
+    assert!(is_path_of(I::PATH, package, name), "the path of an interface must match its declaration");
+    Declared(InterfaceDesc {
+        package: RStr::from_str(package),
+        name: RStr::from_str(name),
+        functions: RSlice::from_slice(bare(functions)),
+        doc: RStr::from_str(doc),
+    })
+}
+
+/// Imports an interface of another module.
+#[must_use]
+pub const fn import_interface<I: Interface>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
+    import(ImportKind::INTERFACE, I::PATH, 0, "", &cell.0)
+}
+
+/// Imports a function of an interface, declared by any module. The object of the call determines the body.
+#[must_use]
+pub const fn import_interface_function<I: Interface, A: Params, R: ReturnValue>(
+    path: &'static str,
+    cell: &'static FunctionCell<I, A, R>,
+) -> Declared<ImportDesc> {
+    assert!(is_member_path(path, I::PATH), "a function is imported from the interface that declares it");
+    import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
+}

@@ -1,0 +1,343 @@
+//! Expansion of `#[uclass]`: a declared or imported class, its view, and the members of the view.
+
+/// Defines a class: its view, the promises of `Class`, the accessors of its properties, and its registered description.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_class {
+    (
+        declared $vis:vis $class:ident $view:ident $view_doc:literal, base: $base:ty,
+        package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
+        properties: [$({
+            $(#[$attr:meta])*
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
+        })*],
+        kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
+        fields: [$(($field:ident, $field_ty:ty))*],
+        implements: [$(($interface:ty, $bodies:ident))*],
+        subobjects: [$(($part:literal, $part_class:ty))*],
+        defaults: [$(($default_path:literal, $default_text:literal))*],
+        checks: { $($checks:tt)* },
+    ) => {
+        $crate::__private::view! { $vis $class $view $view_doc }
+        const _: () = {
+            static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
+
+            // SAFETY: the view above is transparent over `This`; path, base and members are in the description below, which the
+            // host emits before any code of the module runs.
+            unsafe impl $crate::__private::Class for $class {
+                type Base = $base;
+                type View<'f> = $view<'f>;
+                const PATH: &'static $crate::__private::core::primitive::str =
+                    $crate::__private::core::concat!("/Script/", $package, ".", $name);
+                const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(
+                    &[$($property),*],
+                    &[$($crate::__private::core::stringify!($field)),*],
+                );
+                const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
+                    #[allow(unused_imports, reason = "a class may have no events")]
+                    use $crate::__private::NoEvents as _;
+                    <$view<'static>>::ALCEDO_EVENTS
+                };
+                const IMPLEMENTS: &'static [&'static $crate::__private::core::primitive::str] =
+                    &[$(<$interface as $crate::__private::Interface>::PATH),*];
+                $(const LIBRARY: &'static $crate::__private::core::primitive::str = $library;)?
+
+                fn cell() -> &'static $crate::__private::Cell {
+                    ALCEDO_CLASS.cell()
+                }
+            }
+
+            // SAFETY: the hooks in the description below are those of this implementation.
+            unsafe impl $crate::__private::Part for $class {
+                fn red_constructor(this: $crate::__private::This<'_, Self>) -> Self {
+                    #[allow(unused_imports, reason = "the author's own red constructor goes first")]
+                    use $crate::__private::WithoutARedConstructor as _;
+                    $class::alcedo_red_constructor(this)
+                }
+
+                #[allow(unused_variables, reason = "a class may keep nothing")]
+                fn save_kept(&self, keeper: &mut $crate::__private::Keeper<'_>) {
+                    $(keeper.put::<$kept_ty>($kept_name, &self.$kept);)*
+                }
+
+                #[allow(unused_variables, reason = "a class may keep nothing")]
+                fn load_kept(
+                    &mut self,
+                    name: &$crate::__private::core::primitive::str,
+                    data: &[$crate::__private::core::primitive::u8],
+                ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                    match name {
+                        $($kept_name => $crate::__private::restore::<$kept_ty>(&mut self.$kept, data),)*
+                        _ => $crate::__private::core::result::Result::Err($crate::__private::unknown_field(
+                            <Self as $crate::__private::Class>::PATH,
+                            name,
+                        )),
+                    }
+                }
+            }
+
+            impl<M> $crate::__private::DefaultPart<M> for $class
+            where
+                $($crate::__private::Probe<M, $field_ty>: $crate::__private::BuildDefault<Out = $field_ty>,)*
+            {
+                fn default_part() -> Self {
+                    Self {
+                        $($field: <$crate::__private::Probe<M, $field_ty> as $crate::__private::BuildDefault>::build(),)*
+                    }
+                }
+            }
+
+            $(
+                static $cell: $crate::__private::PropertyCell<$class, $ty> = {
+                    // SAFETY: the cell is part of the description below.
+                    unsafe { $crate::__private::PropertyCell::new() }
+                };
+                $crate::__private::property! {
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
+                }
+            )*
+
+            $(
+                // Bodies written by the author take precedence.
+                #[allow(non_camel_case_types, reason = "the trait has the name of the constant that it replaces")]
+                trait $bodies {
+                    const $bodies: $crate::__private::Bodies<$class, $interface> = $crate::__private::Bodies::NONE;
+                }
+                impl $bodies for $class {}
+            )*
+            $($checks)*
+
+            $crate::__private::register! {
+                CLASSES: $crate::__private::ClassDesc = {
+                    #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
+                    use $crate::__private::NoBody as _;
+                    const ALCEDO_BODY: $crate::__private::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
+                    const ALCEDO_LISTS: &[&[$crate::__private::Function<$class>]] =
+                        &[ALCEDO_BODY.functions(), $($class::$bodies.functions()),*];
+                    const ALCEDO_COUNT: $crate::__private::core::primitive::usize =
+                        $crate::__private::count_functions(ALCEDO_LISTS);
+                    const ALCEDO_FUNCTIONS: &[$crate::__private::Function<$class>; ALCEDO_COUNT] =
+                        &$crate::__private::all_functions(ALCEDO_LISTS);
+                    $crate::__private::class_description(
+                        ($package, $name),
+                        $flags,
+                        $doc,
+                        &[$($crate::__private::property_description(
+                            $property, $property_flags, $default, $about, &$cell,
+                        )),*],
+                        ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
+                        &ALCEDO_CLASS,
+                        (
+                            &[$($crate::__private::interface_path::<$interface>()),*],
+                            &[$($crate::__private::meta($part, <$part_class as $crate::__private::Class>::PATH)),*],
+                            &[$($crate::__private::meta($default_path, $default_text)),*],
+                        ),
+                    )
+                }
+            }
+            $crate::__private::type_record!(CLASS $package, $name);
+        };
+    };
+    (
+        imported $vis:vis $class:ident $view:ident $view_doc:literal, base: $base:ty,
+        package: $package:literal, name: $name:literal,
+        properties: [$({
+            $(#[$attr:meta])*
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, name: $property:literal
+        })*],
+    ) => {
+        $crate::__private::view! { $vis $class $view $view_doc }
+        #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
+        const _: () = {
+            static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
+
+            // SAFETY: the view above is transparent over `This`; path, base and members are in the imports below, which the
+            // host compares before any code of the module runs.
+            unsafe impl $crate::__private::Class for $class {
+                type Base = $base;
+                type View<'f> = $view<'f>;
+                const PATH: &'static $crate::__private::core::primitive::str =
+                    $crate::__private::core::concat!("/Script/", $package, ".", $name);
+                const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(&[$($property),*], &[]);
+                const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
+                    #[allow(unused_imports, reason = "a class may have no events")]
+                    use $crate::__private::NoEvents as _;
+                    <$view<'static>>::ALCEDO_EVENTS
+                };
+
+                fn cell() -> &'static $crate::__private::Cell {
+                    ALCEDO_CLASS.cell()
+                }
+            }
+            $crate::__private::register! {
+                IMPORTS: $crate::__private::ImportDesc =
+                    $crate::__private::import_class(&[$($crate::__private::member_name($property)),*], &ALCEDO_CLASS)
+            }
+
+            $(
+                $crate::__private::import! {
+                    $cell: $crate::__private::PropertyCell<$class, $ty> = {
+                        // SAFETY: the import has the cell, and is listed if code uses the cell.
+                        unsafe { $crate::__private::PropertyCell::new() }
+                    },
+                    import_property($crate::__private::core::concat!("/Script/", $package, ".", $name, ":", $property))
+                }
+                $crate::__private::property! {
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
+                }
+            )*
+        };
+    };
+}
+
+/// Defines the view of a class.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_view {
+    ($vis:vis $class:ident $view:ident $doc:literal) => {
+        #[doc = $doc]
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug)]
+        $vis struct $view<'f>($crate::__private::This<'f, $class>);
+
+        impl<'f> $crate::__private::core::ops::Deref for $view<'f> {
+            type Target = <<$class as $crate::__private::Class>::Base as $crate::__private::Class>::View<'f>;
+
+            fn deref(&self) -> &Self::Target {
+                $crate::__private::base_ref(&self.0)
+            }
+        }
+    };
+}
+
+/// Defines the accessors of a property. `$cell` holds its offset: a static, or a type that derefs to one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_property {
+    (
+        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, $cell:ident
+    ) => {
+        impl<'f> $view<'f> {
+            $(#[$attr])*
+            #[must_use]
+            #[inline]
+            pub fn $get(&self) -> <$ty as $crate::__private::Value>::Seen<'f> {
+                $crate::__private::read_member(&self.0, &$cell)
+            }
+
+            /// Writes the property. If the host refuses the write, as in a red constructor during a reload for any object
+            /// except its own, the running call ends with that error.
+            $(#[$attr])*
+            #[inline]
+            pub fn $set(&self, value: $arg) {
+                self.$try_set(value).unwrap_or_else(|error| $crate::__private::fail(error));
+            }
+
+            /// Writes the property, or returns the error if the host refuses.
+            $(#[$attr])*
+            #[inline]
+            pub fn $try_set(
+                &self,
+                value: $arg,
+            ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                let value = $crate::__private::property!(@$how value, $ty);
+                $crate::__private::write_member(&self.0, &$cell, value)
+            }
+        }
+    };
+    (@into $value:ident, $ty:ty) => {
+        $crate::__private::core::convert::Into::<$ty>::into($value)
+    };
+    (@give $value:ident, $ty:ty) => {
+        $value
+    };
+}
+
+/// Defines the calls of a function. `$cell` holds its handle: a static, or a type that derefs to one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_call {
+    (
+        plain by $invoke:ident $(#[$attr:meta])*
+        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
+    ) => {
+        impl $view<'_> {
+            $(#[$attr])*
+            ///
+            /// If the call fails, the running call ends with the same error.
+            #[inline]
+            pub fn $name(&self, $($arg: $ty),*) -> $result {
+                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::__private::fail(error))
+            }
+
+            $(#[$attr])*
+            ///
+            /// # Errors
+            /// Failures of the callee.
+            #[inline]
+            pub fn $try_name(
+                &self,
+                $($arg: $ty),*
+            ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
+                const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
+                $crate::__private::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+            }
+        }
+    };
+    (
+        fallible by $invoke:ident $(#[$attr:meta])*
+        $view:ident $name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
+    ) => {
+        impl $view<'_> {
+            $(#[$attr])*
+            ///
+            /// # Errors
+            /// The error returned by the function, for which `is_returned` is true, and other failures of the call.
+            #[inline]
+            pub fn $name(
+                &self,
+                $($arg: $ty),*
+            ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
+                const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
+                $crate::__private::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+            }
+        }
+    };
+}
+
+/// Defines the calls of a function of a C library. Out parameters are assigned only after all of them were returned.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_c_call {
+    (
+        $(#[$attr:meta])*
+        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
+        outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
+    ) => {
+        impl $view<'_> {
+            $(#[$attr])*
+            ///
+            /// If the call fails, the running call ends with the same error.
+            pub fn $name(&self, $($arg: $ty),*) -> $result {
+                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::__private::fail(error))
+            }
+
+            $(#[$attr])*
+            ///
+            /// # Errors
+            /// The buffer error of the function; the buffers are then unchanged.
+            pub fn $try_name(
+                &self,
+                $($arg: $ty),*
+            ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
+                const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
+                let (result, ($($back,)*)) =
+                    $crate::__private::invoke_import(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))?;
+                $(let $back = $crate::__private::GiveBack::ready($out, $back)?;)*
+                $(*$out = $back;)*
+                $crate::__private::core::result::Result::Ok(result)
+            }
+        }
+    };
+}

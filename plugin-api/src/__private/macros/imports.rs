@@ -1,0 +1,104 @@
+//! Imports of a module. An import is listed only if code that is linked into the image uses its cell.
+
+/// Defines a cell that the host fills, behind a type of its name, and the import that requests it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_import {
+    ($cell:ident: $ty:ty = $new:expr, $import:ident($path:expr)) => {
+        #[allow(non_camel_case_types, reason = "the type has the name of its cell")]
+        struct $cell;
+        #[allow(clippy::type_complexity, reason = "a function cell has as many parts as the function has parameters")]
+        const _: () = {
+            static ALCEDO_CELL: $ty = $new;
+            $crate::__private::import! { @listed $path, $import }
+
+            impl $crate::__private::core::ops::Deref for $cell {
+                type Target = $ty;
+
+                #[inline]
+                fn deref(&self) -> &$ty {
+                    $crate::__private::import! { @used }
+                    &ALCEDO_CELL
+                }
+            }
+        };
+    };
+    (@listed $path:expr, $import:ident) => {
+        $crate::__private::if_used! {
+            {
+                static ALCEDO_IMPORT: $crate::__private::Declared<$crate::__private::ImportDesc> =
+                    $crate::__private::$import($path, &ALCEDO_CELL);
+                const ALCEDO_SECTION: $crate::__private::core::primitive::u32 = $crate::__private::section_of($path);
+            }
+            {
+                $crate::__private::register! {
+                    IMPORTS: $crate::__private::ImportDesc = $crate::__private::$import($path, &ALCEDO_CELL)
+                }
+            }
+        }
+    };
+    (@used) => {
+        $crate::__private::if_used! {
+            {
+                let _is_true: &'static $crate::__private::Declared<$crate::__private::ImportDesc> = &ALCEDO_IMPORT;
+                // SAFETY: the assembly has no instruction. It adds the address of the import, of the type above, to the list `IMPORTS`,
+                // whose elements are such addresses, and a relocation that keeps the entry together with the code of this function.
+                unsafe {
+                    $crate::__private::core::arch::asm!(
+                        // Section of `IMPORTS`.
+                        ".pushsection linkme_IMPORTS, \"aw\", @progbits, unique, {id}",
+                        ".balign 8",
+                        "77:",
+                        ".quad {import}",
+                        ".popsection",
+                        $crate::__private::keep_section!("77b"),
+                        import = sym ALCEDO_IMPORT,
+                        id = const ALCEDO_SECTION,
+                        options(nomem, nostack, preserves_flags),
+                    );
+                }
+            }
+            {}
+        }
+    };
+}
+
+/// Expands to the first argument if the linker drops unused sections one by one; otherwise to the second.
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_if_used {
+    ({ $($tokens:tt)* } $otherwise:tt) => {
+        $($tokens)*
+    };
+}
+
+/// Expands to the first argument if the linker drops unused sections one by one; otherwise to the second.
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_if_used {
+    ($tokens:tt { $($otherwise:tt)* }) => {
+        $($otherwise)*
+    };
+}
+
+/// Expands to assembly that makes the linker keep another section together with the current one.
+#[cfg(target_arch = "aarch64")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_keep_section {
+    ($label:literal) => {
+        $crate::__private::core::concat!(".reloc ., R_AARCH64_NONE, ", $label)
+    };
+}
+
+/// Expands to assembly that makes the linker keep another section together with the current one.
+#[cfg(not(target_arch = "aarch64"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_keep_section {
+    ($label:literal) => {
+        $crate::__private::core::concat!(".reloc ., R_X86_64_NONE, ", $label)
+    };
+}

@@ -1,0 +1,269 @@
+//! Macros for a whole module and its lists: `module!`, descriptions, records of types, interfaces, and static functions.
+
+/// Defines a module: the manifest section, which is read without mapping the file; hooked copies of C functions with lasting
+/// side effects; its heap; and its root under the root symbol. Tests of the module use the platform's functions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_module {
+    (
+        name: $name:expr, build_id: $build_id:expr, heap: $heap:ident, own_logger: $own_logger:literal,
+        unhooked: $unhooked:tt, dependencies: $dependencies:expr,
+        tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
+        suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
+    ) => {
+        // Assembly is at the top level of a module, never inside a block.
+        #[cfg(not(test))]
+        $crate::__private::hook_names!($unhooked);
+        const _: () = {
+            const ALCEDO_SOURCE: $crate::__private::manifest::Source<'static> = $crate::__private::manifest::Source {
+                name: $name,
+                version: $crate::__private::core::env!("CARGO_PKG_VERSION"),
+                build_id: $build_id,
+                compiler: $crate::__private::COMPILER,
+                unwinds: $crate::__private::core::cfg!(panic = "unwind"),
+                hooked: $crate::__private::HOOKED,
+        own_heap: $crate::__private::heap!(is $heap),
+                dependencies: $dependencies,
+            };
+            // The section is only read from the file: no code in the program refers to it.
+            #[used]
+            #[unsafe(link_section = ".alcedo.manifest")]
+            static ALCEDO_MANIFEST: [$crate::__private::core::primitive::u8;
+                $crate::__private::manifest::encoded_len(&ALCEDO_SOURCE)] =
+                $crate::__private::manifest::encode(&ALCEDO_SOURCE);
+
+            $crate::__private::heap!($heap);
+
+            struct AlcedoModule;
+            impl $crate::__private::ModuleHooks for AlcedoModule {
+                fn main($args: &[&$crate::__private::core::primitive::str]) {
+                    $main
+                }
+
+                fn exit() {
+                    $exit
+                }
+
+                const TABLES: $crate::__private::EntryTables = $tables;
+
+                fn entry() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                    $entry
+                }
+
+                const OWN_LOGGER: $crate::__private::core::primitive::bool = $own_logger;
+
+                const SUSPENDS: $crate::__private::core::primitive::bool = $suspends;
+
+                fn suspend() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                    $suspend
+                }
+
+                fn resume() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                    $resume
+                }
+            }
+
+            // The name is reserved by this framework, and a library has one `module!`: a second one does not link.
+            #[unsafe(export_name = "alcedo_root_module")]
+            static ALCEDO_ROOT: $crate::__private::LibHeader = $crate::__private::lib_header::<AlcedoModule>();
+        };
+    };
+}
+
+/// Defines the allocator: the module's heap, or the author's own. Tests of the module use the platform's.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_heap {
+    (is module) => {
+        $crate::__private::OWN_HEAP
+    };
+    (is own) => {
+        false
+    };
+    (module) => {
+        #[cfg(not(test))]
+        #[global_allocator]
+        static ALCEDO_HEAP: $crate::__private::ModuleHeap = $crate::__private::ModuleHeap;
+    };
+    (own) => {};
+}
+
+/// Records a declared type in the section that is read without mapping the file.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_type_record {
+    ($kind:ident $package:expr, $name:expr) => {
+        const _: () = {
+            const ALCEDO_LEN: usize = $crate::__private::manifest::type_record_len($package, $name);
+            // The section is only read from the file: no code in the program refers to it.
+            #[used]
+            #[unsafe(link_section = ".alcedo.types")]
+            static ALCEDO_RECORD: [u8; ALCEDO_LEN] = $crate::__private::manifest::type_record(
+                $crate::__private::manifest::type_records::$kind,
+                $package,
+                $name,
+            );
+        };
+    };
+}
+
+/// Adds a description to one of the module's lists. Only true descriptions have the element type of the lists.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_register {
+    ($list:ident: $ty:ty = $desc:expr) => {
+        const _: () = {
+            static ALCEDO_DESC: $crate::__private::Declared<$ty> = $desc;
+            #[$crate::__private::linkme::distributed_slice($crate::__private::$list)]
+            #[linkme(crate = $crate::__private::linkme)]
+            static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> = &ALCEDO_DESC;
+        };
+    };
+}
+
+/// Lists the earlier names of a type or a member of this module.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_earlier_names {
+    ($path:literal, $names:literal) => {
+        $crate::__private::register! {
+            EARLIER_NAMES: $crate::__private::MetaDesc = $crate::__private::earlier_names_of($path, $names)
+        }
+    };
+}
+
+/// Defines the type of an interface and its view, and declares or imports it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_interface {
+    (
+        $origin:ident $(#[$attr:meta])* $vis:vis $interface:ident $view:ident $view_doc:literal,
+        package: $package:literal, name: $name:literal, doc: $doc:literal,
+        functions: [$({
+            $function:literal ($($param:literal: $ty:ty),*) -> $result:ty, may_fail: $may_fail:literal,
+            text: $text:literal, doc: $function_doc:literal
+        })*],
+    ) => {
+        $(#[$attr])*
+        #[derive(Debug)]
+        $vis enum $interface {}
+
+        #[doc = $view_doc]
+        #[derive(Clone, Copy, Debug)]
+        $vis struct $view<'f>($crate::__private::InterfaceThis<'f, $interface>);
+
+        impl<'f> $crate::__private::core::ops::Deref for $view<'f> {
+            type Target = $crate::__private::InterfaceThis<'f, $interface>;
+
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+
+        const _: () = {
+            // SAFETY: the path is that of the interface that is declared or imported below.
+            unsafe impl $crate::__private::Interface for $interface {
+                type View<'f> = $view<'f>;
+                const PATH: &'static $crate::__private::core::primitive::str =
+                    $crate::__private::core::concat!("/Script/", $package, ".", $name);
+                const FUNCTIONS: &'static [$crate::__private::InterfaceFunction] =
+                    &[$($crate::__private::compared::<($($ty,)*), $result>($function, $text)),*];
+                const NAMES: &'static $crate::__private::core::primitive::str =
+                    $crate::__private::core::concat!("these:" $(, " `", $function, "`")*);
+
+                fn view<'f>(this: $crate::__private::InterfaceThis<'f, Self>) -> $view<'f> {
+                    $view(this)
+                }
+            }
+            $crate::__private::interface! {
+                @$origin $interface $package $name $doc
+                [$({ $function ($($param: $ty),*) -> $result, $may_fail, $function_doc })*]
+            }
+        };
+    };
+    (
+        @declared $interface:ident $package:literal $name:literal $doc:literal
+        [$({ $function:literal ($($param:literal: $ty:ty),*) -> $result:ty, $may_fail:literal, $function_doc:literal })*]
+    ) => {
+        $crate::__private::register! {
+            INTERFACES: $crate::__private::InterfaceDesc = $crate::__private::interface_description::<$interface>(
+                $package,
+                $name,
+                &[$($crate::__private::interface_function::<$interface, ($($ty,)*), $result>(
+                    $function,
+                    $may_fail,
+                    {
+                        const BLOCK: &$crate::__private::SignatureBlock<($($ty,)*), $result> =
+                            &$crate::__private::SignatureBlock::new(&[$($param),*]);
+                        BLOCK
+                    },
+                    $function_doc,
+                )),*],
+                $doc,
+            )
+        }
+        $crate::__private::type_record!(INTERFACE $package, $name);
+    };
+    (@imported $interface:ident $package:literal $name:literal $doc:literal $functions:tt) => {
+        static ALCEDO_CELL: $crate::__private::PresenceCell = $crate::__private::PresenceCell::new();
+        $crate::__private::register! {
+            IMPORTS: $crate::__private::ImportDesc = $crate::__private::import_interface::<$interface>(&ALCEDO_CELL)
+        }
+    };
+}
+
+/// Exports a static function by name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_export {
+    (
+        type_path: $type_path:expr, name: $name:expr,
+        ($($arg:ident: $ty:ty),*) -> $result:ty, returns: $returned:ty, place: $place:expr, $call:expr
+    ) => {
+        $crate::__private::export! {
+            @of $type_path, $name, ($($ty),*) -> $result, returns: $returned, place: $place, |($($arg,)*)| $call($($arg),*)
+        }
+    };
+    (
+        @of $type_path:expr, $name:expr, ($($ty:ty),*) -> $result:ty, returns: $returned:ty, place: $place:expr,
+        |$args:pat_param| $run:expr
+    ) => {
+        const _: () = {
+            struct AlcedoExport;
+            impl $crate::__private::Export for AlcedoExport {
+                type Args = ($($ty,)*);
+                type Result = $result;
+                type Returned = $returned;
+                const NAME: &'static $crate::__private::core::primitive::str = $name;
+                const PLACE: $crate::__private::Place = $place;
+
+                fn run($args: Self::Args) -> Self::Returned {
+                    $run
+                }
+            }
+            const ALCEDO_LEN: $crate::__private::core::primitive::usize =
+                $crate::__private::Words::<AlcedoExport>::LEN;
+            static ALCEDO_WORDS: $crate::__private::Words<AlcedoExport, ALCEDO_LEN> =
+                $crate::__private::Words::in_words();
+            $crate::__private::register! {
+                EXPORTS: $crate::__private::ExportDesc =
+                    $crate::__private::export_description($type_path, &ALCEDO_WORDS)
+            }
+        };
+    };
+}
+
+/// Joins three strings at compile time.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_join {
+    ($a:expr, $b:expr, $c:expr) => {{
+        const ALCEDO_LEN: usize = $crate::__private::joined_len([$a, $b, $c]);
+        const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::__private::joined([$a, $b, $c]);
+        const ALCEDO_TEXT: &str = match $crate::__private::core::str::from_utf8(&ALCEDO_BYTES) {
+            $crate::__private::core::result::Result::Ok(text) => text,
+            $crate::__private::core::result::Result::Err(_) => panic!("joined strings are valid UTF-8"),
+        };
+        ALCEDO_TEXT
+    }};
+}

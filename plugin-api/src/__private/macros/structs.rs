@@ -1,0 +1,214 @@
+//! Expansion of `#[ustruct]`: a struct that is passed by value, or a struct that is used in place.
+
+/// Defines the parts common to both kinds of structs: the form in host memory with a constant for each field, and the description for
+/// the host. The author's types are used once, as arguments of `AlcedoParts`; all other uses have to agree with them.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_declare {
+    (
+        $origin:ident $struct:ident $package:literal $name:literal $doc:literal
+        [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal, $is_base:literal)),* $(,)?]
+    ) => {
+        /// Form of the struct in host memory: each field as the host stores it.
+        #[repr(C)]
+        #[allow(non_camel_case_types, non_snake_case, reason = "a field and its type have the name of the author's field")]
+        pub struct AlcedoParts<$($field: $crate::__private::Value),*> {
+            $($field: $crate::__private::Stored<$field>,)*
+        }
+
+        /// Form with the author's types. A separate type, so that a wrong field type is reported once, and not at each use.
+        #[repr(transparent)]
+        pub struct AlcedoRaw(AlcedoTypes);
+
+        type AlcedoTypes = AlcedoParts<$($ty),*>;
+
+        const ALCEDO_BLANK: &AlcedoRaw = &$crate::__private::blank::<$struct>();
+
+        #[allow(non_upper_case_globals, reason = "a field has its own name")]
+        impl AlcedoRaw {
+            $(const $field: $crate::__private::Field<$struct, $ty> = {
+                struct AlcedoPlace;
+                impl $crate::__private::FieldPlace for AlcedoPlace {
+                    type Struct = $struct;
+                    type Type = $ty;
+                    const AT: (&'static AlcedoRaw, &'static $crate::__private::Stored<$ty>) = {
+                        let whole = ALCEDO_BLANK;
+                        (whole, &whole.0.$field)
+                    };
+                }
+                $crate::__private::Field::of::<AlcedoPlace>()
+            };)*
+        }
+
+        $crate::__private::declare! {
+            @$origin $struct $package $name $doc [$(AlcedoRaw::$field.described($field_name, $default, $field_doc, $is_base)),*]
+        }
+    };
+    (@declared $struct:ident $package:literal $name:literal $doc:literal $fields:tt) => {
+        $crate::__private::register! {
+            STRUCTS: $crate::__private::StructDesc = $crate::__private::structure_description::<$struct>(
+                ($package, $name),
+                &$fields,
+                &$crate::__private::field_descriptions(&$fields),
+                $doc,
+            )
+        }
+        $crate::__private::type_record!(STRUCT $package, $name);
+    };
+    (@imported $struct:ident $package:literal $name:literal $doc:literal $fields:tt) => {
+        static ALCEDO_CELL: $crate::__private::PresenceCell = $crate::__private::PresenceCell::new();
+        $crate::__private::register! {
+            IMPORTS: $crate::__private::ImportDesc =
+                $crate::__private::import_structure::<$struct>(
+                    &$fields,
+                    &$crate::__private::field_descriptions(&$fields),
+                    &ALCEDO_CELL,
+                )
+        }
+    };
+}
+
+/// Defines a struct that is passed by value.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_pod {
+    (
+        $origin:ident $name:ident, package: $package:literal, name: $text:literal, doc: $doc:literal,
+        [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
+    ) => {
+      const _: () = {
+        $crate::__private::declare! {
+            $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc, false)),*]
+        }
+
+        const _: () = assert!(
+            $crate::__private::core::mem::size_of::<$name>() == $crate::__private::core::mem::size_of::<AlcedoRaw>()
+                && $crate::__private::core::mem::align_of::<$name>() == $crate::__private::core::mem::align_of::<AlcedoRaw>()
+                $(&& $crate::__private::core::mem::offset_of!($name, $field)
+                    == $crate::__private::core::mem::offset_of!(AlcedoTypes, $field))*,
+            "a `#[ustruct(pod)]` struct has the C layout: remove its own `repr`",
+        );
+
+        /// Implemented if each field can be borrowed.
+        pub trait AlcedoPlain {}
+        #[allow(non_camel_case_types, reason = "the type of a field has the name of the field")]
+        impl<$($field: $crate::__private::Plain),*> AlcedoPlain for AlcedoParts<$($field),*> {}
+
+        // SAFETY: each field has the offset of its raw form, which is asserted above, and exactly its type, otherwise `load`
+        // below would not compile. So if the fields have the layout of their raw form and accept any bytes, the struct does
+        // too. The `for` bound defers the check of the fields to users of the trait.
+        unsafe impl $crate::__private::Plain for $name where for<'plain> AlcedoTypes: AlcedoPlain {}
+
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C, and size, alignment and
+        // offsets are compared by fingerprint; the raw form of each field is valid for any bytes, so the struct is. Slots hold
+        // a pointer to this form.
+        unsafe impl $crate::__private::Value for $name {
+            const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
+            const TYPE_PATH: &'static $crate::__private::core::primitive::str =
+                $crate::__private::core::concat!("/Script/", $package, ".", $text);
+            const OWNS_MEMORY: bool = false $(|| AlcedoRaw::$field.owns_memory())*;
+            type Raw = AlcedoRaw;
+            type Literal = $crate::__private::NoDefault;
+            $crate::__private::copied_value! {}
+
+            fn load(from: $crate::__private::Ptr<'_, Self>) -> Self {
+                Self { $($field: from.load_field(&AlcedoRaw::$field),)* }
+            }
+
+            fn store(
+                &self,
+                target: $crate::__private::PtrMut<'_, Self>,
+            ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                $(target.store_field(&AlcedoRaw::$field, &self.$field)?;)*
+                $crate::__private::core::result::Result::Ok(())
+            }
+        }
+      };
+    };
+}
+
+/// Defines a struct that is used in place: the type of an owned value, its view, and its description.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_struct {
+    (
+        $origin:ident $(#[$attr:meta])* $vis:vis $name:ident $view:ident $view_doc:literal,
+        package: $package:literal, name: $text:literal, doc: $doc:literal,
+        [$({
+            $(#[$field_attr:meta])*
+            $field:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            name: $field_name:literal, default: $default:literal, doc: $field_doc:literal, is_base: $is_base:literal
+        })*]
+    ) => {
+        $(#[$attr])*
+        $vis struct $name($crate::__private::Owned<Self>);
+
+        #[doc = $view_doc]
+        #[repr(transparent)]
+        $vis struct $view<'f>($crate::__private::Lent<'f, $name>);
+
+      const _: () = {
+        $crate::__private::declare! {
+            $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc, $is_base)),*]
+        }
+
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C, and size, alignment and
+        // offsets are compared by fingerprint; the raw form of each field is valid for any bytes until its pointers are
+        // followed, so the struct is. Slots hold a pointer to this form.
+        unsafe impl $crate::__private::Value for $name {
+            const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
+            const TYPE_PATH: &'static $crate::__private::core::primitive::str =
+                $crate::__private::core::concat!("/Script/", $package, ".", $text);
+            type Raw = AlcedoRaw;
+            type Literal = $crate::__private::NoDefault;
+            $crate::__private::owned_value! {}
+            $crate::__private::owned_value! { @slots }
+        }
+
+        // SAFETY: the view is transparent over `Lent`; all values of the type are created by the host under this type's number.
+        unsafe impl $crate::__private::Kind for $name {
+            type View<'f> = $view<'f>;
+            $crate::__private::owned_value! { @shown }
+
+            fn owned(&self) -> &$crate::__private::Owned<Self> {
+                &self.0
+            }
+
+            fn from_owned(owned: $crate::__private::Owned<Self>) -> Self {
+                Self(owned)
+            }
+        }
+
+        $crate::__private::owned_type! { [] $name }
+
+        $(
+            impl<'f> $view<'f> {
+                $(#[$field_attr])*
+                #[must_use]
+                #[inline]
+                pub fn $field(&self) -> <$ty as $crate::__private::Value>::Seen<'f> {
+                    $crate::__private::field(&self.0, &AlcedoRaw::$field)
+                }
+
+                /// Writes the field. If the write is refused, the running call ends with the error.
+                $(#[$field_attr])*
+                #[inline]
+                pub fn $set(&self, value: $arg) {
+                    self.$try_set(value).unwrap_or_else(|error| $crate::__private::fail(error));
+                }
+
+                /// Writes the field, or returns the error if the write is refused.
+                $(#[$field_attr])*
+                #[inline]
+                pub fn $try_set(
+                    &self,
+                    value: $arg,
+                ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+                    let value = $crate::__private::property!(@$how value, $ty);
+                    $crate::__private::set_field(&self.0, &AlcedoRaw::$field, value)
+                }
+            }
+        )*
+      };
+    };
+}

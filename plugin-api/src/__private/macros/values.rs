@@ -1,0 +1,157 @@
+//! Shared parts of `impl Value`, for types whose values are copied in and out, and for types whose values plugin code owns.
+
+/// Implements `Value` for a type whose values are copied. Slots hold a pointer to a copy on the caller's stack.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_copied_value {
+    () => {
+        type Seen<'f> = Self;
+        type Way = $crate::__private::ByPointer;
+        type In = $crate::__private::Temp<Self>;
+        type Out = $crate::__private::Temp<Self>;
+
+        fn see<'f>(
+            value: $crate::__private::Viewable<
+                '_,
+                Self,
+                impl $crate::__private::core::ops::FnOnce() -> $crate::__private::ValidityToken<'f>,
+            >,
+        ) -> Self {
+            <Self as $crate::__private::Value>::load(value.ptr())
+        }
+
+        #[inline]
+        unsafe fn stage(&self) -> Self::In {
+            $crate::__private::Temp::of(self)
+        }
+
+        #[inline]
+        fn slot_in(&self, staged: &Self::In) -> $crate::__private::Slot {
+            staged.slot()
+        }
+
+        #[inline]
+        fn out() -> Self::Out {
+            $crate::__private::Temp::zeroed()
+        }
+
+        #[inline]
+        fn slot_out(out: &mut Self::Out) -> $crate::__private::Slot {
+            out.slot_out()
+        }
+
+        #[inline]
+        unsafe fn take_out(
+            _slot: $crate::__private::Slot,
+            out: Self::Out,
+        ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
+            // Zero bytes are a value, and the callee has overwritten them with another.
+            <Self as $crate::__private::Value>::try_load(out.ptr())
+        }
+
+        #[inline]
+        fn from_slot(
+            slot: $crate::__private::ArgumentSlot<'_, Self>,
+        ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
+            <Self as $crate::__private::Value>::try_load(slot.ptr()?)
+        }
+
+        #[inline]
+        fn into_slot(
+            self,
+            slot: $crate::__private::ResultSlot<'_, Self>,
+        ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+            $crate::__private::Value::store(&self, slot.ptr_mut()?)
+        }
+    };
+}
+
+/// Implements `Value` for a type whose values plugin code owns in host memory. With `@slots`, calls pass the address of a value.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_owned_value {
+    () => {
+        const OWNS_MEMORY: $crate::__private::core::primitive::bool = true;
+        type Seen<'f> = $crate::__private::Lent<'f, Self>;
+
+        fn see<'f>(
+            value: $crate::__private::Viewable<
+                '_,
+                Self,
+                impl $crate::__private::core::ops::FnOnce() -> $crate::__private::ValidityToken<'f>,
+            >,
+        ) -> $crate::__private::Lent<'f, Self> {
+            $crate::__private::lend(value)
+        }
+
+        fn lies_at(
+            &self,
+        ) -> $crate::__private::core::result::Result<
+            $crate::__private::core::option::Option<*const Self::Raw>,
+            $crate::__private::CallError,
+        > {
+            $crate::__private::owned_at(self).map($crate::__private::core::option::Option::Some)
+        }
+
+        #[track_caller]
+        fn load(from: $crate::__private::Ptr<'_, Self>) -> Self {
+            $crate::__private::load_owned(from, $crate::__private::core::panic::Location::caller())
+        }
+
+        fn store(
+            &self,
+            target: $crate::__private::PtrMut<'_, Self>,
+        ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+            $crate::__private::store_owned(self, target)
+        }
+    };
+    (@slots) => {
+        type Way = $crate::__private::ByPointer;
+        type In = ();
+        type Out = $crate::__private::Owned<Self>;
+
+        unsafe fn stage(&self) {}
+
+        fn slot_in(&self, (): &()) -> $crate::__private::Slot {
+            $crate::__private::owned_slot($crate::__private::Kind::owned(self))
+        }
+
+        #[track_caller]
+        fn out() -> $crate::__private::Owned<Self> {
+            $crate::__private::owned_out::<Self>($crate::__private::core::panic::Location::caller())
+        }
+
+        fn slot_out(out: &mut $crate::__private::Owned<Self>) -> $crate::__private::Slot {
+            $crate::__private::owned_slot(out)
+        }
+
+        unsafe fn take_out(
+            _slot: $crate::__private::Slot,
+            out: $crate::__private::Owned<Self>,
+        ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
+            $crate::__private::core::result::Result::Ok($crate::__private::Kind::from_owned(out))
+        }
+
+        fn from_slot(
+            slot: $crate::__private::ArgumentSlot<'_, Self>,
+        ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
+            $crate::__private::core::result::Result::Ok(<Self as $crate::__private::Value>::load(slot.ptr()?))
+        }
+
+        fn into_slot(
+            self,
+            slot: $crate::__private::ResultSlot<'_, Self>,
+        ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+            $crate::__private::Value::store(&self, slot.ptr_mut()?)
+        }
+    };
+    (@shown) => {
+        type Shown = ();
+
+        fn show(_from: $crate::__private::Ptr<'_, Self>) {}
+
+        fn slot_of(from: $crate::__private::Ptr<'_, Self>, (): &()) -> $crate::__private::Slot {
+            $crate::__private::address_slot(from.at())
+        }
+    };
+}

@@ -1,0 +1,102 @@
+//! Items used by macro expansions in plugins. Not for authors: names and signatures change without notice. Safe code that uses
+//! them cannot cause undefined behavior.
+
+mod c_functions;
+mod declared;
+mod defaults;
+mod delegates;
+mod describe;
+mod direct;
+mod enums;
+mod interfaces;
+mod macros;
+mod member_names;
+mod members;
+mod net;
+mod owned;
+mod registry;
+mod returned;
+mod root;
+mod started;
+mod trampolines;
+
+pub use ::core;
+pub use alcedo_abi::abi_stable::library::LibHeader;
+pub use alcedo_abi::describe::{
+    Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
+    InterfaceDesc, MetaDesc, StructDesc, TableDesc,
+};
+pub use alcedo_abi::interface_check::InterfaceFunction;
+pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
+pub use alcedo_abi::manifest;
+pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
+pub use alcedo_abi::type_text::{joined, joined_len};
+pub use alcedo_abi::zcall::Slot;
+pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
+pub use linkme;
+pub use std::sync::OnceLock;
+
+pub use crate::blocks::{ArgumentSlot, ResultSlot};
+pub use crate::cells::{ClassCell, FunctionCell, ImportCell, PresenceCell, PropertyCell};
+pub use crate::class::{Members, Part};
+pub use crate::delegate_signature::{Named, NamedSignature, Signature};
+pub use crate::direct::{Called, CalledAs};
+pub use crate::keep::{Keep, Keeper, Restore, restore, unknown_field};
+pub use crate::kinds::with_open;
+pub use crate::kinds::{
+    Delegate, Field, FieldPlace, FieldType, MulticastDelegate, Owned, Passed, Ptr, PtrMut, Red, SparseDelegate, Stored,
+    Temp, ValidityToken, Viewable, blank, field, lend, set_field,
+};
+pub use crate::out::{Out, OutValue, Outs};
+pub use crate::part_cell::PartCell;
+pub use crate::signature::ValueType;
+pub use crate::tables::{
+    EntryFn, HostEntries, ModuleEntries, entry, entry_print, not_filled, run_entry, table, tables_of,
+};
+pub use crate::this::InterfaceThis;
+pub use crate::thunk::Frame;
+pub use crate::value::{ByPointer, NoDefault, address_slot};
+pub use crate::{
+    __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_copied_value as copied_value,
+    __alcedo_declare as declare, __alcedo_delegate as delegate, __alcedo_earlier_names as earlier_names,
+    __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap, __alcedo_if_used as if_used,
+    __alcedo_import as import, __alcedo_interface as interface, __alcedo_join as join,
+    __alcedo_keep_section as keep_section, __alcedo_module as module, __alcedo_owned as owned_type,
+    __alcedo_owned_value as owned_value, __alcedo_pod as pod, __alcedo_property as property,
+    __alcedo_register as register, __alcedo_struct as structure, __alcedo_type_record as type_record,
+    __alcedo_view as view,
+};
+pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
+pub use crate::{IntoHost, Kind, Lent};
+pub use c_functions::{GiveBack, Manner, c_gives, c_takes, dll_import, invoke_import};
+pub(crate) use declared::SignatureWords;
+pub use declared::{
+    About, Body, Declared, Function, FunctionOf, Hook, NoBody, Property, all_functions, class as class_description,
+    count_functions, custom_thunk, earlier_names as earlier_names_of, enum_entry, enumeration as enum_description,
+    export as export_description, function as function_description, hook, implementable_event, import_class,
+    import_enumeration, import_function, import_overridden, import_property, import_structure, member_name, meta,
+    property as property_description, section_of, static_function, structure as structure_description,
+};
+pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
+pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
+pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, is_struct};
+pub use enums::{
+    OfText, Underlying, entry_number, enum_number, fits_a_byte, numbers, put_enum_number, scripts_have, unknown_entry,
+};
+pub use interfaces::{
+    Bodies, compared, crosses, declared_as, first_absent, has_signature, import_interface, import_interface_function,
+    interface as interface_description, interface_function, interface_path, lists,
+};
+pub use member_names::{is_property, no_event};
+pub use members::{base_ref, invoke_member, invoke_static_member, read_member, write_member};
+pub use net::{net_load, net_save};
+pub use owned::{
+    are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
+    owned_slot, parse_owned, print_owned, store_owned,
+};
+pub use registry::{CLASSES, DELEGATES, EARLIER_NAMES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
+pub use returned::{ErrorInWords, Place, Returned, error_in_words};
+pub use root::{MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
+pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};
+pub(crate) use trampolines::typed_slots;
+pub use trampolines::{CustomThunk, Exclusive, Export, Given, Held, Method, Shared, StaticMethod, Untouched};

@@ -1,0 +1,228 @@
+//! The hooks of a module, as passed to `module!`, and the root module that the host loads.
+#![expect(unsafe_code, reason = "passes the table of the module to the loader")]
+
+use core::fmt::Display;
+use core::marker::PhantomData;
+
+use alcedo_abi::abi_stable::library::{CheckTypeLayout, LibHeader, RootModuleResult};
+use alcedo_abi::abi_stable::marker_type::ErasedPrefix;
+use alcedo_abi::abi_stable::prefix_type::{PrefixRefTrait, WithMetadata};
+use alcedo_abi::abi_stable::staticref;
+use alcedo_abi::abi_stable::std_types::RResult;
+use alcedo_abi::list::prelude::*;
+use alcedo_abi::module::{Module, ModuleRef};
+use alcedo_rt::{CallError, catch_panics, format_value, keep_hook};
+
+use super::registry;
+use super::trampolines::bare;
+use crate::dispose::dispose_all;
+use crate::registered;
+
+/// Hooks and settings that an author passes to `module!`.
+pub trait ModuleHooks: 'static {
+    /// Main of the module.
+    fn main(args: &[&str]);
+    /// Exit hook.
+    fn exit();
+    /// Tables of the entry method.
+    const TABLES: EntryTables;
+    /// Calls the entry method.
+    ///
+    /// # Errors
+    /// An entry of its table of the host cannot be bound.
+    fn entry() -> Result<(), CallError>;
+    /// True if the main installs loggers of its own.
+    const OWN_LOGGER: bool;
+    /// True if `suspend` and `resume` are defined.
+    const SUSPENDS: bool;
+    /// Releases resources that the next generation needs.
+    fn suspend() -> Result<(), CallError>;
+    /// Acquires the resources again.
+    fn resume() -> Result<(), CallError>;
+}
+
+/// Return type of `suspend` and `resume`: `()`, or a `Result` whose error implements `Display`.
+#[diagnostic::on_unimplemented(
+    message = "`suspend` and `resume` of a module are `fn()` or `fn() -> Result<(), E>`, where `E` is `Display`",
+    label = "this returns another type"
+)]
+pub trait Outcome {
+    /// Converts into the result type of the ABI.
+    ///
+    /// # Errors
+    /// The author's error, as a string.
+    fn told(self) -> Result<(), CallError>;
+}
+
+impl Outcome for () {
+    fn told(self) -> Result<(), CallError> {
+        Ok(())
+    }
+}
+
+impl<E: Display> Outcome for Result<(), E> {
+    fn told(self) -> Result<(), CallError> {
+        self.map_err(|error| format_value(error).map_or_else(|panic| panic, CallError::other))
+    }
+}
+
+/// Calls a `suspend` or a `resume`.
+pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
+    hook().told()
+}
+
+/// A function that can be the main of a module: `fn(&[&str])` or `fn()`.
+#[diagnostic::on_unimplemented(message = "the main of a module is `fn(&[&str])` or `fn()`", label = "this is neither")]
+pub trait MainFn<Shape> {
+    /// Calls the main.
+    fn run(self, args: &[&str]);
+}
+
+/// `fn(&[&str])`.
+#[derive(Debug)]
+pub enum WithArgs {}
+
+/// `fn()`.
+#[derive(Debug)]
+pub enum Bare {}
+
+impl<F: FnOnce(&[&str])> MainFn<WithArgs> for F {
+    fn run(self, args: &[&str]) {
+        self(args);
+    }
+}
+
+impl<F: FnOnce()> MainFn<Bare> for F {
+    fn run(self, _args: &[&str]) {
+        self();
+    }
+}
+
+/// Calls a main with or without arguments.
+pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
+    main.run(args);
+}
+
+struct Root<M>(PhantomData<M>);
+
+/// Fills the table with the function of the same name, for each line of the list.
+macro_rules! fill {
+    (
+        $(#[doc = $about:tt])*
+        $table:ident, $reference:ident;
+        $(
+            $(#[doc = $doc:tt])*
+            $(#[sabi($($mark:tt)+)])?
+            $since:ident($($safety:tt)?)
+            fn $name:ident($($param:ident: $ty:ty),* $(; or $failure:ident)?) $(-> $result:ty)?;
+        )*
+    ) => {
+        impl<M: ModuleHooks> Root<M> {
+            staticref!(const MODULE: WithMetadata<$table> = WithMetadata::new($table { $($name: Self::$name),* }));
+        }
+    };
+}
+
+alcedo_abi::module_functions!(fill);
+
+/// Returns the header under the root symbol.
+#[must_use]
+pub const fn lib_header<M: ModuleHooks>() -> LibHeader {
+    // SAFETY: `constructor` erases a prefix reference of `ModuleRef`.
+    unsafe { LibHeader::from_constructor::<ModuleRef>(constructor::<M>, CheckTypeLayout::Yes) }
+}
+
+extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
+    let module = ModuleRef(Root::<M>::MODULE.as_prefix()).to_prefix_ref();
+    // SAFETY: the loader turns the erased prefix back into the type that the header names.
+    RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
+}
+
+macro_rules! declarations {
+    ($($name:ident: $desc:ty = $slice:ident;)*) => {
+        impl<M: ModuleHooks> Root<M> {$(
+            extern "C" fn $name() -> RSlice<'static, &'static $desc> {
+                RSlice::from_slice(bare(registry::$slice.static_slice()))
+            }
+        )*}
+    };
+}
+declarations! {
+    structs: StructDesc = STRUCTS;
+    enums: EnumDesc = ENUMS;
+    delegates: DelegateDesc = DELEGATES;
+    classes: ClassDesc = CLASSES;
+    interfaces: InterfaceDesc = INTERFACES;
+    imports: ImportDesc = IMPORTS;
+    exports: ExportDesc = EXPORTS;
+    earlier_names: MetaDesc = EARLIER_NAMES;
+}
+
+/// Functions that the host calls, under the names of the list.
+impl<M: ModuleHooks> Root<M> {
+    unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
+        alcedo_rt::attach(context, M::OWN_LOGGER, failure)
+    }
+
+    extern "C" fn detach() {
+        // A host older than `dispose` may not have called it.
+        let _told = dispose_all(&mut Failure::none());
+        alcedo_rt::detach();
+    }
+
+    unsafe extern "C" fn dispose(failure: &mut Failure) -> Status {
+        let ended = end_registered(failure);
+        let disposed = dispose_all(failure);
+        if ended == Status::OK { disposed } else { ended }
+    }
+
+    extern "C" fn heap_bytes() -> u64 {
+        alcedo_rt::live_bytes()
+    }
+
+    unsafe extern "C" fn main(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
+        let status = catch_panics(failure, || {
+            M::entry()?;
+            let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
+            alcedo_rt::with_loggers(|| M::main(&args));
+            Ok(())
+        });
+        // Mains usually set panic hooks.
+        keep_hook();
+        status
+    }
+
+    extern "C" fn entry_tables() -> EntryTables {
+        M::TABLES
+    }
+
+    extern "C" fn suspends() -> u8 {
+        M::SUSPENDS.into()
+    }
+
+    unsafe extern "C" fn suspend(failure: &mut Failure) -> Status {
+        catch_panics(failure, M::suspend)
+    }
+
+    unsafe extern "C" fn resume(failure: &mut Failure) -> Status {
+        catch_panics(failure, M::resume)
+    }
+
+    unsafe extern "C" fn exit(failure: &mut Failure) -> Status {
+        let ended = end_registered(failure);
+        let exited = catch_panics(failure, || {
+            M::exit();
+            Ok(())
+        });
+        let disposed = dispose_all(failure);
+        [ended, exited, disposed].into_iter().find(|status| *status != Status::OK).unwrap_or(Status::OK)
+    }
+}
+
+/// Drops the protocols and resolvers of the module, which are no longer reachable by name.
+fn end_registered(failure: &mut Failure) -> Status {
+    catch_panics(failure, || {
+        registered::drop_all();
+        Ok(())
+    })
+}

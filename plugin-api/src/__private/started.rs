@@ -1,0 +1,86 @@
+//! Expansion of an `async fn` of a class: a task of its object, and the delegate that is called when the task is done.
+
+use core::future::Future;
+
+use super::returned::{Place, Returned};
+use crate::delegate_signature::Signature;
+use crate::kinds::{Delegate, Lent};
+use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
+
+/// Arguments of `done`, and the error of the future, if any.
+pub type Settled<A> = (A, Option<CallError>);
+
+/// Starts `future` as a task of `this`. `convert` converts its result into the arguments of `done`, if a function is bound to
+/// that delegate; an unhandled error ends the task, whose failure the host logs.
+///
+/// If the task cannot be started, the running call ends with the host's error.
+pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
+    this: This<'_, C>,
+    future: impl Future<Output = R> + 'static,
+    done: Lent<'_, Delegate<F>>,
+    location: Place,
+    convert: fn(R, Place) -> Settled<F::Args>,
+) {
+    let listener = done.is_bound().then(|| done.clone());
+    let object = Obj::<Object>::from_handle(this.object());
+    let task = async move {
+        let (args, error) = convert(future.await, location);
+        let Some(done) = listener else { return error.map_or(Ok(()), Err) };
+        object.with(|this| this.open(&done).call(args))?
+    };
+    task::spawn_from(this.object(), task, (location.file, location.line))
+        .unwrap_or_else(|error| alcedo_rt::fail(error));
+}
+
+/// Returns the message of an error, which is never empty: that of its author, or the whole description.
+fn message(error: &CallError) -> String {
+    let message = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
+    if message.is_empty() { "an error without a message".to_owned() } else { message }
+}
+
+/// Converts the result of a function that returns a value.
+pub fn value_done<R: ReturnValue>(value: R, _location: Place) -> Settled<(R,)> {
+    ((value,), None)
+}
+
+/// Converts the result of a function that returns `()`.
+pub fn nothing_done((): (), _location: Place) -> Settled<()> {
+    ((), None)
+}
+
+/// Converts the result of a function that returns a value or an error: the zero value with the error message, or the value with
+/// an empty string.
+pub fn value_or_error_done<R: Returned<Value: Default>>(returned: R, location: Place) -> Settled<(R::Value, String)> {
+    match returned.crossing(location) {
+        Ok(value) => ((value, String::new()), None),
+        Err(error) => ((R::Value::default(), message(&error)), Some(error)),
+    }
+}
+
+/// Converts the result of a function that returns `()` or an error: the error message, or an empty string.
+pub fn error_done<R: Returned<Value = ()>>(returned: R, location: Place) -> Settled<(String,)> {
+    match returned.crossing(location) {
+        Ok(()) => ((String::new(),), None),
+        Err(error) => ((message(&error),), Some(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::call::FailureKind;
+
+    use super::{Place, error_done, value_or_error_done};
+    use crate::CallError;
+
+    const HERE: Place = Place { file: "src/lib.rs", line: 4, column: 8 };
+
+    #[test]
+    fn an_error_of_any_type_has_a_message() {
+        assert_eq!(error_done(Ok::<(), String>(()), HERE).0, (String::new(),));
+        assert_eq!(value_or_error_done(Err::<u32, _>("no way"), HERE).0, (0, "no way".to_owned()));
+        for error in [CallError::new(FailureKind::STALE, ""), CallError::returned(""), CallError::other("")] {
+            let ((message,), error) = error_done(Err::<(), _>(error), HERE);
+            assert!(!message.is_empty() && error.is_some(), "{error:?}");
+        }
+    }
+}

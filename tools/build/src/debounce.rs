@@ -1,0 +1,202 @@
+//! Decides when a burst of saves is over, and which files count. `watch.rs` receives the events, and the caller owns
+//! the clock; times are durations since an arbitrary start.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Debounces changes.
+///
+/// Call [`take`](Debounce::take) when the build *starts*: changes noted later, even during that build, belong to the next
+/// build, so a second save is never lost.
+#[derive(Debug, Clone)]
+pub struct Debounce {
+    quiet: Duration,
+    longest: Duration,
+    pending: Option<Pending>,
+}
+
+/// Next action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Due {
+    /// No change is pending.
+    Nothing,
+    /// Changes are pending, but more may follow: check again after this time, or at the next event.
+    Wait(Duration),
+    /// These files have changed, sorted by name: build now.
+    Ready(Vec<PathBuf>),
+}
+
+#[derive(Debug, Clone)]
+struct Pending {
+    first: Duration,
+    last: Duration,
+    paths: BTreeSet<PathBuf>,
+}
+
+impl Default for Debounce {
+    /// Quiet for 10 ms, at most 200 ms.
+    ///
+    /// Each edit pays the full quiet window between save and reload, so it covers one save only: an editor's write,
+    /// sync and rename, or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a
+    /// formatter) is split, which is harmless: the second part cancels the build of the first.
+    fn default() -> Self {
+        Self::new(Duration::from_millis(10), Duration::from_millis(200))
+    }
+}
+
+impl Debounce {
+    /// Settles after `quiet` without an event, or `longest` after the first event: continuous writes delay a build, but do not prevent it.
+    pub fn new(quiet: Duration, longest: Duration) -> Self {
+        Self { quiet, longest, pending: None }
+    }
+
+    /// Records a change at `at` of a file for which [`is_source`] returns `true`, or of a folder with such files. Ignores other paths.
+    pub fn note(&mut self, at: Duration, path: &Path) {
+        if !is_source(path) && !is_source_folder(path) {
+            return;
+        }
+        let pending = self.pending.get_or_insert_with(|| Pending { first: at, last: at, paths: BTreeSet::new() });
+        // Events come from another thread and may be slightly out of order.
+        pending.first = pending.first.min(at);
+        pending.last = pending.last.max(at);
+        pending.paths.insert(path.to_owned());
+    }
+
+    /// Returns the next action at `now`.
+    pub fn due(&self, now: Duration) -> Due {
+        let Some(pending) = &self.pending else { return Due::Nothing };
+        let deadline = (pending.last + self.quiet).min(pending.first + self.longest);
+        match deadline.saturating_sub(now) {
+            Duration::ZERO => Due::Ready(pending.paths.iter().cloned().collect()),
+            rest => Due::Wait(rest),
+        }
+    }
+
+    /// Removes and returns all pending changes, settled or not.
+    pub fn take(&mut self) -> Vec<PathBuf> {
+        self.pending.take().map(|pending| pending.paths.into_iter().collect()).unwrap_or_default()
+    }
+}
+
+/// Returns `true` if a change of this file can change a library. Cargo.lock does not count, because cargo itself writes it.
+pub fn is_source(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    // Temporary files of editors (`.#x.rs`, `._x.rs`) are hidden; `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's probe `4913`
+    // have other extensions.
+    let hidden = name.starts_with('.');
+    let extension = path.extension().and_then(OsStr::to_str);
+    !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(extension)) && !is_made_by_tools(path)
+}
+
+/// Returns `true` for script files; old ones have an upper-case extension.
+fn is_script(extension: Option<&str>) -> bool {
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
+}
+
+/// Returns `true` if a folder of this name can contain sources. New folders are checked by name, while they are still empty.
+pub fn is_source_folder(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    name != "target" && !name.contains(['.', '~', '#']) && name != "4913" && !is_made_by_tools(path)
+}
+
+/// Returns `true` below the folders of git or cargo. A module may be called `target` too, so cargo's folder is
+/// recognized by its content.
+fn is_made_by_tools(path: &Path) -> bool {
+    let parts: Vec<_> = path.iter().filter_map(OsStr::to_str).collect();
+    let of_cargo =
+        |below: &str| matches!(below, "debug" | "release" | "doc" | "package" | "tmp") || below.contains('-');
+    let mut pairs = parts.iter().zip(parts.iter().skip(1));
+    parts.contains(&".git") || pairs.any(|(folder, below)| *folder == "target" && of_cargo(below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Debounce, Due, is_source};
+    use std::path::Path;
+    use std::time::Duration;
+
+    /// Runs `script` with windows of 10 and 50 ms: `3:a` is an event of `a.rs` at 3, `?4` calls `due` at 4, `take` calls `take`.
+    fn check(script: &str, expected: &str) {
+        let ms = |text: &str| Duration::from_millis(text.parse().unwrap());
+        let names = |paths: Vec<std::path::PathBuf>| {
+            let names: Vec<_> = paths.iter().map(|path| path.file_stem().unwrap().to_str().unwrap()).collect();
+            names.join("+")
+        };
+        let mut debounce = Debounce::new(ms("10"), ms("50"));
+        let mut answers = Vec::new();
+        for step in script.split(' ') {
+            if let Some(now) = step.strip_prefix('?') {
+                answers.push(match debounce.due(ms(now)) {
+                    Due::Nothing => "-".into(),
+                    Due::Wait(rest) => format!("wait{}", rest.as_millis()),
+                    Due::Ready(paths) => names(paths),
+                });
+            } else if let Some((at, name)) = step.split_once(':') {
+                debounce.note(ms(at), Path::new(&format!("/p/src/{name}.rs")));
+            } else {
+                answers.push(format!("took({})", names(debounce.take())));
+            }
+        }
+        assert_eq!(answers.join(" "), expected, "{script}");
+    }
+
+    #[test]
+    fn no_action_is_due_before_a_change() {
+        check("?0 ?1000 take", "- - took()");
+    }
+
+    #[test]
+    fn one_save_is_due_after_the_quiet_window() {
+        check("0:a ?0 ?9 ?10 ?11", "wait10 wait1 a a");
+    }
+
+    #[test]
+    fn a_burst_is_one_change() {
+        check("0:a 4:b 8:a ?10 ?18", "wait8 a+b");
+    }
+
+    #[test]
+    fn endless_writes_cannot_put_a_build_off_for_ever() {
+        check("0:a 9:a 18:a 27:a 36:a 45:a ?49 ?50", "wait1 a");
+    }
+
+    #[test]
+    fn a_save_during_a_build_makes_the_next_one_due() {
+        check("0:a ?10 take ?11 12:a ?13 ?22 take ?23", "a took(a) - wait9 a took(a) -");
+    }
+
+    #[test]
+    fn asking_changes_nothing() {
+        check("0:a ?10 ?10 ?5 take", "a a wait5 took(a)");
+    }
+
+    #[test]
+    fn events_out_of_order_count_from_the_earliest_to_the_latest() {
+        check("8:a 0:b ?17 ?18", "wait1 a+b");
+    }
+
+    #[test]
+    fn only_sources_count() {
+        let check = |path: &str, expected: bool| assert_eq!(is_source(Path::new(path)), expected, "{path}");
+        for path in ["src/lib.rs", "Cargo.toml", "src/a.c", "src/a.h", "src/target/mod.rs", "src/target/arch/x.rs"] {
+            check(path, true);
+        }
+        for path in [
+            "Cargo.lock",
+            "4913",
+            "src/.lib.rs.swp",
+            "src/lib.rs~",
+            "src/#lib.rs#",
+            "src/.#lib.rs",
+            "src/lib.rs.bck",
+            "README.md",
+            ".git/refs/heads/fix.rs",
+            "target/debug/build/x-1/out/made.rs",
+            "target/x86_64-unknown-linux-gnu/debug/build/x-1/out/made.rs",
+        ] {
+            check(path, false);
+        }
+    }
+}

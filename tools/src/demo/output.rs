@@ -1,0 +1,281 @@
+//! Output of the demo: a few aligned lines for a person, one JSON object per line for a program.
+
+use std::collections::BTreeMap;
+use std::io::{Write, stdout};
+
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::edit::{self, Line};
+use crate::figures::{millis, number};
+use crate::paint::{Paint, for_terminal};
+use crate::reload_message;
+use crate::session::Live;
+
+/// An event of the demo's output.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(super) enum Message<'a> {
+    /// The first build is running, which compiles all dependencies of a plugin; for a person only.
+    #[serde(skip)]
+    Building { plugin: &'a str, compiled: usize, seconds: u64 },
+    /// The world exists.
+    Start { plugin: &'a str, generation: u64, objects: u64, build_ms: f64 },
+    /// A new chapter.
+    Step { step: u32, title: &'a str },
+    /// A source file was changed.
+    Edit(Edited<'a>),
+    /// Cargo has exited.
+    Build { outcome: &'static str, build_ms: Option<f64>, message: &'a str },
+    /// A reload has ended.
+    Reload(Reloaded<'a>),
+    /// Result of a check of the world.
+    Check(&'a Check),
+    /// The end, always the last event.
+    Summary(&'a Summary),
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Edited<'a> {
+    pub(super) file: &'a str,
+    pub(super) diff: String,
+    #[serde(skip)]
+    pub(super) lines: Vec<Line>,
+}
+
+impl<'a> Edited<'a> {
+    pub(super) fn new(file: &'a str, old: &str, new: &str) -> Self {
+        Self { file, diff: edit::unified(file, old, new), lines: edit::diff(old, new, 1) }
+    }
+}
+
+/// A reload: measurements of the loop, then the host's report.
+#[derive(Debug)]
+pub(super) struct Reloaded<'a>(pub(super) &'a Live);
+
+/// Fields of a report for programs; more may be added.
+const REPORTED: [&str; 15] = [
+    "outcome",
+    "phase",
+    "error",
+    "modules",
+    "from",
+    "generation",
+    "objects_kept",
+    "conjugates_rebuilt",
+    "class_constructors_rerun",
+    "fields_kept",
+    "fields_lost",
+    "properties",
+    "structure",
+    "parked",
+    "warnings",
+];
+
+impl Serialize for Reloaded<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(live) = self;
+        let mut fields = match serde_json::to_value(&live.report).map_err(S::Error::custom)? {
+            Value::Object(fields) => fields,
+            _ => return Err(S::Error::custom("a report is an object")),
+        };
+        fields.retain(|name, _| REPORTED.contains(&&**name));
+        let phases = &live.report.phases;
+        let each = phases.0.iter().map(|(phase, ms)| (*phase, micros(*ms)));
+        fields.insert("phases".into(), json!(each.collect::<BTreeMap<_, _>>()));
+        fields.insert("swap_ms".into(), json!(micros(phases.swap_ms())));
+        fields.insert("build_ms".into(), json!(live.build_ms.map(micros)));
+        fields.insert("edit_to_live_ms".into(), json!(live.edit_to_live_ms.map(micros)));
+        fields.serialize(serializer)
+    }
+}
+
+/// Rounds milliseconds to three decimal places: further digits are noise.
+pub(super) fn micros(ms: f64) -> f64 {
+    (ms * 1000.0).round() / 1000.0
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Check {
+    pub(super) name: String,
+    pub(super) ok: bool,
+    pub(super) expected: String,
+    pub(super) found: String,
+    /// Set for a check after every reload, which is not printed for a person if it passes.
+    #[serde(skip)]
+    pub(super) routine: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Summary {
+    pub(super) ok: bool,
+    pub(super) reloads: u64,
+    pub(super) rollbacks: u64,
+    pub(super) objects: u64,
+    pub(super) objects_kept: u64,
+    pub(super) conjugates_rebuilt: u64,
+    pub(super) class_constructors_rerun: u64,
+}
+
+/// Recipient of the output: a person or a program.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Output {
+    Text(Paint),
+    Json,
+}
+
+impl Output {
+    pub(super) fn print(self, message: &Message<'_>) {
+        let line = match self {
+            Self::Text(paint) => text(message, paint).map(|line| for_terminal(&line)),
+            Self::Json if matches!(message, Message::Building { .. }) => None,
+            Self::Json => Some(as_json(message)),
+        };
+        if let Some(line) = line {
+            let mut out = stdout().lock();
+            // The reader has closed the output: the event is dropped.
+            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+        }
+    }
+}
+
+fn as_json(message: &Message<'_>) -> String {
+    // All keys are text and no number is unbounded, so JSON can represent every event.
+    serde_json::to_string(message).expect("the event is plain data")
+}
+
+fn text(message: &Message<'_>, paint: Paint) -> Option<String> {
+    let line = match message {
+        Message::Building { plugin, compiled, seconds } => {
+            format!("building {plugin} and what it is made of: {compiled} crates in {seconds} s")
+        }
+        Message::Start { plugin, generation, objects, build_ms } => format!(
+            "{}   generation {generation} · {} objects · 60 ticks a second · built in {}",
+            paint.bold(plugin),
+            number(*objects),
+            millis(*build_ms)
+        ),
+        Message::Step { step, title } => format!("\n{}", paint.bold(&format!("{step}. {title}"))),
+        Message::Edit(edited) => edited.lines.iter().map(|line| diff_line(line, paint)).collect::<Vec<_>>().join("\n"),
+        // A failed build ends the demo, whose final error has the message.
+        Message::Build { outcome: "failed", .. } | Message::Build { message: "", .. } => return None,
+        Message::Build { message, .. } => message.trim_end().to_owned(),
+        Message::Reload(reloaded) => reload_message::reload(reloaded.0, paint),
+        Message::Check(check) if check.ok && check.routine => return None,
+        Message::Check(check) if check.ok => format!("  {} {}", paint.green("✓"), check.name),
+        Message::Check(check) => {
+            let Check { name, expected, found, .. } = check;
+            format!("  {} {name}: expected {expected}, found {found}", paint.red("✗"))
+        }
+        Message::Summary(summary) => {
+            let Summary { reloads, rollbacks, objects, objects_kept, conjugates_rebuilt, .. } = summary;
+            let verdict =
+                if summary.ok { paint.green("all as it should be") } else { paint.red("not as it should be") };
+            format!(
+                "\n{verdict}   {reloads} reloads · {rollbacks} rolled back · {} of {} objects kept · {} conjugates rebuilt · {} class constructors rerun",
+                number(*objects_kept),
+                number(*objects),
+                number(*conjugates_rebuilt),
+                number(summary.class_constructors_rerun)
+            )
+        }
+    };
+    Some(line)
+}
+
+fn diff_line(line: &Line, paint: Paint) -> String {
+    match line {
+        Line::Same(text) => paint.dim(format!("    {text}").trim_end()),
+        Line::Out(text) => paint.red(&format!("  - {text}")),
+        Line::In(text) => paint.green(&format!("  + {text}")),
+        Line::Gap => paint.cyan("    ⋮"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_runtime::Outcome;
+    use expect_test::expect;
+    use serde_json::Value;
+
+    use super::{Check, Edited, Message, Reloaded, Summary, as_json, micros, text};
+    use crate::paint::Paint;
+    use crate::reload_message::tests::{live, rolled_back};
+
+    fn parsed(message: &Message<'_>) -> Value {
+        let line = as_json(message);
+        assert!(!line.contains('\n'), "{line}");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    #[test]
+    fn a_reload_is_one_object_with_the_promised_fields() {
+        let live = live(Outcome::Committed);
+        let line = parsed(&Message::Reload(Reloaded(&live)));
+        assert_eq!(line["event"], "reload");
+        assert_eq!(line["generation"], 4);
+        assert_eq!(line["outcome"], "committed");
+        assert_eq!(line["edit_to_live_ms"], 131.2);
+        assert_eq!(line["build_ms"], 104.4);
+        assert_eq!(line["swap_ms"], 1.1);
+        assert_eq!(line["phases"]["stage"], 6.0);
+        let phases: Vec<_> = line["phases"].as_object().unwrap().keys().collect();
+        assert_eq!(
+            phases,
+            ["canary", "classes", "commit", "migrate", "quiesce", "rebuild", "retire", "stage", "start"]
+        );
+        assert_eq!(line["properties"][0]["followed"], 997);
+    }
+
+    #[test]
+    fn a_rollback_was_never_live_and_names_the_failed_phase() {
+        let live = live(rolled_back());
+        let line = parsed(&Message::Reload(Reloaded(&live)));
+        assert_eq!(line["outcome"], "rolled_back");
+        assert_eq!(line["generation"], 3);
+        assert_eq!(line["edit_to_live_ms"], Value::Null);
+        assert_eq!((&line["phase"], &line["error"]), (&"rebuild".into(), &"it panicked".into()));
+    }
+
+    #[test]
+    fn a_long_build_is_reported_as_running() {
+        let message = Message::Building { plugin: "cube", compiled: 12, seconds: 6 };
+        let expected = "building cube and what it is made of: 12 crates in 6 s";
+        assert_eq!(text(&message, Paint::for_tests()).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_summary_has_the_promised_fields_and_no_others() {
+        let summary = Summary { ok: true, reloads: 3, rollbacks: 1, objects: 9, ..Summary::default() };
+        expect![[r#"{"event":"summary","ok":true,"reloads":3,"rollbacks":1,"objects":9,"objects_kept":0,"conjugates_rebuilt":0,"class_constructors_rerun":0}"#]]
+            .assert_eq(&as_json(&Message::Summary(&summary)));
+    }
+
+    #[test]
+    fn the_expected_value_is_printed_only_if_a_check_fails() {
+        let mut check =
+            Check { name: "one is one".into(), ok: true, expected: "1".into(), found: "1".into(), routine: false };
+        let line_of = |check: &Check| text(&Message::Check(check), Paint::for_tests());
+        assert_eq!(line_of(&check).unwrap(), "  ✓ one is one");
+        check.routine = true;
+        assert_eq!(line_of(&check), None);
+        (check.ok, check.found) = (false, "2".into());
+        assert_eq!(line_of(&check).unwrap(), "  ✗ one is one: expected 1, found 2");
+        assert_eq!(parsed(&Message::Check(&check))["ok"], false);
+    }
+
+    #[test]
+    fn an_edit_is_printed_with_a_line_of_context() {
+        let edited = Edited::new("src/lib.rs", "a\nb\nc\nd\n", "a\nb\nC\nd\n");
+        assert_eq!(text(&Message::Edit(edited), Paint::for_tests()).unwrap(), "    b\n  - c\n  + C\n    d");
+        let edited = parsed(&Message::Edit(Edited::new("src/lib.rs", "a\n", "b\n")));
+        assert_eq!((&edited["event"], &edited["file"]), (&"edit".into(), &"src/lib.rs".into()));
+        assert!(edited["diff"].as_str().unwrap().contains("-a\n+b\n"), "{edited}");
+    }
+
+    #[test]
+    fn times_have_three_places() {
+        assert_eq!(micros(1.234_567), 1.235);
+    }
+}

@@ -1,0 +1,271 @@
+//! Messages of a session for the user. Events in, text out.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use alcedo_runtime::development::link::{FromHost, HangOf};
+
+use crate::figures::{millis, number, short_time};
+use crate::paint::Paint;
+use crate::reload_message;
+use crate::session::{Event, Live, Mode, Status};
+use crate::world::WorldEvent;
+
+/// Formats the messages of a session.
+pub(super) struct Messages {
+    paint: Paint,
+    /// Set if there is a status line, which indicates a running build; a pipe has only lines.
+    is_live: bool,
+    /// Set if the world is the sample engine.
+    is_sample: bool,
+    /// Set if several plugins are loaded together.
+    several: bool,
+    /// Printed remarks of reloads: repeating them would hide new ones.
+    remarks: HashSet<String>,
+}
+
+impl Messages {
+    pub(super) fn new(paint: Paint, is_live: bool, is_sample: bool) -> Self {
+        Self { paint, is_live, is_sample, several: false, remarks: HashSet::new() }
+    }
+
+    /// Sets whether several plugins are loaded, which may not belong together.
+    pub(super) fn of_several(self, several: bool) -> Self {
+        Self { several, ..self }
+    }
+
+    pub(super) fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// Returns the message of an event, if any; `running` is set if there is plugin code.
+    pub(super) fn message(&mut self, event: &Event, running: bool) -> Option<String> {
+        let paint = self.paint;
+        let old_code = if running { "the old code keeps running" } else { "nothing runs yet" };
+        let text = match event {
+            Event::Building(_) | Event::Canceled if self.is_live => return None,
+            Event::Building(changed) if changed.is_empty() => "building".to_owned(),
+            Event::Building(changed) => format!("building, because {} changed", names(changed)),
+            Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
+            Event::Built { warnings, .. } if warnings.is_empty() => return None,
+            Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
+            Event::NotBuilt(error) => format!("{error}\n{}", paint.red(old_code)),
+            Event::Unchanged => "saved, but the library is unchanged".to_owned(),
+            Event::Noted(changed) => format!("{} changed (paused: r reloads once, a resumes)", names(changed)),
+            Event::HostChanged(changed) => format!(
+                "the host changed ({}), and an older build of it is running · k builds it and restarts it with the saved world",
+                names(changed)
+            ),
+            Event::GlueWritten(written) => format!("declarations have changed: glue written again, {}", names(written)),
+            Event::Started { generation, build_ms } => {
+                let head = paint.bold(&format!("generation {generation} is live"));
+                format!("{head}   built in {}", millis(*build_ms))
+            }
+            Event::Restarted(Some(generation)) => {
+                let head = paint.bold(&format!("generation {generation} is live"));
+                format!("{head}   the last build that did not crash or hang · save to build again")
+            }
+            Event::Restarted(None) => "no build is left that did not crash or hang · save to build again".to_owned(),
+            Event::LeftOut => "the saved world is not restored: the last processes ended right after it was \
+                 brought back"
+                .to_owned(),
+            Event::Refused { error, lacks_type, host_is_older, runs } => {
+                let old_code = if *runs { "the old code keeps running" } else { "nothing runs yet" };
+                let hint = match *lacks_type && self.is_sample {
+                    _ if *host_is_older => {
+                        "\nthe running host is older than its sources: press k to build it and restart it"
+                    }
+                    true => {
+                        "\nthis world is the sample engine's: if the plugin is made for a host of your own, name its \
+                         package with --host"
+                    }
+                    false if self.several && !*runs => {
+                        "\nall plugins of these folders are loaded together: name the folders of plugins that belong together, or list \
+                         them in `default-members` of the workspace"
+                    }
+                    false => "",
+                };
+                format!("{} {error}{hint}\n{old_code} · save again to retry", paint.red("not loaded:"))
+            }
+            Event::Reloaded(live) => self.reload(live),
+            Event::Populated(population) => population.line(paint),
+            Event::Hang { text, of: HangOf::Call } => format!(
+                "{} {text}\n  the world is stopped · save, or press k, to end its process and continue with the last good build",
+                paint.red("it hangs:")
+            ),
+            Event::Hang { text, of: HangOf::Work } => format!("{text} · k ends its process and restarts it"),
+            Event::Hang { text, of: HangOf::Finalizer } => {
+                format!(
+                    "{} {text}\n  the world continues, but no Drop of a plugin runs any more · press k to restart",
+                    paint.red("it hangs:")
+                )
+            }
+            Event::HangOver => "the hanging call has returned, the world continues".to_owned(),
+            Event::HangEnded => "the process that hung was ended".to_owned(),
+            Event::Stopped => "the world's process was ended".to_owned(),
+            Event::HostDone => "the host has ended".to_owned(),
+            Event::WorldEnded(end) => end.report(paint),
+            Event::World(event) => return self.world_event(event),
+            Event::Failed(error) => format!("{} {error}", paint.red("failed:")),
+            Event::Over { failed: true } => {
+                "the host ends without plugins as well: it cannot continue · a host of your own needs the line \
+                 `.development()` in its builder and a loop"
+                    .to_owned()
+            }
+            // Printed lines are output directly.
+            Event::Printed(_) | Event::Over { failed: false } => return None,
+        };
+        Some(text)
+    }
+
+    fn world_event(&self, event: &WorldEvent) -> Option<String> {
+        let paint = self.paint;
+        match event {
+            WorldEvent::Host(FromHost::Restored { objects, age, text }, _) => {
+                let head = format!("the world is back as it was {} ago", short_time(*age));
+                // The first line repeats this message.
+                let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
+                Some(format!("{head}: {} objects with their values{rest}", number(*objects)))
+            }
+            WorldEvent::Host(FromHost::NotRestored { error }, _) => {
+                Some(format!("{} {error}", paint.red("the saved world could not be brought back:")))
+            }
+            WorldEvent::Host(FromHost::NotSaved { error }, _) => {
+                Some(format!("{} {error}", paint.red("the world cannot be saved:")))
+            }
+            WorldEvent::Host(FromHost::Answer { text }, _) => Some(text.clone()),
+            WorldEvent::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
+            WorldEvent::Panicked(panic) => {
+                Some(paint.dim(&format!("panicked at {} · t shows its calls", panic.location)))
+            }
+            // The session converts the others to events, or prints them directly.
+            _ => None,
+        }
+    }
+
+    /// Formats a reload, without remarks that were printed before.
+    fn reload(&mut self, live: &Live) -> String {
+        let mut live = live.clone();
+        if reload_message::is_unchanged(&live.report) {
+            return reload_message::reload(&live, self.paint);
+        }
+        let count = live.report.warnings.len();
+        live.report.warnings.retain(|remark| self.remarks.insert(without_numbers(remark)));
+        let again = count - live.report.warnings.len();
+        let mut text = reload_message::reload(&live, self.paint);
+        if again > 0 {
+            let s = if again == 1 { "" } else { "s" };
+            text.push_str(&self.paint.dim(&format!("\n  {again} remark{s} as before")));
+        }
+        text
+    }
+}
+
+/// Returns a remark without digits, since generation numbers change.
+fn without_numbers(remark: &str) -> String {
+    remark.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+}
+
+fn names(paths: &[PathBuf]) -> String {
+    let names: Vec<_> = paths.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+    names.join(", ")
+}
+
+pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
+    let mut parts = match status.running {
+        true => vec![format!("generation {}", status.world.generation)],
+        false => vec!["no generation yet".to_owned()],
+    };
+    parts.push(format!("{} objects", number(status.world.objects)));
+    parts.push(match &status.hang {
+        Some(_) => "HANGS: save or press k".to_owned(),
+        None => format!("{} ticks/s", status.world.ticks),
+    });
+    parts.push(if status.mode == Mode::Automatic { "automatic" } else { "paused" }.to_owned());
+    parts.extend(status.building.then(|| "building".to_owned()));
+    parts.extend(last.map(|live| format!("last: {}", reload_message::last(live))));
+    parts.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use alcedo_build::BuildError;
+    use alcedo_runtime::Outcome;
+
+    use super::{Messages, status_line};
+    use crate::paint::Paint;
+    use crate::reload_message::tests::{live, unchanged};
+    use crate::session::{Event, Mode, Status};
+
+    #[test]
+    fn the_status_is_one_line() {
+        let world = alcedo_runtime::development::link::Status { generation: 4, objects: 2001, ticks: 60 };
+        let mut status = Status { world, mode: Mode::Automatic, building: true, running: true, hang: None };
+        assert_eq!(
+            status_line(&status, Some(&live(Outcome::Committed))),
+            "generation 4 · 2,001 objects · 60 ticks/s · automatic · building · last: 3 → 4 live after 131 ms"
+        );
+        (status.mode, status.building, status.running) = (Mode::Paused, false, false);
+        assert_eq!(status_line(&status, None), "no generation yet · 2,001 objects · 60 ticks/s · paused");
+        status.hang = Some("the game thread …".into());
+        assert_eq!(status_line(&status, None), "no generation yet · 2,001 objects · HANGS: save or press k · paused");
+    }
+
+    #[test]
+    fn a_compile_error_is_shown_once_and_the_old_code_keeps_running() {
+        let event = Event::NotBuilt(BuildError::DoesNotCompile {
+            rendered: "error: a\n --> src/lib.rs:1:1\n".into(),
+            command: "cargo build".into(),
+        });
+        let mut messages = Messages::new(Paint::for_tests(), false, true);
+        let text = messages.message(&event, true).unwrap();
+        assert_eq!(text.matches("error: a\n --> src/lib.rs:1:1\n").count(), 1, "{text}");
+        assert!(text.ends_with("the old code keeps running"), "{text}");
+        assert!(messages.message(&event, false).unwrap().ends_with("nothing runs yet"));
+    }
+
+    #[test]
+    fn builds_are_lines_on_a_pipe_and_a_status_on_a_terminal() {
+        let building = Event::Building(vec![PathBuf::from("/p/src/lib.rs")]);
+        let on = |is_live| Messages::new(Paint::for_tests(), is_live, true);
+        assert_eq!(on(false).message(&building, true).unwrap(), "building, because lib.rs changed");
+        assert_eq!(on(true).message(&building, true), None);
+        assert_eq!(on(false).message(&Event::Built { millis: 1.0, warnings: String::new() }, true), None);
+    }
+
+    #[test]
+    fn remarks_that_repeat_are_counted() {
+        let mut live = live(Outcome::Committed);
+        let mut messages = Messages::new(Paint::for_tests(), false, true);
+        live.report.warnings = vec!["generation 3 left a thread".into()];
+        let event = |live: &crate::session::Live| Event::Reloaded(Box::new(live.clone()));
+        assert!(messages.message(&event(&live), true).unwrap().contains("left a thread"));
+        live.report.warnings = vec!["generation 4 left a thread".into()];
+        let again = messages.message(&event(&live), true).unwrap();
+        assert!(!again.contains("left a thread") && again.ends_with("1 remark as before"), "{again}");
+    }
+
+    #[test]
+    fn an_unchanged_reload_prints_its_reason_each_time() {
+        let mut messages = Messages::new(Paint::for_tests(), false, true);
+        let mut message = || messages.message(&Event::Reloaded(Box::new(unchanged())), true).unwrap();
+        let first = message();
+        assert!(first.ends_with("no library has changed, so nothing was replaced"), "{first}");
+        assert_eq!(message(), first);
+    }
+
+    #[test]
+    fn a_plugin_for_another_host_gets_a_hint_to_name_it() {
+        let event = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: false, runs: false };
+        let message = |is_sample| Messages::new(Paint::for_tests(), false, is_sample).message(&event, false).unwrap();
+        assert!(message(true).contains("--host") && !message(false).contains("--host"));
+        let mut several = Messages::new(Paint::for_tests(), false, false).of_several(true);
+        let text = several.message(&event, false).unwrap();
+        assert!(text.contains("list them in `default-members`"));
+        let older = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: true, runs: false };
+        let text = Messages::new(Paint::for_tests(), false, false).message(&older, false).unwrap();
+        assert!(text.contains("the running host is older than its sources: press k"), "{text}");
+    }
+}

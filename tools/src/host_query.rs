@@ -1,0 +1,147 @@
+//! Queries the declarations of a host: the host is started with a variable that names a file, writes its declarations there and
+//! exits. A host that does not support this, hangs or crashes is an error with a hint.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::development::answer::{Answered, REQUEST, SCRIPTS, read};
+use alcedo_runtime::development::link::SOCKET;
+use alcedo_runtime::development::plain_file;
+use alcedo_runtime::printable;
+use alcedo_runtime::{Declared, ScriptCheck};
+use anyhow::{anyhow, bail};
+
+use crate::error::Error;
+
+/// Polling interval for a running host.
+const GLANCE: Duration = Duration::from_millis(10);
+/// Maximum length of the output tail in an error.
+const LONGEST_TAIL: usize = 2000;
+
+/// Maximum number of bytes read from that output.
+const LARGEST: u64 = 1 << 28;
+
+/// Starts the host in `program` and returns its declarations, within `patience`.
+///
+/// # Errors
+/// Fails if the host cannot be started, hangs, crashes, or sends no answer. No process of the host's group is left behind.
+pub(crate) fn declarations_of_host(program: &Path, args: &[OsString], patience: Duration) -> Result<Declared, Error> {
+    answered(program, args, &[], patience).map(|answered| answered.declared)
+}
+
+/// Starts the host and returns its declarations of packages of scripts.
+///
+/// # Errors
+/// Fails as [`declarations_of_host`] does, and if the host does not support scripts.
+pub(crate) fn script_declarations(
+    program: &Path,
+    args: &[OsString],
+    folders: &[PathBuf],
+    patience: Duration,
+) -> Result<Vec<ScriptCheck>, Error> {
+    let answered = answered(program, args, folders, patience)?;
+    answered.scripts.ok_or_else(|| {
+        let program = program.display();
+        anyhow!("the host {program} knows no scripts: enable the feature `script` of alcedo-runtime in its Cargo.toml")
+    })
+}
+
+fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Duration) -> Result<Answered, Error> {
+    let host = program.display();
+    let files = |source| {
+        anyhow!(
+            "the answer of the host {host} cannot be received: {source}; check that the folder for temporary files is writable"
+        )
+    };
+    let folder = tempfile::tempdir().map_err(files)?;
+    let (answer, stderr_file) = (folder.path().join("answer"), folder.path().join("stderr"));
+    let mut command = Command::new(program);
+    command.args(args).env(REQUEST, &answer).env_remove(SOCKET).env_remove(SCRIPTS);
+    if let Ok(folders) = std::env::join_paths(folders)
+        && !folders.is_empty()
+    {
+        command.env(SCRIPTS, folders);
+    }
+    // A file instead of a pipe, since processes that the host starts may keep a pipe open.
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&stderr_file).map_err(files)?);
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command.spawn().map_err(|source| {
+        anyhow!("the host {host} cannot be started: {source}; build it and name its program, as in `--host ./target/debug/my-host`")
+    })?;
+    let status = wait(child, patience).map_err(files)?;
+    match read(&answer) {
+        Ok(Some(answered)) => return Ok(answered),
+        Ok(None) => {}
+        Err(source) => bail!("the host {host} was asked for its native types: {source}"),
+    }
+    let tail = output_tail(&stderr_file);
+    Err(match status {
+        None => anyhow!(
+            "the host {host} was asked for its native types, had not answered after {} s, and was ended: it answers in `Builder::build`; \
+             call `.answer_glue()` on its builder at the start of `main`, or give it more time by `alcedo glue --host` or `alcedo check \
+             --host` with `--patience`{tail}",
+            patience.as_secs()
+        ),
+        Some(status) if status.code().is_none() => anyhow!(
+            "the host {host} was asked for its native types and crashed before it answered ({status}): run it with `alcedo guard` to see \
+             where, or call `.answer_glue()` on its builder at the start of `main`, before what crashes{tail}"
+        ),
+        Some(status) => anyhow!(
+            "the host {host} was asked for its native types and ended without an answer ({status}): it answers in `Builder::build`, so \
+             it has to come that far without plugins, a window or arguments; give it what it needs with `--host-arg`, or call \
+             `.answer_glue()` on its builder at the start of `main`{tail}"
+        ),
+    })
+}
+
+/// Waits for the end and returns the status; none if the process was killed. Its process group is killed in any case.
+fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    let has_ended = loop {
+        match has_ended(&mut child) {
+            Ok(false) if begun.elapsed() < patience => thread::sleep(GLANCE),
+            other => break other,
+        }
+    };
+    // The process is not reaped yet, so no other process can have its id.
+    end_group(&mut child);
+    let status = child.wait()?;
+    Ok(has_ended?.then_some(status))
+}
+
+/// Returns true if the process has exited. It is not reaped, so its id stays valid.
+fn has_ended(child: &mut Child) -> io::Result<bool> {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(number(child).map_or(Ok(None), |number| waitid(WaitId::Pid(number), options))?.is_some())
+}
+
+/// Kills the process group of the child. A finished group needs no signal.
+fn end_group(child: &mut Child) {
+    if let Some(number) = number(child) {
+        let _ = rustix::process::kill_process_group(number, rustix::process::Signal::KILL);
+    }
+}
+
+fn number(child: &Child) -> Option<rustix::process::Pid> {
+    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
+}
+
+/// Returns the end of the standard error output.
+fn output_tail(file: &Path) -> String {
+    let tail = plain_file::read(file, LARGEST).unwrap_or_default();
+    let tail = String::from_utf8_lossy(&tail[tail.len().saturating_sub(LONGEST_TAIL)..]).trim().to_owned();
+    match tail.as_str() {
+        "" => String::new(),
+        tail => {
+            let lines: Vec<_> = tail.lines().map(|line| format!("  {}", printable(line))).collect();
+            format!("\nits last words:\n{}", lines.join("\n"))
+        }
+    }
+}

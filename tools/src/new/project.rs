@@ -1,0 +1,219 @@
+//! Location of a new project: the checkout it uses, the enclosing workspace, and the folder, which is created completely
+//! or not at all.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf, absolute};
+
+use alcedo_runtime::development::plain_file;
+use anyhow::{anyhow, bail, ensure};
+use cargo_metadata::{Package, Target};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+use super::host::sources;
+use super::templates::Placeholders;
+use crate::described::{LARGEST_MANIFEST, described, hosts, manifest_above, uses};
+use crate::error::{Error, file};
+use crate::figures::lexical;
+use crate::install::checkout;
+
+/// Variable with the checkout to use by default.
+const CHECKOUT: &str = "ALCEDO_CHECKOUT";
+
+/// Crates of a checkout that the templates use.
+pub(crate) const CRATES: [&str; 5] =
+    ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/engine", "tools/build"];
+
+/// Sources of Alcedo for a new project: a checkout on this machine, or a repository.
+pub(super) struct Checkout {
+    dir: PathBuf,
+    git: Option<String>,
+}
+
+impl Checkout {
+    /// Returns the checkout that is named by the call, by the environment, or that this program was built from.
+    pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, Error> {
+        let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+        let path = named.or_else(from_environment).unwrap_or_else(checkout);
+        let path = path.canonicalize().or_else(|_| absolute(&path).map(|path| lexical(&path))).unwrap_or(path);
+        for dir in CRATES.iter().filter(|_| git.is_none()) {
+            let missing = format!("{dir}/Cargo.toml");
+            if !path.join(&missing).is_file() {
+                bail!(
+                    "{} is not a checkout of Alcedo: there is no {missing} in it. What is written uses Alcedo by its path until the \
+                     crates are published: clone the repository again, and say where with `--alcedo DIR` or ALCEDO_CHECKOUT=DIR",
+                    path.display()
+                );
+            }
+        }
+        Ok(Self { dir: path, git })
+    }
+
+    /// Returns the sources of all crates for a manifest in `from`, and the line that installs the command.
+    pub(super) fn placeholders(&self, from: &Path) -> Result<Placeholders, Error> {
+        let mut placeholders = Placeholders::new();
+        for dir in CRATES {
+            placeholders.insert(dir, self.source(dir, from)?);
+        }
+        let install = match &self.git {
+            Some(url) => format!("cargo install --git {url} alcedo-tools"),
+            None => format!("cargo install --path {}", text(relative(from, &self.dir.join("tools")))?),
+        };
+        placeholders.insert("install", install);
+        Ok(placeholders)
+    }
+
+    /// Returns the source of one crate, as a manifest in `from` names it.
+    pub(super) fn source(&self, dir: &str, from: &Path) -> Result<String, Error> {
+        Ok(match &self.git {
+            Some(url) => format!("git = {}", toml::Value::from(url.as_str())),
+            None => format!("path = {}", toml::Value::from(text(relative(from, &self.dir.join(dir)))?)),
+        })
+    }
+
+    /// Returns the lock file with tested versions of other crates. A copy of the sources may lack it.
+    pub(super) fn lock_file(&self) -> Result<Option<String>, Error> {
+        let path = self.dir.join("Cargo.lock");
+        if !path.is_file() {
+            return Ok(None);
+        }
+        plain_file::read_text(&path, LARGEST_MANIFEST).map(Some).map_err(file("read", &path))
+    }
+}
+
+/// A workspace for Alcedo that a plugin can be added to.
+pub(super) struct Around {
+    pub(super) root: PathBuf,
+    /// Package of its host, and its folder.
+    pub(super) host: (String, PathBuf),
+    /// Set if the workspace names its host, so that `alcedo dev` runs it.
+    pub(super) names_host: bool,
+    /// Package that declares the host's classes for plugins, and its folder.
+    pub(super) glue: (String, PathBuf),
+    /// Names of its members.
+    pub(super) packages: Vec<String>,
+}
+
+impl Around {
+    /// Finds the workspace of `here`, if it names a host and its glue or has exactly one of each.
+    pub(super) fn find(here: &Path) -> Result<Option<Self>, Error> {
+        let Some(manifest) = manifest_above(here) else { return Ok(None) };
+        let metadata = described(&manifest).map_err(|message| {
+            anyhow!(
+                "`cargo metadata` could not read {}: {message}\ncorrect what it names, or go to a folder outside of it",
+                manifest.display()
+            )
+        })?;
+        let root: PathBuf = metadata.workspace_root.clone().into();
+        let declared = |key| metadata.workspace_metadata.get("alcedo")?.get(key)?.as_str();
+        let package = |key, declared: &str| {
+            let manifest = root.join(declared).join("Cargo.toml");
+            let found = metadata
+                .packages
+                .iter()
+                .find(|package| package.manifest_path.as_std_path() == manifest || *package.name == declared);
+            let wrong = || {
+                anyhow!(
+                    "{} declares a workspace for Alcedo, but `{key} = \"{declared}\"` in `[workspace.metadata.alcedo]` is not a folder \
+                     of a package in it: correct the line",
+                    root.join("Cargo.toml").display()
+                )
+            };
+            found.map(member).ok_or_else(wrong)
+        };
+        let host = match (declared("host"), &hosts(&metadata)[..]) {
+            (Some(declared), _) => package("host", declared)?,
+            (None, [host]) => member(host),
+            (None, _) => return Ok(None),
+        };
+        let glue = match (declared("glue"), metadata.packages.iter().find(|package| is_glue(package))) {
+            (Some(declared), _) => package("glue", declared)?,
+            (None, Some(glue)) => member(glue),
+            (None, None) => {
+                let host = host.0;
+                bail!(
+                    "the host `{host}` has no glue in the workspace of {}, by which plugins use its classes: make a library with \
+                     `alcedo-plugin-api` as its dependency, write its source with `alcedo glue --host {host} -o glue/src/lib.rs`, and \
+                     run this again",
+                    root.join("Cargo.toml").display()
+                )
+            }
+        };
+        let names_host = declared("host").is_some();
+        let packages = metadata.packages.iter().map(|package| package.name.to_string()).collect();
+        Ok(Some(Self { root, host, names_host, glue, packages }))
+    }
+
+    /// Checks that the folder would be a member. Returns the manifest of the workspace.
+    pub(super) fn manifest_with_member(&self, made: &Path) -> Result<toml::Table, Error> {
+        let manifest = self.root.join("Cargo.toml");
+        let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(file("read", &manifest))?;
+        let parsed: toml::Table = text.parse().unwrap_or_default();
+        let members = parsed.get("workspace").and_then(|table| table.get("members")?.as_array());
+        let has = members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")));
+        ensure!(
+            has,
+            "{} would be no member of its workspace: add \"plugins/*\" to `members` in {}, and run this again",
+            made.display(),
+            manifest.display()
+        );
+        Ok(parsed)
+    }
+}
+
+/// Returns the name of a package, and its folder.
+fn member(package: &Package) -> (String, PathBuf) {
+    let manifest = package.manifest_path.as_std_path();
+    (package.name.to_string(), manifest.parent().unwrap_or(manifest).to_owned())
+}
+
+/// Returns true if a package declares the classes of a host for plugins. Plugins are excluded.
+fn is_glue(package: &Package) -> bool {
+    let is_plugin = package.targets.iter().any(Target::is_cdylib);
+    uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
+}
+
+/// Creates the folder `made` with these files. They are written to a folder in `parent`, and moved in one step.
+pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> Result<(), Error> {
+    let exists = || anyhow!("{} is there already: take another name, or move it away first", made.display());
+    if made.symlink_metadata().is_ok() {
+        return Err(exists());
+    }
+    let scratch = tempfile::Builder::new().prefix(".alcedo-new-").tempdir_in(parent);
+    let scratch = scratch.map_err(file("write into", parent))?;
+    // In a separate folder: the temporary folder has private permissions.
+    let whole = scratch.path().join("new");
+    for (path, text) in files {
+        let path = whole.join(path);
+        let dir = path.parent().unwrap_or(&whole);
+        fs::create_dir_all(dir).map_err(file("create", dir))?;
+        fs::write(&path, text).map_err(file("write", &path))?;
+    }
+    if let Some(dir) = made.parent() {
+        fs::create_dir_all(dir).map_err(file("create", dir))?;
+    }
+    match renameat_with(CWD, &whole, CWD, made, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(exists()),
+        // The file system does not support this flag: the folder did not exist a moment ago, and `rename` never replaces
+        // a folder with files.
+        Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(file("write", made)),
+        Err(error) => Err(file("write", made)(error.into())),
+    }
+}
+
+/// Returns the path of `to`, relative to the folder `from`. Both are absolute.
+pub(crate) fn relative(from: &Path, to: &Path) -> PathBuf {
+    let common = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
+}
+
+fn text(path: PathBuf) -> Result<String, Error> {
+    path.into_os_string().into_string().map_err(|path| {
+        anyhow!(
+            "the path {} is not UTF-8, so a Cargo.toml cannot contain it: put the checkout elsewhere",
+            path.display()
+        )
+    })
+}
