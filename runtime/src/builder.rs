@@ -61,7 +61,7 @@ pub struct Builder {
     canary_deadline: Option<Duration>,
     watchdog: Option<Duration>,
     on_hang: Vec<Registered<Listener>>,
-    /// Bytes of the game thread's stack that calls leave free.
+    /// Bytes of a thread's stack that calls leave free.
     stack_reserve: Option<usize>,
     unloads: UnloadPolicy,
     blacks_are_no_roots: bool,
@@ -197,9 +197,11 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of the game thread's stack that calls into modules and calls of host functions leave free: 256 KiB by default, at
-    /// most three quarters of the stack. A call that would exceed this fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so
-    /// unbounded recursion returns an error and does not end the process. Destruction of objects leaves a quarter of the reserve free.
+    /// Sets the bytes of the stack that calls into modules and calls of host functions leave free: 256 KiB by default, at most three
+    /// quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned context or the Default. A
+    /// call that would exceed this fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so unbounded recursion returns an error
+    /// and does not end the process. Destruction of objects leaves a quarter of the reserve free. Calls into a
+    /// Slim, a pinned context or the Default are not checked by pointer, or on the stack of a coroutine, whose size is unknown.
     #[must_use]
     pub fn stack_reserve(mut self, bytes: usize) -> Self {
         self.stack_reserve = Some(bytes);
