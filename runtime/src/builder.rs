@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use alcedo_abi::stack::StackSpan;
 use alcedo_sys::{Demands, PublicKey, ReferenceSearch};
 
 use crate::bridge::core::Core;
@@ -61,7 +62,7 @@ pub struct Builder {
     canary_deadline: Option<Duration>,
     watchdog: Option<Duration>,
     on_hang: Vec<Registered<Listener>>,
-    /// Bytes of the game thread's stack that calls leave free.
+    /// Bytes of a thread's stack that calls leave free.
     stack_reserve: Option<usize>,
     unloads: UnloadPolicy,
     blacks_are_no_roots: bool,
@@ -197,9 +198,11 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of the game thread's stack that calls into modules and calls of host functions leave free: 256 KiB by default, at
-    /// most three quarters of the stack. A call that would exceed this fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so
-    /// unbounded recursion returns an error and does not end the process. Destruction of objects leaves a quarter of the reserve free.
+    /// Sets the bytes of the stack that calls into modules and calls of host functions leave free: 256 KiB by default, at most three
+    /// quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned context or the Default. A
+    /// call that would exceed this fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so unbounded recursion returns an error
+    /// and does not end the process. Destruction of objects leaves a quarter of the reserve free. Calls into a
+    /// Slim, a pinned context or the Default are not checked by pointer, or on the stack of a coroutine, whose size is unknown.
     #[must_use]
     pub fn stack_reserve(mut self, bytes: usize) -> Self {
         self.stack_reserve = Some(bytes);
@@ -392,12 +395,11 @@ impl Builder {
     ///
     /// # Errors
     /// When a native declaration breaks a rule, the system refuses the finalizer thread or the folder for copies, or the
-    /// caller runs on the stack of a coroutine.
+    /// caller runs on the stack of a coroutine, or on a thread with a stack below 256 KiB.
     pub fn build(self) -> Result<Runtime, Error> {
         // Checked in a separate frame: the frame of `build_here` may be larger than the stack of a coroutine.
-        if !thread_stack::is_here() {
-            let why = "a host is built on the stack of its thread, and not on that of a coroutine";
-            return Err(system("building the host")(io::Error::new(io::ErrorKind::Unsupported, why)));
+        if let Some(problem) = stack_problem(thread_stack::span()) {
+            return Err(system("building the host")(io::Error::new(io::ErrorKind::Unsupported, problem)));
         }
         self.build_here()
     }
@@ -479,6 +481,23 @@ impl Builder {
         declare_implemented(&mut taken.batch);
         taken
     }
+}
+
+/// Minimum size of a game thread's stack. A reload exhausts a smaller one.
+const LEAST_STACK: usize = 256 << 10;
+
+/// Returns the reason why no host can be built on a thread with this stack. `None` if a host can be built.
+fn stack_problem(stack: StackSpan) -> Option<String> {
+    if !stack.is_here() {
+        return Some("a host is built on the stack of its thread, and not on that of a coroutine".to_owned());
+    }
+    (stack.len < LEAST_STACK).then(|| {
+        let (found, least) = (stack.len >> 10, LEAST_STACK >> 10);
+        format!(
+            "the stack of this thread has {found} KiB, and a host needs at least {least} KiB: spawn the thread with a \
+             larger `stack_size`"
+        )
+    })
 }
 
 /// Returns a constructor for errors of a step that the system refuses.

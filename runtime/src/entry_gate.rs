@@ -4,6 +4,8 @@
 //! A caller writes its slot *before* it reads the gate, and an unload shuts the gate *before* it reads the slots; all four accesses are
 //! sequentially consistent. So either the caller sees a shut gate and returns, or the unload sees the caller and waits. No call is
 //! inside an image that is unmapped. The records hold numbers and static locations only, so nothing can dangle.
+//!
+//! A gate rejects a call if the stack of its thread is nearly exhausted: endless recursion by name is an error, as in the Master.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -90,14 +92,27 @@ fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
 
 /// Checks that a call is open on this thread. Any thread; also while the thread ends.
 pub(crate) fn are_calls_open_here() -> bool {
-    OWN.try_with(|own| own.depth.get() + own.leases.get() != 0).unwrap_or(false)
+    calls_open_here() != 0
+}
+
+fn calls_open_here() -> usize {
+    OWN.try_with(|own| own.depth.get() + own.leases.get()).unwrap_or(0)
 }
 
 /// Gate of one generation: admits calls and lists those inside. Any thread.
 pub(crate) struct EntryGate {
     number: u64,
     shut: AtomicBool,
+    /// Bytes of each thread's stack that calls leave free.
+    reserve: usize,
     leases: Arc<Leases>,
+}
+
+/// Rejection of a call: the stack of the thread is nearly exhausted.
+#[derive(Debug)]
+pub(crate) struct NoRoom {
+    /// Number of open calls of the thread.
+    pub depth: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -118,15 +133,16 @@ pub(crate) struct Inside<'a> {
 enum Admission {
     /// Index of the slot in the thread's record.
     Slot(usize),
-    /// Slow path: the record is full, the thread is ending, or a coroutine calls.
+    /// Slow path: the record is full, the thread is ending, a coroutine calls, or the call does not depend on the gate.
     Lease(Option<Lease>),
 }
 
 impl EntryGate {
-    /// Returns an open gate. Calls on the slow path take a lease from `leases`.
-    pub(crate) fn new(leases: Arc<Leases>) -> Self {
+    /// Returns an open gate. Calls leave `reserve` bytes of their thread's stack free; on the slow path they take a lease from
+    /// `leases`.
+    pub(crate) fn new(leases: Arc<Leases>, reserve: usize) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(EMPTY);
-        Self { number: LAST.fetch_add(1, Ordering::Relaxed) + 1, shut: AtomicBool::new(false), leases }
+        Self { number: LAST.fetch_add(1, Ordering::Relaxed) + 1, shut: AtomicBool::new(false), reserve, leases }
     }
 
     /// Returns the number by which threads name the gate, unique in the process.
@@ -134,11 +150,16 @@ impl EntryGate {
         self.number
     }
 
-    /// Admits a call of the current thread, unless the gate is shut. `name` is called only on the slow path.
-    pub(crate) fn enter(&self, calling: Calling, name: impl FnOnce() -> Arc<str>) -> Option<Inside<'_>> {
+    /// Admits a call of the current thread. Returns `None` if the gate is shut, and [`NoRoom`] if the stack of the thread is nearly
+    /// exhausted. `name` is called only on the slow path.
+    pub(crate) fn enter(
+        &self,
+        calling: Calling,
+        name: impl FnOnce() -> Arc<str>,
+    ) -> Result<Option<Inside<'_>>, NoRoom> {
         let taken = OWN.try_with(|own| {
             let at = own.depth.get();
-            let slot = own.row.slots.get(at).filter(|_| own.stack.is_here())?;
+            let slot = own.row.slots.get(at).filter(|_| own.stack.above(self.reserve).is_here())?;
             let since = u64::try_from(coarse_clock().as_nanos()).unwrap_or(u64::MAX);
             slot.function.store(calling.function, Ordering::Relaxed);
             slot.since.store(since, Ordering::Relaxed);
@@ -149,14 +170,23 @@ impl EntryGate {
         });
         let inside = match taken {
             Ok(Some(at)) => Inside { admission: Admission::Slot(at), gate: PhantomData },
-            _ => {
-                let lease = self.leases.take_at(LeaseKind::Call, name(), calling.from.map(place_of)).ok()?;
-                let _ending = OWN.try_with(|own| own.leases.set(own.leases.get() + 1));
-                Inside { admission: Admission::Lease(Some(lease)), gate: PhantomData }
-            }
+            _ => match self.leases.take_at(LeaseKind::Call, name(), calling.from.map(place_of)) {
+                Ok(lease) => self.enter_by(lease)?,
+                Err(_sealed) => return Ok(None),
+            },
         };
         // Checked after the slot is written: an unload that shuts the gate after this load finds the slot.
-        (!self.shut.load(Ordering::SeqCst)).then_some(inside)
+        Ok((!self.shut.load(Ordering::SeqCst)).then_some(inside))
+    }
+
+    /// Admits a call of the current thread that `lease` keeps, also if the gate is shut. Returns [`NoRoom`] if the stack of the thread is
+    /// nearly exhausted.
+    pub(crate) fn enter_by(&self, lease: Lease) -> Result<Inside<'_>, NoRoom> {
+        if thread_stack::is_exhausted(self.reserve) {
+            return Err(NoRoom { depth: calls_open_here() });
+        }
+        let _ending = OWN.try_with(|own| own.leases.set(own.leases.get() + 1));
+        Ok(Inside { admission: Admission::Lease(Some(lease)), gate: PhantomData })
     }
 
     /// Rejects further calls; calls inside continue.
@@ -253,8 +283,10 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::sync::mpsc::channel;
 
-    use super::{Calling, EntryGate, SLOTS};
+    use super::{Calling, EntryGate, Inside, NoRoom, SLOTS};
     use crate::lease::Leases;
+
+    const RESERVE: usize = 64 << 10;
 
     #[track_caller]
     fn calling(function: u64) -> Calling {
@@ -265,16 +297,21 @@ mod tests {
         format!("f{function}").into()
     }
 
+    #[track_caller]
+    fn enter(gate: &EntryGate, function: u64) -> Option<Inside<'_>> {
+        gate.enter(calling(function), || name(function)).expect("the stack has room")
+    }
+
     #[test]
     fn a_call_is_reported_with_function_thread_and_place_until_it_returns() {
-        let gate = EntryGate::new(Leases::new("m"));
+        let gate = EntryGate::new(Leases::new("m"), RESERVE);
         let (give, take) = channel();
         std::thread::scope(|scope| {
             let inside = std::thread::Builder::new().name("worker-3".into());
             let (done, wait) = channel::<()>();
             let gate = &gate;
             let thread = inside.spawn_scoped(scope, move || {
-                let _inside = gate.enter(calling(7), || name(7)).expect("it is open");
+                let _inside = enter(gate, 7).expect("it is open");
                 give.send(()).expect("it listens");
                 wait.recv().expect("the test sends it");
             });
@@ -291,11 +328,11 @@ mod tests {
 
     #[test]
     fn a_closed_gate_refuses_entries_and_counts_calls_inside() {
-        let (gate, other) = (EntryGate::new(Leases::new("m")), EntryGate::new(Leases::new("n")));
-        let inside = gate.enter(calling(1), || name(1)).expect("it is open");
+        let (gate, other) = (EntryGate::new(Leases::new("m"), RESERVE), EntryGate::new(Leases::new("n"), RESERVE));
+        let inside = enter(&gate, 1).expect("it is open");
         gate.shut();
-        assert!(gate.enter(calling(2), || name(2)).is_none());
-        assert!(other.enter(calling(3), || name(3)).is_some());
+        assert!(enter(&gate, 2).is_none());
+        assert!(enter(&other, 3).is_some());
         assert!(!gate.is_empty());
         drop(inside);
         assert!(gate.is_empty());
@@ -304,23 +341,47 @@ mod tests {
     #[test]
     fn calls_deeper_than_the_table_are_leases() {
         let leases = Leases::new("m");
-        let gate = EntryGate::new(Arc::clone(&leases));
-        let mut open: Vec<_> = (0..SLOTS as u64 + 2).map(|at| gate.enter(calling(at), || name(at))).collect();
+        let gate = EntryGate::new(Arc::clone(&leases), RESERVE);
+        let mut open: Vec<_> = (0..SLOTS as u64 + 2).map(|at| enter(&gate, at)).collect();
         assert_eq!((gate.inside(name).len(), leases.count()), (SLOTS, 2));
         while open.pop().is_some() {}
         assert!(gate.is_empty() && leases.count() == 0);
     }
 
     #[test]
+    fn endless_calls_are_refused_at_the_reserve_of_the_stack() {
+        fn nest(gate: &EntryGate, depth: usize) -> usize {
+            let frame = std::hint::black_box([0_u8; 1024]);
+            let found = match gate.enter(calling(1), || name(1)) {
+                Ok(_inside) => nest(gate, depth + 1),
+                Err(NoRoom { depth: refused }) => {
+                    assert_eq!(refused, depth);
+                    depth
+                }
+            };
+            found + usize::from(std::hint::black_box(frame)[0])
+        }
+        let depth_with = |reserve: usize| {
+            let gate = EntryGate::new(Leases::new("m"), reserve);
+            let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(move || (nest(&gate, 0), gate));
+            let (depth, gate) = thread.expect("a thread").join().expect("it ends");
+            assert!(gate.is_empty() && gate.leases.count() == 0);
+            depth
+        };
+        let (more, less) = (depth_with(RESERVE), depth_with(RESERVE * 4));
+        assert!(SLOTS < less && less < more, "{less} {more}");
+    }
+
+    #[test]
     fn a_closed_gate_without_visible_calls_is_empty() {
         const ROUNDS: u64 = 200;
         for _ in 0..ROUNDS {
-            let gate = EntryGate::new(Leases::new("m"));
+            let gate = EntryGate::new(Leases::new("m"), RESERVE);
             let (gone, entered) = (AtomicBool::new(false), AtomicU64::new(0));
             std::thread::scope(|scope| {
                 for _ in 0..2 {
                     scope.spawn(|| {
-                        while let Some(_inside) = gate.enter(calling(1), || name(1)) {
+                        while let Some(_inside) = enter(&gate, 1) {
                             assert!(!gone.load(Ordering::SeqCst), "inside, and the image is gone");
                             entered.fetch_add(1, Ordering::Relaxed);
                         }

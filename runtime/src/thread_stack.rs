@@ -18,6 +18,13 @@ pub(crate) fn span() -> StackSpan {
     SPAN.try_with(|span| *span).unwrap_or_else(|_| find())
 }
 
+/// Checks if only the lowest `reserve` bytes of the thread's stack are left, or a quarter of a small stack. False on the stack of a
+/// coroutine, whose size is unknown.
+pub(crate) fn is_exhausted(reserve: usize) -> bool {
+    let stack = span();
+    stack.is_here() && !stack.above(reserve).is_here()
+}
+
 /// Returns whether the caller runs on the stack of its thread and not on that of a coroutine.
 #[inline]
 pub(crate) fn is_here() -> bool {

@@ -26,6 +26,7 @@ impl StackSpan {
     }
 
     /// Returns the span without its lowest `bytes`, or without three quarters of it if it is shorter.
+    #[inline]
     #[must_use]
     pub const fn above(self, bytes: usize) -> Self {
         if self.len == usize::MAX {

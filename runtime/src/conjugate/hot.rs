@@ -34,6 +34,8 @@ pub(crate) struct HotFrames {
     height: Cell<usize>,
     /// Part of the game thread's stack on which frames may open, which excludes its reserve.
     room: Cell<StackSpan>,
+    /// Bytes of the reserve, as set.
+    reserve: Cell<usize>,
     stack: StackSpan,
     /// Module and name by number, from 1.
     names: RefCell<Vec<(ModuleId, Rc<str>)>>,
@@ -72,7 +74,17 @@ impl HotFrames {
         let numbers = [const { Cell::new(FrameNumber::NONE) }; FAST_FRAMES];
         let stack = thread_stack::span();
         let room = Cell::new(stack.above(Self::RESERVE));
-        Self { stamp, depth: Cell::new(0), numbers, height: Cell::new(0), room, stack, names: RefCell::default() }
+        let reserve = Cell::new(Self::RESERVE);
+        Self {
+            stamp,
+            depth: Cell::new(0),
+            numbers,
+            height: Cell::new(0),
+            room,
+            reserve,
+            stack,
+            names: RefCell::default(),
+        }
     }
 
     pub(crate) fn stack(&self) -> StackSpan {
@@ -81,7 +93,13 @@ impl HotFrames {
 
     /// Sets the number of stack bytes that calls into modules leave free.
     pub(crate) fn set_reserve(&self, bytes: usize) {
+        self.reserve.set(bytes);
         self.room.set(self.stack.above(bytes));
+    }
+
+    /// Returns the number of stack bytes that calls into modules leave free.
+    pub(crate) fn reserve(&self) -> usize {
+        self.reserve.get()
     }
 
     /// Checks that a frame may open here. Returns [`CallError::WrongStack`] on the stack of a coroutine, and

@@ -324,7 +324,8 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     /// Calls the entry on this thread.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once its generation unloads; when the entry panics.
+    /// [`ContextError::ContextUnloading`] once its generation unloads; [`CallError::TooDeep`] if the stack of the thread is
+    /// nearly exhausted; when the entry panics.
     #[track_caller]
     pub fn call(&self, arguments: A) -> Result<R, ContextError> {
         self.entry.within(Location::caller(), |trampoline| call_hot(trampoline, arguments))?
@@ -334,7 +335,8 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     /// as much as a C call by pointer.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once its generation unloads.
+    /// [`ContextError::ContextUnloading`] once its generation unloads; [`CallError::TooDeep`] if the stack of the thread is
+    /// nearly exhausted.
     #[track_caller]
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, ContextError> {
         self.entry.within(Location::caller(), |trampoline| code(HotFunction::new(trampoline)))

@@ -148,6 +148,18 @@ fn a_generator_of_a_host_builds_no_host() {
 }
 
 #[test]
+fn a_thread_with_a_stack_below_the_minimum_builds_no_host() {
+    let build_on = |kib: usize| {
+        let build = || Runtime::builder().build().map_or_else(|error| error.to_string(), |_host| "built".to_owned());
+        let thread = std::thread::Builder::new().stack_size(kib << 10).spawn(build).expect("a thread");
+        thread.join().expect("it does not panic")
+    };
+    let refused = build_on(128);
+    assert!(refused.contains("has 128 KiB") && refused.contains("larger `stack_size`"), "{refused}");
+    assert_eq!(build_on(1024), "built");
+}
+
+#[test]
 fn host_plugin_recursion_fails_with_an_error_naming_depth_function_and_object() {
     // Follows the small stack of this thread with its limit.
     let run = || {

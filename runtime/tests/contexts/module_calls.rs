@@ -1,10 +1,12 @@
 //! Modules of contexts without a thread of their own call each other by name.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use alcedo_runtime::{CallError, ContextState, Contexts, FoundModule, LoadContext, Value};
+use alcedo_runtime::{
+    CallError, ContextError, ContextFunction, ContextState, Contexts, FoundModule, LoadContext, Value,
+};
 
 use super::{any, figures, gone, reports, runtime, support, text};
 
@@ -276,6 +278,89 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
         matches!(&result, Ok(Some(Value::Text(text))) if text.contains("is not available")) || result.is_err(),
         "{result:?}"
     );
+}
+
+/// Calls a function that calls itself by name on a thread with a stack of 2 MiB. Returns the depth of the refused call.
+fn refused_depth(context: &LoadContext) -> u32 {
+    let again = context.function("Relay", "again", "u32 -> String").unwrap_or_else(|error| panic!("{error}"));
+    let thread = thread::Builder::new().stack_size(2 << 20).spawn(move || again_by_name(&again));
+    thread.expect("a thread").join().expect("it does not panic")
+}
+
+/// Calls a function that calls itself by name. Returns the depth of the refused call.
+fn again_by_name(again: &ContextFunction) -> u32 {
+    let answer = match again.call(&[Value::U32(1)]) {
+        Ok(Some(Value::Text(answer))) => answer,
+        other => panic!("{other:?}"),
+    };
+    let (depth, refusal) = answer.split_once(" deep: ").unwrap_or_else(|| panic!("{answer}"));
+    let expected = format!("nm:/relay:Relay:again calls itself by way of others, {depth} deep");
+    assert!(refusal.contains(&expected), "{answer}");
+    depth.parse().expect("a number")
+}
+
+#[test]
+fn endless_recursion_by_name_is_refused_in_each_kind_of_context() {
+    let runtime = runtime();
+    let contexts = runtime.contexts();
+    let slim = relay(&contexts, "endless", &[]);
+    let pinned = contexts.create_pinned("endless and pinned").expect("the name is free");
+    let default = contexts.default_context();
+    for context in [&pinned, &default] {
+        context.load_path(support::plugin("relay", &[])).unwrap_or_else(|error| panic!("{error}"));
+    }
+    for context in [&slim, &pinned, &default] {
+        let again = context.function("Relay", "again", "u32 -> String").unwrap_or_else(|error| panic!("{error}"));
+        assert!(again_by_name(&again) > 2, "on the game thread");
+        assert!(refused_depth(context) > 2, "on another thread");
+        // The thread is not affected by the refusal.
+        assert_eq!(forwarded(context, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
+    }
+    gone(&slim.begin_unload().expect("it is collectible"));
+}
+
+#[test]
+fn the_reserve_of_the_stack_applies_to_calls_of_slims() {
+    let depth_with = |reserve: usize| {
+        let runtime = support::builder().stack_reserve(reserve).build().unwrap_or_else(|error| panic!("{error}"));
+        refused_depth(&relay(&runtime.contexts(), "reserved", &[]))
+    };
+    let (more, less) = (depth_with(256 << 10), depth_with(1024 << 10));
+    assert!(2 < less && less < more, "{less} {more}");
+}
+
+#[test]
+fn endless_recursion_of_a_slim_and_the_host_is_refused_inside_and_outside_of_scopes() {
+    let runtime = runtime();
+    let contexts = runtime.contexts();
+    let slim = relay(&contexts, "endless with the host", &[]);
+    let current = Arc::new(OnceLock::<ContextFunction>::new());
+    let refusals = Arc::new(AtomicU64::new(0));
+    let (known, refused) = (Arc::clone(&current), Arc::clone(&refusals));
+    let again = move |values: &[Value]| {
+        let function = known.get().expect("it is resolved before the first call");
+        function.call(&[text("ex:/host.again"), values[0].clone()]).map_err(|error| {
+            let is_too_deep = matches!(&error, ContextError::Call(CallError::TooDeep { .. }));
+            refused.fetch_add(u64::from(is_too_deep), Ordering::Relaxed);
+            CallError::other(error.to_string())
+        })
+    };
+    let signature = "String -> String".parse().expect("a signature");
+    runtime.calls().register_shared("host.again", signature, again).expect("the name is free");
+    let _scope = slim.enter().expect("it is alive");
+    let call = |function: &ContextFunction| match function.call(&[text("ex:/host.again"), text("a text")]) {
+        Ok(Some(Value::Text(answer))) => answer,
+        other => panic!("{other:?}"),
+    };
+    let in_scope = contexts.function_here("Relay", "text", "String, String -> String").expect("it is offered");
+    current.set(in_scope.clone()).expect("it is not set");
+    let answer = call(&in_scope);
+    assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
+    assert_eq!(refusals.load(Ordering::Relaxed), 1);
+    // A thread in no scope enters the gate.
+    let answer = thread::scope(|scope| scope.spawn(|| call(&in_scope)).join().expect("it does not panic"));
+    assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
+    assert_eq!(refusals.load(Ordering::Relaxed), 2);
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(super) struct FreeContext {
     pub(super) name: Arc<str>,
     pub(super) resolvers: Arc<Resolvers>,
     pub(super) unloading: Listeners,
+    /// Bytes of each thread's stack that calls leave free.
+    stack_reserve: usize,
     current: ArcSwapOption<FreeGeneration>,
     /// Distinguishes replacements of this context from those of others.
     scope: u64,
@@ -42,18 +44,19 @@ struct Generations {
 }
 
 impl FreeContext {
-    /// Creates a context of `registry` with an empty first generation.
-    pub(super) fn new(registry: Above, index: u64, kind: ContextKind, name: &str) -> Arc<Self> {
+    /// Creates a context of `registry` with an empty first generation. Calls leave `stack_reserve` bytes of their thread's stack free.
+    pub(super) fn new(registry: Above, index: u64, kind: ContextKind, name: &str, stack_reserve: usize) -> Arc<Self> {
         let name: Arc<str> = name.into();
         Arc::new_cyclic(|own: &Weak<Self>| {
             let resolvers = Arc::new(Resolvers::new(Owner { registry, line: Weak::clone(own) as Above }));
-            let first = FreeGeneration::new(ContextId { index, generation: 1 }, kind, &name, &resolvers);
+            let first = FreeGeneration::new(ContextId { index, generation: 1 }, kind, &name, &resolvers, stack_reserve);
             Self {
                 index,
                 kind,
                 name,
                 resolvers,
                 unloading: Listeners::default(),
+                stack_reserve,
                 current: ArcSwapOption::new(Some(Arc::clone(&first))),
                 scope: in_progress::next_scope(),
                 life: Mutex::new(Generations { generations: vec![first], unload: None }),
@@ -151,7 +154,7 @@ impl FreeContext {
     /// Creates an empty generation to follow `current`.
     pub(super) fn next_to(&self, current: &FreeGeneration) -> Arc<FreeGeneration> {
         let id = ContextId { index: self.index, generation: current.id.generation + 1 };
-        FreeGeneration::new(id, self.kind, &self.name, &self.resolvers)
+        FreeGeneration::new(id, self.kind, &self.name, &self.resolvers, self.stack_reserve)
     }
 
     /// Makes a generation the current one, and returns the previous one. `None` once the context is unloading; `next` is then

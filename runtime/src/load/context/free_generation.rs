@@ -1,14 +1,16 @@
 //! Generation of a context for any thread: its modules, the gate for calls, and its leases.
 
 use std::collections::HashMap;
+use std::panic::Location;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use semver::VersionReq;
 
-use crate::entry_gate::EntryGate;
-use crate::lease::{Blocker, Leases};
+use crate::border::CallError;
+use crate::entry_gate::{Calling, EntryGate, Inside, NoRoom};
+use crate::lease::{Blocker, Lease, Leases};
 use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::in_progress;
@@ -73,15 +75,62 @@ pub(super) struct Target {
     pub export: FreeExport,
 }
 
+impl Target {
+    /// Enters the gate of the owning generation. Returns `None` if the gate is shut, and [`CallError::TooDeep`] if the stack of the
+    /// thread is nearly exhausted.
+    pub(super) fn enter(&self, from: Option<&'static Location<'static>>) -> Result<Option<Inside<'_>>, CallError> {
+        self.enter_gate(&self.gate, self.slot, from)
+    }
+
+    /// Enters the gate of the searching generation, which keeps a borrowed module while calls are active, like [`Target::enter`].
+    /// Returns `None` for an own module of that generation.
+    pub(super) fn enter_borrowed<'a>(
+        &self,
+        searching: &'a FreeGeneration,
+        from: Option<&'static Location<'static>>,
+    ) -> Result<Option<Inside<'a>>, CallError> {
+        self.borrowed_slot.map_or(Ok(None), |slot| self.enter_gate(&searching.gate, slot, from))
+    }
+
+    fn enter_gate<'a>(
+        &self,
+        gate: &'a EntryGate,
+        slot: u64,
+        from: Option<&'static Location<'static>>,
+    ) -> Result<Option<Inside<'a>>, CallError> {
+        let inside = gate.enter(Calling { function: slot, from }, || Arc::clone(&self.export.full));
+        inside.map_err(|no_room| self.too_deep(&no_room))
+    }
+
+    /// Begins a call that `lease` keeps, also if the gate is shut. Returns [`CallError::TooDeep`] if the stack of the thread is nearly
+    /// exhausted.
+    pub(super) fn enter_by(&self, lease: Lease) -> Result<Inside<'_>, CallError> {
+        self.gate.enter_by(lease).map_err(|no_room| self.too_deep(&no_room))
+    }
+
+    #[cold]
+    fn too_deep(&self, no_room: &NoRoom) -> CallError {
+        let limit = u32::try_from(no_room.depth).unwrap_or(u32::MAX);
+        CallError::TooDeep { what: self.export.full.to_string(), limit }
+    }
+}
+
 impl FreeGeneration {
-    pub(super) fn new(id: ContextId, kind: ContextKind, name: &Arc<str>, resolvers: &Arc<Resolvers>) -> Arc<Self> {
+    /// Creates an empty generation. Its calls leave `stack_reserve` bytes of their thread's stack free.
+    pub(super) fn new(
+        id: ContextId,
+        kind: ContextKind,
+        name: &Arc<str>,
+        resolvers: &Arc<Resolvers>,
+        stack_reserve: usize,
+    ) -> Arc<Self> {
         let leases = Leases::new(title(kind, name));
         Arc::new(Self {
             id,
             kind,
             name: Arc::clone(name),
             resolvers: Arc::clone(resolvers),
-            gate: Arc::new(EntryGate::new(Arc::clone(&leases))),
+            gate: Arc::new(EntryGate::new(Arc::clone(&leases), stack_reserve)),
             leases,
             natives: Natives::default(),
             scope: in_progress::next_scope(),

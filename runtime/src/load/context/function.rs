@@ -15,7 +15,6 @@ use arc_swap::ArcSwapOption;
 use crate::border::CallError;
 use crate::bridge::dynamic_call;
 use crate::bridge::fast_paths::HotTrampoline;
-use crate::entry_gate::Calling;
 use crate::lease::{Lease, LeaseKind, Leases, Sealed, place_of};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::{FreeGeneration, Target};
@@ -121,7 +120,8 @@ impl ContextFunction {
     ///
     /// # Errors
     /// [`ContextError::ContextUnloading`] once the context is unloading; if the arguments do not fit, or the current generation
-    /// lacks the function or has it with another signature; errors and panics of the callee.
+    /// lacks the function or has it with another signature; [`CallError::TooDeep`] if the stack of the thread is nearly exhausted;
+    /// errors and panics of the callee.
     #[track_caller]
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, ContextError> {
         self.named.call(arguments, Location::caller())
@@ -142,7 +142,7 @@ impl NamedFunction {
         if let Some((generation, scope)) = self.entered() {
             let bound = self.bind(&generation)?;
             let owner = Arc::clone(&bound.export.full);
-            let _inside = scope.again(LeaseKind::Call, owner, Some(place_of(from)));
+            let _inside = bound.enter_by(scope.again(LeaseKind::Call, owner, Some(place_of(from))))?;
             let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
                 // SAFETY: the lease keeps the generation, and so the image, which is the generation's own or borrowed by it.
                 // The slots were created from the signature whose fingerprint the function has.
@@ -159,11 +159,12 @@ impl NamedFunction {
                 Some(bound) if bound.asked == generation.gate.number() => bound,
                 _ => &*fresh.insert(self.bind(generation)?),
             };
-            let calling = |function| Calling { function, from: Some(from) };
-            let name = || Arc::clone(&bound.export.full);
-            // A generation keeps a borrowed module, also while its owner is unloading.
-            let borrowed = || bound.borrowed_slot.and_then(|slot| generation.gate.enter(calling(slot), name));
-            let Some(_inside) = bound.gate.enter(calling(bound.slot), name).or_else(borrowed) else {
+            let inside = match bound.enter(Some(from))? {
+                // A generation keeps a borrowed module, also while its owner is unloading.
+                None => bound.enter_borrowed(generation, Some(from))?,
+                inside => inside,
+            };
+            let Some(_inside) = inside else {
                 self.check_replaced(generation)?;
                 continue;
             };
@@ -339,17 +340,15 @@ pub(crate) struct TableEntry {
 
 impl TableEntry {
     /// Runs `code` with the pointer of the entry. The unload of its generation waits until `code` has returned. Returns
-    /// [`ContextError::ContextUnloading`] once the generation is unloading.
+    /// [`ContextError::ContextUnloading`] once the generation is unloading, and [`CallError::TooDeep`] if the stack of the thread is
+    /// nearly exhausted.
     #[inline]
     pub(crate) fn within<T>(
         &self,
         from: &'static Location<'static>,
         code: impl FnOnce(&HotTrampoline<'_>) -> T,
     ) -> Result<T, ContextError> {
-        let calling = Calling { function: self.bound.slot, from: Some(from) };
-        let Some(_inside) = self.bound.gate.enter(calling, || Arc::clone(&self.bound.export.full)) else {
-            return Err(self.gone());
-        };
+        let Some(_inside) = self.bound.enter(Some(from))? else { return Err(self.gone()) };
         // SAFETY: this thread is inside the gate of the generation that owns the image, so it stays mapped until `code` has
         // returned. The trampoline is that of the export, whose signature has this number of parameters.
         Ok(code(&unsafe { HotTrampoline::new(self.trampoline, self.count) }))

@@ -17,7 +17,6 @@ use crate::border::CallError;
 use crate::bridge::exports::is_type;
 use crate::bridge::nm::Method;
 use crate::bridge::protocols::built_in;
-use crate::entry_gate::Calling;
 use crate::handles::ZCallHandle;
 use crate::lease::{Lease, Leases};
 use crate::load::context::free_generation::{FreeGeneration, Target};
@@ -125,14 +124,14 @@ impl ModuleCalls {
     fn call_module(&self, exported: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
         let bound = &exported.target;
         // Reports contain no address of the caller: its image may be unmapped.
-        let calling = |function| Calling { function, from: None };
-        let name = || Arc::clone(&bound.export.full);
-        let inside = bound.gate.enter(calling(bound.slot), name);
+        let inside = bound.enter(None)?;
         // The caller's generation keeps borrowed modules until no call is active.
         let own = if inside.is_none() && bound.borrowed_slot.is_some() { self.generation.upgrade() } else { None };
-        let borrowed =
-            own.as_deref().zip(bound.borrowed_slot).and_then(|(own, slot)| own.gate.enter(calling(slot), name));
-        let used = if inside.is_none() && borrowed.is_none() { self.use_again(exported) } else { None };
+        let borrowed = own.as_deref().map_or(Ok(None), |own| bound.enter_borrowed(own, None))?;
+        let used = match inside.is_none() && borrowed.is_none() {
+            true => self.use_again(exported).map(|lease| bound.enter_by(lease)).transpose()?,
+            false => None,
+        };
         if inside.is_none() && borrowed.is_none() && used.is_none() {
             return Err(CallError::Unavailable { what: format!("`{}`", bound.export.full) });
         }

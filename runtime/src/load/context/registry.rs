@@ -62,6 +62,8 @@ pub(crate) struct ContextRegistry {
     pub(crate) tables: HostTables,
     pub(super) unloader: Arc<BackgroundUnloader>,
     policy: Mutex<UnloadPolicy>,
+    /// Bytes of each thread's stack that calls of these contexts leave free.
+    stack_reserve: usize,
     last_module: Arc<AtomicU64>,
     default: Arc<FreeContext>,
     slims: Mutex<Slims>,
@@ -130,6 +132,7 @@ impl ContextRegistry {
         rehearsal: Rehearsal,
         last_module: &Arc<AtomicU64>,
     ) -> Arc<Self> {
+        let stack_reserve = core.red.hot().reserve();
         Arc::new_cyclic(|own: &Weak<Self>| Self {
             own: Weak::clone(own),
             host_context: SharedHostContext::without_core(core),
@@ -143,12 +146,14 @@ impl ContextRegistry {
             tables: HostTables::default(),
             unloader: Arc::default(),
             policy: Mutex::default(),
+            stack_reserve,
             last_module: Arc::clone(last_module),
             default: FreeContext::new(
                 Weak::clone(own) as Above,
                 ContextId::DEFAULT.index,
                 ContextKind::Default,
                 "Default",
+                stack_reserve,
             ),
             slims: Mutex::new(Slims { last: 1, lines: BTreeMap::new() }),
             master: Mutex::default(),
@@ -185,7 +190,7 @@ impl ContextRegistry {
             return Err(refuse(format!("one is {} under this name: {help}", living.state())));
         }
         slims.last += 1;
-        let line = FreeContext::new(self.weak(), slims.last, kind, name);
+        let line = FreeContext::new(self.weak(), slims.last, kind, name, self.stack_reserve);
         slims.lines.insert(line.index, Arc::clone(&line));
         Ok(line)
     }

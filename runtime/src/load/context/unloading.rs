@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_generation_that_was_closed_takes_no_module() {
         let id = ContextId { index: 2, generation: 1 };
-        let generation = FreeGeneration::new(id, ContextKind::Slim, &"s".into(), &Arc::default());
+        let generation = FreeGeneration::new(id, ContextKind::Slim, &"s".into(), &Arc::default(), 0);
         let module = FreeModule::new(tale(tag(), &Arc::default()).0, id);
         assert!(generation.close().is_empty());
         let added = generation.add(&[Arc::clone(&module)]);

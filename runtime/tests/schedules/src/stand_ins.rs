@@ -31,12 +31,20 @@ pub(crate) mod stack {
         pub(crate) fn is_here(self) -> bool {
             true
         }
+
+        pub(crate) fn above(self, _bytes: usize) -> Self {
+            self
+        }
     }
 }
 
 pub(crate) mod thread_stack {
     pub(crate) fn span() -> super::stack::StackSpan {
         super::stack::StackSpan
+    }
+
+    pub(crate) fn is_exhausted(_reserve: usize) -> bool {
+        false
     }
 }
 

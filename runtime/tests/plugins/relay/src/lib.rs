@@ -51,6 +51,13 @@ impl Relay {
     fn wait_for(name: String, path: String) -> String {
         format_result(zcall::<_, bool>(&name, (path,)))
     }
+
+    /// Calls itself by name until a call is refused. Returns the depth, counted from `depth`, and the refusal.
+    #[zmethod]
+    fn again(depth: u32) -> String {
+        let deeper = zcall::<_, String>("nm:/relay:Relay:again", (depth + 1,));
+        deeper.unwrap_or_else(|error| format!("{depth} deep: {error}"))
+    }
 }
 
 /// Functions with one kind of value each; the host decides which kinds may be passed off the game thread.

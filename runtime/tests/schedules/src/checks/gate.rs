@@ -17,14 +17,14 @@ fn name(function: u64) -> Arc<str> {
 pub fn no_call_is_inside_a_shut_and_empty_gate() {
     explore(|| {
         let leases = Leases::new("m");
-        let (gate, is_gone) = (Arc::new(EntryGate::new(Arc::clone(&leases))), Arc::new(AtomicBool::new(false)));
+        let (gate, is_gone) = (Arc::new(EntryGate::new(Arc::clone(&leases), 0)), Arc::new(AtomicBool::new(false)));
         let threads = OPEN.map(|open| {
             let (gate, is_gone) = (Arc::clone(&gate), Arc::clone(&is_gone));
             thread::spawn(move || {
-                let elsewhere = EntryGate::new(Leases::new("n"));
+                let elsewhere = EntryGate::new(Leases::new("n"), 0);
                 let mut calls: Vec<_> = (0..open).map(|_| elsewhere.enter(CALLING, || name(0))).collect();
                 for _ in 0..3 {
-                    let Some(_inside) = gate.enter(CALLING, || name(1)) else { break };
+                    let Ok(Some(_inside)) = gate.enter(CALLING, || name(1)) else { break };
                     assert!(!is_gone.load(Ordering::SeqCst), "inside after the image was unmapped");
                 }
                 while calls.pop().is_some() {}
