@@ -11,7 +11,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::trap;
+use crate::panic_guard;
 
 /// Prefix of the names of classes whose objects are closures bound to delegates. These classes exist only in this process and are never
 /// saved to a world file.
@@ -255,7 +255,7 @@ impl<C> Deref for Guarded<C> {
 impl<C> Drop for Guarded<C> {
     fn drop(&mut self) {
         let code = self.0.take();
-        if let Err(message) = trap::caught(|| drop(code)) {
+        if let Err(message) = panic_guard::caught(|| drop(code)) {
             tracing::error!(message, "a value owned by a callback panicked when it was dropped");
         }
     }
@@ -307,7 +307,7 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
 
 /// Drops a callback with its captures. No lock may be held, because dropping captures may reenter this code.
 pub(crate) fn drop_caught<C>(Registered { code, site }: Registered<C>) {
-    if let Err(message) = trap::caught(|| drop(code)) {
+    if let Err(message) = panic_guard::caught(|| drop(code)) {
         tracing::error!(callback = %site, message, "a value owned by a callback panicked when it was dropped");
     }
 }

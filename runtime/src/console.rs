@@ -4,8 +4,8 @@
 mod eval;
 mod objects;
 
+use crate::escape::{self, printable};
 use crate::runtime::Runtime;
-use crate::shown::{self, printable};
 use crate::zcall::Observed;
 
 const COMMANDS: &[(&str, &str)] = &[
@@ -85,9 +85,9 @@ impl Runtime {
                 let forms: Vec<_> =
                     COMMANDS.iter().filter(|(form, _)| form.split(' ').next() == Some(*first)).collect();
                 match forms.as_slice() {
-                    [] => format!("`{}` is not a command; the commands are\n{}", shown::line(line), help()),
+                    [] => format!("`{}` is not a command; the commands are\n{}", escape::line(line), help()),
                     forms => {
-                        format!("`{}` has too few or too many arguments: write\n{}", shown::line(line), table(forms))
+                        format!("`{}` has too few or too many arguments: write\n{}", escape::line(line), table(forms))
                     }
                 }
             }

@@ -8,7 +8,7 @@
 //! contains mistakes, it is not a sandbox against malicious code.
 
 // Modules of the crates below, under the names that this crate uses.
-use alcedo_base::{border, cells, game_thread, handles, numbered, shown, stamp, trap};
+use alcedo_base::{border, cells, escape, game_thread, handles, id_table, panic_guard, stamp};
 use alcedo_reflect as object;
 
 #[doc(hidden)]
@@ -65,6 +65,7 @@ pub use counters::Counters;
 pub use development::siblings::sibling_libraries;
 pub use emit::error::EmitError;
 pub use error::Error;
+pub use escape::printable;
 pub use handles::{Name, ObjectHandle, ZCallHandle};
 pub use lease::{Blocker, Lease, LeaseKind, ModuleBlocker, Sealed};
 pub use load::canary::Canary;
@@ -108,7 +109,6 @@ pub use runtime::{
     ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
-pub use shown::printable;
 pub use signature::Signature;
 pub use slim_watch::SlimWatch;
 pub use unload::policy::UnloadPolicy;

@@ -11,9 +11,9 @@ use crate::load::context::handle::LoadContext;
 use crate::load::context_id::ContextKind;
 use crate::load::error::context::ContextError;
 use crate::load::paths::ensure_absolute;
+use crate::panic_guard;
 use crate::reload::watch::FileWatch;
 use crate::sync::thread::{self, JoinHandle};
-use crate::trap;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
@@ -68,7 +68,7 @@ impl Watching {
         while self.watch.wait(&self.stopped, || self.slim.state() != ContextState::Alive) {
             let replaced = self.slim.replace(&self.path);
             let is_over = matches!(replaced, Err(ContextError::ContextUnloading { .. }));
-            if let Err(message) = trap::caught(|| callback(replaced)) {
+            if let Err(message) = panic_guard::caught(|| callback(replaced)) {
                 tracing::error!(slim = %self.slim, message, "the callback of the watch panicked; the watch continues");
             }
             if is_over {

@@ -166,9 +166,10 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
                 line.starts_with("#![expect(unsafe_code") || line.starts_with("unsafe_code,")
             };
             // An attribute for some machines only, in one line or several.
-            let is_conditional = source.split("#![cfg_attr(").skip(1).any(|rest| {
-                rest.split(']').next().is_some_and(|attribute| attribute.contains("expect(unsafe_code"))
-            });
+            let is_conditional = source
+                .split("#![cfg_attr(")
+                .skip(1)
+                .any(|rest| rest.split(']').next().is_some_and(|attribute| attribute.contains("expect(unsafe_code")));
             !is_test && (is_conditional || source.lines().any(is_attribute))
         };
         let path = |file: &PathBuf| file.strip_prefix(&root).expect("below the root").display().to_string();

@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use alcedo_abi::call::{Failure, FailureKind, Status};
 
 use crate::handles::ObjectHandle;
-use crate::trap;
+use crate::panic_guard;
 
 /// Location in source code.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
@@ -257,7 +257,7 @@ impl CallError {
     pub fn returned(error: impl std::fmt::Display) -> Self {
         let place = std::panic::Location::caller();
         let place = SourcePlace { file: place.file().to_owned(), line: place.line(), column: place.column() };
-        match trap::formatted(error) {
+        match panic_guard::formatted(error) {
             Ok(message) => Self::Returned { message, place: Some(place) },
             Err(message) => Self::Panicked { message, place: None },
         }
@@ -411,14 +411,14 @@ fn copied(failure: Failure) -> Box<CallError> {
 
 /// Runs host code and converts a panic to an error.
 #[inline]
-pub fn trap<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
-    trap_as(code)
+pub fn catch_panics<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
+    catch_panics_as(code)
 }
 
-/// Variant of [`trap()`] for code with another error type.
+/// Variant of [`catch_panics()`] for code with another error type.
 #[inline]
-pub fn trap_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    trap::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))
+pub fn catch_panics_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    panic_guard::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))
 }
 
 #[cold]
@@ -428,7 +428,7 @@ fn panicked(message: String) -> CallError {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallError, ScriptPlace, SourcePlace, from_module, trap};
+    use super::{CallError, ScriptPlace, SourcePlace, catch_panics, from_module};
     use crate::handles::ObjectHandle;
     use alcedo_abi::call::Status;
 
@@ -498,9 +498,9 @@ mod tests {
 
     #[test]
     fn a_panic_of_host_code_becomes_a_failure() {
-        let failure = trap(|| -> Result<(), _> { panic!("no {}", 1) }).expect_err("it panics").to_failure();
+        let failure = catch_panics(|| -> Result<(), _> { panic!("no {}", 1) }).expect_err("it panics").to_failure();
         assert_eq!(failure.message.as_str(), "no 1");
-        assert!(trap(|| Ok(1)).is_ok());
+        assert!(catch_panics(|| Ok(1)).is_ok());
     }
 
     #[test]

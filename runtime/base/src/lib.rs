@@ -6,10 +6,10 @@
 
 pub mod border;
 pub mod cells;
+pub mod escape;
 pub mod game_thread;
 pub mod handles;
-pub mod numbered;
+pub mod id_table;
+pub mod panic_guard;
 pub mod repeats;
-pub mod shown;
 pub mod stamp;
-pub mod trap;

@@ -12,7 +12,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::class_flags;
-use alcedo_base::border::{CallError, trap_as};
+use alcedo_base::border::{CallError, catch_panics_as};
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;
@@ -185,7 +185,7 @@ pub fn run_class_constructor(
     class: &Rc<Class>,
 ) -> Result<(), StepError> {
     count_class_constructor(world, object, class);
-    trap_as(|| hooks.class_constructor(object, class))
+    catch_panics_as(|| hooks.class_constructor(object, class))
 }
 
 /// Runs the hook of a native class. Keeps the new object alive, because nothing refers to it yet and the hook may run a
@@ -234,7 +234,7 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
 
 /// Destroys the conjugate of an object and releases the object.
 fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
-    if let Err(error) = trap_as(|| {
+    if let Err(error) = catch_panics_as(|| {
         hooks.end_conjugate(object);
         Ok::<_, StepError>(())
     }) {
@@ -252,7 +252,7 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
 fn notify_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
     for class in std::iter::successors(class, |class| class.base.as_ref()) {
         let Some(hook) = &class.begin_destroy else { continue };
-        if let Err(error) = trap_as(|| {
+        if let Err(error) = catch_panics_as(|| {
             hook(world.context(), object);
             Ok::<_, StepError>(())
         }) {
@@ -559,7 +559,7 @@ impl Constructor<'_> {
         step: impl FnOnce() -> ConstructionStep,
         work: impl FnOnce() -> Result<(), StepError>,
     ) -> Result<(), ConstructionFailed> {
-        match trap_as(work) {
+        match catch_panics_as(work) {
             Ok(()) if self.world.objects.is_alive(object) => Ok(()),
             Ok(()) => {
                 let ended = StepError::new("the object was destroyed in the middle of its construction");

@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use alcedo_base::handles::{ClassId, ObjectHandle};
-use alcedo_base::numbered::Numbered;
+use alcedo_base::id_table::IdTable;
 
 use crate::bits::Bits;
 use crate::class::Class;
@@ -56,7 +56,7 @@ pub(crate) struct Marker {
     hook_queued: Bits,
     /// True while a hook runs, and the number of objects that hooks have created.
     created_in_hooks: (bool, u32),
-    classes: Numbered<Rc<MarkClass>>,
+    classes: IdTable<Rc<MarkClass>>,
     /// References found in the current batch, to be queued in `open`.
     found: Vec<ObjectHandle>,
 }
@@ -79,7 +79,7 @@ impl Marker {
             hooked: Vec::new(),
             hook_queued: Bits::default(),
             created_in_hooks: (false, 0),
-            classes: Numbered::default(),
+            classes: IdTable::default(),
             found: Vec::new(),
         };
         classes.iter().for_each(|class| marker.add_class(class));

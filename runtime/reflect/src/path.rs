@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use alcedo_base::shown::line;
+use alcedo_base::escape::line;
 
 /// Path of a class or struct.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

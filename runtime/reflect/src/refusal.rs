@@ -1,6 +1,6 @@
 //! Errors of type declarations. Each names the declaration, what it requested, and the correct form.
 
-use alcedo_base::shown::line;
+use alcedo_base::escape::line;
 
 use crate::path::PathError;
 use crate::typing::TypeError;

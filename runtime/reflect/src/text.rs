@@ -6,8 +6,8 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use alcedo_abi::names::shows_itself;
+use alcedo_base::escape::line;
 use alcedo_base::handles::{Name, ObjectHandle};
-use alcedo_base::shown::line;
 
 use crate::names::Names;
 use crate::path::is_identifier;
@@ -81,8 +81,8 @@ pub(crate) fn fail(text: &str, ty: &PropertyType, problem: impl Display) -> Pars
 mod tests {
     use alcedo_abi::kinds::PropertyKind;
 
+    use alcedo_base::escape::printable;
     use alcedo_base::handles::ObjectHandle;
-    use alcedo_base::shown::printable;
 
     use super::PropertyType;
     use crate::decl::PropertyDecl;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::shown::line;
+use alcedo_base::escape::line;
 
 use crate::delegate_text::format_named;
 use crate::path::{MemberPath, TypePath};

@@ -5,9 +5,9 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
-use alcedo_base::border::{CallError, trap};
+use alcedo_base::border::{CallError, catch_panics};
 use alcedo_base::handles::ObjectHandle;
-use alcedo_base::trap::caught;
+use alcedo_base::panic_guard::caught;
 use alcedo_reflect::World;
 use alcedo_reflect::arguments::{Argument, Steps};
 use alcedo_reflect::function::Function;
@@ -129,7 +129,7 @@ impl Machine {
     ) -> Result<(), CallError> {
         let mut steps = ScriptSteps { world, site, registers };
         let mut frame = stepping(object, function, &mut steps);
-        trap(|| (function.thunk)(world.context(), &mut frame))?;
+        catch_panics(|| (function.thunk)(world.context(), &mut frame))?;
         function.check_balance(&frame)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use alcedo_base::border::{CallError, trap};
+use alcedo_base::border::{CallError, catch_panics};
 use alcedo_reflect::World;
 use alcedo_reflect::containers::{ContainerError, RowsMut, array, array_ref, keyed, keyed_mut};
 use alcedo_reflect::owned::OwnedValue;
@@ -229,7 +229,7 @@ impl Machine {
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
             block.set(0, one)?;
             block.set(1, two)?;
-            trap(|| function.invoke(world, by.object, &mut block))?;
+            catch_panics(|| function.invoke(world, by.object, &mut block))?;
             Ok(block.result_as::<i32>()? >= 0)
         })?;
         // The delegate may have destroyed the object.

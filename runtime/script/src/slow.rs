@@ -2,7 +2,7 @@
 //! objects. Operations on containers are in [`intrinsic`](crate::intrinsic).
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::{CallError, trap};
+use alcedo_base::border::{CallError, catch_panics};
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::construction::ConstructionArgs;
@@ -130,7 +130,7 @@ impl Machine {
             root: false,
         };
         let _mark = self.mark();
-        trap(|| host.construct(world, &found, args))
+        catch_panics(|| host.construct(world, &found, args))
     }
 
     fn binary(&self, world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) -> Result<Value, CallError> {

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 
-use crate::border::{CallError, trap};
+use crate::border::{CallError, catch_panics};
 use crate::object::native_value::NativeResult;
 
 thread_local! {
@@ -35,7 +35,7 @@ fn thrown(payload: Box<dyn Any + Send>) -> DirectAnswer {
     failed(match payload.downcast::<CallError>() {
         Ok(error) => *error,
         // The panic guard formats the message and drops the payload.
-        Err(panic) => match trap(|| -> Result<Infallible, CallError> { resume_unwind(panic) }) {
+        Err(panic) => match catch_panics(|| -> Result<Infallible, CallError> { resume_unwind(panic) }) {
             Ok(never) => match never {},
             Err(error) => error,
         },

@@ -21,7 +21,7 @@ use crate::object::World;
 use crate::object::function::Function;
 use crate::object::property::Property;
 use crate::object::row::Row;
-use crate::trap::caught;
+use crate::panic_guard::caught;
 use crate::zcall::black_code::BlackCode;
 
 /// Target of a call on objects of a class.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::function_flags;
 
-use crate::border::{CallError, trap};
+use crate::border::{CallError, catch_panics};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::Class;
@@ -91,7 +91,7 @@ pub(crate) fn invoke(
     object: ObjectHandle,
     block: &mut ParamBlock<'_>,
 ) -> Result<(), CallError> {
-    trap(|| function.invoke(world, object, block))
+    catch_panics(|| function.invoke(world, object, block))
 }
 
 /// Calls a function with values: for hosts, tools and tests. Returns `None` for a function without a result. Returns an error

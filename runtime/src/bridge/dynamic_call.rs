@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::SlotValue;
 
-use crate::border::{CallError, trap};
+use crate::border::{CallError, catch_panics};
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots::{self, Source};
@@ -116,7 +116,7 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
     };
     let ty = PropertyType::parse(&format!("{word}({signature})"), &core.world.types)
         .map_err(|error| CallError::NotFound { message: error.to_string() })?;
-    let call = || trap(|| core.delegates.call_with_values(&core.world, &ty, None, bound, arguments));
+    let call = || catch_panics(|| core.delegates.call_with_values(&core.world, &ty, None, bound, arguments));
     core.zcalls.watched(callee.name().protocol(), "nd:/", call)
 }
 

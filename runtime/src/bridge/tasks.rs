@@ -24,7 +24,7 @@ use alcedo_base::repeats::{Repeats, times};
 use crossbeam_channel::{Receiver, Select};
 use serde::{Deserialize, Serialize};
 
-use crate::border::{CallError, trap};
+use crate::border::{CallError, catch_panics};
 use crate::cells::{Counted, RefCell};
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::conjugate::red::RedStack;
@@ -362,7 +362,7 @@ impl Tasks {
 
     fn run_host(&self, job: HostJob) {
         let Some(run) = self.run_for_host.get() else { return };
-        let ran = trap(|| {
+        let ran = catch_panics(|| {
             run(job);
             Ok(())
         });

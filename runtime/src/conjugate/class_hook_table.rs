@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::conjugate::gate::Gate;
 use crate::handles::ClassId;
-use crate::numbered::Numbered;
+use crate::id_table::IdTable;
 
 /// Host data of a dynamic class besides its reflection: entry points and gate.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl HookNames {
 /// Hooks of the classes of all modules that have not ended. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct ClassHookTable {
-    row: Numbered<Rc<ClassHooks>>,
+    row: IdTable<Rc<ClassHooks>>,
 }
 
 impl ClassHookTable {

@@ -11,8 +11,8 @@ use crate::bridge::exports::export_name;
 use crate::bridge::nm::{Method, Nm};
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
+use crate::escape::line;
 use crate::object::path::MemberPath;
-use crate::shown::line;
 use crate::zcall::explicit::Ex;
 use crate::zcall::name::ZCallName;
 

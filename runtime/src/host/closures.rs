@@ -17,8 +17,8 @@ use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::object::origin::Origin;
 use crate::object::thunk::{Frame, Thunk};
 use crate::object::type_text::SignatureText;
+use crate::panic_guard::caught;
 use crate::runtime::{Runtime, WeakRuntime};
-use crate::trap::caught;
 
 const PACKAGE: &str = "Core";
 

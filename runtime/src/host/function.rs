@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use alcedo_abi::zcall::Slot;
 
-use crate::border::{CallError, trap};
+use crate::border::{CallError, catch_panics};
 use crate::bridge::call_cache::CallCache;
 pub(super) use crate::bridge::call_cache::result_slot;
 use crate::bridge::core::Core;
@@ -309,7 +309,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         if A::FIRST_IS_OBJECT {
             let (object, arguments) = (ObjectHandle(slots[0].bits()), &slots[1..A::COUNT]);
             let own = || self.methods.call_own(&self.fast_paths, &runtime.core().world, object, arguments).transpose();
-            if let Some(bits) = trap(|| own().map_err(|error| *error))? {
+            if let Some(bits) = catch_panics(|| own().map_err(|error| *error))? {
                 return R::from_slot(result_slot::<R>(bits)).ok_or_else(|| self.other_result());
             }
         }

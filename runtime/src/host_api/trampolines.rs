@@ -15,7 +15,7 @@ use alcedo_abi::values::{ValueTable, ValueTableRef};
 use super::answer::{Answer, Fill};
 use super::arguments::{IntoArgument, Sink};
 use super::host_context::CallerContext;
-use crate::border::trap_as;
+use crate::border::catch_panics_as;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 
@@ -56,12 +56,12 @@ macro_rules! by_rule {
     }};
     (any_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
         let host_context: CallerContext<'_> = by_rule!(@argument $host, $action);
-        let done = trap_as(|| by_rule!(@body (), $body(host_context, $(ModuleId($module),)?; $($param),*)));
+        let done = catch_panics_as(|| by_rule!(@body (), $body(host_context, $(ModuleId($module),)?; $($param),*)));
         by_rule!(@answer done $results)
     }};
     (game_thread $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
         let host_context: CallerContext<'_> = by_rule!(@argument $host, $action);
-        let done = trap_as(|| host_context.enter(|core: &Rc<Core>| {
+        let done = catch_panics_as(|| host_context.enter(|core: &Rc<Core>| {
             let core: &Core = core;
             by_rule!(@body core, $body(core, $(ModuleId($module),)?; $($param),*))
         }));
@@ -69,7 +69,7 @@ macro_rules! by_rule {
     }};
     (acts $action:literal $body:ident($host:ident $($module:ident)?; $($param:ident),*) $results:tt) => {{
         let host_context: CallerContext<'_> = by_rule!(@argument $host, $action);
-        let done = trap_as(|| host_context.enter(|core: &Rc<Core>| {
+        let done = catch_panics_as(|| host_context.enter(|core: &Rc<Core>| {
             let core: &Core = core;
             core.world.mode.may_act($action)?;
             by_rule!(@body core, $body(core, $(ModuleId($module),)?; $($param),*))

@@ -392,7 +392,7 @@ fn help(error: &ContextError) -> &'static str {
 pub(crate) fn caught<T>(steps: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
     // The stores use `RefCell`s, which unwinding releases. The completed steps are recorded outside of them, for the caller to
     // undo.
-    crate::trap::caught(steps).unwrap_or_else(|message| Err(LoadError::HostPanic { message }))
+    crate::panic_guard::caught(steps).unwrap_or_else(|message| Err(LoadError::HostPanic { message }))
 }
 
 impl LoadError {

@@ -7,7 +7,7 @@ use std::sync::{PoisonError, RwLock};
 use alcedo_abi::describe::{EntryTables, TableDesc};
 use alcedo_abi::fingerprint::table_fingerprint;
 
-use crate::shown::line;
+use crate::escape::line;
 use crate::signature::Signature;
 
 /// Error of exchanging function tables between a module and its host.

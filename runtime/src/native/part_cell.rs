@@ -9,7 +9,7 @@ use alcedo_abi::borrows::{Borrows, Event};
 
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
-use crate::{thread_stack, trap};
+use crate::{panic_guard, thread_stack};
 
 /// The Rust fields of one object. Its drop does not panic: a panic of the fields' own drops is logged.
 pub struct PartCell<C> {
@@ -136,7 +136,7 @@ impl<C> Drop for PartCell<C> {
         let part = self.part.get_mut();
         // SAFETY: the fields are dropped only here, and the cell is destroyed afterwards.
         let drop_fields = || unsafe { ManuallyDrop::drop(part) };
-        if let Err(message) = trap::caught(drop_fields) {
+        if let Err(message) = panic_guard::caught(drop_fields) {
             let class = std::any::type_name::<C>();
             tracing::error!(class, message, "the Rust fields of an object panicked when they were dropped");
         }

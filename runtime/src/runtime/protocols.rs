@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::{Calls, HostBody, HostFunction, Runtime};
-use crate::border::{CallError, trap};
+use crate::border::{CallError, catch_panics};
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
@@ -293,7 +293,7 @@ struct HostProtocol {
 impl HostProtocol {
     fn new(code: Rc<Kept<dyn Protocol>>) -> Result<Self, CallError> {
         let protocol = code.borrow().clone().ok_or_else(ended)?;
-        trap(|| {
+        catch_panics(|| {
             let (word, form) = (protocol.word().to_owned(), protocol.form().to_owned());
             Ok(Self { word, form, way_out: protocol.way_out().to_owned(), code })
         })

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::{Runtime, WeakRuntime};
 use crate::callback::Site;
-use crate::trap;
+use crate::panic_guard;
 
 /// Maximum wait of an ending thread for the log line.
 const LONGEST: Duration = Duration::from_secs(2);
@@ -44,12 +44,12 @@ fn log_warning(callbacks: String, folder: PathBuf) {
         );
     };
     if cfg!(windows) {
-        let _lost = trap::caught(warn);
+        let _lost = panic_guard::caught(warn);
         return;
     }
     let (done, is_done) = channel();
     let thread = thread::Builder::new().name("alcedo-last-words".into()).spawn(move || {
-        let _lost = trap::caught(warn);
+        let _lost = panic_guard::caught(warn);
         let _disconnected = done.send(());
     });
     if thread.is_ok() {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::trap;
+use crate::panic_guard;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
@@ -100,14 +100,14 @@ impl Round {
     fn poll(self) {
         for ticket in self.tickets {
             // A panic of a subscriber or of a callback of the host does not stop the polling of the others.
-            let polled = trap::caught(|| {
+            let polled = panic_guard::caught(|| {
                 let state = ticket.poll();
                 if !is_over(state) && self.park_after.is_some_and(|after| ticket.age() >= after) {
                     ticket.park_within(Duration::ZERO);
                 }
             });
             if let Err(message) = polled {
-                let _lost = trap::caught(|| tracing::error!(message, "an unload panicked; it is polled again"));
+                let _lost = panic_guard::caught(|| tracing::error!(message, "an unload panicked; it is polled again"));
             }
         }
     }

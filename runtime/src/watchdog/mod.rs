@@ -124,7 +124,7 @@ fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
     tracing::error!(module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
     listeners.each(|_priority, listener| {
         // A panic of a listener must not end the watchdog.
-        if let Err(message) = crate::trap::caught(|| (listener.code)(hang)) {
+        if let Err(message) = crate::panic_guard::caught(|| (listener.code)(hang)) {
             tracing::error!(message, callback = %listener.site, "a listener of the watchdog panicked");
         }
     });

@@ -4,9 +4,9 @@
 use alcedo_abi::names::{is_identifier, is_type_path};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::escape::line;
 use crate::object::naming::name_problem;
 use crate::object::type_text::TypeText;
-use crate::shown::line;
 use crate::world::file_value::FileValue;
 use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
 

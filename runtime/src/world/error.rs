@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::border::CallError;
+use crate::escape::line;
 use crate::object::construction::ConstructionFailed;
-use crate::shown::line;
 use crate::world::records::FormatError;
 
 /// Error of saving or loading a world. The world and an existing file are unchanged.

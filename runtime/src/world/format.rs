@@ -3,7 +3,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::shown::line;
+use crate::escape::line;
 use crate::world::check::check;
 use crate::world::records::{FormatError, WorldFile, malformed};
 

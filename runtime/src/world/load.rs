@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use alcedo_abi::host::mode;
 
-use crate::border::trap;
+use crate::border::catch_panics;
 use crate::bridge::core::Core;
 use crate::bridge::unbinding::unbind_broken;
 use crate::faults::{self, ReloadStep};
@@ -35,7 +35,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoad, WorldError
     objects.abandon_mark();
     objects.begin_shadow();
     core.world.mode.set(mode::STAGING);
-    let made = trap(|| Ok(bring(core, &file, &mut report)));
+    let made = catch_panics(|| Ok(bring(core, &file, &mut report)));
     let made = made.unwrap_or_else(|error| Err(WorldError::Object { object: "an object".to_owned(), error }));
     if let Err(error) = made {
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
@@ -98,7 +98,7 @@ fn fates(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassFate> {
 /// Destroys the old objects. Their errors do not affect the new world.
 fn end_all(core: &Core, objects: &[ObjectHandle]) {
     for object in objects.iter().filter(|object| core.world.objects.is_alive(**object)) {
-        if let Err(error) = trap(|| core.end_object(*object)) {
+        if let Err(error) = catch_panics(|| core.end_object(*object)) {
             let object = core.world.objects.shown(*object);
             tracing::warn!(%object, %error, "a replaced object was not destroyed correctly");
         }

@@ -74,7 +74,10 @@ fn c2_an_answer_of_another_name_is_refused() {
     let slim = contexts().create_slim("c2").expect("the name is free");
     slim.set_resolver(|_| Ok(Some(FoundModule::File(support::plugin("figures", &["misnamed"])))));
     let refused = refusal(slim.load_path(needy()));
-    assert!(refused.starts_with("the resolver of Slim \"c2\" was called for figures and returned figurines"), "{refused}");
+    assert!(
+        refused.starts_with("the resolver of Slim \"c2\" was called for figures and returned figurines"),
+        "{refused}"
+    );
     assert!(slim.modules().is_empty());
 }
 

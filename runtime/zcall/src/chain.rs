@@ -6,16 +6,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::border::{CallError, trap};
+use crate::border::{CallError, catch_panics};
 use crate::call::Resolved;
 use crate::cells::RefCell;
+use crate::escape;
 use crate::explain::{Explanation, Step, StepAnswer};
 use crate::handles::ModuleId;
 use crate::module_status::{ModuleStatus, ModuleStatuses};
 use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameFlaw};
-use crate::shown;
 
 /// Maximum nesting of lookups: a resolver may look up other names.
 const DEEPEST: usize = 64;
@@ -117,11 +117,11 @@ impl ResolverChain {
     /// The protocol name is taken or invalid, the protocol panics, or its module is suspended or has ended.
     pub fn add_protocol(&self, protocol: Rc<dyn Protocol>, origin: Origin) -> Result<(), CallError> {
         let strings = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.way_out())));
-        let (word, way_out) = trap(strings)?;
+        let (word, way_out) = catch_panics(strings)?;
         if !is_word(&word) {
             return Err(CallError::other(format!(
                 "`{}` cannot be a protocol: write at most 32 lower-case letters, digits, `+`, `-` and `.`, a letter first",
-                shown::line(&word)
+                escape::line(&word)
             )));
         }
         if let Some(entry) = self.entry(&word) {
@@ -154,7 +154,7 @@ impl ResolverChain {
         resolver: Rc<dyn Resolver>,
     ) -> Result<(), CallError> {
         let refuse = |why: String| {
-            let (word, label) = (shown::line(word), shown::line(label));
+            let (word, label) = (escape::line(word), escape::line(label));
             Err(CallError::other(format!("the resolver `{label}` cannot be added to the protocol `{word}`: {why}")))
         };
         let Some(entry) = self.entry(word) else {
@@ -245,7 +245,7 @@ impl ResolverChain {
         match self.is_running(origin) {
             true => Ok(()),
             false => {
-                let (what, module) = (shown::line(what), self.title(origin.module()));
+                let (what, module) = (escape::line(what), self.title(origin.module()));
                 let message = format!("`{what}` cannot be added: {module} is set aside or over; load it again");
                 Err(CallError::other(message))
             }
@@ -272,7 +272,7 @@ impl ResolverChain {
     pub fn read(&self, text: &str) -> Result<ZCallName, CallError> {
         let entry = text.split_once(':').and_then(|(word, _)| self.entry(word));
         match entry {
-            Some(entry) => trap(|| Ok(ZCallName::read(text, &*entry.protocol)?)),
+            Some(entry) => catch_panics(|| Ok(ZCallName::read(text, &*entry.protocol)?)),
             None => {
                 let entries = Rc::clone(&self.entries.borrow());
                 let running = entries.iter().filter(|entry| self.is_running(entry.origin));
@@ -299,7 +299,7 @@ impl ResolverChain {
         };
         let mut reasons = Vec::new();
         for link in entry.links.iter().filter(|link| self.is_running(link.origin)) {
-            match trap(|| link.resolver.resolve(name))? {
+            match catch_panics(|| link.resolver.resolve(name))? {
                 Answer::Function(resolved) => return Ok(resolved),
                 Answer::Declined(reason) => reasons.push((Rc::clone(&link.label), reason)),
             }
@@ -326,7 +326,7 @@ impl ResolverChain {
             } else if is_decided {
                 StepAnswer::NotCalled
             } else {
-                match trap(|| link.resolver.resolve(&name)) {
+                match catch_panics(|| link.resolver.resolve(&name)) {
                     Ok(Answer::Function(found)) => {
                         is_decided = true;
                         StepAnswer::Found { signature: found.words().to_owned(), by: found.side }

@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use super::call::Callee;
 use crate::handles::ModuleId;
-use crate::numbered::Numbered;
+use crate::id_table::IdTable;
 
 /// Entries of one sign, indexed by the absolute value of the handle.
 #[derive(Default)]
 pub(super) struct EntryTable {
     /// All numbers below the next one have been assigned.
-    entries: Numbered<Rc<Callee>>,
+    entries: IdTable<Rc<Callee>>,
 }
 
 /// Result of a handle lookup. A dead handle was assigned once.

@@ -4,7 +4,7 @@ use alcedo_abi::names::shows_itself;
 use thiserror::Error;
 
 use crate::border::CallError;
-use crate::shown::line;
+use crate::escape::line;
 
 /// Error of a string that is not a valid name of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

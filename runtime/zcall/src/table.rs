@@ -17,7 +17,7 @@ use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
 use super::observe::{CallTimes, Observed, Observer};
 use super::signature::CallSignature;
-use crate::border::{CallError, trap};
+use crate::border::{CallError, catch_panics};
 use crate::cells::RefCell;
 use crate::game_thread::GameThread;
 use crate::handles::{ModuleId, ZCallHandle};
@@ -152,8 +152,9 @@ impl ZCallTable {
         callee: &Rc<Callee>,
         buffer: BufferMut<'_>,
     ) -> Result<(), CallError> {
-        let call =
-            || trap(|| callee.dispatcher.call(Call::new(callee, buffer))).map_err(|error| with_name(callee, error));
+        let call = || {
+            catch_panics(|| callee.dispatcher.call(Call::new(callee, buffer))).map_err(|error| with_name(callee, error))
+        };
         if self.is_observed() { self.observer.around_named(&callee.name, call) } else { call() }
     }
 

@@ -10,7 +10,7 @@
 mod random;
 
 use alcedo_abi::host::mode;
-use alcedo_base::border::{CallError, trap};
+use alcedo_base::border::{CallError, catch_panics};
 use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
@@ -139,7 +139,7 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
 /// Returns the references that the hooks of an object's class and its bases report.
 fn call_hooks(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<ObjectHandle>, CallError> {
     let mut found = Vec::new();
-    let called = trap(|| {
+    let called = catch_panics(|| {
         class.hooks.iter().for_each(|hook| hook(world.context(), object, &mut |object| found.push(object)));
         Ok(())
     });

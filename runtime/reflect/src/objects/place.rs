@@ -3,8 +3,8 @@
 use std::fmt;
 use std::rc::Rc;
 
+use alcedo_base::escape::line;
 use alcedo_base::handles::{Name, ObjectHandle};
-use alcedo_base::shown::line;
 use thiserror::Error;
 
 use crate::naming::name_problem;

@@ -11,9 +11,9 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::protocol::{ARGUMENT, Arrival, Candidates, Course, Message, Token};
 use super::wire::{Received, Wire, WireError};
+use crate::escape::printable;
 use crate::load::error::LoadError;
 use crate::load::error::canary::CanaryStep;
-use crate::shown::printable;
 
 /// Bytes of a canary's first and last output in the report of its end; the first output has the panic message.
 const EXCERPT: usize = 1000;

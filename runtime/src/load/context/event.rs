@@ -103,7 +103,7 @@ pub(super) type Listeners = Callbacks<Arc<Listener>>;
 pub(super) fn notify(listeners: &Listeners, event: &ContextEvent) -> Vec<String> {
     let mut problems = Vec::new();
     listeners.each(|priority, listener| {
-        let result = crate::border::trap(|| {
+        let result = crate::border::catch_panics(|| {
             (listener.code)(event);
             Ok(())
         });

@@ -12,7 +12,7 @@ use crate::load::canary::Canary;
 use crate::load::context::info::ModuleSummary;
 use crate::load::context::owner::Owner;
 use crate::load::error::context::ContextError;
-use crate::trap;
+use crate::panic_guard;
 
 /// Request for a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -183,7 +183,8 @@ pub(super) fn ask<T>(
     question: impl FnOnce() -> Result<Option<T>, ResolverFailure>,
 ) -> Result<Option<T>, ContextError> {
     // A resolver is host code, which is responsible for its own state after a panic.
-    let answer = trap::caught(question).unwrap_or_else(|message| Err(format!("it panicked: \"{message}\"").into()));
+    let answer =
+        panic_guard::caught(question).unwrap_or_else(|message| Err(format!("it panicked: \"{message}\"").into()));
     answer.map_err(|source| ContextError::ResolverError {
         context: context.to_owned(),
         who: who.to_owned(),

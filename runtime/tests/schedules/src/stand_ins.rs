@@ -49,7 +49,7 @@ pub(crate) mod thread_stack {
 }
 
 /// Stub of `alcedo-base`.
-pub(crate) mod trap {
+pub(crate) mod panic_guard {
     /// Does not catch panics: they are failures of checks.
     pub(crate) fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
         Ok(code())

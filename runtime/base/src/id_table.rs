@@ -10,7 +10,7 @@ const SHORTEST: usize = 64;
 
 /// Values by number.
 #[derive(Debug)]
-pub struct Numbered<T> {
+pub struct IdTable<T> {
     /// Runs of slots in order, with gaps between them.
     pieces: Vec<Piece<T>>,
     /// Number of slots in all pieces.
@@ -33,13 +33,13 @@ impl<T> Piece<T> {
     }
 }
 
-impl<T> Default for Numbered<T> {
+impl<T> Default for IdTable<T> {
     fn default() -> Self {
         Self { pieces: Vec::new(), slot_count: 0, slot_limit: SHORTEST, next: 0 }
     }
 }
 
-impl<T> Numbered<T> {
+impl<T> IdTable<T> {
     /// Returns the value of a number.
     #[inline]
     pub fn get(&self, number: u64) -> Option<&T> {
@@ -153,11 +153,11 @@ impl<T> Numbered<T> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{LONGEST_GAP, Numbered, SHORTEST};
+    use super::{IdTable, LONGEST_GAP, SHORTEST};
 
     #[test]
     fn table_size_follows_the_number_of_values() {
-        let mut table = Numbered::default();
+        let mut table = IdTable::default();
         (0..10).for_each(|number| assert_eq!(table.insert(number, number), None));
         for number in 10..100_000 {
             table.insert(number, number);
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn sparse_values_cost_at_most_the_remaining_gaps() {
-        let mut table = Numbered::default();
+        let mut table = IdTable::default();
         for number in 0..100_000u64 {
             table.insert(number, ());
             if number % 1000 != 0 {
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn an_id_table_matches_a_map() {
-        let (mut table, mut map, mut seed) = (Numbered::default(), BTreeMap::new(), 7u64);
+        let (mut table, mut map, mut seed) = (IdTable::default(), BTreeMap::new(), 7u64);
         for step in 0..50_000u64 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             // Mostly near the end, sometimes at random, sometimes far ahead.
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn ids_around_a_cut_are_found_and_set_again() {
-        let mut table = Numbered::default();
+        let mut table = IdTable::default();
         for number in [3, 1000, 2000] {
             table.insert(number, number);
         }
