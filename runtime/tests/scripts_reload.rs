@@ -554,3 +554,118 @@ fn scripts_list_earlier_names_after_the_current_names() {
     assert_eq!(rank("Rank"), "High");
     assert_eq!(get(&host, squire, "First"), fields("Count"));
 }
+
+/// Reloads a class with these variables, one build after the other. One object has these values in each build.
+fn check_builds(builds: &[(&str, &[(&str, i32)])]) {
+    let text = |variables: &str| format!("class Foe extends Object;\n{variables}\n");
+    let package = Package::new("Tale", &[("Foe.uc", &text(builds[0].0))]);
+    let host = host(&package);
+    let foe = spawn(&host, "/Script/Tale.Foe");
+    for (name, value) in builds[0].1 {
+        host.objects().set(foe, *name, &Value::I32(*value)).expect("it fits");
+    }
+    for (at, (variables, expected)) in builds.iter().enumerate().skip(1) {
+        package.write("Foe.uc", &text(variables));
+        reload_of(&host, &package);
+        for (name, value) in *expected {
+            assert_eq!(get(&host, foe, name), Value::I32(*value), "{name} in build {at}: {builds:?}");
+        }
+    }
+}
+
+#[test]
+fn a_variable_renamed_twice_keeps_its_value_through_every_undo() {
+    check_builds(&[
+        ("var int A;", &[("A", 7)]),
+        ("var int B<Was=A>;", &[("B", 7)]),
+        ("var int C<Was=B>;", &[("C", 7)]),
+        ("var int A;", &[("A", 7)]),
+        ("var int B<Was=A>;", &[("B", 7)]),
+        ("var int C<Was=B>;", &[("C", 7)]),
+        ("var int B<Was=A>;", &[("B", 7)]),
+        ("var int A;", &[("A", 7)]),
+    ]);
+    check_builds(&[
+        ("var int A;", &[("A", 7)]),
+        ("var int B<Was=A>;", &[("B", 7)]),
+        ("var int C<Was=A,B>;", &[("C", 7)]),
+        ("var int B<Was=A>;", &[("B", 7)]),
+        ("var int C<Was=A,B>;", &[("C", 7)]),
+        ("var int A;", &[("A", 7)]),
+    ]);
+    // The list of earlier names is added late.
+    check_builds(&[
+        ("var int A;", &[("A", 7)]),
+        ("var int B;", &[("B", 0)]),
+        ("var int B<Was=A>;", &[("B", 0)]),
+        ("var int A;", &[("A", 7)]),
+    ]);
+}
+
+#[test]
+fn merged_and_shifted_variables_return_with_their_own_values() {
+    let (both, own): (_, &[(&str, i32)]) = ("var int A; var int B;", &[("A", 7), ("B", 8)]);
+    check_builds(&[
+        (both, own),
+        ("var int C<Was=A,B>;", &[("C", 7)]),
+        ("var int C<Was=A,B>;", &[("C", 7)]),
+        (both, own),
+        ("var int C<Was=B,A>;", &[("C", 8)]),
+        (both, own),
+        ("var int B<Was=A>; var int C<Was=B>;", &[("B", 8), ("C", 0)]),
+        ("var int B<Was=A>; var int C<Was=B>;", &[("B", 8), ("C", 0)]),
+        (both, own),
+    ]);
+}
+
+#[test]
+fn merged_fields_take_the_first_listed_value_and_return() {
+    const PAIR: &str =
+        "class Foe extends Object;\nstruct Row { var int X; var int Y; };\nvar Row First;\nvar array<Row> Rows;\n";
+    let package = Package::new("Tale", &[("Foe.uc", PAIR)]);
+    let host = host(&package);
+    let foe = spawn(&host, "/Script/Tale.Foe");
+    let row = |fields: &[(&str, i32)]| {
+        Value::Struct(fields.iter().map(|(name, value)| ((*name).into(), Value::I32(*value))).collect())
+    };
+    let check = |fields: &[(&str, i32)]| {
+        assert_eq!(get(&host, foe, "First"), row(fields));
+        assert_eq!(get(&host, foe, "Rows"), Value::Array(vec![row(fields)]));
+    };
+    let own = row(&[("X", 3), ("Y", 4)]);
+    host.objects().set(foe, "First", &own).expect("it fits");
+    host.objects().set(foe, "Rows", &Value::Array(vec![own])).expect("it fits");
+    for (names, first) in [("X,Y", 3), ("Y,X", 4)] {
+        package.write("Foe.uc", &PAIR.replace("var int X; var int Y;", &format!("var int Z<Was={names}>;")));
+        reload_of(&host, &package);
+        check(&[("Z", first)]);
+        package.write("Foe.uc", PAIR);
+        reload_of(&host, &package);
+        check(&[("X", 3), ("Y", 4)]);
+    }
+}
+
+#[test]
+fn a_world_saved_after_two_renames_loads_after_their_undo() {
+    let package = Package::new("Tale", &[("Foe.uc", "class Foe extends Object;\nvar int A;\n")]);
+    let host = host(&package);
+    let foe = spawn(&host, "/Script/Tale.Foe");
+    host.objects().set(foe, "A", &Value::I32(7)).expect("it fits");
+    let folder = package.folder.parent().expect("a folder").to_owned();
+    for (variable, file) in [("B<Was=A>", "b"), ("C<Was=B>", "c")] {
+        package.write("Foe.uc", &format!("class Foe extends Object;\nvar int {variable};\n"));
+        reload_of(&host, &package);
+        host.worlds().save(&folder.join(file)).expect("saved");
+    }
+    package.write("Foe.uc", "class Foe extends Object;\nvar int A;\n");
+    reload_of(&host, &package);
+    let foes = || {
+        let is_foe = |object: &ObjectHandle| host.objects().class_of(*object).as_deref() == Some("/Script/Tale.Foe");
+        host.objects().all().into_iter().filter(is_foe).collect::<Vec<_>>()
+    };
+    for file in ["b", "c"] {
+        foes().into_iter().for_each(|foe| host.objects().set(foe, "A", &Value::I32(1)).expect("it fits"));
+        host.worlds().load(&folder.join(file)).unwrap_or_else(|error| panic!("{error}"));
+        assert!(foes().into_iter().any(|foe| get(&host, foe, "A") == Value::I32(7)), "{file}");
+    }
+}

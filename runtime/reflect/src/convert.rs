@@ -151,13 +151,13 @@ impl Conversion<'_> {
     fn rejoin_fields(
         &self,
         now: &[(Arc<str>, Value)],
-        earlier: &[(Arc<str>, Value)],
+        fields: &[(Arc<str>, Value)],
         of: &StructType,
         default: Option<&Value>,
     ) -> Option<Value> {
-        let (mut joined, mut is_related) = (now.to_vec(), earlier.is_empty());
-        for (name, earlier) in earlier {
-            let field = self.current_field(of, name);
+        let (mut joined, mut is_related) = (now.to_vec(), fields.is_empty());
+        for (name, earlier) in fields {
+            let field = self.current_field(of, name).filter(|field| self.is_source(of, field, name, fields));
             let Some((field, value)) = field.and_then(|field| {
                 let at = joined.iter().position(|(name, _)| **name == *field.text)?;
                 Some((field, &mut joined[at].1))
@@ -213,11 +213,25 @@ impl Conversion<'_> {
 
     /// Finds the field with a name, or the field that had the name, or has it back since an undo.
     pub(crate) fn current_field<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
-        let had = || {
-            let names = self.paths.names_of_member(&mut of.chain().map(|(path, _)| &**path), name);
-            names.iter().find_map(|name| of.field(name))
-        };
-        of.field(name).or_else(had)
+        of.field(name).or_else(|| self.names_of_field(of, name).iter().find_map(|name| of.field(name)))
+    }
+
+    /// Checks that a field takes the value of that name among these values: the field's own name, else the nearest of its other names.
+    pub(crate) fn is_source(
+        &self,
+        of: &StructType,
+        field: &Property,
+        name: &str,
+        values: &[(Arc<str>, Value)],
+    ) -> bool {
+        let has = |known: &str| values.iter().any(|(name, _)| **name == *known);
+        let is_of_field = |known: &str| self.current_field(of, known).is_some_and(|other| other.text == field.text);
+        let find = || self.names_of_field(of, &field.text).into_iter().find(|known| has(known) && is_of_field(known));
+        *field.text == *name || find().is_some_and(|first| first == name)
+    }
+
+    fn names_of_field(&self, of: &StructType, name: &str) -> Vec<String> {
+        self.paths.names_of_member(&mut of.chain().map(|(path, _)| &**path), name)
     }
 
     pub(crate) fn all(&self, values: &[Value], target: &PropertyType) -> Option<Vec<Value>> {

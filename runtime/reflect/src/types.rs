@@ -26,8 +26,8 @@ use crate::typing::TypeResolver;
 
 mod redirects;
 
-pub use redirects::OldNames;
 use redirects::Redirects;
+pub use redirects::{CurrentNames, OldNames};
 
 /// The types of a world. Game thread only.
 #[derive(Debug, Default)]

@@ -158,7 +158,7 @@ pub(super) fn asleep(
     };
     // The object remains dormant and keeps the values that its body cannot hold. A returned base class can hold some of them
     // again.
-    dormant.values.retain(|(name, _)| !plan.takes(name));
+    dormant.values = dormant.values.iter().filter(|(name, _)| !plan.takes(&dormant, name)).cloned().collect();
     for (_, value) in &dormant.values {
         let change = &mut changes[plan.asleep];
         *if *value == KeptValue::Default { &mut change.followed } else { &mut change.dormant } += 1;
@@ -216,8 +216,9 @@ fn keep_removed(
     }
     // An awakened class may lack properties that its objects had before they became dormant.
     let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
-    for (name, value) in asleep.map(|dormant| &dormant.values[..]).unwrap_or_default() {
-        if !plan.takes(name) {
+    let Some(dormant) = asleep else { return Ok(()) };
+    for (name, value) in &dormant.values {
+        if !plan.takes(dormant, name) {
             let change = PropertyChange::line(changes, &plan.label, name, REMOVED);
             match value {
                 KeptValue::Own(value) => {
@@ -275,10 +276,13 @@ fn decide<'p>(
     (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
     let mut count = |change: usize, which: fn(&mut PropertyChange) -> &mut u64| *which(&mut changes[change]) += 1;
-    let take = |removed: &mut RemovedValues, names: &[String]| names.iter().find_map(|name| removed.take(name));
+    let restored = take_restored(sources, (property, action), removed)?;
     let (own, default, change, lost, is_same) = match action {
-        Action::Carry { names, from, was, default, change } => {
-            let earlier = take(removed, names);
+        Action::Carry { default, change, .. } | Action::Convert { default, change, .. } if restored.is_some() => {
+            (restored, default, *change, Some(""), true)
+        }
+        Action::Carry { from, was, default, change } => {
+            let earlier = removed.take(&from.text);
             let is_checked = is_checked(property);
             if !is_checked && (earlier.is_none() || is_subobject(property)) {
                 earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
@@ -298,18 +302,18 @@ fn decide<'p>(
             }
             (own, default, *change, is_checked.then_some(references::MOVED), true)
         }
-        Action::Convert { names, from, was, default, change, is_same } => {
+        Action::Convert { from, was, default, change, is_same } => {
             // Value of an earlier type, which the current type may accept again.
-            let earlier = take(removed, names);
+            let earlier = removed.take(&from.text);
             (own_value(sources, from, was.as_ref(), earlier)?, default, *change, Some(""), *is_same)
         }
         Action::Restore { names: known, default, change } => {
             let asleep = sources.dormant.and_then(|dormant| known.iter().find_map(|name| dormant.value(name)));
-            let earlier = take(removed, known);
+            let aside = removed.take(&property.text);
             let own = match asleep {
                 Some(KeptValue::Own(value)) => Some(value.clone()),
                 Some(KeptValue::Default) => None,
-                None => earlier,
+                None => aside.or_else(|| known.iter().find_map(|name| removed.take(name))),
             };
             (own, default, *change, Some(""), true)
         }
@@ -344,6 +348,21 @@ fn decide<'p>(
         removed.put(&property.text, own);
     }
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
+}
+
+/// Takes the value put aside under the new name of a renamed property, and returns it if the property has its default.
+fn take_restored(
+    sources: &Sources<'_>,
+    (property, action): (&Property, &Action),
+    removed: &mut RemovedValues,
+) -> Result<Option<Value>, CallError> {
+    let (Action::Carry { from, was, .. } | Action::Convert { from, was, .. }) = action else { return Ok(None) };
+    if from.text == property.text || is_subobject(property) {
+        return Ok(None);
+    }
+    let aside = removed.take(&property.text);
+    let is_free = !removed.has(&from.text) && has_default(sources, from, was.as_ref())?;
+    Ok(aside.filter(|_| is_free))
 }
 
 /// Checks if a value may become invalid although the type of the property is unchanged: referenced objects may have another

@@ -11,6 +11,7 @@ use crate::bridge::core::Core;
 use crate::emit::diff::{self, PropertyDiff};
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
+use crate::object::dormant::Dormant;
 use crate::object::path;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
@@ -21,24 +22,10 @@ use crate::reload::object_plan::ObjectPlan;
 
 /// Action for one property of the new class. `change` is the index of its line in the report.
 pub(super) enum Action {
-    /// Copies the old value, or uses the new default if the old value was the old default. `names` are the keys of values put
-    /// aside.
-    Carry {
-        names: Vec<String>,
-        from: Rc<Property>,
-        was: Option<PropertyDefault>,
-        default: PropertyDefault,
-        change: usize,
-    },
+    /// Copies the old value, or uses the new default if the old value was the old default.
+    Carry { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize },
     /// Converts the old value to another type, as far as possible. `is_same` is set if only names in the type have changed.
-    Convert {
-        names: Vec<String>,
-        from: Rc<Property>,
-        was: Option<PropertyDefault>,
-        default: PropertyDefault,
-        change: usize,
-        is_same: bool,
-    },
+    Convert { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize, is_same: bool },
     /// Restores the value that the object kept under one of these names while it was dormant or its class lacked the property;
     /// else uses the new default.
     Restore { names: Vec<String>, default: PropertyDefault, change: usize },
@@ -117,10 +104,15 @@ pub(super) struct ClassPlan {
 }
 
 impl ClassPlan {
-    /// Checks if a property accepts the value that a dormant object keeps under this name.
-    pub(super) fn takes(&self, name: &str) -> bool {
-        let takes = |(_, action): &(Rc<Property>, Action)| matches!(action, Action::Restore { names, .. } if names.iter().any(|known| known == name));
-        self.actions.iter().any(takes)
+    /// Checks if a property accepts the value that a dormant object keeps under this name: no earlier one of the property's names has
+    /// a value.
+    pub(super) fn takes(&self, dormant: &Dormant, name: &str) -> bool {
+        self.actions.iter().any(|(_, action)| match action {
+            Action::Restore { names, .. } => {
+                names.iter().find(|known| dormant.value(known).is_some()).is_some_and(|known| known == name)
+            }
+            _ => false,
+        })
     }
 }
 
@@ -140,7 +132,8 @@ pub(super) fn plan_class(
 ) -> Result<ClassPlan, CallError> {
     let was_dormant = waits_for.is_some();
     let redirects = core.world.types.member_redirects(new);
-    let old_names = OldNames::new(&redirects);
+    let in_use: Vec<&str> = new.properties.iter().map(|property| &*property.text).collect();
+    let current_names = OldNames::new(&redirects).resolve(&in_use);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
     let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
     // Dormant objects change to the class of a base: only their values are compared, not the structure of the two classes.
@@ -163,7 +156,8 @@ pub(super) fn plan_class(
                     false => format!("added, default {}", print(core, &after)),
                 };
                 let change = note(&property.text, words(), notes.changes);
-                Action::Restore { names: old_names.of(&property.text), default, change }
+                let names = current_names.of(&property.text).iter().map(|name| (*name).to_owned()).collect();
+                Action::Restore { names, default, change }
             }
             PropertyDiff::Carried { from } | PropertyDiff::Renamed { from } | PropertyDiff::Retyped { from } => {
                 let Some(source) = old.find_property(from).cloned() else { continue };
@@ -173,20 +167,19 @@ pub(super) fn plan_class(
                 let (before, after) = (default_of(core, old, &source)?, default_of(core, new, property)?);
                 let was = (!is_subobject(property)).then(|| PropertyDefault::of(core, old, &before));
                 let default = PropertyDefault::of(core, new, &after);
-                let names = old_names.of(&property.text);
                 if matches!(diff, PropertyDiff::Retyped { .. }) {
                     let (before, after) = (source.ty.to_string(), property.ty.to_string());
                     let is_same = before != after && core.world.types.to_current_paths(&before) == after;
                     let words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
                     let change = note(&property.text, words, notes.changes);
-                    Action::Convert { names, from: source, was, default, change, is_same }
+                    Action::Convert { from: source, was, default, change, is_same }
                 } else {
                     // References differ between any two class default objects; this is not a change of the declaration.
                     let is_change = should_report && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };
                     let change = note(&property.text, words, notes.changes);
-                    Action::Carry { names, from: source, was, default, change }
+                    Action::Carry { from: source, was, default, change }
                 }
             }
         };

@@ -61,16 +61,16 @@ impl ClassPlan {
     }
 }
 
-/// Returns the current names of default subobjects by all their former names. If a name is ambiguous, the subobject declared first has
-/// precedence.
+/// Returns the current names of default subobjects by all their former names. A name resolves to the nearest subobject.
 fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
-    let old_names = OldNames::new(redirects);
-    let mut names = FxHashMap::default();
     let chain = class.chain();
-    for subobject in chain.iter().flat_map(|class| &class.subobjects) {
-        for name in old_names.of(&subobject.name) {
-            names.entry(name).or_insert_with(|| Rc::clone(&subobject.name));
-        }
+    let subobjects: Vec<&Rc<str>> =
+        chain.iter().flat_map(|class| &class.subobjects).map(|subobject| &subobject.name).collect();
+    let in_use: Vec<&str> = subobjects.iter().copied().map(|name| &**name).collect();
+    let current_names = OldNames::new(redirects).resolve(&in_use);
+    let mut names: FxHashMap<String, Rc<str>> = FxHashMap::default();
+    for current in subobjects {
+        names.extend(current_names.of(current).iter().map(|name| ((*name).to_owned(), Rc::clone(current))));
     }
     names
 }

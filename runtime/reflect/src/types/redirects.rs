@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Registry, Types};
+use super::{Registry, Table, Types};
 use crate::class::Class;
 use crate::compile::Known as _;
 use crate::decl::Batch;
@@ -35,7 +35,19 @@ impl Redirects {
 
     /// Adds the redirects of a shadow, which replace those of equal old names.
     pub(super) fn extend(&mut self, later: Self) {
-        later.to.iter().for_each(|(old, new)| self.add(old, new));
+        for (new, mut olds) in later.from {
+            olds.retain(|old| later.to.get(old) == Some(&new));
+            self.add_list(&new, olds);
+        }
+    }
+
+    /// Redirects these names to `new`. Their order replaces an earlier order.
+    fn add_list(&mut self, new: &Rc<str>, olds: Vec<Rc<str>>) {
+        self.to.extend(olds.iter().map(|old| (Rc::clone(old), Rc::clone(new))));
+        let listed: FxHashSet<Rc<str>> = olds.iter().cloned().collect();
+        let known = self.from.entry(Rc::clone(new)).or_default();
+        let others = std::mem::take(known).into_iter().filter(|old| !listed.contains(old));
+        *known = olds.into_iter().chain(others).collect();
     }
 
     /// Adds redirects from the earlier names in the declarations of a batch.
@@ -60,35 +72,70 @@ impl Redirects {
     }
 
     fn add_names(&mut self, path: &str, owner: &str, names: &str) {
-        for old in names.split(',').map(|name| format!("{owner}{}", name.trim())).filter(|old| old != path) {
-            self.add(&old, path);
-        }
+        let olds = names.split(',').map(|name| format!("{owner}{}", name.trim())).filter(|old| old != path);
+        self.add_list(&Rc::from(path), olds.map(Rc::from).collect());
     }
 }
 
-/// Names that a member has or had, built from pairs of old and new name.
+/// Names that members have or had. Links each name to its later names, then to its earlier names in the order of their list.
 #[derive(Debug)]
 pub struct OldNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
+
+/// Names in use, each with all names that resolve to it.
+#[derive(Debug)]
+pub struct CurrentNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
 
 impl<'a> OldNames<'a> {
     /// Creates the table from pairs of old and new name.
     pub fn new(redirects: &'a [(String, String)]) -> Self {
-        let mut olds: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
-        redirects.iter().for_each(|(old, new)| olds.entry(new).or_default().push(old));
-        Self(olds)
+        let mut links: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
+        redirects.iter().for_each(|(old, new)| links.entry(old).or_default().push(new));
+        redirects.iter().for_each(|(old, new)| links.entry(new).or_default().push(old));
+        Self(links)
     }
 
-    /// Returns the name of a member and its earlier and later names, nearest first.
+    /// Returns the name of a member and its later and earlier names, nearest first.
     pub fn of(&self, member: &'a str) -> Vec<String> {
-        let mut seen = FxHashSet::from_iter([member]);
-        let mut names = vec![member];
+        self.walk(&[member], |_| true).into_iter().map(|(name, _)| name.to_owned()).collect()
+    }
+
+    /// Resolves each name to the nearest of the names in use. The cost is linear in the number of redirects.
+    pub fn resolve(&self, in_use: &[&'a str]) -> CurrentNames<'a> {
+        let reached = self.walk(in_use, |_| true);
+        let distances: FxHashMap<&'a str, usize> = reached.iter().copied().collect();
+        let mut targets: FxHashMap<&'a str, &'a str> = FxHashMap::default();
+        for &(name, distance) in &reached {
+            let mut linked = self.0.get(name).into_iter().flatten();
+            let nearer = linked.find(|next| distances[**next] < distance);
+            let target = nearer.map_or(name, |next| targets[*next]);
+            targets.insert(name, target);
+        }
+        let names_of = |name: &'a str| {
+            let names = self.walk(&[name], |known| targets.get(known) == Some(&name));
+            (name, names.into_iter().map(|(known, _)| known).collect::<Vec<_>>())
+        };
+        CurrentNames(in_use.iter().copied().map(names_of).collect())
+    }
+
+    /// Returns these names and all accepted names linked to them, nearest first, each with its distance.
+    fn walk(&self, from: &[&'a str], accepts: impl Fn(&'a str) -> bool) -> Vec<(&'a str, usize)> {
+        let mut seen: FxHashSet<&'a str> = from.iter().copied().collect();
+        let mut reached: Vec<(&'a str, usize)> = from.iter().map(|name| (*name, 0)).collect();
         let mut at = 0;
-        while at < names.len() {
-            let olds = self.0.get(names[at]).into_iter().flatten();
-            names.extend(olds.filter(|old| seen.insert(**old)));
+        while let Some(&(name, distance)) = reached.get(at) {
+            let linked = self.0.get(name).into_iter().flatten();
+            let next = linked.filter(|next| accepts(**next) && seen.insert(**next));
+            reached.extend(next.map(|next| (*next, distance + 1)));
             at += 1;
         }
-        names.into_iter().map(str::to_owned).collect()
+        reached
+    }
+}
+
+impl<'a> CurrentNames<'a> {
+    /// Returns the names that resolve to a name in use: that name, then the others, nearest first.
+    pub fn of(&self, current: &str) -> &[&'a str] {
+        self.0.get(current).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
@@ -130,8 +177,7 @@ impl Types {
         translated + rest
     }
 
-    /// Returns the renamed members of a class and its bases as pairs of old and new name, followed by the reversed pairs,
-    /// because after an undo a member has its old name again.
+    /// Returns the renamed members of a class and its bases as pairs of old and new name.
     pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
         self.registry.borrow().member_redirects(class.chain().iter().map(|class| &*class.path))
     }
@@ -168,6 +214,11 @@ impl Types {
 }
 
 impl Registry {
+    /// Iterates over the tables, that of the shadow first.
+    fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.shadow.iter().map(|shadow| &shadow.table).chain([&self.live])
+    }
+
     /// Iterates over all redirects, those of the shadow last.
     fn all_redirects(&self) -> impl Iterator<Item = (&Rc<str>, &Rc<str>)> {
         self.live.redirects.to.iter().chain(self.shadow.iter().flat_map(|shadow| &shadow.table.redirects.to))
@@ -192,9 +243,8 @@ impl Registry {
 
     /// Returns the paths that are redirected to `path`, nearest first, each once.
     fn origins(&self, path: &str) -> Vec<&Rc<str>> {
-        let tables = [self.shadow.as_ref().map(|shadow| &shadow.table), Some(&self.live)];
         let olds = |new: &str| {
-            let olds = tables.iter().flatten().filter_map(|table| table.redirects.from.get(new)).flatten();
+            let olds = self.tables().filter_map(|table| table.redirects.from.get(new)).flatten();
             // Skips names that have been redirected elsewhere since.
             olds.filter(|old| self.redirect_target(old).is_some_and(|to| **to == *new)).collect::<Vec<_>>()
         };
@@ -218,7 +268,8 @@ impl Registry {
         })
     }
 
-    /// Returns pairs of old and new names of the members of these types, under all names of the types, and their reverses.
+    /// Returns pairs of old and new names of the members of these types, under all names of the types. The old names of a member
+    /// have the order of their list.
     fn member_redirects<'p>(&self, owners: impl Iterator<Item = &'p str>) -> Vec<(String, String)> {
         let mut known: FxHashSet<Rc<str>> = FxHashSet::default();
         for owner in owners {
@@ -229,10 +280,14 @@ impl Registry {
             let (owner, name) = path.split_once(':')?;
             known.contains(owner).then(|| name.to_owned())
         };
-        let forward: Vec<_> =
-            self.all_redirects().filter_map(|(old, new)| Some((member(old)?, member(new)?))).collect();
-        let back: Vec<_> = forward.iter().map(|(old, new)| (new.clone(), old.clone())).collect();
-        forward.into_iter().chain(back).collect()
+        let mut pairs = Vec::new();
+        for (new, olds) in self.tables().flat_map(|table| &table.redirects.from) {
+            let Some(name) = member(new) else { continue };
+            // Skips names that have been redirected elsewhere since.
+            let olds = olds.iter().filter(|old| self.redirect_target(old) == Some(new));
+            pairs.extend(olds.filter_map(|old| Some((member(old)?, name.clone()))));
+        }
+        pairs
     }
 
     fn member<T>(&self, path: &str, find: impl Fn(&Class, &str) -> Option<T>) -> Option<T> {

@@ -214,9 +214,7 @@ impl Kind for Struct {
         let Some(Offer::Fields(fields)) = cx.offer(value) else { return None };
         let (mut converted, mut has_any) = (Self::initial(of), fields.is_empty());
         for (name, value) in fields {
-            let has_own = |field: &Property| fields.iter().any(|(name, _)| **name == *field.text);
-            // Current names take precedence over redirected ones.
-            let field = cx.current_field(of, name).filter(|field| *field.text == **name || !has_own(field));
+            let field = cx.current_field(of, name).filter(|field| cx.is_source(of, field, name, fields));
             let taken = field.and_then(|field| Some((field, cx.convert(value, &field.ty)?)));
             let Some((field, value)) = taken else {
                 cx.mark_lossy()?;
