@@ -186,6 +186,42 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
     }
 }
 
+/// Saves an object without a path, since its outer is destroyed, that is older than the object with its name.
+#[test]
+fn a_soft_reference_resolves_to_its_object_although_an_orphan_has_its_name() {
+    const KEY: &str = "/Script/Test.Key";
+    let (_folder, path) = file();
+    let host = keys([(PropertyKind::SOFT_OBJECT, ACTOR); 4]);
+    let label = |object: ObjectHandle| host.objects().get(object, "label").expect("an actor has a label");
+    let named = |object: ObjectHandle, outer: ObjectHandle| {
+        let text = if outer.is_none() { "hero" } else { "orphan" };
+        host.objects().rename(object, "Hero", outer).expect("a free name");
+        host.objects().set(object, "label", &Value::Text(text.to_owned())).expect("a text");
+    };
+    let outer = host.objects().spawn(ACTOR).expect("an actor");
+    named(host.objects().spawn_in(ACTOR, outer).expect("an actor"), outer);
+    let hero = host.objects().spawn(ACTOR).expect("an actor");
+    named(hero, ObjectHandle::NONE);
+    let key = host.objects().spawn(KEY).expect("a key");
+    host.links().point(key, "one", hero).expect("a reference");
+    let key = host.objects().path_of(key).expect("alive");
+    host.objects().destroy(outer);
+    host.safe_point();
+    let count = host.objects().all().len();
+    for _ in 0..2 {
+        host.worlds().save(&path).expect("it is saved");
+        let report = load(&host, &path);
+        assert_eq!(report.unresolved, Vec::<String>::new(), "{report}");
+        assert_eq!(host.objects().all().len(), count);
+        let key = host.objects().at_path(&key).expect("it was loaded");
+        let hero = host.links().resolve(key, "one").expect("a reference");
+        assert_eq!(host.objects().path_of(hero).as_deref(), Some("/World/Hero"));
+        assert_eq!(label(hero), Value::Text("hero".to_owned()));
+        let other = host.objects().at_path("/World/Hero_1").expect("the orphan has a free name");
+        assert_eq!(label(other), Value::Text("orphan".to_owned()));
+    }
+}
+
 #[test]
 fn a_world_that_was_loaded_is_saved_as_the_same_bytes() {
     let (folder, path) = file();

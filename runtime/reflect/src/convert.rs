@@ -10,7 +10,7 @@ use crate::fixed;
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
-use crate::value::Value;
+use crate::value::{Value, with_objects};
 
 /// Looks up objects for references by path, and the current names of members.
 pub trait Paths {
@@ -31,24 +31,47 @@ pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn 
     Conversion { names, paths, is_lossy: None }.convert(value, target)
 }
 
-/// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and truncates fixed arrays to the
-/// length of the property. Returns the value, and `true` if nothing was lost. `default` fills longer fixed arrays.
+/// Extent to which a converted value has the parts of the original value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Extent {
+    /// All of them.
+    Whole,
+    /// All of them, and elements of the default in a longer fixed array.
+    Filled,
+    /// Some of them.
+    Part,
+}
+
+impl Extent {
+    /// Returns the value to put aside, so that the undo of the conversion restores the original value: none if the conversion can be
+    /// reversed; without its objects if only lengths are needed, since they are neither kept alive nor restored.
+    pub fn aside(self, original: Value) -> Option<Value> {
+        match self {
+            Self::Whole => None,
+            Self::Filled => Some(with_objects(&original, &mut |_| ObjectHandle::NONE)),
+            Self::Part => Some(original),
+        }
+    }
+}
+
+/// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and adjusts fixed arrays to the
+/// length of the property. `default` fills longer fixed arrays.
 pub fn convert_in_part(
     value: &Value,
     property: &Property,
     default: Option<&Value>,
     names: &Names,
     paths: &dyn Paths,
-) -> Option<(Value, bool)> {
-    let is_lossy = Cell::new(false);
+) -> Option<(Value, Extent)> {
+    let (is_lossy, extent) = (Cell::new(false), Cell::new(Extent::Whole));
     let converted = Conversion { names, paths, is_lossy: Some(&is_lossy) }.convert(value, &property.ty)?;
-    let converted = fixed::at_length(property, converted, default, &is_lossy);
-    Some((converted, !is_lossy.get()))
+    let converted = fixed::at_length(property, converted, default, &extent);
+    Some((converted, if is_lossy.get() { Extent::Part } else { extent.get() }))
 }
 
-/// Returns `now`, a value of the property, with all parts of `earlier` that the property could not hold. Parts written since `earlier`
-/// was saved are kept. `default` is the value of a property that cannot hold `earlier`. `None` if no part of `earlier` can have become a
-/// part of `now`.
+/// Returns `now`, a value of the property, with all parts of `earlier` that the property could not hold, and without elements that
+/// filled a fixed array. Parts written since `earlier` was saved are kept. `default` is the value of a property that cannot hold
+/// `earlier`. `None` if no part of `earlier` can have become a part of `now`.
 pub fn rejoin(
     now: &Value,
     earlier: &Value,
@@ -87,7 +110,7 @@ impl Conversion<'_> {
     fn in_part(&self, value: &Value, target: &PropertyType) -> Option<Value> {
         let is_lossy = Cell::new(false);
         let value = Conversion { is_lossy: Some(&is_lossy), ..*self }.convert(value, target)?;
-        Some(fixed::inside(target, value, &is_lossy))
+        Some(fixed::inside(target, value, &Cell::new(Extent::Whole)))
     }
 
     fn rejoin_property(
@@ -103,7 +126,9 @@ impl Conversion<'_> {
                 let both = now.iter().zip(earlier_values).map(|(now, earlier)| self.rejoin_or(now, earlier, of.ty()));
                 let longer = if now.len() > earlier_values.len() { now } else { earlier_values };
                 let rest = longer.iter().skip(now.len().min(earlier_values.len())).cloned();
-                Some(Value::Array(both.chain(rest).collect()))
+                let is_filled = fixed::is_filled_from(earlier_values.len(), now, default, of.ty());
+                let len = if is_filled { earlier_values.len() } else { longer.len() };
+                Some(Value::Array(both.chain(rest).take(len).collect()))
             }
             _ => self.rejoin(now, earlier, &property.ty, default),
         }

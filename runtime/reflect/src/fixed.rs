@@ -2,7 +2,9 @@
 //! from other sources to that length.
 
 use std::cell::Cell;
+use std::cmp::Ordering;
 
+use crate::convert::Extent;
 use crate::property::{Property, PropertyType};
 use crate::value::Value;
 
@@ -22,20 +24,21 @@ pub fn has_fixed(property: &Property) -> bool {
     dim(property).is_some() || property.ty.any(&in_struct)
 }
 
-/// Truncates the value to the fixed length of the property, or extends it with elements of the default. Sets `is_cut` if
-/// elements were removed.
-pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Value>, is_cut: &Cell<bool>) -> Value {
-    let value = inside(&property.ty, value, is_cut);
+/// Truncates the value to the fixed length of the property, or extends it with elements of the default. Raises `extent` if elements
+/// were removed or added.
+pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Value>, extent: &Cell<Extent>) -> Value {
+    let value = inside(&property.ty, value, extent);
     match (dim(property), value, &property.ty) {
         (Some(len), Value::Array(mut values), PropertyType::Array(of)) => {
-            is_cut.set(is_cut.get() || values.len() > len);
-            values.truncate(len);
-            let default = match default {
-                Some(Value::Array(default)) => &default[..],
-                _ => &[],
+            let change = match values.len().cmp(&len) {
+                Ordering::Less => Extent::Filled,
+                Ordering::Equal => Extent::Whole,
+                Ordering::Greater => Extent::Part,
             };
+            extent.set(extent.get().max(change));
+            values.truncate(len);
             while values.len() < len {
-                values.push(default.get(values.len()).cloned().unwrap_or_else(|| Value::initial(of.ty())));
+                values.push(added(default, values.len(), of.ty()));
             }
             Value::Array(values)
         }
@@ -43,18 +46,32 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     }
 }
 
+/// Checks that all elements from `len` on are those that [`at_length`] adds to an array of that length.
+pub(crate) fn is_filled_from(len: usize, values: &[Value], default: Option<&Value>, ty: &PropertyType) -> bool {
+    values.iter().enumerate().skip(len).all(|(at, value)| *value == added(default, at, ty))
+}
+
+/// Returns the element that is added at an index: the element of the default there, if it exists.
+fn added(default: Option<&Value>, at: usize, ty: &PropertyType) -> Value {
+    let default = match default {
+        Some(Value::Array(default)) => default.get(at).cloned(),
+        _ => None,
+    };
+    default.unwrap_or_else(|| Value::initial(ty))
+}
+
 /// Applies [`at_length`] to all nested values.
-pub(crate) fn inside(ty: &PropertyType, value: Value, is_cut: &Cell<bool>) -> Value {
+pub(crate) fn inside(ty: &PropertyType, value: Value, extent: &Cell<Extent>) -> Value {
     match (ty, value) {
         (PropertyType::Struct(of), Value::Struct(mut fields)) => {
             for (name, value) in &mut fields {
                 if let Some(field) = of.field(name) {
                     let taken = std::mem::replace(value, Value::Bool(false));
-                    *value = at_length(field, taken, field.default.as_ref(), is_cut);
+                    *value = at_length(field, taken, field.default.as_ref(), extent);
                 }
             }
             Value::Struct(fields)
         }
-        (ty, value) => value.map_parts(ty, &mut |ty, value| inside(ty, value, is_cut)),
+        (ty, value) => value.map_parts(ty, &mut |ty, value| inside(ty, value, extent)),
     }
 }

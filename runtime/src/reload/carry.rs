@@ -7,7 +7,7 @@ use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::class::Class;
-use crate::object::convert::{convert_in_part, rejoin};
+use crate::object::convert::{Extent, convert_in_part, rejoin};
 use crate::object::dormant::{Dormant, KeptField, KeptValue, RemovedValues};
 use crate::object::fixed;
 use crate::object::property::Property;
@@ -247,10 +247,15 @@ fn own_value(
     let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
     if has_default {
-        // Returns the put-aside value if the property could not hold it, or still has the part that it could hold.
-        let part = convert_in_part(&earlier, property, Some(&default), &world.names, world);
-        if part.is_none_or(|(part, _)| part == now || property.ty.names_objects()) {
-            return Ok(Some(earlier));
+        match convert_in_part(&earlier, property, Some(&default), &world.names, world) {
+            Some((part, extent)) if part != now && !references::names_object(&part) => {
+                // The property had all of the put-aside value, so the default was written since.
+                if extent == Extent::Filled {
+                    return Ok(None);
+                }
+            }
+            // The property could not hold the put-aside value, or still has the part that it could hold.
+            _ => return Ok(Some(earlier)),
         }
     }
     Ok(Some(rejoin(&now, &earlier, property, Some(&default), &world.names, world).unwrap_or(now)))
@@ -325,27 +330,29 @@ fn decide<'p>(
     };
     let fitting = fitting(sources, property, &own);
     let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {
-        (Some((_, true)), _) if is_same => ("", |change| &mut change.kept),
-        (Some((_, true)), _) => ("", |change| &mut change.converted),
         // An earlier reload has already reported the value as put aside.
-        (Some(_), None) => ("", |change| &mut change.kept),
+        (Some((_, Extent::Part)), None) => ("", |change| &mut change.kept),
+        (Some((_, Extent::Part)), Some(_)) => (CUT, |change| &mut change.dormant),
+        (Some(_), _) if is_same => ("", |change| &mut change.kept),
+        (Some(_), _) => ("", |change| &mut change.converted),
         (None, None) => ("", |change| &mut change.followed),
-        (Some(_), Some(_)) => (CUT, |change| &mut change.dormant),
         (None, Some(lost)) => (lost, |change| &mut change.defaulted),
     };
     if changes[change].change.is_empty() {
         words.clone_into(&mut changes[change].change);
     }
     *which(&mut changes[change]) += 1;
-    let is_put_aside = match &fitting {
-        // Keeps an own value that equals the new default from following later defaults.
-        Some((value, true)) => {
-            matches!(default, PropertyDefault::Value) && sources.new_default.read(property)? == *value
-        }
-        _ => true,
+    // An own value that equals the new default is put aside as a whole, so that it does not follow later defaults.
+    let is_default = match (&fitting, default) {
+        (Some((value, _)), PropertyDefault::Value) => sources.new_default.read(property)? == *value,
+        _ => false,
     };
-    if is_put_aside {
-        removed.put(&property.text, own);
+    let aside = match &fitting {
+        Some((_, extent)) if !is_default => extent.aside(own),
+        _ => Some(own),
+    };
+    if let Some(aside) = aside {
+        removed.put(&property.text, aside);
     }
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
 }
@@ -371,13 +378,13 @@ fn is_checked(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
 
-/// Converts a value to the type of the property, as far as possible. The flag is set if the value was converted as a whole.
-fn fitting(sources: &Sources<'_>, property: &Property, value: &Value) -> Option<(Value, bool)> {
+/// Converts a value to the type of the property, as far as possible.
+fn fitting(sources: &Sources<'_>, property: &Property, value: &Value) -> Option<(Value, Extent)> {
     let world = &sources.around.core.world;
     let default = if fixed::has_fixed(property) { sources.new_default.read(property).ok() } else { None };
-    let (value, is_whole) = convert_in_part(value, property, default.as_ref(), &world.names, world)?;
+    let (value, extent) = convert_in_part(value, property, default.as_ref(), &world.names, world)?;
     let suits = fits(&property.ty, &value).is_ok() && sources.around.suits(property, &value);
-    suits.then_some((value, is_whole))
+    suits.then_some((value, extent))
 }
 
 fn has_default(sources: &Sources<'_>, property: &Property, was: Option<&PropertyDefault>) -> Result<bool, CallError> {

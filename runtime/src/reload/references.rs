@@ -11,7 +11,7 @@ use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
-use crate::object::convert::convert_in_part;
+use crate::object::convert::{Extent, convert_in_part};
 use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
@@ -65,11 +65,19 @@ fn check(
     }
     let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
     let again = convert_in_part(&earlier, property, None, &world.names, world);
-    match again.filter(|(value, is_whole)| *is_whole && fits(&property.ty, value).is_ok() && suits(value)) {
+    let is_back = |value: &Value| names_object(value) && fits(&property.ty, value).is_ok() && suits(value);
+    match again.filter(|(value, extent)| *extent != Extent::Part && is_back(value)) {
         Some((again, _)) if again == value => objects.put_aside(object, &property.text, earlier).map(|()| None),
         Some((again, _)) => objects.write_unasked(object, &property.text, &again).map(|()| Some("got their own back")),
         None => objects.put_aside(object, &property.text, earlier).map(|()| None),
     }
+}
+
+/// Checks that the value refers to an object by handle.
+pub(super) fn names_object(value: &Value) -> bool {
+    let mut is_named = false;
+    value.visit_objects(&mut |object, _| is_named |= !object.is_none());
+    is_named
 }
 
 fn is_default(

@@ -15,7 +15,7 @@ use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::class::Subobject;
 use crate::object::construction::{add_subobject, destroy, reconstruct};
-use crate::object::convert::convert_in_part;
+use crate::object::convert::{Extent, convert_in_part};
 use crate::object::dormant::{Dormant, KeptField, KeptValue};
 use crate::object::objects::object_flags;
 use crate::object::path::short;
@@ -257,11 +257,14 @@ impl<'a> Bringing<'a> {
                         }
                     }
                     let converted = converted.and_then(Result::ok);
-                    let (fitted, is_cut) = (converted.is_some(), matches!(converted, Some((_, false))));
+                    let extent = converted.as_ref().map(|(_, extent)| *extent);
+                    let (fitted, is_cut) = (extent.is_some(), extent == Some(Extent::Part));
                     own.extend(converted.map(|(value, _)| (Rc::clone(to), value)));
-                    if !fitted || is_cut {
-                        aside.push((Rc::clone(&to.text), value));
-                    }
+                    let left = match extent {
+                        Some(extent) => extent.aside(value),
+                        None => Some(value),
+                    };
+                    aside.extend(left.map(|value| (Rc::clone(&to.text), value)));
                     let properties = &mut self.report.properties;
                     let cut_line = |properties| PropertyChange::line(properties, short(&class.path), &to.text, CUT);
                     let change = change.or_else(|| is_cut.then(|| cut_line(&mut *properties)));

@@ -66,26 +66,33 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
         structs: BTreeMap::new(),
         file: WorldFile::default(),
     };
-    for object in living {
+    let mut orphans = FxHashSet::default();
+    for (at, object) in living.into_iter().enumerate() {
         let record = gathering.object(object)?;
+        if record.outer.is_none() && world.objects.outer(object).is_some_and(|outer| !outer.is_none()) {
+            orphans.insert(at);
+        }
         gathering.file.objects.push(record);
     }
     let Gathering { structs, mut file, .. } = gathering;
-    name_apart(&mut file);
+    name_apart(&mut file, &orphans);
     file.structs = structs.into_values().collect();
     Ok(file)
 }
 
 /// Makes names unique within each outer. An object whose outer was destroyed is saved without an outer, where its name may be taken;
-/// and a class may have gained a subobject with the name of an existing object. Such an object is renamed in the file; subobjects keep
-/// their names.
-fn name_apart(file: &mut WorldFile) {
+/// and a class may have gained a subobject with the name of an existing object. Such an object is renamed in the file. Subobjects keep
+/// their names. `orphans`, the objects whose outer is not saved, are named last: they have no path that others could refer to.
+fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
     let mut taken: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
     let parts = file.objects.iter().filter(|record| record.part.is_some());
     taken.extend(parts.map(|record| (record.outer, record.name.clone())));
     let mut numbers: FxHashMap<(Option<u32>, String), u32> = FxHashMap::default();
     let mut apart = Vec::new();
-    for (at, record) in file.objects.iter().enumerate().filter(|(_, record)| record.part.is_none()) {
+    let others = (0..file.objects.len()).filter(|at| file.objects[*at].part.is_none());
+    let (last, first): (Vec<_>, Vec<_>) = others.partition(|at| orphans.contains(at));
+    for at in first.into_iter().chain(last) {
+        let record = &file.objects[at];
         let is_name = name_problem(&record.name, record.outer.is_none()).is_none();
         if !is_name || !taken.insert((record.outer, record.name.clone())) {
             apart.push(at);

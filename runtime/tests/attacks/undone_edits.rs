@@ -84,6 +84,48 @@ fn undoing_a_change_to_a_fixed_array_keeps_the_container() {
 }
 
 #[test]
+fn undoing_a_change_to_a_longer_fixed_array_keeps_the_length() {
+    let fill = "V.AddItem(5); V.AddItem(6);";
+    assert_kept("", "var array<int> V;", ("array<int> V;", "int V[3];"), fill);
+    assert_kept("", "var array<int> V;", ("array<int> V;", "int V[3]; defaultproperties { V(2)=9 }"), fill);
+    assert_kept("", "var array<bool> V;", ("array<bool> V;", "int V[3];"), "V.AddItem(true); V.AddItem(false);");
+    assert_kept("", "var array<Foe> V;", ("array<Foe> V;", "Foe V[3];"), "V.AddItem(self);");
+    assert_kept("", "var int V[2];", ("V[2]", "V[4]"), "V[1] = 5;");
+    let types = "struct S { var int X; var array<int> F; };\n";
+    let edit = ("var array<int> F;", "var int F[3];");
+    assert_kept(types, "var S V;", edit, "V.X = 3; V.F.AddItem(7);");
+    assert_kept(
+        types,
+        "var array<S> V;",
+        edit,
+        "local S L; L.F.AddItem(7); V.AddItem(L); L.F.AddItem(8); V.AddItem(L);",
+    );
+    assert_kept(types, "var map<int, S> V;", edit, "local S L; L.F.AddItem(7); V.Set(4, L);");
+}
+
+#[test]
+fn writes_to_a_longer_fixed_array_stay_after_the_undo() {
+    let (first, second) = ("var array<int> V;", "var int V[3];");
+    let fill = "V.AddItem(5); V.AddItem(6);";
+    let after = |write: &str, expected: &str| assert_becomes(&[(first, fill), (second, write), (first, "")], expected);
+    after("V[2] = 9;", "V.AddItem(5); V.AddItem(6); V.AddItem(9);");
+    after("V[0] = 9;", "V.AddItem(9); V.AddItem(6);");
+    after("V[0] = 0; V[1] = 0;", "");
+    assert_becomes(
+        &[(first, fill), (second, ""), (second, "V[0] = 9;"), (second, ""), (first, "")],
+        "V.AddItem(9); V.AddItem(6);",
+    );
+}
+
+#[test]
+fn a_reference_removed_from_a_longer_fixed_array_does_not_return() {
+    let builds = [("var array<Foe> V;", "V.AddItem(self);"), ("var Foe V[3];", "V[0] = none;"), ("var Foe V[3];", "")];
+    let values = values(&builds);
+    assert_ne!(values[1], values[0]);
+    assert_eq!(values[2], values[1]);
+}
+
+#[test]
 fn undoing_the_removal_of_all_struct_fields_keeps_the_map() {
     let types = "struct T { var int A; var int B; };\nstruct S { var int X; var map<int, T> F; };\n";
     let edit = ("var int A; var int B;", "var int Filler;");
