@@ -48,7 +48,13 @@ impl<T: DeserializeOwned> Restore for T {
 
 /// Describes why a value does not fit its field any more. Reports use the description for all objects, so it contains no value.
 fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
-    let ciborium::de::Error::Semantic(_, words) = error else { return "is of another type".into() };
+    let words = match error {
+        ciborium::de::Error::Semantic(_, words) => words,
+        ciborium::de::Error::RecursionLimitExceeded => {
+            return "is nested too deeply: 256 levels at most are kept".into();
+        }
+        _ => return "is of another type".into(),
+    };
     let named = |start| Some(words.strip_prefix(start)?.split_once('`')?.0);
     if let Some(field) = named("missing field `") {
         return format!(
@@ -107,6 +113,26 @@ mod tests {
         let mut text = "as built".to_owned();
         assert_eq!(restore(&mut text, &data).expect_err("no text").message(), "is of another type");
         assert_eq!(text, "as built");
+    }
+
+    #[derive(Serialize, Deserialize, Default)]
+    struct Node {
+        next: Option<Box<Node>>,
+    }
+
+    #[test]
+    fn a_value_that_is_too_deep_is_refused_with_the_limit() {
+        let check = || {
+            let nested = |depth: u32| (0..depth).fold(Node::default(), |node, _| Node { next: Some(Box::new(node)) });
+            let mut node = Node::default();
+            restore(&mut node, &nested(100).to_cbor().expect("plain data")).expect("it is kept");
+            let data = nested(300).to_cbor().expect("plain data");
+            let error = restore(&mut node, &data).expect_err("it is too deep");
+            assert_eq!(error.message(), "is nested too deeply: 256 levels at most are kept");
+        };
+        // Unoptimized frames of serde are large.
+        let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(check).expect("a thread");
+        thread.join().expect("it passes");
     }
 
     #[derive(Serialize)]
