@@ -37,11 +37,12 @@ fn free_address() -> String {
 
 /// Host with the address of its harbor and the current fault. One at a time, since all write into one record.
 struct Scene {
-    record: support::Record,
     host: Runtime,
     address: String,
     _folder: tempfile::TempDir,
     orders: PathBuf,
+    /// Dropped last, since it keeps lines of the end of this host out of other tests.
+    record: support::Record,
 }
 
 impl Scene {
@@ -60,7 +61,7 @@ impl Scene {
         if !libraries.is_empty() {
             host.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
         }
-        Self { record, host, address, _folder: folder, orders }
+        Self { host, address, _folder: folder, orders, record }
     }
 
     fn order(&self, orders: &str) {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use alcedo_base::handles::ObjectHandle;
 
-use crate::fixed;
+use crate::fixed::{self, Extent};
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
-use crate::value::{Value, with_objects};
+use crate::value::Value;
 
 /// Looks up objects for references by path, and the current names of members.
 pub trait Paths {
@@ -29,29 +29,6 @@ pub trait Paths {
 /// the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths, is_lossy: None }.convert(value, target)
-}
-
-/// Extent to which a converted value has the parts of the original value.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Extent {
-    /// All of them.
-    Whole,
-    /// All of them, and elements of the default in a longer fixed array.
-    Filled,
-    /// Some of them.
-    Part,
-}
-
-impl Extent {
-    /// Returns the value to put aside, so that the undo of the conversion restores the original value: none if the conversion can be
-    /// reversed; without its objects if only lengths are needed, since they are neither kept alive nor restored.
-    pub fn aside(self, original: Value) -> Option<Value> {
-        match self {
-            Self::Whole => None,
-            Self::Filled => Some(with_objects(&original, &mut |_| ObjectHandle::NONE)),
-            Self::Part => Some(original),
-        }
-    }
 }
 
 /// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and adjusts fixed arrays to the

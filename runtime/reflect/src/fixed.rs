@@ -4,12 +4,36 @@
 use std::cell::Cell;
 use std::cmp::Ordering;
 
-use crate::convert::Extent;
+use alcedo_base::handles::ObjectHandle;
+
 use crate::property::{Property, PropertyType};
-use crate::value::Value;
+use crate::value::{Value, with_objects};
 
 /// Metadata key for the length of a fixed array.
 pub const ARRAY_DIM: &str = "array_dim";
+
+/// Extent to which a converted value has the parts of the original value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Extent {
+    /// All of them.
+    Whole,
+    /// All of them, and elements of the default in a longer fixed array.
+    Filled,
+    /// Some of them.
+    Part,
+}
+
+impl Extent {
+    /// Returns the value to put aside, so that the undo of the conversion restores the original value: none if the conversion can be
+    /// reversed; without its objects if only lengths are needed, since they are neither kept alive nor restored.
+    pub fn aside(self, original: Value) -> Option<Value> {
+        match self {
+            Self::Whole => None,
+            Self::Filled => Some(with_objects(&original, &mut |_| ObjectHandle::NONE)),
+            Self::Part => Some(original),
+        }
+    }
+}
 
 /// Returns the fixed length of an array property, if it has one.
 pub(crate) fn dim(property: &Property) -> Option<usize> {
