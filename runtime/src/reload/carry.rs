@@ -159,7 +159,8 @@ pub(super) fn asleep(
     };
     // The object remains dormant and keeps the values that its body cannot hold. A returned base class can hold some of them
     // again.
-    dormant.values = dormant.values.iter().filter(|(name, _)| !plan.takes(&dormant, name)).cloned().collect();
+    let taken = plan.taken(&dormant);
+    dormant.values.retain(|(name, _)| !taken.contains(&**name));
     for (_, value) in &dormant.values {
         let change = &mut changes[plan.asleep];
         *if *value == KeptValue::Default { &mut change.followed } else { &mut change.dormant } += 1;
@@ -218,8 +219,9 @@ fn keep_removed(
     // An awakened class may lack properties that its objects had before they became dormant.
     let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
     let Some(dormant) = asleep else { return Ok(()) };
+    let taken = plan.taken(dormant);
     for (name, value) in &dormant.values {
-        if !plan.takes(dormant, name) {
+        if !taken.contains(&**name) {
             let change = PropertyChange::line(changes, &plan.label, name, REMOVED);
             match value {
                 KeptValue::Own(value) => {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
+use rustc_hash::FxHashSet;
 
 use crate::border::CallError;
 use crate::bridge::core::Core;
@@ -104,15 +105,16 @@ pub(super) struct ClassPlan {
 }
 
 impl ClassPlan {
-    /// Checks if a property accepts the value that a dormant object keeps under this name: no earlier one of the property's names has
-    /// a value.
-    pub(super) fn takes(&self, dormant: &Dormant, name: &str) -> bool {
-        self.actions.iter().any(|(_, action)| match action {
-            Action::Restore { names, .. } => {
-                names.iter().find(|known| dormant.value(known).is_some()).is_some_and(|known| known == name)
+    /// Returns the names under which a dormant object keeps values that properties accept: of each property the first that has a value.
+    pub(super) fn taken(&self, dormant: &Dormant) -> FxHashSet<&str> {
+        let kept: FxHashSet<&str> = dormant.values.iter().map(|(name, _)| &**name).collect();
+        let mut taken = FxHashSet::default();
+        for (_, action) in &self.actions {
+            if let Action::Restore { names, .. } = action {
+                taken.extend(names.iter().map(|name| &**name).find(|name| kept.contains(name)));
             }
-            _ => false,
-        })
+        }
+        taken
     }
 }
 

@@ -271,21 +271,29 @@ impl Registry {
     /// Returns pairs of old and new names of the members of these types, under all names of the types. The old names of a member
     /// have the order of their list.
     fn member_redirects<'p>(&self, owners: impl Iterator<Item = &'p str>) -> Vec<(String, String)> {
-        let mut known: FxHashSet<Rc<str>> = FxHashSet::default();
+        let mut known: FxHashMap<Rc<str>, usize> = FxHashMap::default();
         for owner in owners {
-            known.insert(owner.into());
-            known.extend(self.redirect_chain(owner).chain(self.origins(owner)).cloned());
+            let others = self.redirect_chain(owner).chain(self.origins(owner)).cloned();
+            for name in std::iter::once(Rc::from(owner)).chain(others) {
+                let rank = known.len();
+                known.entry(name).or_insert(rank);
+            }
         }
         let member = |path: &str| {
             let (owner, name) = path.split_once(':')?;
-            known.contains(owner).then(|| name.to_owned())
+            Some((*known.get(owner)?, name.to_owned()))
         };
+        let mut lists = Vec::new();
+        for (table, at) in self.tables().zip(0..) {
+            lists.extend(table.redirects.from.iter().filter_map(|(new, olds)| Some((member(new)?, at, new, olds))));
+        }
+        // The order of the map is random.
+        lists.sort_by(|(one, one_table, ..), (two, two_table, ..)| (one, one_table).cmp(&(two, two_table)));
         let mut pairs = Vec::new();
-        for (new, olds) in self.tables().flat_map(|table| &table.redirects.from) {
-            let Some(name) = member(new) else { continue };
+        for ((_, name), _, new, olds) in lists {
             // Skips names that have been redirected elsewhere since.
             let olds = olds.iter().filter(|old| self.redirect_target(old) == Some(new));
-            pairs.extend(olds.filter_map(|old| Some((member(old)?, name.clone()))));
+            pairs.extend(olds.filter_map(|old| Some((member(old)?.1, name.clone()))));
         }
         pairs
     }
