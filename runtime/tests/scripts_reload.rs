@@ -655,7 +655,7 @@ fn a_world_saved_after_two_renames_loads_after_their_undo() {
     for (variable, file) in [("B<Was=A>", "b"), ("C<Was=B>", "c")] {
         package.write("Foe.uc", &format!("class Foe extends Object;\nvar int {variable};\n"));
         reload_of(&host, &package);
-        host.worlds().save(&folder.join(file)).expect("saved");
+        host.worlds().save(folder.join(file)).expect("saved");
     }
     package.write("Foe.uc", "class Foe extends Object;\nvar int A;\n");
     reload_of(&host, &package);
@@ -665,7 +665,7 @@ fn a_world_saved_after_two_renames_loads_after_their_undo() {
     };
     for file in ["b", "c"] {
         foes().into_iter().for_each(|foe| host.objects().set(foe, "A", &Value::I32(1)).expect("it fits"));
-        host.worlds().load(&folder.join(file)).unwrap_or_else(|error| panic!("{error}"));
+        host.worlds().load(folder.join(file)).unwrap_or_else(|error| panic!("{error}"));
         assert!(foes().into_iter().any(|foe| get(&host, foe, "A") == Value::I32(7)), "{file}");
     }
 }

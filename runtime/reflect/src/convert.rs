@@ -228,7 +228,11 @@ impl Conversion<'_> {
     ) -> bool {
         let has = |known: &str| values.iter().any(|(name, _)| **name == *known);
         let is_of_field = |known: &str| self.current_field(of, known).is_some_and(|other| other.text == field.text);
-        let find = || self.names_of_field(of, &field.text).into_iter().find(|known| has(known) && (known == name || is_of_field(known)));
+        let find = || {
+            self.names_of_field(of, &field.text)
+                .into_iter()
+                .find(|known| has(known) && (known == name || is_of_field(known)))
+        };
         *field.text == *name || find().is_some_and(|first| first == name)
     }
 

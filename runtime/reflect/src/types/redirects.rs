@@ -124,7 +124,7 @@ impl<'a> OldNames<'a> {
         let mut at = 0;
         while let Some(&(name, distance)) = reached.get(at) {
             let linked = self.0.get(name).into_iter().flatten();
-            let next = linked.filter(|next| accepts(**next) && seen.insert(**next));
+            let next = linked.filter(|next| accepts(next) && seen.insert(**next));
             reached.extend(next.map(|next| (*next, distance + 1)));
             at += 1;
         }
