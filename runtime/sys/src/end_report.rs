@@ -26,7 +26,7 @@ pub struct EndPolicy {
     /// Frees blocks of the C heap that the image left. Wrong only for an image that passes ownership of blocks to a C library.
     pub free_c_heap: bool,
     /// Searches memory for references to the image before it is closed. The image stays while there are any, and the search is
-    /// repeated. Costs some milliseconds; see [`Look`](crate::Look).
+    /// repeated. Costs some milliseconds; see [`SearchResult`](crate::SearchResult).
     pub look: ReferenceSearch,
     /// Time since the beginning after which threads in a blocking system call are forced out of it. Their stacks are abandoned
     /// without running destructors. `None` disables this.

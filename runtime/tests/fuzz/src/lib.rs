@@ -8,7 +8,7 @@ use std::path::Path;
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::manifest::{self, Manifest, encode, encoded_len};
-use alcedo_base::{handles, escape};
+use alcedo_base::{escape, handles};
 use alcedo_reflect as object;
 use alcedo_sys::ImageFile;
 use alcedo_uc::{Options, Parsed, Source, check, complete, outline, parse, print, snippet};

@@ -15,7 +15,7 @@ pub mod checks;
 mod stand_ins;
 mod sync;
 
-use stand_ins::{Receiver, Sender, bounded, bridge, error, process, reload, stack, thread_stack, panic_guard};
+use stand_ins::{Receiver, Sender, bounded, bridge, error, panic_guard, process, reload, stack, thread_stack};
 
 #[path = "../../../src/deadline.rs"]
 mod deadline;
