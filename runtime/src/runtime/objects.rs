@@ -48,8 +48,8 @@ impl Deref for Objects<'_> {
 }
 
 impl Objects<'_> {
-    /// Creates an object of a class, given by path or by a [`ClassRef`](crate::ClassRef), which exists until it is destroyed. Also allowed in a callback of
-    /// [`Unloads::on_unloading`](crate::Unloads::on_unloading), with the same lifetime.
+    /// Creates an object of a class, named by a path or a [`ClassRef`](crate::ClassRef). The object exists until it is destroyed. Also
+    /// allowed in a callback of [`Unloads::on_unloading`](crate::Unloads::on_unloading), with the same lifetime.
     ///
     /// # Errors
     /// When the class does not exist, or a step of the construction failed; nothing of the object is left then. While an exclusive

@@ -264,7 +264,7 @@ fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
 
 fn teller() -> Natives {
     let teller = NativeClass::new("Graph", "Teller", "/Script/Core.Object").begin_destroy(ask_another);
-    Natives::in_package("Graph").class(teller.doc("Its native part calls another object when it is destroyed."))
+    Natives::in_package("Graph").class(teller.doc("The native part calls another object when it is destroyed."))
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub(crate) enum Event {
     WorldEnded(End),
     /// The world's process, or one that it started, printed a line.
     Printed(Printed),
-    /// Another event of the world.
+    /// Event of the world of any other kind.
     World(WorldEvent),
     /// An operation failed; the world continues.
     Failed(String),

@@ -93,14 +93,14 @@ fn book(host: &Runtime) -> Result<ObjectHandle, String> {
     Ok(book)
 }
 
-/// Runs the game thread of a server until `is_over`: sleeps until a handler posts a closure. Calls `told` for every reload.
-pub fn run_game_thread(host: &Runtime, is_over: impl Fn() -> bool, told: impl Fn(&Reload)) {
+/// Runs the game thread of a server until `is_over`: sleeps until a handler posts a closure. Calls `on_reload` for every reload.
+pub fn run_game_thread(host: &Runtime, is_over: impl Fn() -> bool, on_reload: impl Fn(&Reload)) {
     let mut last = Instant::now();
     while !is_over() {
         host.wait(LOOK);
         let now = Instant::now();
         host.tick(Budget::seconds(now.duration_since(last).as_secs_f32()));
         last = now;
-        host.take_reloads().iter().for_each(&told);
+        host.take_reloads().iter().for_each(&on_reload);
     }
 }

@@ -158,7 +158,7 @@ fn through_the_game_thread_no_request_fails_and_counts_survive_reloads() {
     let done = Arc::new(AtomicU64::new(0));
     let is_over = Arc::new(AtomicBool::new(false));
     let server = serve(handlers(&host, &slim), Method::POST, "/guests/somebody", Arc::clone(&done));
-    // Another thread requests the reloads, as a build tool does; the game thread sleeps until a closure is posted.
+    // Reloads are requested by a second thread, as a build tool does; the game thread sleeps until a closure is posted.
     let (poster, finished) = (host.post_handle(), Arc::clone(&is_over));
     let reloads = Arc::new(AtomicU64::new(0));
     let reloaded = Arc::clone(&reloads);

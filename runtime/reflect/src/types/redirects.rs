@@ -215,13 +215,13 @@ impl Types {
 
 impl Registry {
     /// Iterates over the tables, that of the shadow first.
-    fn tables(&self) -> impl Iterator<Item = &Table> {
+    fn tables(&self) -> impl DoubleEndedIterator<Item = &Table> {
         self.shadow.iter().map(|shadow| &shadow.table).chain([&self.live])
     }
 
     /// Iterates over all redirects, those of the shadow last.
     fn all_redirects(&self) -> impl Iterator<Item = (&Rc<str>, &Rc<str>)> {
-        self.live.redirects.to.iter().chain(self.shadow.iter().flat_map(|shadow| &shadow.table.redirects.to))
+        self.tables().rev().flat_map(|table| &table.redirects.to)
     }
 
     /// Returns the target of the redirect of `path`.

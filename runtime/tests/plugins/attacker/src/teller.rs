@@ -3,6 +3,6 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// Its native part calls another object when it is destroyed.
+/// The native part calls another object when it is destroyed.
 #[uclass(imported, package = "Graph", base = Object)]
 pub struct Teller {}
