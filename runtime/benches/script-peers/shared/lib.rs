@@ -130,7 +130,8 @@ impl Stage {
         declare(Batch { structs: vec![vector, row], classes: vec![machine], ..Batch::default() });
 
         let sources = [Source::decode("Robot.uc", TEXT.as_bytes())];
-        let options = Options { libraries: library::PATHS.map(str::to_owned).into(), ignore_flags: true, ..Options::default() };
+        let options =
+            Options { libraries: library::PATHS.map(str::to_owned).into(), ignore_flags: true, ..Options::default() };
         let mut checked = check("Game", &sources, &world.types, &options).unwrap_or_else(|messages| {
             let messages: Vec<_> = messages.iter().map(|message| message.render(&sources)).collect();
             panic!("{}", messages.join("\n"))
