@@ -8,12 +8,20 @@ default:
 test *arguments:
     cargo test {{arguments}}
 
-# Checks format and lints of the workspace and of both workspaces of plugins.
+# Checks the format of all workspaces, and lints of the workspace and of both workspaces of plugins.
 lint:
-    cargo fmt --all --check
+    .ci/formats
     cargo clippy --workspace --all-targets -- -D warnings
     cargo clippy --manifest-path example-plugins/Cargo.toml --workspace --target-dir target/tmp/plugins -- -D warnings
     cargo clippy --manifest-path runtime/tests/plugins/Cargo.toml --workspace --target-dir target/tmp/plugins -- -D warnings
+
+# Formats all workspaces.
+format:
+    .ci/formats --write
+
+# Checks spelling; installs typos below target.
+spelling:
+    .ci/spelling
 
 # Builds the documentation with all features; a broken link is an error.
 docs:

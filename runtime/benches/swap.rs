@@ -78,7 +78,7 @@ fn print_phases(reports: Vec<Reload>) {
 }
 
 fn open_and_close(library: &Path) {
-    // SAFETY: the initialisers of a plugin do nothing but link its parts together.
+    // SAFETY: the initializers of a plugin do nothing but link its parts together.
     let library = unsafe { Library::new(library) }.expect("the library opens");
     // SAFETY: the symbol is not used as anything but an address.
     let symbol = unsafe { library.get::<*const ()>(SYMBOL) }.expect("every plugin has it");

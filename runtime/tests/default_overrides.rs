@@ -114,7 +114,7 @@ pub(crate) struct Wheel {
 
 /// A wheel that grips.
 #[uclass(package = "Test", base = Wheel)]
-pub(crate) struct Tyre {}
+pub(crate) struct Tire {}
 
 /// A car.
 #[uclass(package = "Test")]
@@ -125,15 +125,15 @@ pub(crate) struct Car {
 }
 
 /// A racing car.
-#[uclass(package = "Test", base = Car, subobjects(wheel = Tyre), defaults(wheel.width = 3.5, wheel.spot = (x = 1.0), wheel.spot.y = 2.0))]
+#[uclass(package = "Test", base = Car, subobjects(wheel = Tire), defaults(wheel.width = 3.5, wheel.spot = (x = 1.0), wheel.spot.y = 2.0))]
 pub(crate) struct Racer {}
 
 #[test]
 fn native_classes_use_equal_syntax_for_default_overrides() {
-    let host = support::builder().natives(natives![Spot, Wheel, Tyre, Car, Racer]).build().expect("a host");
+    let host = support::builder().natives(natives![Spot, Wheel, Tire, Car, Racer]).build().expect("a host");
     let racer = host.objects().spawn_as::<Racer>().expect("it is declared");
     let wheel = host.objects().with(racer, |racer| racer.wheel()).expect("it is alive");
-    assert_eq!(class(&host, wheel.handle()), "/Script/Test.Tyre");
+    assert_eq!(class(&host, wheel.handle()), "/Script/Test.Tire");
     let found = host.objects().with(wheel, |wheel| (wheel.width(), wheel.spot())).expect("it is alive");
     assert_eq!(found, (3.5, Spot { x: 1.0, y: 2.0 }));
     let car = host.objects().spawn_as::<Car>().expect("it is declared");

@@ -137,8 +137,8 @@ fn attached_segments_are_reported_and_detached() {
 }
 
 #[test]
-fn the_environment_is_restored_after_a_finaliser_replaced_it() {
-    alone("the_environment_is_restored_after_a_finaliser_replaced_it", |library| {
+fn the_environment_is_restored_after_a_finalizer_replaced_it() {
+    alone("the_environment_is_restored_after_a_finalizer_replaced_it", |library| {
         for what in ["last_row", "last_row_in_heap"] {
             let before: Vec<_> = std::env::vars_os().collect();
             leaves(library, what);

@@ -338,8 +338,8 @@ fn data_in_a_table_keeps_its_image_until_removed() {
 }
 
 #[test]
-fn the_c_librarys_handle_of_an_image_does_not_keep_it() {
-    alone("the_c_librarys_handle_of_an_image_does_not_keep_it", || {
+fn a_handle_of_the_c_library_does_not_keep_an_image() {
+    alone("a_handle_of_the_c_library_does_not_keep_an_image", || {
         let library = support::plugin("traces", &[]);
         let host = host(&library, None, ReferenceSearch::Always);
         leave(&host, "handle");
@@ -396,7 +396,7 @@ fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
 #[expect(unsafe_code, reason = "calls a C function by name")]
 fn opened_later_keeps(library: &Path, address: usize) {
     let name = std::ffi::CString::new(library.as_os_str().as_encoded_bytes()).expect("a name without zeroes");
-    // SAFETY: the names are C strings, and the library has no initialisers.
+    // SAFETY: the names are C strings, and the library has no initializers.
     let keep = unsafe {
         let library = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
         libc::dlsym(library, c"staying_keep_data".as_ptr())

@@ -1,5 +1,5 @@
 //! Traces of a plugin that no hook detects or that arise while it is closed: limits and timers that raise a signal without a handler,
-//! filters, mutexes held by a host thread, and actions of finalisers. Each of these once crashed the process.
+//! filters, mutexes held by a host thread, and actions of finalizers. Each of these once crashed the process.
 //!
 //! Each test restarts this program to run itself alone.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -158,7 +158,7 @@ fn a_mutex_held_by_a_thread_keeps_the_module_naming_the_thread() {
     });
 }
 
-/// Runs the action in a finaliser, while the library is being closed.
+/// Runs the action in a finalizer, while the library is being closed.
 fn closed_with(library: &Path, what: &str) -> Runtime {
     let host = host(library);
     leave(&host, what);
@@ -167,8 +167,8 @@ fn closed_with(library: &Path, what: &str) -> Runtime {
 }
 
 #[test]
-fn a_thread_started_by_a_finaliser_does_not_run_unmapped_code() {
-    alone("a_thread_started_by_a_finaliser_does_not_run_unmapped_code", |library| {
+fn a_thread_started_by_a_finalizer_does_not_run_unmapped_code() {
+    alone("a_thread_started_by_a_finalizer_does_not_run_unmapped_code", |library| {
         let threads = process::threads().expect("they are counted");
         let host = closed_with(library, "last_thread");
         // A running thread reaches its first instruction within this time.
@@ -179,8 +179,8 @@ fn a_thread_started_by_a_finaliser_does_not_run_unmapped_code() {
 }
 
 #[test]
-fn a_string_that_a_finaliser_puts_into_the_environment_is_there() {
-    alone("a_string_that_a_finaliser_puts_into_the_environment_is_there", |library| {
+fn a_string_that_a_finalizer_puts_into_the_environment_is_there() {
+    alone("a_string_that_a_finalizer_puts_into_the_environment_is_there", |library| {
         let _host = closed_with(library, "last_string");
         assert_eq!(std::env::var("ALARMS_LAST").as_deref(), Ok("of the module"));
     });
@@ -193,8 +193,8 @@ extern "C" fn ours(_signal: c_int) {
 }
 
 #[test]
-fn an_alternate_stack_that_a_finaliser_sets_is_not_set() {
-    alone("an_alternate_stack_that_a_finaliser_sets_is_not_set", |library| {
+fn an_alternate_stack_that_a_finalizer_sets_is_not_set() {
+    alone("an_alternate_stack_that_a_finalizer_sets_is_not_set", |library| {
         let _host = closed_with(library, "last_stack");
         // SAFETY: all zeroes are a valid `sigaction`.
         let mut action: libc::sigaction = unsafe { mem::zeroed() };
@@ -209,8 +209,8 @@ fn an_alternate_stack_that_a_finaliser_sets_is_not_set() {
 }
 
 #[test]
-fn a_finaliser_cannot_register_anything_and_attempts_are_logged() {
-    alone("a_finaliser_cannot_register_anything_and_attempts_are_logged", |library| {
+fn a_finalizer_cannot_register_anything_and_attempts_are_logged() {
+    alone("a_finalizer_cannot_register_anything_and_attempts_are_logged", |library| {
         let log = support::record("alcedo_sys::closing");
         let host = closed_with(library, "last_everything");
         let results = read_release();

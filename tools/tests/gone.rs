@@ -87,7 +87,7 @@ fn a_child_is_a_host() {
     let Ok(part) = std::env::var(PART) else { return };
     let variable = |name: &str| PathBuf::from(std::env::var_os(name).expect("the test sets it"));
     let library = CString::new(variable(LIBRARY_AT).to_str().expect("a plain path")).expect("a plain path");
-    // SAFETY: the library has no initialisers.
+    // SAFETY: the library has no initializers.
     assert!(!unsafe { dlopen(library.as_ptr(), RTLD_NOW_GLOBAL) }.is_null());
     assert!(crash_guard::arm_if_supervised().expect("the guard has a folder"));
     let runtime = Runtime::builder().package("Game").build().unwrap_or_else(|error| panic!("{error}"));

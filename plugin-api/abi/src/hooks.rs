@@ -84,7 +84,7 @@ pub type Deregister = unsafe extern "C" fn(*const c_void);
 /// Host functions for hooks. Plain `repr(C)`; a change modifies [`crate::LAYOUT_HASH`].
 ///
 /// # Safety
-/// For all of them: `image` is the pointer from the caller's context, and the other arguments fulfil the contract of the C
+/// For all of them: `image` is the pointer from the caller's context, and the other arguments fulfill the contract of the C
 /// function of the same name.
 #[repr(C)]
 #[derive(Debug)]

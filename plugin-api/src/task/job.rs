@@ -145,7 +145,7 @@ unsafe fn lent(waker: *const ()) -> ManuallyDrop<Waker> {
     if waker.is_null() {
         return ManuallyDrop::new(Waker::noop().clone());
     }
-    // SAFETY: the functions below fulfil the contract of wakers: the host counts holders from any thread.
+    // SAFETY: the functions below fulfill the contract of wakers: the host counts holders from any thread.
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(waker, &TABLE)) })
 }
 

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_may_be_anothers_where_somebody_else_could_free_it() {
+    fn a_block_may_be_foreign_if_another_library_could_free_it() {
         let check = |imports: &[&str], needed: &[&str]| {
             let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
             shared_by(&own(imports), &own(needed))

@@ -153,7 +153,7 @@ impl Pair {
     fn map(&self) -> Mapped {
         let staged = self.stage.stage(&self.file, "user").expect("the copy can be written");
         let ledger = Ledger::new("user");
-        // SAFETY: neither library has initialisers.
+        // SAFETY: neither library has initializers.
         let image = unsafe { Image::map(staged, Some(Arc::clone(&ledger))) }.expect("the loader accepts it");
         Mapped { image, _ledger: ledger }
     }
@@ -404,7 +404,7 @@ fn images_using_openmp_unload_and_its_threads_stay() {
     let file = ImageFile::read(&library).expect("just built");
     for _ in 0..50 {
         let staged = pair.stage.stage(&file, "loop").expect("the copy can be written");
-        // SAFETY: the library has no initialisers.
+        // SAFETY: the library has no initializers.
         let image = unsafe { Image::map(staged, Some(Ledger::new("loop"))) }.expect("the loader accepts it");
         let user = Mapped { image, _ledger: Ledger::new("unused") };
         let sum: extern "C" fn(c_long) -> c_long = user.function(c"sum");
@@ -458,7 +458,7 @@ fn a_later_image_is_not_a_library_of_an_earlier_one() {
     let stage = StageDir::new().expect("a stage directory");
     let map = |ledger: Option<&Arc<Ledger>>| {
         let staged = stage.stage(&file, "plain").expect("the copy can be written");
-        // SAFETY: it has no initialisers.
+        // SAFETY: it has no initializers.
         unsafe { Image::map(staged, ledger.cloned()) }.expect("the loader accepts it")
     };
     let ledger = Ledger::new("plain");

@@ -222,7 +222,7 @@ fn a_copy_replaced_after_the_check_is_neither_mapped_nor_run() {
         let image = ImageFile::read_copy(&good, &stage).expect("just built");
         let staged = stage.stage_whole(image, "good", None, &[]).expect("there is room");
         attack(staged.path());
-        // SAFETY: the initialisers of both libraries only write a file.
+        // SAFETY: the initializers of both libraries only write a file.
         let mapped = unsafe { Image::map(staged, None) };
         assert!(matches!(&mapped, Err(MapError::Changed { .. })), "{what}: {mapped:?}");
         assert!(!witness.exists(), "{what}: it ran");
@@ -238,7 +238,7 @@ fn a_copy_replaced_after_the_check_is_neither_mapped_nor_run() {
     }
     let image = ImageFile::read_copy(&good, &stage).expect("just built");
     let staged = stage.stage_whole(image, "good", None, &[]).expect("there is room");
-    // SAFETY: its initialiser only writes a file.
+    // SAFETY: its initializer only writes a file.
     let image = unsafe { Image::map(staged, None) }.expect("the copy is unchanged");
     assert!(witness.exists());
     // SAFETY: nothing of the image is used again.
@@ -261,7 +261,7 @@ fn a_spare_that_is_another_file_by_now_is_not_written_over() {
     ];
     for (round, replace) in replace.into_iter().enumerate() {
         let staged = stage.stage(&ImageFile::read(&library).expect("just built"), "c").expect("there is room");
-        // SAFETY: its initialiser only writes a file.
+        // SAFETY: its initializer only writes a file.
         let image = unsafe { Image::map(staged, None) }.expect("a good library");
         // SAFETY: nothing of the image is used.
         assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
@@ -285,7 +285,7 @@ fn copies_of_other_processes_are_mapped_only_if_private() {
     symlink(&library, &link).expect("the test directory is writable");
     let map = |path: &Path, mode: u32| {
         fs::set_permissions(&library, fs::Permissions::from_mode(mode)).expect("it is ours");
-        // SAFETY: its initialiser only writes a file.
+        // SAFETY: its initializer only writes a file.
         unsafe { Image::map(StagedFile::of_another(path), None) }
     };
     for (path, mode) in [(&link, 0o600), (&library, 0o666), (&library, 0o620), (&dir.path().join("nowhere"), 0o600)] {

@@ -30,7 +30,7 @@ impl Fixture {
     fn map(&self, library: &Path) -> Result<Image, MapError> {
         let image = ImageFile::read(library).expect("just built");
         let staged = self.stage.stage(&image, "c").expect("the copy can be written");
-        // SAFETY: the library is the one in `common`, whose initialiser only makes a file.
+        // SAFETY: the library is the one in `common`, whose initializer only makes a file.
         unsafe { Image::map(staged, None) }
     }
 
@@ -78,7 +78,7 @@ fn fifty_builds_at_one_path_leave_no_mapping_behind() {
 }
 
 #[test]
-fn finalisers_run_when_an_image_is_unmapped_and_not_before() {
+fn finalizers_run_when_an_image_is_unmapped_and_not_before() {
     let fixture = Fixture::new();
     let library = fixture.library();
     let (up, down) = (fixture.dir.path().join("witness.up"), fixture.dir.path().join("witness.down"));

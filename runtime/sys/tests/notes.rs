@@ -31,7 +31,7 @@ fn a_child_maps_and_unmaps() {
     for reload in 0..RELOADS {
         let staged = stage.stage(&file, "strange name").expect("the copy can be written");
         crash::module(reload as u64, "strange name", staged.path());
-        // SAFETY: the library has one initialiser, which makes a file of the test.
+        // SAFETY: the library has one initializer, which makes a file of the test.
         let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
         // SAFETY: nothing of it is used.
         assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);

@@ -1,4 +1,4 @@
-//! Damaged libraries are refused before they are mapped. The library itself is the witness: its initialiser creates a file.
+//! Damaged libraries are refused before they are mapped. The library itself is the witness: its initializer creates a file.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "accepted files are mapped in a child to check that they are harmless")]
 

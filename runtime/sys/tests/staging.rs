@@ -42,7 +42,7 @@ fn a_copy_runs_patched_and_the_library_is_unchanged() {
         let patch = word.to_ne_bytes();
         let staged = stage.stage_with(&file, "slot", None, &[(".slot", 8, &patch)]).expect("it fits");
         assert_eq!(staged.symbols(), None);
-        // SAFETY: the library's initialiser only copies a word.
+        // SAFETY: the library's initializer only copies a word.
         let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
         // SAFETY: the library exports `middle` with this type, and it is used before the image is unmapped.
         let middle = unsafe { image.symbol::<extern "C" fn() -> u64>(c"middle") }.expect("exported");
@@ -104,7 +104,7 @@ fn files_of_unloaded_images_are_reused_and_those_of_parked_ones_kept() {
         let file = ImageFile::read_copy(&path, &stage).expect("just built");
         let staged = stage.stage_whole(file, "slot", None, &[]).expect("there is room");
         let inode = fs::metadata(staged.path()).expect("the copy is there").ino();
-        // SAFETY: the library's initialiser only copies a word.
+        // SAFETY: the library's initializer only copies a word.
         (inode, unsafe { Image::map(staged, None) }.expect("the loader accepts it"))
     };
     let middle = |image: &Image| {
@@ -150,7 +150,7 @@ fn a_library_that_needs_a_private_copy_of_another_is_not_mapped() {
     let file = ImageFile::read(&needy).expect("just built");
     assert!(file.needed().contains(&name), "{:?}", file.needed());
     let staged = stage.stage(&file, "needy").expect("it fits");
-    // SAFETY: the library's initialiser only copies a word.
+    // SAFETY: the library's initializer only copies a word.
     let error = unsafe { Image::map(staged, None) }.expect_err("it is refused").to_string();
     assert!(error.contains(&format!("it needs {name}, which is the name of a private copy")), "{error}");
     // SAFETY: as above.

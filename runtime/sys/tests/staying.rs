@@ -35,7 +35,7 @@ fn compiled(compiler: &str, dir: &Path, name: &str, source: &str, flags: &[&str]
 fn comes_and_goes(file: &ImageFile) -> bool {
     let stage = StageDir::new().expect("a stage directory");
     let staged = stage.stage(file, "staying").expect("the copy can be written");
-    // SAFETY: the libraries of this file have no initialisers but those of C++ statics.
+    // SAFETY: the libraries of this file have no initializers but those of C++ statics.
     let image = unsafe { Image::map(staged, None) }.unwrap_or_else(|error| panic!("{error}"));
     // SAFETY: each library exports `answer` with this type, and it is used before the image is unmapped.
     let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported");

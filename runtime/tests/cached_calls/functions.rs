@@ -14,7 +14,7 @@ use super::{COLT, HORSE, Kept, PONY, host, libraries, obj, of_build, reload, spa
 use crate::{grid, support};
 
 #[test]
-fn an_inherited_function_runs_on_its_declaring_classs_plugin_part() {
+fn an_inherited_function_runs_on_the_plugin_part_of_its_class() {
     let host = host();
     let kept = Kept::of(&host);
     let [pony, colt, horse] = [PONY, COLT, HORSE].map(|class| spawn(&host, class));

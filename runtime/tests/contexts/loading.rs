@@ -182,7 +182,7 @@ fn b8_a_manifest_is_read_without_running_any_code() {
         .output()
         .expect("it runs");
     assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
-    assert!(!witness.exists(), "an initialiser has run");
+    assert!(!witness.exists(), "an initializer has run");
 }
 
 #[test]

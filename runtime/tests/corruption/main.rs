@@ -1,7 +1,7 @@
 //! Damaged, foreign, unfinished files and files of another ABI are refused before any of their code runs, and the old generation
 //! continues unaffected.
 //!
-//! The plugin of these tests is a witness: its initialiser writes a file as soon as the plugin is mapped. The path is an environment
+//! The plugin of these tests is a witness: its initializer writes a file as soon as the plugin is mapped. The path is an environment
 //! variable, so every test runs in its own process; a host that crashes then fails only one test.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
@@ -397,7 +397,7 @@ fn a_module_name_is_an_identifier_at_every_entry_point() {
                 assert!(!error.contains(char::is_control), "{entry_point}: {error:?}");
             }
         }
-        assert!(!scene.witness.exists(), "its initialiser ran");
+        assert!(!scene.witness.exists(), "its initializer ran");
         scene.put_sealed(&with_manifest(scene, |_| {}));
         scene.assert_loads();
     });

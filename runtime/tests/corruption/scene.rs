@@ -98,7 +98,7 @@ impl Scene {
             Outcome::RolledBack { phase: Phase::Stage, error } => assert!(error.contains(expected), "{what}: {error}"),
             _ => panic!("{what}: {report}"),
         }
-        assert!(!self.witness.exists(), "{what}: its initialiser ran");
+        assert!(!self.witness.exists(), "{what}: its initializer ran");
         assert_eq!((self.host.generation(), self.host.objects().all()), before, "{what}");
         self.old_generation_answers(what);
     }
@@ -124,7 +124,7 @@ impl Scene {
         };
         // Each host needs a separate thread.
         thread::scope(|scope| scope.spawn(create).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        assert!(!self.witness.exists(), "{what}: its initialiser ran");
+        assert!(!self.witness.exists(), "{what}: its initializer ran");
     }
 
     /// Checks that another host refuses the file with this message for every kind of context, and runs none of its code.
@@ -149,7 +149,7 @@ impl Scene {
             let error = result.expect_err(what);
             assert!(error.contains("libbroken.so") && error.contains(expected), "{what}, door {entry_point}: {error}");
         }
-        assert!(!self.witness.exists(), "{what}: its initialiser ran");
+        assert!(!self.witness.exists(), "{what}: its initializer ran");
     }
 
     /// Ends a scene: checks that no files are left and that the unchanged file becomes live, which proves that refusals were caused by

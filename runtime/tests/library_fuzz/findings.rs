@@ -105,7 +105,7 @@ fn compiled(source: &str, option: &str, expected: &str) {
 }
 
 #[test]
-fn an_initialiser_that_is_looked_up_by_its_name_is_refused() {
+fn an_initializer_that_is_looked_up_by_its_name_is_refused() {
     // The C library has a variable of that name, which the loader would call.
     let source = "__attribute__((constructor)) void tzname(void) {} int answer(void) { return 1; }";
     compiled(source, "-O1", "would make the loader call an address that is not a function of the library for certain");
@@ -211,7 +211,7 @@ fn thread_locals_of_a_terabyte_are_refused() {
 }
 
 #[test]
-fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
+fn a_slot_of_an_initializer_without_a_relocation_is_refused() {
     let without = |bytes: &mut Vec<u8>| {
         let slots = address(bytes, ".init_array");
         let at = entry(bytes, ".rela.dyn", "offset", |offset| offset == slots);
@@ -235,9 +235,9 @@ fn a_slot_of_an_initialiser_without_a_relocation_is_refused() {
     check("c", |bytes| set(bytes, ".init_array", 0, "long", |_| 1 << 50), "is for no address");
 }
 
-/// Points an initialiser at the padding between two code sections.
+/// Points an initializer at the padding between two code sections.
 #[test]
-fn an_initialiser_between_two_sections_is_refused() {
+fn an_initializer_between_two_sections_is_refused() {
     let between = |bytes: &mut Vec<u8>| {
         let end = address(bytes, ".init") + super::support::elf::section(bytes, ".init").len() as u64;
         set(bytes, ".init_array", 0, "long", |_| end);

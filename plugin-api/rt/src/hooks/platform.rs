@@ -71,7 +71,7 @@ macro_rules! platform {
                     return $($without)?;
                 }
                 // SAFETY: the loader returned the address of the C function, whose signature is listed here. Variadic integer
-                // arguments are passed like plain ones on Linux. The caller fulfils the contract of the function.
+                // arguments are passed like plain ones on Linux. The caller fulfills the contract of the function.
                 unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) $(-> $ret)?>(address)($($arg),*) }
             }
         )*

@@ -41,7 +41,7 @@ macro_rules! hooks {
             => $entry:ident $(($($argument:expr),*))?;
     )*) => {$(trampoline! { $platform: $name($($arg: $ty),*) $(-> $ret)? {
         let context = $crate::outside::hook_context()$(.filter(|_| $condition))?;
-        // SAFETY: the caller fulfils the C function's contract, which the host's and the platform's functions share; the image
+        // SAFETY: the caller fulfills the C function's contract, which the host's and the platform's functions share; the image
         // is that of the same context.
         unsafe {
             match context {
@@ -64,7 +64,7 @@ macro_rules! around {
         $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?, |$call:ident| $code:expr;
     )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) $(-> $ret)? {
-        // SAFETY: the caller fulfils the C function's contract for one call with these arguments, which is this one.
+        // SAFETY: the caller fulfills the C function's contract for one call with these arguments, which is this one.
         let $call = $crate::hooks::trampolines::once(move || unsafe { $crate::hooks::platform::$name($($arg),*) });
         $code
     }})*};
@@ -77,7 +77,7 @@ pub(super) fn once<R>(call: impl FnOnce() -> R) -> impl FnOnce() -> R {
 /// Defines hooks of functions that create a descriptor, and report it to the host.
 macro_rules! openers {
     ($($name:ident($($arg:ident: $ty:ty),*);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
-        // SAFETY: the caller fulfils the C function's contract, so the result is a new descriptor or an error.
+        // SAFETY: the caller fulfills the C function's contract, so the result is a new descriptor or an error.
         unsafe {
             let fd = $crate::hooks::platform::$name($($arg),*);
             $crate::hooks::notes::opened(fd);
@@ -89,7 +89,7 @@ macro_rules! openers {
 /// Defines hooks of functions that create two descriptors in their last argument.
 macro_rules! pair_openers {
     ($($name:ident($($arg:ident: $ty:ty),*; $pair:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
-        // SAFETY: the caller fulfils the C function's contract, so two new descriptors are stored there if the result is zero.
+        // SAFETY: the caller fulfills the C function's contract, so two new descriptors are stored there if the result is zero.
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
             if result == 0 {
@@ -106,7 +106,7 @@ macro_rules! pair_openers {
 macro_rules! makers {
     ($($name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?;)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> *mut c_char {
         let is_made = true $(&& $condition)?;
-        // SAFETY: the caller fulfils the C function's contract, so the result is a new block under this condition, or null.
+        // SAFETY: the caller fulfills the C function's contract, so the result is a new block under this condition, or null.
         unsafe {
             let block = $crate::hooks::platform::$name($($arg),*);
             if is_made { $crate::hooks::blocks::handed_over(block.cast()).cast() } else { block }
@@ -120,7 +120,7 @@ macro_rules! printers {
         $name:
         /// The last argument is a `va_list`, which is passed as an address.
         $name($($arg: $ty),*) -> c_int {
-        // SAFETY: the caller fulfils the C function's contract, so a new block is stored there unless the result is an error.
+        // SAFETY: the caller fulfills the C function's contract, so a new block is stored there unless the result is an error.
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
             if result >= 0 {
@@ -134,7 +134,7 @@ macro_rules! printers {
 /// Defines hooks of functions that read into the block at `$line`, which the C library may move, or into a new block.
 macro_rules! readers {
     ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
-        // SAFETY: the caller fulfils the C function's contract: `$line` points to a block or null, and the function stores a
+        // SAFETY: the caller fulfills the C function's contract: `$line` points to a block or null, and the function stores a
         // block or null there. The platform rejects a null `$line`.
         unsafe {
             // A block of another module remains a block of that module, even if it is moved.
@@ -160,7 +160,7 @@ macro_rules! streams {
         $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*), $made_by:literal with $fd:ident $(of $kind:ident)?;
     )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) -> *mut c_void {
-        // SAFETY: the caller fulfils the C function's contract, so the result is a new stream of this kind, or null.
+        // SAFETY: the caller fulfills the C function's contract, so the result is a new stream of this kind, or null.
         unsafe {
             let stream = $crate::hooks::platform::$name($($arg),*);
             if !stream.is_null() {
@@ -182,7 +182,7 @@ macro_rules! memory_streams {
         if is_over_ours && $crate::hooks::closing::is_refused($text) {
             return core::ptr::null_mut();
         }
-        // SAFETY: the caller fulfils the C function's contract, so the result is a new stream, or null.
+        // SAFETY: the caller fulfills the C function's contract, so the result is a new stream, or null.
         unsafe {
             let stream = $crate::hooks::platform::$name($($arg),*);
             if is_over_ours {
@@ -199,7 +199,7 @@ macro_rules! jumps {
         $name:
         /// May leave a signal handler.
         $name(buffer: *mut c_void, value: c_int) {
-        // SAFETY: the caller fulfils the C function's contract, so the buffer is filled. The jump does not return, and no value
+        // SAFETY: the caller fulfills the C function's contract, so the buffer is filled. The jump does not return, and no value
         // here needs a drop.
         unsafe {
             $crate::hooks::notes::jumps(buffer);
@@ -220,7 +220,7 @@ macro_rules! spawners {
     ) -> c_int {
         let mut number = 0;
         let to = &raw mut number;
-        // SAFETY: the caller fulfils the C function's contract: `pid` is a valid pointer or null. The platform first writes the
+        // SAFETY: the caller fulfills the C function's contract: `pid` is a valid pointer or null. The platform first writes the
         // process id into the local variable.
         unsafe {
             let result = $crate::hooks::platform::$name(to, program, actions, attributes, arguments, environment);
@@ -240,7 +240,7 @@ macro_rules! spawners {
 /// # Safety
 /// The contract of the C function.
 pub unsafe extern "C" fn register_frame(begin: *const c_void) {
-    // SAFETY: the caller fulfils the C function's contract; the table is deregistered by the same unwinder that has it.
+    // SAFETY: the caller fulfills the C function's contract; the table is deregistered by the same unwinder that has it.
     unsafe {
         platform::__register_frame(begin);
         if hook_context().is_some()
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
 /// The contract of the C function.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     let buffer = notes::stream_closed(stream);
-    // SAFETY: the caller fulfils the C function's contract. The pointer is null, or that of a stream which stores a block there
+    // SAFETY: the caller fulfills the C function's contract. The pointer is null, or that of a stream which stores a block there
     // when it is closed; the creator of the stream keeps the pointer valid until then.
     unsafe {
         let result = platform::fclose(stream);
@@ -273,7 +273,7 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
 /// The contract of the C function.
 pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int {
     let buffer = if hook_context().is_some() { null_mut() } else { buffer };
-    // SAFETY: the caller fulfils the C function's contract, which also allows a null buffer.
+    // SAFETY: the caller fulfills the C function's contract, which also allows a null buffer.
     unsafe { platform::setvbuf(stream, buffer, mode, len) }
 }
 
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode:
 /// The contract of the C function.
 pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize) {
     let is_handed_on = buffer.is_null() || hook_context().is_none();
-    // SAFETY: the caller fulfils the C function's contract: an open stream, which is the only requirement of `setvbuf` without
+    // SAFETY: the caller fulfills the C function's contract: an open stream, which is the only requirement of `setvbuf` without
     // a buffer.
     unsafe {
         if is_handed_on {
@@ -299,7 +299,7 @@ pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len
 /// # Safety
 /// The contract of the C function.
 pub unsafe extern "C" fn setbuf(stream: *mut c_void, buffer: *mut c_char) {
-    // SAFETY: the caller fulfils the C function's contract; the C function does the same.
+    // SAFETY: the caller fulfills the C function's contract; the C function does the same.
     unsafe { setbuffer(stream, buffer, libc::BUFSIZ as usize) };
 }
 
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn setbuf(stream: *mut c_void, buffer: *mut c_char) {
 /// The contract of the C function.
 pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usize) -> *mut c_void {
     match count.checked_mul(size) {
-        // SAFETY: the caller fulfils the C function's contract, which is that of `realloc` apart from the multiplication.
+        // SAFETY: the caller fulfills the C function's contract, which is that of `realloc` apart from the multiplication.
         Some(size) => unsafe { realloc(old, size) },
         None => null_mut(),
     }
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usiz
 /// # Safety
 /// The contract of the C function.
 pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    // SAFETY: the caller fulfils the C function's contract, and the argument is passed unchanged; after a command that creates
+    // SAFETY: the caller fulfills the C function's contract, and the argument is passed unchanged; after a command that creates
     // a descriptor, the result is a new descriptor or an error.
     unsafe {
         let result = platform::fcntl(fd, command, argument);
@@ -340,7 +340,7 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
 /// The contract of the C function.
 pub unsafe extern "C" fn putenv(text: *mut c_char) -> c_int {
     let is_refused = !text.is_null() && is_refused(c"putenv");
-    // SAFETY: the caller fulfils the C function's contract: a C string, at a time when the environment may be changed.
+    // SAFETY: the caller fulfills the C function's contract: a C string, at a time when the environment may be changed.
     unsafe {
         if !is_refused {
             return platform::putenv(text);
@@ -367,7 +367,7 @@ pub unsafe extern "C" fn register_atfork(prepare: AtFork, parent: AtFork, child:
         return libc::ENOMEM;
     }
     let dso = if hook_context().is_some() { (&raw const __dso_handle).cast_mut().cast() } else { dso };
-    // SAFETY: the caller fulfils the C function's contract.
+    // SAFETY: the caller fulfills the C function's contract.
     unsafe { platform::__register_atfork(prepare, parent, child, dso) }
 }
 
@@ -376,7 +376,7 @@ pub unsafe extern "C" fn register_atfork(prepare: AtFork, parent: AtFork, child:
 /// # Safety
 /// The contract of the C function.
 pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) -> c_int {
-    // SAFETY: the caller fulfils the C function's contract, so the name is a C string; `pthread_self` has no requirements.
+    // SAFETY: the caller fulfills the C function's contract, so the name is a C string; `pthread_self` has no requirements.
     unsafe {
         let result = platform::pthread_setname_np(thread, name);
         if result == 0 && thread == libc::pthread_self() as usize && hook_context().is_some() {
@@ -403,7 +403,7 @@ pub unsafe extern "C" fn syscall(
     const IS_HOOKED: bool = !cfg!(feature = "pass-through");
     let address = with_exposed_provenance_mut::<c_void>(first);
     let word = |address: *mut c_void| address.expose_provenance() as c_long;
-    // SAFETY: the caller fulfils the contract of the system call, which is that of the C function with its name.
+    // SAFETY: the caller fulfills the contract of the system call, which is that of the C function with its name.
     unsafe {
         match number {
             libc::SYS_sigaltstack => sigaltstack(address.cast_const(), with_exposed_provenance_mut(second)).into(),
@@ -468,7 +468,7 @@ macro_rules! lookups {
         pub unsafe extern "C" fn $name(
             $($arg: $ty,)* $($unused: $unused_ty,)? begin: *const HookedName, end: *const HookedName,
         ) -> *mut c_void {
-            // SAFETY: the caller fulfils the C function's contract, so the name of a found symbol is a C string; and it
+            // SAFETY: the caller fulfills the C function's contract, so the name of a found symbol is a C string; and it
             // promises the bounds of a section that contains only entries and is never written.
             unsafe {
                 let found = platform::$name($($arg),*);

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn initialisers_are_code_of_the_library() {
+    fn initializers_are_code_of_the_library() {
         if HOST != EM_X86_64 {
             return;
         }
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn read_only_initialisers_are_refused() {
+    fn read_only_initializers_are_refused() {
         let (bytes, raw) = (vec![0; ZEROES as usize], symbols());
         let mut elf = library(&bytes);
         elf.sections[2].flags &= !super::SHF_WRITE.0;

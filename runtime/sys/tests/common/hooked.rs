@@ -138,7 +138,7 @@ impl Library {
     pub(crate) fn map(&self) -> Module {
         let staged = self.stage.stage(&self.file, "module").expect("the copy can be written");
         let ledger = Ledger::new("module");
-        // SAFETY: the library is `module.c`, which has no initialisers.
+        // SAFETY: the library is `module.c`, which has no initializers.
         let image = unsafe { Image::map(staged, Some(Arc::clone(&ledger))) }.expect("the loader accepts it");
         let module = Module { image, ledger };
         let attach: extern "C" fn(&Table, *const c_void) = module.function(c"attach");

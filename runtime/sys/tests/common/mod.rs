@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Library with an initialiser, a finaliser, a thread-local, zeroed and relocated data, and a dependency.
+/// Library with an initializer, a finalizer, a thread-local, zeroed and relocated data, and a dependency.
 const SOURCE: &str = r#"
 #include <stdio.h>
 static void touch(const char *name) { FILE *f = fopen(name, "w"); if (f) fclose(f); }
@@ -28,7 +28,7 @@ int lacking(void) { return nobody_defines_this(); }
 #endif
 "#;
 
-/// Builds a C library whose `answer()` is `answer`. Its initialiser creates `<dir>/witness.up`, its finaliser `.down`.
+/// Builds a C library whose `answer()` is `answer`. Its initializer creates `<dir>/witness.up`, its finalizer `.down`.
 pub(crate) fn c_library(dir: &Path, name: &str, answer: i32, extra: &[&str]) -> PathBuf {
     let (source, library) = (dir.join(format!("{name}.c")), dir.join(format!("lib{name}.so")));
     fs::write(&source, SOURCE).expect("the test directory is writable");

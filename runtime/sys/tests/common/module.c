@@ -149,24 +149,24 @@ int start_on(struct seen *seen, void *stack, size_t len, int detached) {
 }
 
 /* Signals. */
-static struct seen *signalled;
+static struct seen *signaled;
 static struct sigaction before;
-static void count(int number) { (void)number; errno = 4711; atomic_fetch_add(&signalled->run, 1); }
+static void count(int number) { (void)number; errno = 4711; atomic_fetch_add(&signaled->run, 1); }
 static void linger(int number) {
     (void)number;
-    atomic_store(&signalled->arrived, 1);
-    while (!atomic_load(&signalled->go)) usleep(200);
-    atomic_fetch_add(&signalled->run, 1);
+    atomic_store(&signaled->arrived, 1);
+    while (!atomic_load(&signaled->go)) usleep(200);
+    atomic_fetch_add(&signaled->run, 1);
 }
 static void pass_on(int number, siginfo_t *info, void *context) {
-    atomic_fetch_add(&signalled->run, 1);
+    atomic_fetch_add(&signaled->run, 1);
     if (before.sa_flags & SA_SIGINFO) before.sa_sigaction(number, info, context);
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) before.sa_handler(number);
 }
 /* 0: counts, 1: lingers, 2: passes on, 3: counts once, 4: default, 5: ignore. Returns the handler that was there. */
 size_t handle(struct seen *seen, int number, int how) {
     struct sigaction action = { 0 };
-    signalled = seen;
+    signaled = seen;
     switch (how) {
     case 0: action.sa_handler = count; break;
     case 1: action.sa_handler = linger; break;
@@ -180,7 +180,7 @@ size_t handle(struct seen *seen, int number, int how) {
 }
 size_t put_back(int number) { return hooks->signal_action(image, number, &before, 0); }
 size_t handle_simply(struct seen *seen, int number) {
-    signalled = seen;
+    signaled = seen;
     return hooks->signal(image, number, (size_t)count);
 }
 

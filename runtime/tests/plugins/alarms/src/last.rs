@@ -1,4 +1,4 @@
-//! Finalisers that run while the library is being closed; afterwards the library is unmapped.
+//! Finalizers that run while the library is being closed; afterwards the library is unmapped.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -19,16 +19,16 @@ pub(crate) const EVERYTHING: u32 = 4;
 pub(crate) const ROW: u32 = 5;
 pub(crate) const ROW_IN_HEAP: u32 = 6;
 
-/// Selects the action of the finaliser.
+/// Selects the action of the finalizer.
 pub(crate) fn choose(what: u32) {
     CHOSEN.store(what, Ordering::SeqCst);
 }
 
 #[used]
 #[unsafe(link_section = ".fini_array")]
-static FINALISER: extern "C" fn() = finalise;
+static FINALIZER: extern "C" fn() = finalize;
 
-extern "C" fn finalise() {
+extern "C" fn finalize() {
     match CHOSEN.load(Ordering::SeqCst) {
         THREAD => _ = thread(),
         STRING => _ = string(),
@@ -120,7 +120,7 @@ fn everything() {
         ("sigaction", unsafe { libc::sigaction(libc::SIGUSR2, &raw const action, null_mut()) }),
         // SAFETY: as above.
         ("signal", -c_int::from(unsafe { libc::signal(libc::SIGUSR2, action.sa_sigaction) } == libc::SIG_ERR)),
-        // SAFETY: the event is initialised, and `timer` is valid for one timer id.
+        // SAFETY: the event is initialized, and `timer` is valid for one timer id.
         ("timer_create", unsafe { timer_create(libc::CLOCK_MONOTONIC, &event, &raw mut timer) }),
         ("sigaltstack", stack()),
         // SAFETY: the memory is valid as long as this module is loaded.

@@ -16,7 +16,7 @@ fn limit(resource: c_uint, soft: libc::rlim_t, for_good: bool) {
     if for_good {
         limits.rlim_max = soft;
     }
-    // SAFETY: the limits are initialised.
+    // SAFETY: the limits are initialized.
     assert_eq!(unsafe { libc::setrlimit(resource, &raw const limits) }, 0);
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn interval() {
     count_on(libc::SIGALRM);
     let often = libc::timeval { tv_sec: 0, tv_usec: 1000 };
     let timer = libc::itimerval { it_interval: often, it_value: often };
-    // SAFETY: the timer is initialised, and the kernel copies the timer.
+    // SAFETY: the timer is initialized, and the kernel copies the timer.
     let result = unsafe { bare(libc::SYS_setitimer, libc::ITIMER_REAL as usize, from_ref(&timer).addr(), 0, 0) };
     assert_eq!(result, 0);
     until_called(before);
@@ -95,7 +95,7 @@ pub(crate) fn timer() {
     count_on(signal);
     let (event, mut timer): (_, c_int) = (Event::signal(signal), 0);
     let (clock, timer_address) = (libc::CLOCK_MONOTONIC as usize, &raw mut timer);
-    // SAFETY: the event is initialised and copied by the kernel, and `timer_address` is valid for one timer id.
+    // SAFETY: the event is initialized and copied by the kernel, and `timer_address` is valid for one timer id.
     let result =
         unsafe { bare(libc::SYS_timer_create, clock, from_ref(&event).addr(), timer_address.expose_provenance(), 0) };
     assert_eq!(result, 0);
@@ -146,7 +146,7 @@ pub(crate) fn filter() {
     let program = libc::sock_fprog { len: rules.len() as u16, filter: rules.as_mut_ptr() };
     // SAFETY: all arguments are plain numbers.
     assert_eq!(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }, 0);
-    // SAFETY: the program is initialised, and the kernel copies the program.
+    // SAFETY: the program is initialized, and the kernel copies the program.
     let result = unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };
     assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
     let before = calls();
@@ -161,11 +161,11 @@ fn hold(mutex: *mut libc::pthread_mutex_t) {
     let attributes_address = attributes.as_mut_ptr();
     // SAFETY: `attributes_address` is valid for one attributes object.
     assert_eq!(unsafe { libc::pthread_mutexattr_init(attributes_address) }, 0);
-    // SAFETY: initialised above.
+    // SAFETY: initialized above.
     assert_eq!(unsafe { libc::pthread_mutexattr_setrobust(attributes_address, libc::PTHREAD_MUTEX_ROBUST) }, 0);
     // SAFETY: the mutex is valid as long as this module is loaded, and no other code has its address yet.
     assert_eq!(unsafe { libc::pthread_mutex_init(mutex, attributes_address) }, 0);
-    // SAFETY: initialised above.
+    // SAFETY: initialized above.
     assert_eq!(unsafe { libc::pthread_mutex_lock(mutex) }, 0);
     let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");
     std::fs::write(name, mutex.expose_provenance().to_string()).expect("the file is writable");

@@ -58,7 +58,7 @@ const OFTEN: libc::itimerval = {
 pub(crate) fn interval() {
     let before = calls();
     count_on(libc::SIGALRM);
-    // SAFETY: the timer is initialised.
+    // SAFETY: the timer is initialized.
     assert_eq!(unsafe { setitimer(libc::ITIMER_REAL, &OFTEN, null_mut()) }, 0);
     until_called(before);
 }
@@ -66,7 +66,7 @@ pub(crate) fn interval() {
 pub(crate) fn stop_interval() {
     let never = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let stopped = libc::itimerval { it_interval: never, it_value: never };
-    // SAFETY: the timer is initialised.
+    // SAFETY: the timer is initialized.
     assert_eq!(unsafe { setitimer(libc::ITIMER_REAL, &stopped, null_mut()) }, 0);
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn alarm() {
 extern "C" fn again(_signal: c_int) {
     called();
     let once = libc::itimerval { it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 }, ..OFTEN };
-    // SAFETY: the timer is initialised, and a handler may set a timer.
+    // SAFETY: the timer is initialized, and a handler may set a timer.
     unsafe { setitimer(libc::ITIMER_REAL, &once, null_mut()) };
 }
 
@@ -124,7 +124,7 @@ pub(crate) extern "C" fn on_event(value: usize) {
 
 fn start_timer(event: &Event) {
     let mut timer = 0_usize;
-    // SAFETY: the event is initialised, and `timer` is valid for one timer id.
+    // SAFETY: the event is initialized, and `timer` is valid for one timer id.
     assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, event, &raw mut timer) }, 0);
     let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     let often = libc::itimerspec { it_interval: millisecond, it_value: millisecond };
@@ -159,7 +159,7 @@ extern "C" fn on_event_slowly(_value: usize) {
 pub(crate) fn timer_call_slow() {
     let before = calls();
     let mut timer = 0_usize;
-    // SAFETY: the event is initialised, and `timer` is valid for one timer id.
+    // SAFETY: the event is initialized, and `timer` is valid for one timer id.
     assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, &Event::call(on_event_slowly), &raw mut timer) }, 0);
     let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     let once = libc::itimerspec { it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 }, it_value: millisecond };

@@ -21,13 +21,13 @@ fn queue() -> c_int {
 /// Requests a signal for a message.
 pub(crate) fn message() {
     count_on(libc::SIGUSR1);
-    // SAFETY: the queue is open, and the event is initialised.
+    // SAFETY: the queue is open, and the event is initialized.
     assert_eq!(unsafe { mq_notify(queue(), &Event::signal(libc::SIGUSR1)) }, 0);
 }
 
 /// Requests a function call for a message.
 pub(crate) fn message_call() {
-    // SAFETY: the queue is open, and the event is initialised.
+    // SAFETY: the queue is open, and the event is initialized.
     assert_eq!(unsafe { mq_notify(queue(), &Event::call(on_event)) }, 0);
 }
 

@@ -156,7 +156,7 @@ pub(crate) fn compare() {
 pub(crate) fn check_elsewhere() {
     let file = std::env::var("TRACES_LIBRARY").expect("the test sets the library");
     let file = std::ffi::CString::new(file).expect("no zero byte");
-    // SAFETY: the library has no initialisers.
+    // SAFETY: the library has no initializers.
     let library = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     assert!(!library.is_null(), "cannot open {file:?}");
     let found = look_up(library, c"alarm");
