@@ -184,11 +184,11 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Normalizes code: removes comments and collapses whitespace.
+/// Normalizes code: removes comments, collapses whitespace, and names the runtime by the crate that hosts depend on.
 fn bare(code: &str) -> String {
     let lines = code.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line });
     let code: Vec<_> = lines.map(|line| line.split_once(" //").map_or(line, |(code, _)| code)).collect();
-    code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ").replace("alcedo_runtime", "alcedo")
 }
 
 /// Parts of a fence that a source must contain in this order: separated by blank lines, ellipses and braces on their own lines.
@@ -411,8 +411,8 @@ fn every_command_does_what_its_page_states_and_every_fence_compiles() {
                 fences(&page("README.md")).iter().filter(|(sort, _)| *sort == "rust,ignore").enumerate()
             {
                 let source = format!(
-                    "use alcedo_runtime::{{Budget, Error, Runtime}};\n\nfn natives() -> alcedo_runtime::native::Natives {{\n    \
-                     alcedo_runtime::natives![my_game_host::Robot]\n}}\n\nfn main() -> Result<(), Error> {{\n\
+                    "use alcedo::{{Budget, Error, Runtime}};\n\nfn natives() -> alcedo::native::Natives {{\n    \
+                     alcedo::natives![my_game_host::Robot]\n}}\n\nfn main() -> Result<(), Error> {{\n\
                      let libraries: Vec<std::path::PathBuf> = Vec::new();\n{text}\nOk(())\n}}\n"
                 );
                 fs::create_dir_all(root.join("my-game/host/examples")).unwrap();

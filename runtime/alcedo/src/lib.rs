@@ -1,0 +1,61 @@
+//! The crate for hosts. Contains all of [`alcedo_runtime`], so a program with plugins depends on `alcedo`, and each plugin on
+//! `alcedo-plugin-api`.
+//!
+//! ```no_run
+//! use alcedo::native::{This, uclass};
+//! use alcedo::{Budget, Error, Runtime, natives};
+//!
+//! #[uclass(package = "Robots", blueprintable)]
+//! pub struct Robot {
+//!     #[uproperty(edit_anywhere, blueprint_read)]
+//!     position: f64,
+//! }
+//!
+//! #[uclass]
+//! impl Robot {
+//!     #[ufunction(blueprint_callable)]
+//!     fn drive(&mut self, this: This<Self>, distance: f64) {
+//!         this.set_position(this.position() + distance);
+//!     }
+//! }
+//!
+//! fn main() -> Result<(), Error> {
+//!     alcedo::canary::run_if_child();
+//!     let libraries = alcedo::sibling_libraries(&std::env::current_exe().unwrap_or_default());
+//!     let runtime = Runtime::builder().package("Game").natives(natives![Robot]).development().build()?;
+//!     runtime.create_master(&libraries)?;
+//!     while !runtime.shutdown_requested() {
+//!         runtime.tick(Budget::frame());
+//!     }
+//!     runtime.shutdown().into_result()
+//! }
+//! ```
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `slot-types` | types of slots in calls by name, on by default; hosts and plugins must agree |
+//! | `script` | packages of scripts as modules |
+//! | `dll-bind` | C functions by declaration |
+//! | `build` | `alcedo::build`, the crate `alcedo-build`: builds plugins, for tests that load them |
+//! | `engine` | `alcedo::engine`, the crate `alcedo-engine`: worlds, actors and components as native classes |
+
+#[cfg(feature = "build")]
+pub use alcedo_build as build;
+#[cfg(feature = "engine")]
+pub use alcedo_engine as engine;
+pub use alcedo_runtime::*;
+
+/// [`alcedo_runtime::native`], with attributes that expand to paths of this crate.
+pub mod native {
+    pub use alcedo_macros::{
+        facade_uclass as uclass, facade_udelegate as udelegate, facade_uenum as uenum, facade_uinterface as uinterface,
+        facade_ustruct as ustruct,
+    };
+    pub use alcedo_runtime::native::*;
+}
+
+/// [`alcedo_runtime::host`], with attributes that expand to paths of this crate. `alcedo glue --for-host` names this module.
+pub mod host {
+    pub use alcedo_macros::{facade_udelegate as udelegate, facade_uenum as uenum};
+    pub use alcedo_runtime::host::*;
+}
