@@ -46,6 +46,57 @@ pub use alcedo_engine as engine;
 pub use alcedo_runtime::*;
 
 /// [`alcedo_runtime::native`], with attributes that expand to paths of this crate.
+///
+/// ```
+/// use alcedo::native::{This, uclass, udelegate, uenum, uinterface, ustruct};
+/// use alcedo::{Error, Runtime, natives};
+///
+/// #[ustruct(package = "Engine", pod)]
+/// #[derive(PartialEq, Debug, Default)]
+/// pub struct Glow {
+///     pub lumen: f64,
+/// }
+///
+/// #[uenum(package = "Engine")]
+/// #[repr(u8)]
+/// #[derive(Default)]
+/// pub enum Mood {
+///     #[default]
+///     Calm,
+///     Angry,
+/// }
+///
+/// #[udelegate(multicast, package = "Engine")]
+/// pub type OnSwitched = fn(times: u32);
+///
+/// #[uinterface(package = "Engine")]
+/// pub trait Shines {
+///     fn glow(&self, at: f64) -> Glow;
+/// }
+///
+/// #[uclass(package = "Engine", blueprintable, implements(Shines))]
+/// pub struct Lamp {
+///     #[uproperty]
+///     lumen: f64,
+///     #[uproperty]
+///     mood: Mood,
+///     #[uproperty]
+///     on_switched: OnSwitched,
+/// }
+///
+/// #[uclass]
+/// impl Shines for Lamp {
+///     fn glow(&self, this: This<Self>, at: f64) -> Glow {
+///         Glow { lumen: this.lumen() * at }
+///     }
+/// }
+///
+/// fn main() -> Result<(), Error> {
+///     let runtime = Runtime::builder().natives(natives![Glow, Mood, OnSwitched, Shines, Lamp]).build()?;
+///     runtime.objects().spawn_as::<Lamp>()?;
+///     runtime.shutdown().into_result()
+/// }
+/// ```
 pub mod native {
     pub use alcedo_macros::{
         facade_uclass as uclass, facade_udelegate as udelegate, facade_uenum as uenum, facade_uinterface as uinterface,
