@@ -8,8 +8,8 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use alcedo_runtime::native::{This, uclass, uenum};
-use alcedo_runtime::{Budget, Error, MasterEvent, Runtime, crash_guard, natives, printable};
+use alcedo::native::{This, uclass, uenum};
+use alcedo::{Budget, Error, MasterEvent, Runtime, crash_guard, natives, printable};
 
 /// Answer to a greeting.
 #[uenum(package = "Host")]
@@ -47,7 +47,7 @@ impl Thing {
 
 fn main() -> ExitCode {
     // New code is first tried in a canary process, which starts here.
-    alcedo_runtime::canary::run_if_child();
+    alcedo::canary::run_if_child();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -123,7 +123,7 @@ impl Runtime {
 
     #[cfg(not(feature = "script"))]
     fn eval(&self, _text: &str) -> Result<String, String> {
-        Err("this host knows no scripts: enable the feature `script` of alcedo-runtime in its Cargo.toml".to_owned())
+        Err("this host knows no scripts: enable the feature `script` of alcedo in its Cargo.toml".to_owned())
     }
 
     fn sites(&self, keeps: bool) -> String {

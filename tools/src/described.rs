@@ -10,9 +10,17 @@ pub(crate) fn manifest_above(dir: &Path) -> Option<PathBuf> {
     dir.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file())
 }
 
+/// Crates by which a host uses the runtime.
+pub(crate) const OF_HOSTS: [&str; 2] = ["alcedo", "alcedo-runtime"];
+
+/// Checks whether a package, without its tests, uses the runtime.
+pub(crate) fn uses_runtime(package: &Package) -> bool {
+    OF_HOSTS.iter().any(|name| uses(package, name))
+}
+
 /// Returns the packages of a workspace that are hosts: programs that use the runtime.
 pub(crate) fn hosts(metadata: &Metadata) -> Vec<&Package> {
-    let is_host = |package: &&Package| uses(package, "alcedo-runtime") && package.targets.iter().any(Target::is_bin);
+    let is_host = |package: &&Package| uses_runtime(package) && package.targets.iter().any(Target::is_bin);
     metadata.packages.iter().filter(is_host).collect()
 }
 

@@ -43,7 +43,7 @@ fn workspace(root: &str, packages: &[(&str, &str)]) -> TempDir {
     dir
 }
 
-const HOST: (&str, &str) = ("host", "[dependencies]\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n");
+const HOST: (&str, &str) = ("host", "[dependencies]\nalcedo = { path = \"ALCEDO/runtime/alcedo\" }\n");
 
 fn plugin(more: &'static str) -> String {
     format!(
@@ -183,14 +183,14 @@ fn a_host_without_the_profile_gets_the_missing_lines() {
 
 #[test]
 fn a_plugin_that_links_a_plugin_or_host_gets_a_hint() {
-    let one = plugin("two = { path = \"../two\" }\nalcedo-runtime = { path = \"ALCEDO/runtime\" }\n");
+    let one = plugin("two = { path = \"../two\" }\nalcedo = { path = \"ALCEDO/runtime/alcedo\" }\n");
     let two = plugin("").replace("[\"cdylib\"]", "[\"cdylib\", \"rlib\"]");
     wrong(
         &workspace("", &[("one", &one), ("two", &two)]),
         expect![[r#"
-            plugin `one` depends on alcedo-runtime: it would bring a second host along, which has none of the objects. Only its tests may use it
+            plugin `one` depends on alcedo: it would bring a second host along, which has none of the objects. Only its tests may use it
                 [dev-dependencies]
-                alcedo-runtime.workspace = true
+                alcedo.workspace = true
             plugin `one` depends on plugin `two`: each has a heap of its own, and one library cannot have two ("the `#[global_allocator]` in this crate conflicts"). Put what both use into a library without `module!`; classes of the other one are used by what `alcedo glue` writes of its library
         "#]],
     );
@@ -253,7 +253,7 @@ fn folders_without_plugins_and_missing_hosts_are_named() {
     wrong(
         &workspace("", &[("one", "")]),
         expect![[r#"
-        no package here uses alcedo-plugin-api or alcedo-runtime: name the folder of a plugin or a host, or make one
+        no package here uses alcedo-plugin-api or alcedo: name the folder of a plugin or a host, or make one
             alcedo new workspace my-game
     "#]],
     );

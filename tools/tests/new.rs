@@ -279,7 +279,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
         )
     };
     write("Cargo.toml", "[workspace]\nmembers = [\"zoo\", \"eyes\", \"plugins/*\"]\n");
-    write("zoo/Cargo.toml", &package("zoo", "alcedo-runtime", "runtime"));
+    write("zoo/Cargo.toml", &package("zoo", "alcedo", "runtime/alcedo"));
     write("plugins/tame/Cargo.toml", &package("tame", "alcedo-plugin-api", "plugin-api"));
     let expected = expect![[r#"
         alcedo: the host `zoo` has no glue in the workspace of HERE/w/Cargo.toml, by which plugins use its classes: make a library with `alcedo-plugin-api` as its dependency, write its source with `alcedo glue --host zoo -o glue/src/lib.rs`, and run this again"#]];

@@ -27,7 +27,7 @@ PROFILE
 name = "rig"
 edition = "2024"
 [dependencies]
-alcedo-runtime = { path = "REPOSITORY/runtime" }
+alcedo = { path = "REPOSITORY/runtime/alcedo" }
 "#,
     ),
     (
@@ -35,11 +35,11 @@ alcedo-runtime = { path = "REPOSITORY/runtime" }
         r#"
 use std::time::Duration;
 
-use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Budget, Error, Runtime};
+use alcedo::native::{NativeClass, Natives};
+use alcedo::{Budget, Error, Runtime};
 
 fn main() -> Result<(), Error> {
-    alcedo_runtime::canary::run_if_child();
+    alcedo::canary::run_if_child();
     let natives = Natives::in_package("Rig")
         .class(NativeClass::new("Rig", "Gadget", "/Script/Core.Object").event("turn", &[]))
         .ticker(|runtime, _seconds| {

@@ -184,11 +184,11 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Normalizes code: removes comments and collapses whitespace.
+/// Normalizes code: removes comments, collapses whitespace, and names the runtime by the crate that hosts depend on.
 fn bare(code: &str) -> String {
     let lines = code.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line });
     let code: Vec<_> = lines.map(|line| line.split_once(" //").map_or(line, |(code, _)| code)).collect();
-    code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ").replace("alcedo_runtime", "alcedo")
 }
 
 /// Parts of a fence that a source must contain in this order: separated by blank lines, ellipses and braces on their own lines.
@@ -288,16 +288,29 @@ fn anchors(page: &str) -> BTreeSet<String> {
     headings.map(|heading| heading.chars().filter(is_kept).collect()).collect()
 }
 
+/// Text of a page; for a chapter that is an include, the text of the included page.
+fn text(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    match text.strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}\n")) {
+        Some(included) => fs::read_to_string(path.parent().unwrap().join(included)).unwrap(),
+        None => text,
+    }
+}
+
+/// Checks that links of the book stay in the book, since its website has no other files.
 #[test]
 fn each_relative_link_of_a_page_resolves() {
     let root = repository();
+    let book = root.join(BOOK);
     let (mut count, mut broken) = (0, Vec::new());
     for path in files(&root, "md") {
-        for target in links(&fs::read_to_string(&path).unwrap()) {
+        for target in links(&text(&path)) {
             let (file, anchor) = target.split_once('#').unwrap_or((target.as_str(), ""));
             let named = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
-            let has_anchor = || fs::read_to_string(&named).is_ok_and(|page| anchors(&page).contains(anchor));
-            if named.exists() && (anchor.is_empty() || has_anchor()) {
+            let has_anchor = || named.is_file() && anchors(&text(&named)).contains(anchor);
+            let leaves_book =
+                || path.starts_with(&book) && !named.canonicalize().is_ok_and(|named| named.starts_with(&book));
+            if named.exists() && (anchor.is_empty() || has_anchor()) && !leaves_book() {
                 count += 1;
             } else {
                 broken.push(format!("{}: {target}", path.strip_prefix(&root).unwrap().display()));
@@ -311,10 +324,22 @@ fn each_relative_link_of_a_page_resolves() {
 #[test]
 fn each_chapter_of_the_book_is_in_its_summary() {
     let book = repository().join(BOOK);
-    let listed: BTreeSet<_> =
-        links(&page(&format!("{BOOK}/SUMMARY.md"))).iter().map(|target| book.join(target)).collect();
+    let links = links(&page(&format!("{BOOK}/SUMMARY.md")));
+    let listed: BTreeSet<_> = links.iter().map(|target| book.join(target)).collect();
+    assert_eq!(listed.len(), links.len(), "a chapter is listed twice");
     let written: BTreeSet<_> = files(&book, "md").into_iter().filter(|path| !path.ends_with("SUMMARY.md")).collect();
     assert_eq!(written, listed);
+}
+
+#[test]
+fn each_page_below_docs_is_a_chapter_of_the_book() {
+    let root = repository();
+    let docs = ["plugin-api/docs", "runtime/docs", "tools/docs"].map(|folder| files(&root.join(folder), "md"));
+    for page in docs.into_iter().flatten().chain([root.join("runtime/ARCHITECTURE.md")]) {
+        let chapter = root.join(BOOK).join(page.strip_prefix(&root).unwrap());
+        assert!(chapter.is_file(), "no {} includes the page", chapter.display());
+        assert!(text(&chapter) == text(&page), "{} includes another page", chapter.display());
+    }
 }
 
 /// Folder that looks like a checkout: copies of the files that commands use, the program, and shells that find `alcedo` and a `cargo`
@@ -411,8 +436,8 @@ fn every_command_does_what_its_page_states_and_every_fence_compiles() {
                 fences(&page("README.md")).iter().filter(|(sort, _)| *sort == "rust,ignore").enumerate()
             {
                 let source = format!(
-                    "use alcedo_runtime::{{Budget, Error, Runtime}};\n\nfn natives() -> alcedo_runtime::native::Natives {{\n    \
-                     alcedo_runtime::natives![my_game_host::Robot]\n}}\n\nfn main() -> Result<(), Error> {{\n\
+                    "use alcedo::{{Budget, Error, Runtime}};\n\nfn natives() -> alcedo::native::Natives {{\n    \
+                     alcedo::natives![my_game_host::Robot]\n}}\n\nfn main() -> Result<(), Error> {{\n\
                      let libraries: Vec<std::path::PathBuf> = Vec::new();\n{text}\nOk(())\n}}\n"
                 );
                 fs::create_dir_all(root.join("my-game/host/examples")).unwrap();

@@ -69,8 +69,13 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[uclass]` for classes of a host, with the same specifiers; exported as `alcedo_runtime::native::uclass`.
 #[proc_macro_attribute]
 pub fn native_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(class(&attr_args, parse_macro_input!(item as Item), Side::Host).map(native::of_the_host))
+    host_type(attr, item, native::RUNTIME, |attr_args, item| class(attr_args, item, Side::Host))
+}
+
+/// [`macro@native_uclass`] with paths of the crate `alcedo`; exported as `alcedo::native::uclass`.
+#[proc_macro_attribute]
+pub fn facade_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
+    host_type(attr, item, native::FACADE, |attr_args, item| class(attr_args, item, Side::Host))
 }
 
 fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
@@ -113,9 +118,13 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[ustruct(pod)]` for structs of a host, with the same specifiers; exported as `alcedo_runtime::native::ustruct`.
 #[proc_macro_attribute]
 pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    let expanded = struct_impl::expand(&attr_args, parse_macro_input!(item as Item), Side::Host);
-    finish(expanded.map(native::of_the_host))
+    host_type(attr, item, native::RUNTIME, |attr_args, item| struct_impl::expand(attr_args, item, Side::Host))
+}
+
+/// [`macro@native_ustruct`] with paths of the crate `alcedo`; exported as `alcedo::native::ustruct`.
+#[proc_macro_attribute]
+pub fn facade_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
+    host_type(attr, item, native::FACADE, |attr_args, item| struct_impl::expand(attr_args, item, Side::Host))
 }
 
 /// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies its entries by
@@ -133,8 +142,13 @@ pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[uenum]` for enums of a host, with the same specifiers; exported as `alcedo_runtime::native::uenum`.
 #[proc_macro_attribute]
 pub fn native_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(enumeration(&attr_args, parse_macro_input!(item as Item)).map(native::of_the_host))
+    host_type(attr, item, native::RUNTIME, enumeration)
+}
+
+/// [`macro@native_uenum`] with paths of the crate `alcedo`; exported as `alcedo::native::uenum`.
+#[proc_macro_attribute]
+pub fn facade_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
+    host_type(attr, item, native::FACADE, enumeration)
 }
 
 fn enumeration(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
@@ -163,8 +177,13 @@ pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[udelegate]` for delegates of a host, with the same specifiers; exported as `alcedo_runtime::native::udelegate`.
 #[proc_macro_attribute]
 pub fn native_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(delegate::expand(&attr_args, parse_macro_input!(item as Item)).map(native::of_the_host))
+    host_type(attr, item, native::RUNTIME, delegate::expand)
+}
+
+/// [`macro@native_udelegate`] with paths of the crate `alcedo`; exported as `alcedo::native::udelegate`.
+#[proc_macro_attribute]
+pub fn facade_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
+    host_type(attr, item, native::FACADE, delegate::expand)
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
@@ -183,8 +202,13 @@ pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[uinterface]` for interfaces of a host, with the same specifiers; exported as `alcedo_runtime::native::uinterface`.
 #[proc_macro_attribute]
 pub fn native_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(interface(&attr_args, parse_macro_input!(item as Item)).map(native::of_the_host))
+    host_type(attr, item, native::RUNTIME, interface)
+}
+
+/// [`macro@native_uinterface`] with paths of the crate `alcedo`; exported as `alcedo::native::uinterface`.
+#[proc_macro_attribute]
+pub fn facade_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
+    host_type(attr, item, native::FACADE, interface)
 }
 
 fn interface(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
@@ -273,6 +297,18 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub fn module(input: TokenStream) -> TokenStream {
     let module = parse_macro_input!(input as module::Module);
     finish(module::expand(&module))
+}
+
+/// Parses and expands an attribute of a type of a host, with paths of `krate`.
+fn host_type(
+    attr: TokenStream,
+    item: TokenStream,
+    krate: &str,
+    expand: fn(&AttrArgs, Item) -> syn::Result<proc_macro2::TokenStream>,
+) -> TokenStream {
+    let attr_args = parse_macro_input!(attr as AttrArgs);
+    let expanded = expand(&attr_args, parse_macro_input!(item as Item));
+    finish(expanded.map(|tokens| native::of_the_host(tokens, krate)))
 }
 
 fn finish(output: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

@@ -1,5 +1,5 @@
-//! Attributes of a host's own classes: they expand like those of plugins, with the macros of `::alcedo_runtime::native` instead
-//! of those of `::alcedo_plugin_api`.
+//! Attributes of a host's own classes: they expand like those of plugins, with the macros of `::alcedo_runtime::native`, or of
+//! `::alcedo::native`, instead of those of `::alcedo_plugin_api`.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -14,8 +14,13 @@ pub(crate) enum Side {
     Host,
 }
 
-/// Replaces paths of `alcedo_plugin_api` by those for a host, whose hidden module is `plumbing`.
-pub(crate) fn of_the_host(tokens: TokenStream) -> TokenStream {
+/// Crate of the runtime.
+pub(crate) const RUNTIME: &str = "alcedo_runtime";
+/// Crate for hosts, which re-exports the runtime. A host that depends on this crate only has no path `::alcedo_runtime`.
+pub(crate) const FACADE: &str = "alcedo";
+
+/// Replaces paths of `alcedo_plugin_api` by those of `krate` for a host, whose hidden module is `plumbing`.
+pub(crate) fn of_the_host(tokens: TokenStream, krate: &str) -> TokenStream {
     // Set after the name of the crate, until its path separator has passed.
     let mut follows_crate = false;
     let translated = |token: TokenTree| {
@@ -24,15 +29,14 @@ pub(crate) fn of_the_host(tokens: TokenStream) -> TokenStream {
         match token {
             TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
                 follows_crate = true;
-                let (runtime, native) =
-                    (Ident::new("alcedo_runtime", ident.span()), Ident::new("native", ident.span()));
-                quote! { #runtime::#native }
+                let (krate, native) = (Ident::new(krate, ident.span()), Ident::new("native", ident.span()));
+                quote! { #krate::#native }
             }
             TokenTree::Ident(ident) if is_in_crate && ident == "__private" => {
                 TokenTree::from(Ident::new("plumbing", ident.span())).into()
             }
             TokenTree::Group(group) => {
-                let mut translated = Group::new(group.delimiter(), of_the_host(group.stream()));
+                let mut translated = Group::new(group.delimiter(), of_the_host(group.stream(), krate));
                 translated.set_span(group.span());
                 TokenTree::from(translated).into()
             }

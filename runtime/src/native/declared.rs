@@ -31,7 +31,7 @@ use crate::object::typed::PlainStruct;
 /// A native type declared with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as a native type",
-    label = "declare it with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]` of `alcedo_runtime::native`"
+    label = "declare it with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]` of `alcedo::native`"
 )]
 pub trait Declared {
     /// Adds this type.

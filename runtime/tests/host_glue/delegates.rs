@@ -1,7 +1,7 @@
 // Declarations of the module `delegates` 0.1.0 for a host, written by `alcedo glue --for-host`.
 // Run it again after a change of the module. The first use of a member compares the member here with that of the module.
 
-use alcedo_runtime::host::*;
+use alcedo::host::*;
 
 /// Returns true if a player may score `points`.
 #[udelegate(single, of = Player)]

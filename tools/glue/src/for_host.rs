@@ -20,7 +20,7 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     let mut text = format!(
         "// Declarations of {origin}{packages} for a host, written by `alcedo glue --for-host`.\n\
          // Run it again after a change of the {sort}. The first use of a member compares the member here with that of the {sort}.\n\n\
-         use alcedo_runtime::host::*;\n",
+         use alcedo::host::*;\n",
         sort = origin.sort(),
         packages = packages(glue)
     );

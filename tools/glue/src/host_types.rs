@@ -76,7 +76,7 @@ impl<'a> HostNames<'a> {
     pub(crate) fn class(&self, path: &str) -> String {
         let is_own_interface = self.declared.interfaces.iter().any(|found| found.path == path);
         self.path(path).filter(|_| !is_own_interface).unwrap_or_else(|| match self.own.contains_key("Object") {
-            true => "alcedo_runtime::host::Object".to_owned(),
+            true => "alcedo::host::Object".to_owned(),
             false => "Object".to_owned(),
         })
     }

@@ -388,6 +388,6 @@ mod tests {
         assert!(text.contains("base = alcedo_plugin_api::Object)]\npub struct Object {"), "{text}");
         assert!(text.contains("base = Object)]\npub struct Door {}"), "{text}");
         let text = Glue::default().for_host(&Origin::host("host"), &declared).unwrap();
-        assert!(text.contains("pub Object: alcedo_runtime::host::Object = \"/Script/Test.Object\""), "{text}");
+        assert!(text.contains("pub Object: alcedo::host::Object = \"/Script/Test.Object\""), "{text}");
     }
 }

@@ -7,19 +7,18 @@ use cargo_metadata::{Dependency, DependencyKind, Metadata, Package, Target};
 use toml::{Table, Value};
 
 use super::Finding;
-use crate::described::uses;
+use crate::described::{OF_HOSTS, uses, uses_runtime};
 use crate::install::checkout;
 use crate::new::{CRATES, relative};
 
 const PLUGIN_API: &str = "alcedo-plugin-api";
-const RUNTIME: &str = "alcedo-runtime";
 
 /// Dependencies of a host that a debug build must optimize, with the level.
 pub(super) const OPTIMIZED: [(&str, i64); 11] = [
     ("abi_stable", 2),
     ("alcedo-base", 1),
     ("alcedo-reflect", 1),
-    (RUNTIME, 1),
+    ("alcedo-runtime", 1),
     ("alcedo-sys", 3),
     ("alcedo-zcall", 1),
     ("curve25519-dalek", 3),
@@ -41,7 +40,7 @@ pub(super) fn findings(
         if is_plugin(package) {
             plugins += 1;
             findings.extend(plugin(package, metadata));
-        } else if uses(package, RUNTIME) {
+        } else if uses_runtime(package) {
             hosts += 1;
             findings.extend(host(package));
         } else if uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_bin) {
@@ -65,9 +64,7 @@ pub(super) fn findings(
     }
     if plugins == 0 && hosts == 0 {
         findings.push(Finding::wrong(
-            format!(
-                "no package here uses {PLUGIN_API} or {RUNTIME}: name the folder of a plugin or a host, or make one"
-            ),
+            format!("no package here uses {PLUGIN_API} or alcedo: name the folder of a plugin or a host, or make one"),
             "alcedo new workspace my-game",
         ));
     }
@@ -172,13 +169,13 @@ fn plugin(package: &Package, metadata: &Metadata) -> Vec<Finding> {
                 "",
             ));
         }
-        if dependency.name == RUNTIME {
+        if let Some(runtime) = OF_HOSTS.iter().find(|runtime| **runtime == dependency.name) {
             findings.push(Finding::wrong(
                 format!(
-                    "plugin `{name}` depends on {RUNTIME}: it would bring a second host along, which has none of the objects. \
+                    "plugin `{name}` depends on {runtime}: it would bring a second host along, which has none of the objects. \
                      Only its tests may use it"
                 ),
-                "[dev-dependencies]\nalcedo-runtime.workspace = true",
+                &format!("[dev-dependencies]\n{runtime}.workspace = true"),
             ));
         }
     }

@@ -209,25 +209,26 @@ fn plugin_placeholders(
         true => Ok(format!("{name}.workspace = true")),
         false => source.map(|source| format!("{name} = {source}")),
     };
+    let facade = match has("dependencies", "alcedo") {
+        true => "workspace = true".to_owned(),
+        false => checkout.source("runtime/alcedo", made)?,
+    };
     let member = |(name, dir): &(String, PathBuf)| {
         let path = relative(made, dir).display().to_string();
         dependency(name, Ok(format!("{{ path = {} }}", toml::Value::from(path))))
     };
-    let alcedo =
-        |name: &str, dir: &str| dependency(name, checkout.source(dir, made).map(|source| format!("{{ {source} }}")));
+    let plugin_api = checkout.source("plugin-api", made).map(|source| format!("{{ {source} }}"));
     let dependencies = [
         member(&members.glue)?,
-        alcedo("alcedo-plugin-api", "plugin-api")?,
+        dependency("alcedo-plugin-api", plugin_api)?,
         dependency("tracing", Ok("\"0.1\"".into()))?,
     ];
     let tests = match members.has_tests {
         false => String::new(),
         true => format!(
             "\n\n# For the tests, which load the library as the host does. The plugin itself never links the runtime.\n\
-             [dev-dependencies]\n{}\n{}\n{}",
-            member(&members.host)?,
-            alcedo("alcedo-build", "tools/build")?,
-            alcedo("alcedo-runtime", "runtime")?
+             [dev-dependencies]\n{}\nalcedo = {{ {facade}, features = [\"build\"] }}",
+            member(&members.host)?
         ),
     };
     let mut placeholders = placeholders(name);
@@ -258,9 +259,7 @@ mod tests {
             "camel",
             "example-plugins/engine-glue",
             "plugin-api",
-            "runtime",
-            "runtime/engine",
-            "tools/build",
+            "runtime/alcedo",
             "install",
             "rust_version",
             "first",

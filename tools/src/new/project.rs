@@ -20,9 +20,9 @@ use crate::install::checkout;
 /// Variable with the checkout to use by default.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 
-/// Crates of a checkout that the templates use.
-pub(crate) const CRATES: [&str; 5] =
-    ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/engine", "tools/build"];
+/// Crates of a checkout that new and older projects use.
+pub(crate) const CRATES: [&str; 6] =
+    ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/alcedo", "runtime/engine", "tools/build"];
 
 /// Sources of Alcedo for a new project: a checkout on this machine, or a repository.
 pub(super) struct Checkout {

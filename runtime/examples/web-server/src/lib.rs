@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Budget, ContextFunction, ObjectHandle, Poster, Reload, Runtime, Value};
+use alcedo::{Budget, ContextFunction, ObjectHandle, Poster, Reload, Runtime, Value};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};

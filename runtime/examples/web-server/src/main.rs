@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use alcedo_runtime::{Runtime, SlimWatch, printable};
+use alcedo::{Runtime, SlimWatch, printable};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use web_server::{Handlers, run_game_thread};
@@ -18,7 +18,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
     // New code is first tried in a canary process, which starts here.
-    alcedo_runtime::canary::run_if_child();
+    alcedo::canary::run_if_child();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

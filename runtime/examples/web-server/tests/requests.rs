@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use alcedo_runtime::{LoadContext, Runtime, Value};
+use alcedo::{LoadContext, Runtime, Value};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Bytes;
 use hyper::client::conn::http1::{SendRequest, handshake};
@@ -186,6 +186,6 @@ fn through_the_game_thread_no_request_fails_and_counts_survive_reloads() {
     );
     assert_all_answered(&tally.join().expect("no reload was refused"));
     assert_eq!(reloads.load(Ordering::Acquire), RELOADS);
-    let book = host.objects().find_in(alcedo_runtime::ObjectHandle::NONE, "book").expect("it lives");
+    let book = host.objects().find_in(alcedo::ObjectHandle::NONE, "book").expect("it lives");
     assert_eq!(host.objects().get(book, "guests").expect("a property"), Value::U64(REQUESTS));
 }

@@ -132,7 +132,7 @@ fn warn_once() {
     ONCE.call_once(|| {
         tracing::warn!(
             "modules are loaded without a canary, so one that crashes while loading ends the host: call \
-             `alcedo_runtime::canary::run_if_child()` first in main, or set `Canary::Off`"
+             `alcedo::canary::run_if_child()` first in main, or set `Canary::Off`"
         );
     });
 }

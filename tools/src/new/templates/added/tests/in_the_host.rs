@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use alcedo_build::BuildRequest;
-use alcedo_runtime::Value;
+use alcedo::Value;
+use alcedo::build::BuildRequest;
 
 /// Built once for all tests: a file that is being written cannot be loaded.
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let built = alcedo_build::build(&BuildRequest::new(&manifest).package(env!("CARGO_PKG_NAME")));
+    let built = alcedo::build::build(&BuildRequest::new(&manifest).package(env!("CARGO_PKG_NAME")));
     built.unwrap_or_else(|error| panic!("{error}")).artifacts.remove(0).path
 });
 

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use alcedo_build::BuildRequest;
-use alcedo_runtime::{Budget, Runtime, Value};
+use alcedo::build::BuildRequest;
+use alcedo::{Budget, Runtime, Value};
 
 /// Built once for all tests: a file that is being written cannot be loaded.
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let built = alcedo_build::build(&BuildRequest::new(&manifest).package(env!("CARGO_PKG_NAME")));
+    let built = alcedo::build::build(&BuildRequest::new(&manifest).package(env!("CARGO_PKG_NAME")));
     built.unwrap_or_else(|error| panic!("{error}")).artifacts.remove(0).path
 });
 
 #[test]
 fn a_reload_keeps_actors_and_their_values() {
-    let runtime = Runtime::builder().package("Game").natives(alcedo_engine::natives()).build().unwrap();
+    let runtime = Runtime::builder().package("Game").natives(alcedo::engine::natives()).build().unwrap();
     runtime.create_master(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
     let actor = runtime.objects().spawn("/Script/Game.{{camel}}Actor").unwrap();
     for _ in 0..3 {

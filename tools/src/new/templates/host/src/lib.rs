@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-use alcedo_runtime::native::{Class as _, This, uclass};
-use alcedo_runtime::{Builder, Runtime, natives};
+use alcedo::native::{Class as _, This, uclass};
+use alcedo::{Builder, Runtime, natives};
 
 /// Package in which plugins declare their types.
 pub const PLUGINS: &str = "Game";
@@ -64,7 +64,7 @@ fn tick(runtime: &Runtime, seconds: f32) {
 }
 
 /// Spawns a robot of each class that plugins declare, unless there is one already.
-pub fn populate(runtime: &Runtime) -> Result<(), alcedo_runtime::Error> {
+pub fn populate(runtime: &Runtime) -> Result<(), alcedo::Error> {
     let objects = runtime.objects();
     let robots: Vec<_> = objects.all().into_iter().filter_map(|robot| objects.class_of(robot)).collect();
     for class in runtime.types().dynamic_classes() {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Budget, Error, Runtime, printable, sibling_libraries};
+use alcedo::{Budget, Error, Runtime, printable, sibling_libraries};
 use {{host}}::Robot;
 use tracing::Level;
 use tracing_subscriber::filter::Targets;
@@ -17,7 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 fn main() -> ExitCode {
     // After this call, new code is tried in a separate process before it is loaded here.
-    alcedo_runtime::canary::run_if_child();
+    alcedo::canary::run_if_child();
     // Logs of plugins (`tracing` and `log`) are printed here as well. `RUST_LOG=debug` prints more.
     let requested = std::env::var("RUST_LOG").ok().and_then(|levels| levels.parse().ok());
     let filter = requested.unwrap_or_else(|| Targets::new().with_default(Level::INFO));

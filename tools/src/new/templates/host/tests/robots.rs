@@ -1,6 +1,6 @@
 //! Tests of the host without plugins.
 
-use alcedo_runtime::Budget;
+use alcedo::Budget;
 use {{host}}::Robot;
 
 #[test]
