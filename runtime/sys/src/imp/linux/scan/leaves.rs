@@ -64,7 +64,7 @@ pub(super) fn time_zone(object: &Object) -> Option<usize> {
     in_variables(object, |_, words| zone(words))
 }
 
-/// Calls `find` with the address and the words of the C library's variables.
+/// Calls `find` with the address and the content of the C library's variables, as machine words.
 fn in_variables<T>(object: &Object, find: impl Fn(usize, &[usize]) -> Option<T>) -> Option<T> {
     if !object.is_c_library() {
         return None;
