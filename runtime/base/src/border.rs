@@ -236,7 +236,7 @@ fn too_deep(limit: u32) -> String {
     const FEW: u32 = 4;
     match limit {
         0..FEW => format!(
-            "has no room after {limit} nested calls: spawn the thread with a larger `stack_size`, or raise the limit of calls"
+            "has no room on the stack, or in the limit of calls, {limit} deep: spawn the thread with a larger `stack_size`, or raise the limit"
         ),
         _ => format!("calls itself by way of others, {limit} deep: let one of them wait for the next tick"),
     }
@@ -447,8 +447,8 @@ mod tests {
     fn a_small_stack_is_not_reported_as_a_recursion() {
         let error = |limit| CallError::TooDeep { what: "Game.Foe:act".to_owned(), limit }.to_string();
         assert!(error(64).ends_with("64 deep: let one of them wait for the next tick"), "{}", error(64));
-        let small = "Game.Foe:act has no room after 1 nested calls: spawn the thread with a larger `stack_size`, or raise the \
-                     limit of calls";
+        let small = "Game.Foe:act has no room on the stack, or in the limit of calls, 1 deep: spawn the thread with a larger \
+                     `stack_size`, or raise the limit";
         assert_eq!(error(1), small);
     }
 
