@@ -7,6 +7,10 @@ use alcedo_rt::CallError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::limited::{Limited, MAX_DEPTH};
+
+mod limited;
+
 /// A field that can be saved before a reload.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept over a reload",
@@ -33,10 +37,12 @@ pub trait Restore: Sized {
 
 impl<T: Serialize> Keep for T {
     fn to_cbor(&self) -> Result<Vec<u8>, CallError> {
-        let mut data = Vec::new();
-        ciborium::into_writer(self, &mut data)
-            .map_err(|error| CallError::other(format!("the value cannot be kept: {error}")))?;
-        Ok(data)
+        let mut limited = Limited::default();
+        match ciborium::into_writer(self, &mut limited) {
+            // Data that was cut off at the limit is kept: to restore it fails with the limit, and the field has its default.
+            Ok(()) | Err(ciborium::ser::Error::Io(_)) => Ok(limited.data),
+            Err(error) => Err(CallError::other(format!("the value cannot be kept: {error}"))),
+        }
     }
 }
 
@@ -51,7 +57,7 @@ fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
     let words = match error {
         ciborium::de::Error::Semantic(_, words) => words,
         ciborium::de::Error::RecursionLimitExceeded => {
-            return "is nested too deeply: 256 levels at most are kept".into();
+            return format!("is nested too deeply: {MAX_DEPTH} levels at most are kept");
         }
         _ => return "is of another type".into(),
     };
@@ -120,19 +126,39 @@ mod tests {
         next: Option<Box<Node>>,
     }
 
+    /// Runs a check of nested values: unoptimized frames of serde are large.
+    pub(super) fn on_a_large_stack(check: fn()) {
+        let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(check).expect("a thread");
+        thread.join().expect("it passes");
+    }
+
     #[test]
     fn a_value_that_is_too_deep_is_refused_with_the_limit() {
-        let check = || {
+        on_a_large_stack(|| {
             let nested = |depth: u32| (0..depth).fold(Node::default(), |node, _| Node { next: Some(Box::new(node)) });
             let mut node = Node::default();
             restore(&mut node, &nested(100).to_cbor().expect("plain data")).expect("it is kept");
-            let data = nested(300).to_cbor().expect("plain data");
-            let error = restore(&mut node, &data).expect_err("it is too deep");
-            assert_eq!(error.message(), "is nested too deeply: 256 levels at most are kept");
-        };
-        // Unoptimized frames of serde are large.
-        let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(check).expect("a thread");
-        thread.join().expect("it passes");
+            for depth in [300, 20_000] {
+                let data = nested(depth).to_cbor().expect("plain data");
+                assert!(data.len() < 2000, "{} bytes of {depth} levels", data.len());
+                let error = restore(&mut node, &data).expect_err("it is too deep");
+                assert_eq!(error.message(), "is nested too deeply: 256 levels at most are kept");
+            }
+        });
+    }
+
+    #[test]
+    fn bytes_as_a_whole_are_restored_as_a_list() {
+        struct Whole(Vec<u8>);
+        impl Serialize for Whole {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_bytes(&self.0)
+            }
+        }
+        let data = Whole(vec![200; 10_000]).to_cbor().expect("plain data");
+        let mut list = Vec::<u8>::new();
+        restore(&mut list, &data).expect("bytes are a list");
+        assert_eq!((data.len(), list), (10_003, vec![200; 10_000]));
     }
 
     #[derive(Serialize)]

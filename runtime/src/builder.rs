@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use alcedo_abi::names::is_identifier;
 use alcedo_abi::stack::StackSpan;
 use alcedo_sys::{Demands, PublicKey, ReferenceSearch};
 
@@ -33,6 +34,7 @@ use crate::object::construction::make_cdo;
 use crate::object::decl::{Batch, ClassDecl, InterfaceDecl};
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
+use crate::object::refusal::DeclareError;
 use crate::object::types::Types;
 use crate::runtime::Runtime;
 use crate::thread_stack;
@@ -85,7 +87,8 @@ impl Runtime {
 }
 
 impl Builder {
-    /// Declares a package that modules may bind to; `Game` declares `/Script/Game`.
+    /// Declares a package that modules may bind to; `Game` declares `/Script/Game`. [`Builder::build`] fails if the name is not an
+    /// identifier.
     #[must_use]
     pub fn package(mut self, name: &str) -> Self {
         self.packages.push(name.to_owned());
@@ -314,7 +317,9 @@ impl Builder {
     pub fn scripts(mut self, folders: &[impl AsRef<Path>]) -> Self {
         for folder in folders {
             let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.as_ref().to_owned());
-            self.packages.extend(folder.file_name().map(|name| name.to_string_lossy().into_owned()));
+            let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
+            // A folder with another name is rejected when its package is loaded.
+            self.packages.extend(name.map(str::to_owned));
             self.scripts.push(folder);
         }
         self
@@ -338,7 +343,7 @@ impl Builder {
     #[cfg(feature = "script")]
     pub fn check_scripts(mut self, modules: &[impl AsRef<Path>]) -> Result<Vec<ScriptCheck>, Error> {
         let world = World::new();
-        let taken = self.take_natives(&world.types);
+        let taken = self.take_natives(&world.types)?;
         world.types.declare(&world.names, &taken.batch)?;
         let modules: Vec<_> = modules.iter().map(|module| module.as_ref().to_owned()).collect();
         Ok(check::check(&world, &modules, &self.layouts(&taken)))
@@ -363,7 +368,7 @@ impl Builder {
     /// When a native declaration breaks a rule.
     pub fn declared(mut self) -> Result<Declared, Error> {
         let world = World::new();
-        let Natives { batch, .. } = self.take_natives(&world.types);
+        let Natives { batch, .. } = self.take_natives(&world.types)?;
         world.types.declare(&world.names, &batch)?;
         Ok(of_natives(&world))
     }
@@ -381,7 +386,7 @@ impl Builder {
 
     fn answered(mut self) -> Result<Answered, Error> {
         let world = World::new();
-        let taken = self.take_natives(&world.types);
+        let taken = self.take_natives(&world.types)?;
         world.types.declare(&world.names, &taken.batch)?;
         let declared = of_natives(&world);
         #[cfg(feature = "script")]
@@ -419,7 +424,7 @@ impl Builder {
             .map_err(system("starting the finalizer thread"))?;
         #[cfg(feature = "script")]
         core.limit_scripts(self.script_limits);
-        let mut taken = self.take_natives(&core.world.types);
+        let mut taken = self.take_natives(&core.world.types)?;
         #[cfg(feature = "dll-bind")]
         let layouts = self.layouts(&taken);
         let on_hang: Arc<Callbacks<Listener>> = Arc::new(self.on_hang.into_iter().collect());
@@ -466,8 +471,8 @@ impl Builder {
         Ok(runtime)
     }
 
-    /// Declares the packages and returns the native types to declare in them.
-    fn take_natives(&mut self, types: &Types) -> Natives {
+    /// Declares the packages and returns the native types to declare in them. Returns an error if a package has no valid name.
+    fn take_natives(&mut self, types: &Types) -> Result<Natives, Error> {
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
         let mut taken = Natives {
             packages: mem::take(&mut self.packages),
@@ -476,10 +481,14 @@ impl Builder {
             ..Natives::default()
         };
         self.natives.drain(..).for_each(|natives| taken.append(natives));
+        if let Some(name) = taken.packages.iter().find(|name| !is_identifier(name)) {
+            let owner = "the packages of the host".to_owned();
+            return Err(DeclareError::BadName { name: name.clone(), owner }.into());
+        }
         types.declare_package(ROOT_PACKAGE);
         taken.packages.iter().for_each(|package| types.declare_package(package));
         declare_implemented(&mut taken.batch);
-        taken
+        Ok(taken)
     }
 }
 
@@ -520,6 +529,17 @@ fn declare_implemented(batch: &mut Batch) {
 #[cfg(test)]
 mod tests {
     use crate::{Builder, ReferenceSearch, Runtime, UnloadPolicy};
+
+    #[test]
+    fn a_package_with_an_invalid_name_is_refused_with_the_name() {
+        let long = "x".repeat(100_000);
+        for name in ["", ".Game", "..", "My Game", "Game\u{1f3ae}", "1Game", "A/B", "A\0B", &long] {
+            let Err(refused) = Runtime::builder().package(name).build() else { panic!("{name} is accepted") };
+            let shown = format!("\"{}\" in the packages of the host cannot be a name", alcedo_base::escape::line(name));
+            assert!(refused.to_string().contains(&shown), "{refused}");
+        }
+        assert!(Runtime::builder().package("Größe_2").declared().is_ok());
+    }
 
     #[test]
     fn reference_search_covers_all_plugins_in_development_else_those_with_libraries() {

@@ -52,9 +52,7 @@ pub enum Error {
         name: String,
     },
     /// Requested while plugin code is on the stack.
-    #[error(
-        "{action} is for a safe point, and `{frame}` has not returned: do it between ticks, or use `request_reload`"
-    )]
+    #[error("{action} is for a safe point, and `{frame}` has not returned: {}", later(action))]
     NotASafePoint {
         /// Requested operation.
         action: &'static str,
@@ -87,6 +85,21 @@ impl From<Error> for CallError {
         }
     }
 }
+
+/// Returns how to do the action at the next safe point.
+fn later(action: &str) -> &'static str {
+    match action {
+        A_COLLECTION => "it is done at the next safe point",
+        A_RELOAD => "do it between ticks, or use `request_reload`",
+        UNLOADING => "do it between ticks, or use `request_unload`",
+        _ => "do it between ticks",
+    }
+}
+
+/// Actions that can be requested for the next safe point.
+pub(crate) const A_COLLECTION: &str = "a collection";
+pub(crate) const A_RELOAD: &str = "a reload";
+pub(crate) const UNLOADING: &str = "unloading the Master";
 
 fn unknown_class(waiting: u64) -> String {
     match waiting {

@@ -438,9 +438,9 @@ fn a_reload_inside_a_call_is_refused_and_requests_wait() {
 
     expect![[r#"
         a reload is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
-        unloading the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
-        creating the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`
-        a collection is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_reload`"#]].assert_eq(&relay("ex:/host.reload_now"));
+        unloading the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks, or use `request_unload`
+        creating the Master is for a safe point, and `Game.Fragile:relay` has not returned: do it between ticks
+        a collection is for a safe point, and `Game.Fragile:relay` has not returned: it is done at the next safe point"#]].assert_eq(&relay("ex:/host.reload_now"));
     assert_eq!(host.generation(), 1);
 
     assert_eq!(relay("ex:/host.reload_later"), "generation 1 still");
@@ -508,7 +508,7 @@ fn a_listener_cannot_interrupt_a_running_operation() {
     assert_eq!(
         lines[0],
         "Unloading 1: unloading the Master is for a safe point, and `a reload` has not returned: \
-         do it between ticks, or use `request_reload`"
+         do it between ticks, or use `request_unload`"
     );
 }
 

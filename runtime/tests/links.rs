@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{CallError, Error, Frame, ObjectHandle, Runtime, Value, World};
+use alcedo_runtime::{Binding, CallError, Error, Frame, ObjectHandle, Runtime, Value, World};
 use expect_test::{Expect, expect};
 
 const HUB: &str = "/Script/Test.Hub";
@@ -193,6 +193,42 @@ fn a_failing_listener_does_not_stop_the_broadcast() {
 }
 
 #[test]
+fn a_value_with_a_binding_to_an_unknown_function_is_not_set() {
+    let host = host(&[]);
+    let (hub, ear) = (spawn(&host, HUB), spawn(&host, EAR));
+    let bound = |function: &str| Binding { object: ear, function: host.intern(function) };
+    let check = |property: &str, value: Value, expected: Expect| {
+        let before = host.objects().get(hub, property).expect("a delegate");
+        let refused = host.objects().set(hub, property, &value).expect_err("it does not suit");
+        expected.assert_eq(&refused.to_string());
+        assert_eq!(host.objects().get(hub, property).expect("a delegate"), before);
+    };
+    let said = Value::Multicast(vec![bound("hear"), bound("nowhere")]);
+    let unknown = || expect!["/Script/Test.Ear has no function nowhere to bind: check the declarations of the class"];
+    check("said", said, unknown());
+    check("all", Value::Array(vec![Value::Delegate(bound("nowhere"))]), unknown());
+    let single = host.objects().set(hub, "single", &Value::Delegate(bound("hear"))).expect_err("it has no result");
+    assert!(matches!(single, Error::Call(CallError::Signature { .. })), "{single}");
+    host.objects().set(hub, "said", &Value::Multicast(vec![bound("hear")])).expect("it suits");
+    host.objects().set(hub, "single", &Value::Delegate(Binding::default())).expect("none is bound");
+    host.objects().destroy(ear);
+    host.objects().set(hub, "said", &Value::Multicast(vec![bound("nowhere")])).expect("it is never called");
+}
+
+#[test]
+fn no_object_is_created_in_a_class_default_object() {
+    let host = host(&[]);
+    let ear = spawn(&host, EAR);
+    let default = host.objects().at_path("/World/Default__Ear").expect("it exists");
+    let refused = host.objects().spawn_in(EAR, default).expect_err("it is a template");
+    expect![
+        "a Test.Ear cannot be created in Test.Ear (Default__Ear), a class default object or a part of one, which contains only default subobjects: create it in an object of the class, or declare a default subobject"
+    ]
+    .assert_eq(&refused.to_string());
+    host.objects().spawn_in(EAR, ear).expect("it is an object");
+}
+
+#[test]
 fn only_matching_functions_are_bound() {
     let host = host(&["switchboard"]);
     let (hub, ear, line) = (spawn(&host, HUB), spawn(&host, EAR), spawn(&host, "/Script/Game.Line"));
@@ -253,7 +289,7 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     host.links().bind(hub, "shift", shape, "own").expect("it fits");
     let name = |function: &str| host.intern(function);
     let bound = |object, function: &str| {
-        let binding = alcedo_runtime::Binding { object, function: name(function) };
+        let binding = Binding { object, function: name(function) };
         Value::Delegate(binding)
     };
     host.objects()
@@ -266,11 +302,7 @@ fn bindings_survive_a_reload_by_name_and_broken_ones_are_listed() {
     expect![[r#"Some(Text("v2 shifts=0 mood=1 breath=0"))"#]].assert_eq(&call().expect("it answers"));
     let lines: Vec<_> = report.structure.iter().filter(|line| line.starts_with("Test.Hub")).cloned().collect();
     expect!["Test.Hub.all: Game.Shapeshifter no longer has a function shift: 1 unbound"].assert_eq(&lines.join("\n"));
-    let left = Value::Array(vec![
-        bound(shape, "own"),
-        Value::Delegate(alcedo_runtime::Binding::default()),
-        bound(ghost, "own"),
-    ]);
+    let left = Value::Array(vec![bound(shape, "own"), Value::Delegate(Binding::default()), bound(ghost, "own")]);
     assert_eq!(host.objects().get(hub, "all").expect("delegates"), left, "bindings to dormant objects are kept");
 }
 

@@ -148,7 +148,7 @@ pub enum CallError {
         age: String,
     },
     /// Nested calls exceed the depth limit.
-    #[error("{what} calls itself by way of others, {limit} deep: let one of them wait for the next tick")]
+    #[error("{what} {}", too_deep(*limit))]
     TooDeep {
         /// Function that was called.
         what: String,
@@ -229,6 +229,17 @@ fn location_of(failure: &Failure) -> Option<SourcePlace> {
 
 fn at(place: Option<&SourcePlace>) -> String {
     place.map(|place| format!(" at {place}")).unwrap_or_default()
+}
+
+fn too_deep(limit: u32) -> String {
+    /// Fewer calls than a recursion has that exhausts a stack or limit of usual size.
+    const FEW: u32 = 4;
+    match limit {
+        0..FEW => format!(
+            "has no room on the stack, or in the limit of calls, {limit} deep: spawn the thread with a larger `stack_size`, or raise the limit"
+        ),
+        _ => format!("calls itself by way of others, {limit} deep: let one of them wait for the next tick"),
+    }
 }
 
 fn stale(handle: ObjectHandle) -> String {
@@ -431,6 +442,15 @@ mod tests {
     use super::{CallError, ScriptPlace, SourcePlace, catch_panics, from_module};
     use crate::handles::ObjectHandle;
     use alcedo_abi::call::Status;
+
+    #[test]
+    fn a_small_stack_is_not_reported_as_a_recursion() {
+        let error = |limit| CallError::TooDeep { what: "Game.Foe:act".to_owned(), limit }.to_string();
+        assert!(error(64).ends_with("64 deep: let one of them wait for the next tick"), "{}", error(64));
+        let small = "Game.Foe:act has no room on the stack, or in the limit of calls, 1 deep: spawn the thread with a larger \
+                     `stack_size`, or raise the limit";
+        assert_eq!(error(1), small);
+    }
 
     #[test]
     fn every_error_is_the_same_error_on_the_other_side() {

@@ -116,6 +116,35 @@ pub(crate) fn binding_of(
     Ok(Binding { object, function: world.names.intern(function) })
 }
 
+/// Checks that the functions of all bindings in a value suit their delegates. Bindings to destroyed and dormant objects pass. Returns the
+/// errors of [`binding`].
+pub(crate) fn check(world: &World, ty: &PropertyType, value: &Value) -> Result<(), CallError> {
+    let Some(signature) = ty.signature() else {
+        let mut checked = Ok(());
+        if holds_delegates(ty) {
+            drop(value.clone().map_parts(ty, &mut |ty, part| {
+                if checked.is_ok() {
+                    checked = check(world, ty, &part);
+                }
+                part
+            }));
+        }
+        return checked;
+    };
+    let objects = &world.objects;
+    let is_awake = |object| objects.is_alive(object) && objects.waits_for(object).is_none();
+    let awake = bindings(value).iter().filter(|binding| is_awake(binding.object));
+    for binding in awake {
+        binding_of(world, signature, binding.object, &world.names.text(binding.function))?;
+    }
+    Ok(())
+}
+
+/// Checks if values of a type contain delegates.
+pub(crate) fn holds_delegates(ty: &PropertyType) -> bool {
+    ty.any(&|ty| ty.signature().is_some())
+}
+
 /// Returns the bindings of a delegate in the order in which they were added; empty for another value.
 pub(crate) fn bindings(value: &Value) -> &[Binding] {
     match value {

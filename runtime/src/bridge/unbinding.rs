@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
-use crate::bridge::delegates::{broken, keep};
+use crate::bridge::delegates::{broken, holds_delegates, keep};
 use crate::handles::ClassId;
 use crate::object::World;
 use crate::object::property::{Property, PropertyType};
@@ -38,10 +38,6 @@ pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
     }
     let line = |((property, reason), count): ((String, String), u64)| format!("{property}: {reason}: {count} unbound");
     lines.into_iter().map(line).collect()
-}
-
-fn holds_delegates(ty: &PropertyType) -> bool {
-    ty.any(&|ty| ty.signature().is_some())
 }
 
 /// Removes broken bindings from a value, and adds a reason for each.

@@ -24,6 +24,9 @@ use crate::watchdog::{Published, Source};
 
 const THREAD: &str = "alcedo-finalizer";
 
+/// Stack bytes of the thread, as main threads usually have: a long list that drops node by node on one drops on the other.
+const STACK: usize = 8 << 20;
+
 /// Maximum time that the end of a host waits for a running finalizer. Hanging ones were abandoned before.
 const LAST_DEADLINE: Duration = Duration::from_secs(5);
 
@@ -107,7 +110,7 @@ impl Finalizer {
     fn spawn(&self, turn: u64) -> std::io::Result<()> {
         let (inbox, report, desk) = (self.inbox.clone(), self.report.clone(), self.desk.clone());
         let worker = Worker { inbox, report, desk, turn, failures: Repeats::new() };
-        let thread = std::thread::Builder::new().name(THREAD.into()).spawn(move || worker.run())?;
+        let thread = std::thread::Builder::new().name(THREAD.into()).stack_size(STACK).spawn(move || worker.run())?;
         drop(self.thread.replace(Some(thread)));
         Ok(())
     }

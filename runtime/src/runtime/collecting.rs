@@ -6,7 +6,7 @@ use super::Runtime;
 use crate::border::CallError;
 use crate::bridge::collection::Wanted;
 use crate::bridge::core::Core;
-use crate::error::Error;
+use crate::error::{A_COLLECTION, Error};
 use crate::handles::ObjectHandle;
 use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
 
@@ -40,7 +40,7 @@ impl Collection<'_> {
     /// panics; nothing is destroyed then.
     pub fn collect(&self) -> Result<usize, Error> {
         let core = &self.0.inner.core;
-        let _busy = self.0.at_safe_point("a collection").inspect_err(|_| core.collection.ask(Wanted::Whole))?;
+        let _busy = self.0.at_safe_point(A_COLLECTION).inspect_err(|_| core.collection.ask(Wanted::Whole))?;
         Ok(core.collect()?)
     }
 
@@ -86,7 +86,7 @@ impl Runtime {
         if !core.world.objects.is_marking() {
             return;
         }
-        let Ok(_busy) = self.at_safe_point("a collection") else { return };
+        let Ok(_busy) = self.at_safe_point(A_COLLECTION) else { return };
         let begun = Instant::now();
         match core.go_on_collecting(&mut || begun.elapsed() < time) {
             Ok(Some((objects, slices))) => self.note_collected(Collected { objects, slices }),

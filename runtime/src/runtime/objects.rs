@@ -7,6 +7,7 @@ use super::Runtime;
 use super::types::ClassKey;
 use crate::border::CallError;
 use crate::bridge::calls::{Dispatch, call_with_outs};
+use crate::bridge::delegates;
 use crate::error::Error;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::load::context::info::ContextInfo;
@@ -16,6 +17,7 @@ use crate::object::construction::{ConstructionArgs, construct};
 use crate::object::member::{FunctionKey, PropertyKey};
 use crate::object::natives::World;
 use crate::object::objects::RenameError;
+use crate::object::property::Property;
 use crate::object::value::Value;
 
 /// Objects of a host; see [`Runtime::objects`]. Game thread only.
@@ -62,7 +64,7 @@ impl Objects<'_> {
     /// is not a root.
     ///
     /// # Errors
-    /// Errors of [`Objects::spawn`].
+    /// Errors of [`Objects::spawn`]. When `outer` is destroyed, or is a class default object or a part of one.
     pub fn spawn_in(&self, class: impl ClassKey, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         self.construct(&class.find(self.0.types())?, outer)
     }
@@ -130,9 +132,11 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// When the object is destroyed or has no such property, or the property has another type. [`CallError::WrongClass`] when the value
-    /// is an object that does not match the class or interface of the property.
+    /// is an object that does not match the class or interface of the property. [`CallError::NotFound`] and [`CallError::Signature`]
+    /// when a delegate is bound to a function that its object lacks, or that has other parameters.
     pub fn set(&self, object: ObjectHandle, property: impl PropertyKey, value: &Value) -> Result<(), Error> {
-        self.property(object, property)?;
+        let found = self.property(object, property)?;
+        delegates::check(&self.0.inner.core.world, &found.ty, value)?;
         Ok(self.0.inner.core.world.write(object, property, value)?)
     }
 
@@ -212,6 +216,15 @@ impl Objects<'_> {
         if !outer.is_none() && !self.is_alive(outer) {
             return Err(CallError::Stale { handle: outer }.into());
         }
+        if core.world.objects.is_template(outer) {
+            return Err(CallError::other(format!(
+                "a {} cannot be created in {}, a class default object or a part of one, which contains only default subobjects: \
+                 create it in an object of the class, or declare a default subobject",
+                class.short_path(),
+                core.world.objects.shown(outer)
+            ))
+            .into());
+        }
         core.world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
         if let Some(action) = self.0.inner.busy.get().filter(|_| !self.0.inner.loads.is_notifying()) {
             return Err(Error::NotASafePoint { action: "spawning an object", frame: action.to_owned() });
@@ -221,10 +234,10 @@ impl Objects<'_> {
         Ok(construct(&core.world, &core.plugins(), class, args)?)
     }
 
-    pub(super) fn property(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<(), Error> {
+    pub(super) fn property(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Rc<Property>, Error> {
         let class = self.0.inner.core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         match property.find(&class) {
-            Some(_) => Ok(()),
+            Some(found) => Ok(Rc::clone(found)),
             None => Err(Error::UnknownMember {
                 class: class.path.to_string(),
                 what: "property",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Runtime;
-use crate::error::Error;
+use crate::error::{A_RELOAD, Error, UNLOADING};
 use crate::load::error::LoadError;
 use crate::load::master::{self, Unload};
 use crate::reload::report::Reload;
@@ -52,7 +52,7 @@ impl Runtime {
 
     /// Reloads on behalf of `answers` requests; zero for a direct call.
     pub(crate) fn reload_for(&self, libraries: &[PathBuf], scope: ReloadScope, answers: u64) -> Result<Reload, Error> {
-        let _busy = self.at_safe_point("a reload")?;
+        let _busy = self.at_safe_point(A_RELOAD)?;
         let modules = self.with_scripts(libraries);
         let mut report = transaction::reload(&self.inner.core, &self.inner.loads, &modules, scope)?;
         report.requests = answers;
@@ -115,7 +115,7 @@ impl Runtime {
     /// # Errors
     /// When no Master is loaded, or plugin code is on the stack.
     pub fn unload_master(&self) -> Result<Unload, Error> {
-        let _busy = self.at_safe_point("unloading the Master")?;
+        let _busy = self.at_safe_point(UNLOADING)?;
         let unload = master::unload(&self.inner.core, &self.inner.loads)?;
         self.inner.core.world.objects.free_graveyard();
         Ok(unload)

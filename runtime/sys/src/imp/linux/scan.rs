@@ -6,8 +6,8 @@
 //! Pointers of the C library are followed only a little: they refer to memory of the whole process, and its registrations are recorded
 //! elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks usually belong to other code.
 //! Consecutive blocks of equal size count as one, because lists are long but still near. Not followed: free memory, stream buffers,
-//! environment strings, and completed requests of the C library. Stacks, registers and thread-locals are excluded, as is the loader,
-//! which refers to every image until it is closed.
+//! environment strings, the time zone, and completed requests of the C library. Stacks, registers and thread-locals are excluded, as is
+//! the loader, which refers to every image until it is closed.
 //!
 //! Libraries with their own allocators (Python, GLib) store callbacks in memory that they mapped, and use interior pointers. From a
 //! library, a word is therefore followed into the enclosing block, and into its page of a mapping that belongs to neither the C
@@ -180,7 +180,9 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
         free_lists: objects.iter().find_map(leaves::free_lists),
         streams,
         sizes: going.blocks.iter().map(|block| (block.start, block.len())).collect(),
-        buffers: buffers.into_iter().chain(environment::strings()).chain(streams::forwarding_records()).collect(),
+        buffers: (buffers.into_iter().chain(environment::strings()).chain(streams::forwarding_records()))
+            .chain(objects.iter().find_map(leaves::time_zone))
+            .collect(),
         requests: requests::all_submitted(),
         seen: HashSet::new(),
         next: VecDeque::new(),

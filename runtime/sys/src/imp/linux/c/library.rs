@@ -145,6 +145,14 @@ pub(in crate::imp::linux) fn with_stream(buffer: &mut [u8], see: impl FnOnce(usi
     }
 }
 
+/// Makes the C library read its time zone table.
+#[cfg(test)]
+pub(in crate::imp::linux) fn read_time_zone() {
+    let mut parts = std::mem::MaybeUninit::uninit();
+    // SAFETY: the time is a local, and there is room for its parts.
+    unsafe { libc::localtime_r(&0, parts.as_mut_ptr()) };
+}
+
 unsafe extern "C" {
     static mut environ: *mut *mut c_char;
     static _IO_list_all: *const u8;

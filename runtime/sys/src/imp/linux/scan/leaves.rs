@@ -1,7 +1,7 @@
 //! Memory of the C library that is not followed, although it contains words that resemble addresses: free memory; buffers of streams,
 //! which contain stale heap data until text is written; stale data in streams, of which only the functions and their cookie are
-//! references; strings, which may be followed by stale data; and `fork` handlers of an image, which the C library removes when the
-//! image is closed.
+//! references; strings, which may be followed by stale data; the table of the time zone, which contains numbers and names; and `fork`
+//! handlers of an image, which the C library removes when the image is closed.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -56,6 +56,16 @@ pub(super) fn is_name(bytes: &[u8]) -> bool {
 }
 
 pub(super) fn free_lists(object: &Object) -> Option<Range<usize>> {
+    in_variables(object, bins)
+}
+
+/// Returns the block of the C library's time zone table.
+pub(super) fn time_zone(object: &Object) -> Option<usize> {
+    in_variables(object, |_, words| zone(words))
+}
+
+/// Calls `find` with the address and the content of the C library's variables, as machine words.
+fn in_variables<T>(object: &Object, find: impl Fn(usize, &[usize]) -> Option<T>) -> Option<T> {
     if !object.is_c_library() {
         return None;
     }
@@ -63,7 +73,29 @@ pub(super) fn free_lists(object: &Object) -> Option<Range<usize>> {
         let start = range.start.next_multiple_of(WORD);
         let mut bytes = vec![0; range.end.checked_sub(start)?];
         let there = peek::read(start, &mut bytes);
-        bins(start, &words(&bytes[..there]).collect::<Vec<_>>())
+        find(start, &words(&bytes[..there]).collect::<Vec<_>>())
+    })
+}
+
+/// Finds the block of the time zone among the variables of its parts: leap seconds and their number, two other numbers, names, types
+/// and their number, indexes, and the number of transitions. In the block, the transitions, leap seconds, types, indexes and names
+/// follow each other without gaps. A C library with another order of these variables has no match, and the block is followed.
+fn zone(words: &[usize]) -> Option<usize> {
+    const LEAP: usize = 16;
+    const TYPE: usize = 8;
+    const MOST: usize = 1 << 20;
+    words.windows(9).find_map(|window| {
+        let &[leaps, leap_count, _, _, names, types, type_count, indexes, transition_count] = window else {
+            return None;
+        };
+        let are_counts = [leap_count, type_count, transition_count].into_iter().all(|count| count < MOST);
+        let is_table = are_counts
+            && type_count > 0
+            && leaps > MOST
+            && types.checked_sub(leaps) == Some(leap_count * LEAP)
+            && indexes.checked_sub(types) == Some(type_count * TYPE)
+            && names.checked_sub(indexes) == Some(transition_count);
+        if is_table { leaps.checked_sub(transition_count * WORD) } else { None }
     })
 }
 
@@ -121,9 +153,12 @@ pub(super) fn streams() -> Streams {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::c::library::with_stream;
+    use super::super::super::c::library::{read_time_zone, with_stream};
+    use super::super::blocks::Blocks;
     use super::super::objects::mapped;
-    use super::{BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, is_name, is_text, streams};
+    use super::{
+        BEFORE_BINS, BINS, PAIR, WORD, bins, free_lists, is_for_fork, is_name, is_text, streams, time_zone, zone,
+    };
 
     #[test]
     fn only_the_c_library_has_free_lists() {
@@ -143,6 +178,38 @@ mod tests {
         assert_eq!(bins(0x1000, &words), Some(first - BEFORE_BINS..first + BINS * PAIR));
         assert_eq!(bins(0x1008, &words), None);
         assert_eq!(bins(0x1000, &[]), None);
+    }
+
+    #[test]
+    fn the_time_zone_is_found_by_parts_that_follow_each_other() {
+        let block = 0x7f00_0000_1000;
+        // Europe/Berlin, UTC, and UTC with leap seconds.
+        for [leaps, types, transitions] in [[0, 9, 143], [0, 1, 0], [27, 1, 1]] {
+            let leaps_at = block + transitions * WORD;
+            let types_at = leaps_at + leaps * 16;
+            let indexes_at = types_at + types * 8;
+            let names_at = indexes_at + transitions;
+            let table = [leaps_at, leaps, 0, 0, names_at, types_at, types, indexes_at, transitions];
+            let among = |table: [usize; 9]| zone(&[&[0, block, 1, block][..], &table, &[0; 12]].concat());
+            assert_eq!(among(table), Some(block), "{table:x?}");
+            for changed in [0, 1, 4, 5, 6, 7, 8] {
+                let mut other = table;
+                other[changed] += 1;
+                assert_eq!(among(other), None, "{other:x?}");
+            }
+        }
+        assert_eq!(zone(&[0; 64]), None);
+    }
+
+    #[test]
+    fn the_c_library_has_one_table_of_its_time_zone() {
+        if std::env::var_os("TZ").is_none() && std::fs::exists("/etc/localtime").is_ok_and(|exists| exists) {
+            read_time_zone();
+            let tables: Vec<_> = mapped().iter().filter_map(time_zone).collect();
+            assert_eq!(tables.len(), 1);
+            // Other tests may change the next block during the search.
+            assert!((0..20).any(|_| Blocks::now(&[]).len(tables[0]).is_some()), "{tables:x?}");
+        }
     }
 
     #[test]

@@ -1,0 +1,161 @@
+//! A buffer of CBOR that refuses deep nesting, so that a long list ends the serialization and not the stack.
+
+use std::io::{Error, Result, Write};
+
+/// Maximum nesting of containers: the limit that `ciborium` has for reading.
+pub(super) const MAX_DEPTH: usize = 256;
+
+const BYTES: u8 = 2;
+const TEXT: u8 = 3;
+const ARRAY: u8 = 4;
+const MAP: u8 = 5;
+const TAG: u8 = 6;
+const OTHER: u8 = 7;
+
+/// Length of an item that ends with a break.
+const OPEN_END: u8 = 31;
+
+/// Receives CBOR up to the header of the first container beyond [`MAX_DEPTH`]. Reading this data exceeds the limit at that header.
+#[derive(Default)]
+pub(super) struct Limited {
+    pub(super) data: Vec<u8>,
+    /// Missing items of each open container. One that ends with a break has more than can be written.
+    open: Vec<u64>,
+    /// First byte of the current header.
+    head: u8,
+    /// Missing bytes of the current header.
+    rest: u32,
+    /// Length in the current header.
+    len: u64,
+    /// Missing bytes of a string.
+    content: u64,
+}
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        let Some(first) = bytes.first() else { return Ok(0) };
+        let taken = match self.content {
+            0 => 1,
+            missing => usize::try_from(missing).unwrap_or(usize::MAX).min(bytes.len()),
+        };
+        self.data.extend_from_slice(&bytes[..taken]);
+        match self.content {
+            0 => self.header_byte(*first)?,
+            _ => self.content -= taken as u64,
+        }
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Limited {
+    fn header_byte(&mut self, byte: u8) -> Result<()> {
+        if self.rest == 0 {
+            self.head = byte;
+            (self.rest, self.len) = match byte & OPEN_END {
+                exponent @ 24..=27 => (1 << (exponent - 24), 0),
+                OPEN_END => (0, u64::MAX),
+                len => (0, len.into()),
+            };
+        } else {
+            self.rest -= 1;
+            self.len = (self.len << 8) | u64::from(byte);
+        }
+        if self.rest == 0 { self.header() } else { Ok(()) }
+    }
+
+    /// Counts the item that a complete header begins.
+    fn header(&mut self) -> Result<()> {
+        match self.head >> 5 {
+            // A tag belongs to the next item.
+            TAG => return Ok(()),
+            OTHER if self.head & OPEN_END == OPEN_END => _ = self.open.pop(),
+            kind => {
+                if let Some(missing) = self.open.last_mut() {
+                    *missing -= 1;
+                }
+                match kind {
+                    BYTES | TEXT => self.content = self.len,
+                    ARRAY => self.open.push(self.len),
+                    MAP => self.open.push(self.len.saturating_mul(2)),
+                    _ => {}
+                }
+            }
+        }
+        if self.open.len() > MAX_DEPTH {
+            return Err(Error::other("too deep"));
+        }
+        while self.open.last() == Some(&0) {
+            self.open.pop();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use ciborium::Value;
+
+    use super::super::tests::on_a_large_stack;
+    use super::{Limited, MAX_DEPTH};
+
+    fn write(value: &Value) -> (bool, Limited) {
+        let mut limited = Limited::default();
+        (ciborium::into_writer(value, &mut limited).is_ok(), limited)
+    }
+
+    /// Puts a value into containers of both kinds.
+    fn nested(depth: usize, innermost: Value) -> Value {
+        (0..depth).fold(innermost, |value, level| match level % 2 {
+            0 => Value::Array(vec![value]),
+            _ => Value::Map(vec![(value, 1.into())]),
+        })
+    }
+
+    #[test]
+    fn only_open_containers_count_as_depth() {
+        on_a_large_stack(|| {
+            let text = |len| Value::Text("\u{9f}".repeat(len));
+            let numbers = [0, 23, 24, 255, 256, 1 << 16, 1 << 32, i64::MAX, -1, -300].map(Value::from);
+            let items = [Value::Null, true.into(), 1.5.into(), Value::Bytes(vec![0x9f; 70_000]), text(0), text(300)];
+            let tagged = Value::Tag(300, Box::new(nested(2, Value::Array(vec![]))));
+            let long = Value::Array(vec![Value::Null; 300]);
+            let item = Value::Array(numbers.into_iter().chain(items).chain([tagged, long]).collect());
+            let wide = Value::Array(vec![item; 30]);
+            let (is_whole, limited) = write(&nested(MAX_DEPTH - 5, wide.clone()));
+            assert!(is_whole && limited.open.is_empty() && limited.content == 0 && limited.rest == 0);
+            assert_eq!(ciborium::from_reader::<Value, _>(&*write(&wide).1.data).expect("it is whole"), wide);
+            assert!(!write(&nested(MAX_DEPTH - 4, wide)).0);
+        });
+    }
+
+    #[test]
+    fn containers_that_end_with_a_break_are_closed() {
+        #[derive(serde::Serialize)]
+        struct Flat {
+            first: u8,
+            #[serde(flatten)]
+            rest: BTreeMap<String, Vec<u8>>,
+        }
+        let flat = || Flat { first: 1, rest: [("a".to_owned(), vec![]), ("b".to_owned(), vec![1])].into() };
+        let mut limited = Limited::default();
+        ciborium::into_writer(&[flat(), flat()], &mut limited).expect("it is flat");
+        assert!(limited.open.is_empty());
+    }
+
+    #[test]
+    fn refused_data_exceeds_the_limit_of_the_reader() {
+        on_a_large_stack(|| {
+            let (is_whole, limited) = write(&nested(MAX_DEPTH, Value::Null));
+            assert!(is_whole && ciborium::from_reader::<Value, _>(&*limited.data).is_ok());
+            let (is_whole, limited) = write(&nested(MAX_DEPTH, Value::Array(vec![Value::Null; 300])));
+            let error = ciborium::from_reader::<Value, _>(&*limited.data).expect_err("it is too deep");
+            assert!(!is_whole && matches!(error, ciborium::de::Error::RecursionLimitExceeded), "{error}");
+        });
+    }
+}
