@@ -28,6 +28,22 @@ kind! {
 
 kind! {
     /// Reference by path to a class that is `C` or a subclass; the class need not be loaded.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Portal {
+    /// #     #[uproperty]
+    /// #     guardian: SoftClass<Object>,
+    /// # }
+    /// fn open(portal: This<'_, Portal>) -> Result<Obj<Object>, CallError> {
+    ///     portal.guardian().set("/Script/Bosses.Dragon");
+    ///     // `NOT_FOUND` until a module declares the class.
+    ///     portal.guardian().spawn(&portal, Obj::none())
+    /// }
+    /// ```
     SoftClass<C: Class>, raw: Name, kind: SOFT_CLASS, path: C::PATH, literal: crate::value::NoDefault, pointer
 }
 

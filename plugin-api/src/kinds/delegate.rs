@@ -54,6 +54,22 @@ kind! {
 
 kind! {
     /// A [`MulticastDelegate`] that is usually empty: it takes eight bytes until a function is bound.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Crate {
+    /// #     #[uproperty]
+    /// #     on_broken: SparseDelegate<fn(u32)>,
+    /// # }
+    /// fn watch(crate_: This<'_, Crate>, listener: Obj<Object>) {
+    ///     crate_.on_broken().bind(listener, "crate_broken");
+    ///     assert_eq!(crate_.on_broken().len(), 1);
+    ///     crate_.on_broken().broadcast((3,));
+    /// }
+    /// ```
     SparseDelegate<F: Signature>, raw: SparseRaw, kind: SPARSE_DELEGATE, path: F::TEXT.as_str(),
     literal: crate::value::NoDefault, pointer
 }
@@ -99,6 +115,20 @@ impl<F: Signature> Lent<'_, Delegate<F>> {
     ///
     /// # Errors
     /// `NOT_FOUND` if no function is bound; or the error of the callee.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn is_good(decide: &Lent<'_, Delegate<fn(f64) -> bool>>, score: f64) -> bool {
+    ///     match decide.call((score,)) {
+    ///         Ok(is_good) => is_good,
+    ///         // No function is bound.
+    ///         Err(error) if error.kind() == FailureKind::NOT_FOUND => score > 0.5,
+    ///         Err(error) => panic!("{error}"),
+    ///     }
+    /// }
+    /// ```
     pub fn call(&self, args: F::Args) -> Result<F::Result, CallError> {
         self.run(&args)
     }
@@ -115,6 +145,15 @@ impl<F: Signature> Lent<'_, Delegate<F>> {
     }
 
     /// Returns the bound object, or [`Obj::none`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn judge(decide: &Lent<'_, Delegate<fn(f64) -> bool>>) -> String {
+    ///     if decide.is_bound() { format!("{:?} decides", decide.object()) } else { "nothing decides".to_owned() }
+    /// }
+    /// ```
     #[must_use]
     pub fn object(&self) -> Obj<Object> {
         Obj::from_handle(self.ptr().unwrap_or_else(|error| fail(error)).read().object)
