@@ -54,13 +54,13 @@ mod trampolines;
 ///     }
 ///
 ///     fn read(&self, address: &str) -> Result<String, String> {
-///         let number: u32 = address.parse().map_err(|_| format!("{address:?} is no number"))?;
+///         let number: u32 = address.parse().map_err(|_| format!("{address:?} is not a number"))?;
 ///         Ok(number.to_string())
 ///     }
 /// }
 ///
 /// assert_eq!(Levels.read("007"), Ok("7".to_owned()));
-/// assert_eq!(Levels.read("boss"), Err("\"boss\" is no number".to_owned()));
+/// assert_eq!(Levels.read("boss"), Err("\"boss\" is not a number".to_owned()));
 /// ```
 pub trait Protocol {
     /// Returns the part before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, starting with a letter; may
@@ -142,10 +142,9 @@ impl Protocol for PlainProtocol {
 ///
 /// impl Resolver for Constants {
 ///     fn resolve(&self, name: &str) -> Result<Answer, CallError> {
-///         match self.0.iter().find(|(known, _)| *known == name) {
-///             Some(&(_, value)) => Ok(Answer::function(move |()| value)),
-///             None => Ok(Answer::declined(format!("{name} is no constant"))),
-///         }
+///         let known = self.0.iter().find(|(known, _)| *known == name);
+///         let declined = || Answer::declined(format!("{name:?} is not a constant"));
+///         Ok(known.map_or_else(declined, |&(_, value)| Answer::function(move |()| value)))
 ///     }
 /// }
 ///

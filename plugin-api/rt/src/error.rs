@@ -174,9 +174,9 @@ impl CallError {
     /// use alcedo_rt::CallError;
     ///
     /// fn report(error: &CallError) -> String {
-    ///     if error.is_returned() { format!("the shop says: {}", error.message()) } else { format!("bug: {error}") }
+    ///     if error.is_returned() { format!("the shop is closed: {}", error.message()) } else { format!("bug: {error}") }
     /// }
-    /// assert_eq!(report(&CallError::returned("sold out")), "the shop says: sold out");
+    /// assert_eq!(report(&CallError::returned("sold out")), "the shop is closed: sold out");
     /// ```
     #[must_use]
     pub fn is_returned(&self) -> bool {

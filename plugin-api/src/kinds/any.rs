@@ -22,8 +22,20 @@ use crate::host;
 /// The number may be sent to other threads and dropped there. Only the game thread can query the value: on other
 /// threads it is reported as expired, of unknown kind.
 ///
-/// ```ignore
-/// let sum: f64 = this.zcall_any("ex:/sum", (this.scores().lend()?,))?;
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+/// # #[uclass(package = "Game")]
+/// # #[derive(Default)]
+/// # pub struct Board {
+/// #     #[uproperty]
+/// #     scores: UArray<f64>,
+/// # }
+/// fn sorted(board: This<'_, Board>) -> Result<Vec<f64>, CallError> {
+///     let scores = board.scores().lend()?; // red: valid during this call
+///     let sorted: AnyConjugate = board.zcall_any("ex:/sort", (scores,))?; // black: owned
+///     Ok(sorted.as_::<UArray<f64>>(&board)?.to_vec())
+/// }
 /// ```
 pub struct AnyConjugate {
     handle: ConjugateHandle,

@@ -269,13 +269,9 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// # use alcedo_plugin_api::prelude::*;
     ///
     /// fn remove_tag(tags: &Lent<'_, UArray<String>>, tag: &str) -> bool {
-    ///     match tags.position(tag) {
-    ///         Some(index) => {
-    ///             tags.remove(index);
-    ///             true
-    ///         }
-    ///         None => false,
-    ///     }
+    ///     let Some(index) = tags.position(tag) else { return false };
+    ///     tags.remove(index);
+    ///     true
     /// }
     /// ```
     #[must_use]

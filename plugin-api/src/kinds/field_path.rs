@@ -34,13 +34,8 @@ impl FieldPath {
     /// # use alcedo_plugin_api::prelude::*;
     ///
     /// fn watch_speed() -> Option<FieldPath> {
-    ///     match FieldPath::of("/Script/Game.Cart:speed") {
-    ///         Ok(path) => Some(path),
-    ///         Err(error) => {
-    ///             eprintln!("nothing is watched: {error}");
-    ///             None
-    ///         }
-    ///     }
+    ///     let watched = FieldPath::of("/Script/Game.Cart:speed");
+    ///     watched.inspect_err(|error| eprintln!("the speed is not watched: {error}")).ok()
     /// }
     /// assert!(watch_speed().is_none(), "a test of a plugin has no host");
     /// ```

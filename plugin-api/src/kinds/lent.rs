@@ -308,7 +308,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # use alcedo_plugin_api::prelude::*;
     ///
     /// fn load(scores: &Lent<'_, UArray<f64>>, line: &str) {
-    ///     // A line that is no list leaves the value unchanged.
+    ///     // A line that is not a list leaves the value unchanged.
     ///     if let Err(error) = scores.parse(line) {
     ///         eprintln!("{line:?} is skipped: {error}");
     ///     }

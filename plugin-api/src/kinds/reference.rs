@@ -12,8 +12,21 @@ use crate::{Class, Interface, Kind, Lent, Obj, Object, ObjectView, This, host};
 kind! {
     /// Reference to an object of class `C` by path; the object need not exist. It does not keep the object alive.
     ///
-    /// ```ignore
-    /// if let Some(target) = this.target().get(&this) { target.open_gate(); }
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Switch {
+    /// #     #[uproperty]
+    /// #     target: SoftObject<Object>,
+    /// # }
+    /// fn report(switch: This<'_, Switch>) -> String {
+    ///     if let Some(target) = switch.target().get(&switch) {
+    ///         return format!("{} is loaded", target.name());
+    ///     }
+    ///     format!("{} is not loaded yet", switch.target().path())
+    /// }
     /// ```
     SoftObject<C: Class>, raw: Name, kind: SOFT_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
 }
@@ -31,10 +44,8 @@ kind! {
     /// #     gate: LazyObject<Object>,
     /// # }
     /// fn pull(lever: This<'_, Lever>) -> String {
-    ///     match lever.gate().get(&lever) {
-    ///         Some(gate) => format!("{} opens", gate.name()),
-    ///         None => format!("the gate {:#x} does not exist now", lever.gate().id()),
-    ///     }
+    ///     let missing = || format!("the gate {:#x} does not exist now", lever.gate().id());
+    ///     lever.gate().get(&lever).map_or_else(missing, |gate| format!("{} opens", gate.name()))
     /// }
     /// ```
     LazyObject<C: Class>, raw: LazyRaw, kind: LAZY_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
@@ -67,9 +78,25 @@ kind! {
     ///
     /// Resolves to none while the class does not implement `I`, which a reload can change.
     ///
-    /// ```ignore
-    /// this.listener().try_set(ear.as_object())?;
-    /// if let Some(listener) = this.listener().get(&this) { listener.hear("psst".to_owned()); }
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uinterface(package = "Game")]
+    /// # pub trait Hears {
+    /// #     fn hear(&self, what: String) -> u32;
+    /// # }
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Speaker {
+    /// #     #[uproperty]
+    /// #     listener: ScriptInterface<Hears>,
+    /// # }
+    /// fn whisper(speaker: This<'_, Speaker>, ear: Obj<Object>) -> Result<u32, CallError> {
+    ///     speaker.listener().try_set(ear)?; // `WRONG_CLASS` if the object does not implement `Hears`
+    ///     let listener = speaker.listener().get(&speaker);
+    ///     Ok(listener.map_or(0, |listener| listener.hear("psst".to_owned())))
+    /// }
+    /// # fn main() {}
     /// ```
     ScriptInterface<I: Interface>, raw: ObjectHandle, kind: SCRIPT_INTERFACE, path: I::PATH,
     literal: crate::value::NoDefault, pointer
