@@ -81,6 +81,16 @@ macro_rules! classes {
             ///
             /// # Errors
             /// `NOT_FOUND` if the class must exist and does not; `WRONG_CLASS` if it is not a subclass; `EXPIRED`; `DURING_REBUILD`.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn choose(enemy: &Lent<'_, ", stringify!($name), "<Object>>, path: &str) {")]
+            ///     if let Err(error) = enemy.try_set(path) {
+            ///         eprintln!("the enemy is still {}: {error}", enemy.path());
+            ///     }
+            /// }
+            /// ```
             pub fn try_set(&self, path: &str) -> Result<(), CallError> {
                 let path = host::intern(path)?;
                 self.assign_name(path)

@@ -87,6 +87,16 @@ macro_rules! delegates {
             /// # Errors
             /// `NOT_FOUND` if the object has no such function; `SIGNATURE` if the function has another signature;
             /// `STALE` if the object is gone; `EXPIRED`; `DURING_REBUILD`.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn watch(event: &Lent<'_, ", stringify!($name), "<fn()>>, listener: Obj<Object>) {")]
+            ///     if let Err(error) = event.try_bind(listener, "on_event") {
+            ///         eprintln!("{listener:?} does not listen: {error}");
+            ///     }
+            /// }
+            /// ```
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
                 verbs::delegate_bind(&self.place()?, object.handle(), function)
             }
@@ -177,6 +187,16 @@ macro_rules! multicasts {
             }
 
             /// Removes the binding to a function of an object; returns `true` if there was one.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn mute(event: &Lent<'_, ", stringify!($name), "<fn()>>, listener: Obj<Object>) {")]
+            ///     if event.unbind(listener, "on_event") && !event.is_bound() {
+            ///         tracing::info!("the event has no listeners");
+            ///     }
+            /// }
+            /// ```
             pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
                 self.take_out(object.handle(), function) > 0
             }

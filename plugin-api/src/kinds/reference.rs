@@ -175,6 +175,14 @@ macro_rules! get {
     ($($name:ident)*) => {$(
         impl<C: Class> Lent<'_, $name<C>> {
             /// Returns the object, if it exists, for the rest of the running call.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn target_name(this: This<'_, Object>, target: &Lent<'_, ", stringify!($name), "<Object>>) -> String {")]
+            ///     target.get(&this).map_or_else(|| "no target".to_owned(), |target| target.name())
+            /// }
+            /// ```
             #[must_use]
             pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<This<'f, C>> {
                 self.find(this)

@@ -128,6 +128,13 @@ macro_rules! texts {
             ///
             /// # Errors
             /// See [`Self::new`]; `OTHER` for a character that this kind cannot hold.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("let error = ", stringify!($name), "::of(\"hello\").expect_err(\"a test of a plugin has no host\");")]
+            /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
+            /// ```
             #[track_caller]
             pub fn of(text: &str) -> Result<Self, CallError> {
                 owned(text)
@@ -194,6 +201,16 @@ macro_rules! texts {
             ///
             /// # Errors
             /// `EXPIRED`; `DURING_REBUILD`; `OTHER` for a character that this kind cannot hold.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn rename(title: &Lent<'_, ", stringify!($name), ">, name: &str) {")]
+            ///     if let Err(error) = title.try_set(name) {
+            ///         eprintln!("the title is still {title}: {error}");
+            ///     }
+            /// }
+            /// ```
             pub fn try_set(&self, text: &str) -> Result<(), CallError> {
                 PutText::put_text(text, self.ptr_mut()?)
             }
