@@ -122,9 +122,9 @@ unsafe impl Class for Object {
 ///     Ok(())
 /// }
 ///
-/// fn main() {
-///     assert_eq!(<Burns as Interface>::PATH, "/Script/Game.Burns");
-/// }
+/// # fn main() {
+/// assert_eq!(<Burns as Interface>::PATH, "/Script/Game.Burns");
+/// # }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an interface",

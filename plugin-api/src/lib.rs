@@ -196,10 +196,9 @@ pub use alcedo_macros::uinterface;
 ///         self.height = height;
 ///     }
 /// }
-/// # fn main() {
+///
 /// assert_eq!(Size::default(), Size { width: 0.0, height: 2.5 });
 /// assert_eq!(Size::tall(4.0).height, 4.0);
-/// # }
 /// ```
 ///
 /// # Reference

@@ -377,7 +377,7 @@ params!(8 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g 
 /// fn setting<R: ReturnValue>(name: &str, default: R) -> R {
 ///     zcall(&format!("ex:/settings.{name}"), ()).unwrap_or(default)
 /// }
-/// assert_eq!(setting("volume", 0.8), 0.8, "without a host, the default is returned");
+/// assert_eq!(setting("volume", 0.8_f64), 0.8, "without a host, the default is returned");
 /// ```
 pub unsafe trait ReturnValue: Sized {
     /// Description of the value; `None` for `()`.
