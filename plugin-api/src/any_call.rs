@@ -22,6 +22,22 @@ const NO_VALUE: PropertyKind = PropertyKind(0);
 ///
 /// # Safety
 /// The slot is a plain value or the number of a conjugate, never an address.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::AnyArgument;
+///
+/// /// Writes a property whose type is known to the host only.
+/// fn write(this: This<'_, Object>, name: &str, value: impl AnyArgument) -> Result<(), CallError> {
+///     this.zcall_any(name, (this.as_obj(), 1_u8, value))
+/// }
+///
+/// fn show(this: This<'_, Object>) -> Result<(), CallError> {
+///     write(this, "up:/Script/Game.Crate:weight", 12.5)?;
+///     write(this, "up:/Script/Game.Crate:is_open", true)
+/// }
+/// ```
 pub unsafe trait AnyArgument {
     #[doc(hidden)]
     fn slot(&self) -> Slot;
@@ -31,6 +47,22 @@ pub unsafe trait AnyArgument {
 ///
 /// # Safety
 /// The slots are those of [`AnyArgument`]s.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::AnyArguments;
+///
+/// fn report<A: AnyArguments>(this: This<'_, Object>, args: A) {
+///     if let Err(error) = this.zcall_any::<A, ()>("ex:/log.event", args) {
+///         eprintln!("no event: {error}");
+///     }
+/// }
+///
+/// fn show(this: This<'_, Object>) {
+///     report(this, (3_u32, true));
+/// }
+/// ```
 pub unsafe trait AnyArguments {
     /// Calls `code` with a buffer of slots: the object, the arguments, and an empty slot.
     #[doc(hidden)]
@@ -45,6 +77,23 @@ pub unsafe trait AnyArguments {
 ///
 /// # Safety
 /// `WANTED` covers all kinds that `take` can convert into a value.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::AnyResult;
+///
+/// /// Reads a property of this object.
+/// fn read<R: AnyResult>(this: This<'_, Object>, name: &str) -> Result<R, CallError> {
+///     this.zcall_any(name, (this.as_obj(), 0_u8))
+/// }
+///
+/// fn show(this: This<'_, Object>) -> Result<(), CallError> {
+///     let weight: f64 = read(this, "up:/Script/Game.Crate:weight")?;
+///     let tags: AnyConjugate = read(this, "up:/Script/Game.Crate:tags")?;
+///     Ok(())
+/// }
+/// ```
 pub unsafe trait AnyResult: Sized {
     /// Expected result of the callee; `None` for `()`.
     #[doc(hidden)]
@@ -267,6 +316,15 @@ impl ObjectView<'_> {
     /// # Errors
     /// `EXPIRED`, with kind and age, for a conjugate whose value is gone; `BUFFER` if the arguments do not match the callee,
     /// `SIGNATURE` if the result does not match; `NOT_FOUND`, and failures of the callee.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn load(this: This<'_, Object>, crate_: Obj<Object>) -> Result<f64, CallError> {
+    ///     this.zcall_any("uf:/Script/Game.Crane:load", (crate_, 2_u32))
+    /// }
+    /// ```
     pub fn zcall_any<A: AnyArguments, R: AnyResult>(&self, name: &str, args: A) -> Result<R, CallError> {
         by_name(self.handle(), name, &args)
     }

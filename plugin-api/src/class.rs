@@ -14,6 +14,22 @@ use crate::{Object, ObjectView, This};
 /// # Safety
 /// `View<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. `Base` is the class that the host has as the base of the class
 /// at `PATH`, and the view only reads members that the host has: loading the module compares them before any of its code runs.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::Class;
+///
+/// #[uclass(package = "Game")]
+/// #[derive(Default)]
+/// pub struct Goblin {}
+///
+/// /// Names the class of objects to create.
+/// fn spawner<C: Class>(count: u32) -> String {
+///     format!("{count} objects of {}", C::PATH)
+/// }
+/// assert_eq!(spawner::<Goblin>(3), "3 objects of /Script/Game.Goblin");
+/// ```
 pub unsafe trait Class: Sized + 'static {
     /// The base class; [`crate::Object`] is its own base.
     type Base: Class;
@@ -90,6 +106,26 @@ unsafe impl Class for Object {
 ///
 /// # Safety
 /// `PATH` is `/Script/Package.Name`, and that path alone determines the interface that a `ScriptInterface<Self>` refers to.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::Interface;
+///
+/// #[uinterface(package = "Game")]
+/// pub trait Burns {
+///     fn ignite(&self, heat: f64);
+/// }
+///
+/// fn light(this: This<'_, Object>) -> Result<(), CallError> {
+///     this.as_interface::<Burns>()?.ignite(80.0);
+///     Ok(())
+/// }
+///
+/// # fn main() {
+/// assert_eq!(<Burns as Interface>::PATH, "/Script/Game.Burns");
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an interface",
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"

@@ -16,6 +16,21 @@ use crate::type_text::{TypeText, is_delegate_path};
 ///
 /// # Safety
 /// The host parses `TEXT` as exactly `Args` and `Result`.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::Signature;
+///
+/// /// Calls a function that has no parameters.
+/// fn ring<F: Signature<Args = ()>>(bell: &Lent<'_, Delegate<F>>) -> Result<F::Result, CallError> {
+///     bell.call(())
+/// }
+///
+/// fn show(loudness: &Lent<'_, Delegate<fn() -> f64>>) -> f64 {
+///     ring(loudness).unwrap_or(0.0)
+/// }
+/// ```
 pub unsafe trait Signature: 'static {
     /// Parameters of the delegate.
     type Args: Params;

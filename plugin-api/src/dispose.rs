@@ -42,8 +42,24 @@ thread_local! {
 /// dropped immediately. Returns true if the resource was kept. A resource that registers another in each drop would never end:
 /// the last one is leaked, and the report of the unload names its type and the location of the caller.
 ///
+/// # Examples
 /// ```
-/// alcedo_plugin_api::auto_dispose(std::fs::File::open("/dev/null"));
+/// use alcedo_plugin_api::auto_dispose;
+///
+/// /// Server that is stopped when the module is unloaded.
+/// struct Server;
+///
+/// impl Drop for Server {
+///     fn drop(&mut self) {
+///         tracing::info!("the server stops");
+///     }
+/// }
+///
+/// /// Main of a module.
+/// fn started() {
+///     assert!(auto_dispose(Server), "the module is not unloaded yet");
+/// }
+/// # started();
 /// ```
 #[track_caller]
 pub fn auto_dispose(resource: impl Send + 'static) -> bool {

@@ -6,6 +6,21 @@ use alcedo_abi::handles::ObjectHandle;
 
 /// An object of class `C`, or none. May be kept in fields and sent to threads. The object is accessed during a call from the
 /// host: `this.get(obj)`.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+///
+/// /// Crane with the crate that it lifts, if any.
+/// #[derive(Default)]
+/// struct Crane {
+///     load: Obj<Object>,
+/// }
+///
+/// let crane = Crane::default();
+/// assert!(crane.load.is_none());
+/// assert_eq!(crane.load, Obj::none());
+/// ```
 #[repr(transparent)]
 pub struct Obj<C> {
     handle: ObjectHandle,
@@ -14,6 +29,14 @@ pub struct Obj<C> {
 
 impl<C> Obj<C> {
     /// Returns the reference to no object.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// const NO_TARGET: Obj<Object> = Obj::none();
+    /// assert!(NO_TARGET.is_none());
+    /// ```
     #[must_use]
     pub const fn none() -> Self {
         Self::from_handle(ObjectHandle::NONE)
@@ -24,12 +47,36 @@ impl<C> Obj<C> {
     }
 
     /// Returns true if the reference is none. A destroyed object is not none: see [`Self::is_expired`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn report(target: Obj<Object>) -> String {
+    ///     if target.is_none() { "no target".to_owned() } else { format!("target {target:?}") }
+    /// }
+    /// assert_eq!(report(Obj::none()), "no target");
+    /// ```
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.handle.is_none()
     }
 
     /// Returns the untyped handle, for logs and maps.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use std::collections::HashMap;
+    ///
+    /// use alcedo_plugin_api::ObjectHandle;
+    ///
+    /// let mut hits: HashMap<ObjectHandle, u32> = HashMap::new();
+    /// let target = Obj::<Object>::none();
+    /// *hits.entry(target.handle()).or_default() += 1;
+    /// assert_eq!(hits[&ObjectHandle::NONE], 1);
+    /// ```
     #[must_use]
     pub const fn handle(self) -> ObjectHandle {
         self.handle

@@ -5,34 +5,95 @@ use alcedo_abi::handles::ObjectHandle;
 use crate::{CallError, Class, Obj, This, host};
 
 /// The base of every class.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::Class;
+///
+/// fn keep(anything: This<'_, Object>) -> Obj<Object> {
+///     anything.as_obj()
+/// }
+///
+/// assert_eq!(Object::PATH, "/Script/Core.Object");
+/// ```
 #[derive(Debug)]
 pub enum Object {}
 
 /// Operations on any object, on the game thread, within one call from the host.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+///
+/// fn describe(this: This<'_, Object>) -> String {
+///     format!("{} is a {}, stored at {}", this.name(), this.class_path(), this.path())
+/// }
+/// ```
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectView<'f>(This<'f, Object>);
 
 impl<'f> ObjectView<'f> {
     /// Returns the handle of the object.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn log_hit(this: This<'_, Object>, damage: u32) -> String {
+    ///     format!("{}: {damage}", this.handle())
+    /// }
+    /// ```
     #[must_use]
     pub fn handle(&self) -> ObjectHandle {
         self.0.object()
     }
 
     /// Returns the name of the object, as `MagicCube_17`; empty for a destroyed object.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn greeting(this: This<'_, Object>) -> String {
+    ///     format!("Hello, {}!", this.name())
+    /// }
+    /// ```
     #[must_use]
     pub fn name(&self) -> String {
         host::object_name(self.handle())
     }
 
     /// Returns the path of the most-derived class of the object.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn is_goblin(this: This<'_, Object>) -> bool {
+    ///     this.class_path() == "/Script/Game.Goblin"
+    /// }
+    /// ```
     #[must_use]
     pub fn class_path(&self) -> String {
         host::object_class(self.handle())
     }
 
     /// Returns true if the object is a `T`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// pub struct Chest {}
+    ///
+    /// fn opens(this: This<'_, Object>, target: Obj<Object>) -> bool {
+    ///     this.get(target).is_ok_and(|target| target.is_a::<Chest>())
+    /// }
+    /// ```
     #[must_use]
     pub fn is_a<T: Class>(&self) -> bool {
         self.cast::<T>().is_ok()
@@ -42,6 +103,25 @@ impl<'f> ObjectView<'f> {
     ///
     /// # Errors
     /// `WRONG_CLASS` if the object is not a `T`; `STALE` for a destroyed object.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// pub struct Chest {
+    ///     #[uproperty]
+    ///     gold: u32,
+    /// }
+    ///
+    /// fn gold_in(target: This<'_, Object>) -> u32 {
+    ///     match target.cast::<Chest>() {
+    ///         Ok(chest) => chest.gold(),
+    ///         Err(_other_class) => 0,
+    ///     }
+    /// }
+    /// ```
     pub fn cast<T: Class>(&self) -> Result<This<'f, T>, CallError> {
         self.get(Obj::from_handle(self.handle()))
     }
@@ -50,12 +130,39 @@ impl<'f> ObjectView<'f> {
     ///
     /// # Errors
     /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// pub struct Lamp {
+    ///     #[uproperty]
+    ///     is_on: bool,
+    /// }
+    ///
+    /// fn switch_on(this: This<'_, Object>, lamp: Obj<Lamp>) -> Result<(), CallError> {
+    ///     let lamp = this.get(lamp)?; // `STALE` if the lamp is destroyed
+    ///     lamp.set_is_on(true);
+    ///     Ok(())
+    /// }
+    /// ```
     #[inline]
     pub fn get<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
         self.0.other(obj)
     }
 
     /// Returns the path of the object, as used by soft references; empty for a destroyed object.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn remember(this: This<'_, Object>, paths: &mut Vec<String>) {
+    ///     paths.push(this.path());
+    /// }
+    /// ```
     #[must_use]
     pub fn path(&self) -> String {
         host::object_path(self.handle())
@@ -65,6 +172,17 @@ impl<'f> ObjectView<'f> {
     ///
     /// # Errors
     /// Fails if the outer has another object of that name or is inside this object; `STALE`; `DURING_REBUILD`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn promote(this: This<'_, Object>) {
+    ///     if let Err(error) = this.rename("Captain", Obj::none()) {
+    ///         eprintln!("{} keeps its name: {error}", this.name());
+    ///     }
+    /// }
+    /// ```
     pub fn rename(&self, name: &str, outer: Obj<Object>) -> Result<(), CallError> {
         host::object_rename(self.handle(), name, outer.handle())
     }
@@ -73,6 +191,20 @@ impl<'f> ObjectView<'f> {
     ///
     /// # Errors
     /// `UNAVAILABLE`, which reports the postponement; `DURING_REBUILD` before the commit of a load or reload.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn level_ended(this: This<'_, Object>) {
+    ///     match this.collect_garbage() {
+    ///         Ok(()) => {}
+    ///         // Inside a call: the collection runs at the next safe point.
+    ///         Err(error) if error.kind() == FailureKind::UNAVAILABLE => {}
+    ///         Err(error) => eprintln!("no collection: {error}"),
+    ///     }
+    /// }
+    /// ```
     pub fn collect_garbage(&self) -> Result<(), CallError> {
         host::collect_garbage()
     }
@@ -81,6 +213,24 @@ impl<'f> ObjectView<'f> {
     ///
     /// # Errors
     /// The failed step of the construction; `DURING_REBUILD` before the commit of a load or reload.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// pub struct Coin {
+    ///     #[uproperty(default = 1)]
+    ///     value: u32,
+    /// }
+    ///
+    /// fn drop_coin(this: This<'_, Object>) -> Result<Obj<Coin>, CallError> {
+    ///     let coin = this.spawn::<Coin>(Obj::none())?;
+    ///     this.get(coin)?.set_value(5);
+    ///     Ok(coin)
+    /// }
+    /// ```
     pub fn spawn<T: Class>(&self, outer: Obj<Object>) -> Result<Obj<T>, CallError> {
         host::spawn(T::id(), outer.handle()).map(Obj::from_handle)
     }
@@ -89,6 +239,15 @@ impl<'f> ObjectView<'f> {
     ///
     /// # Errors
     /// `STALE` if the object is destroyed already; `DURING_REBUILD` before the commit of a load or reload.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn collect(this: This<'_, Object>, coin: Obj<Object>) -> bool {
+    ///     this.get(coin).and_then(|coin| coin.destroy()).is_ok()
+    /// }
+    /// ```
     pub fn destroy(&self) -> Result<(), CallError> {
         host::destroy(self.handle())
     }
@@ -96,6 +255,16 @@ impl<'f> ObjectView<'f> {
 
 impl<C: Class> Obj<C> {
     /// Returns true if the object is destroyed or the handle is none. `this` is any object of the running call.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn next_target(this: This<'_, Object>, targets: &mut Vec<Obj<Object>>) -> Option<Obj<Object>> {
+    ///     targets.retain(|target| !target.is_expired(&this));
+    ///     targets.first().copied()
+    /// }
+    /// ```
     #[must_use]
     pub fn is_expired(self, this: &ObjectView<'_>) -> bool {
         self.is_none() || this.get(self.as_object()).is_err()
@@ -122,6 +291,20 @@ impl<C: Class> Obj<C> {
     }
 
     /// Returns the object without its class.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// pub struct Crate {}
+    ///
+    /// fn loads(crates: &[Obj<Crate>]) -> Vec<Obj<Object>> {
+    ///     crates.iter().map(|load| load.as_object()).collect()
+    /// }
+    /// assert_eq!(loads(&[Obj::none()]), [Obj::none()]);
+    /// ```
     #[must_use]
     pub const fn as_object(self) -> Obj<Object> {
         Obj::from_handle(self.handle())

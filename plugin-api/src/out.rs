@@ -14,11 +14,34 @@ use crate::kinds::{PtrMut, ValidityToken, Viewable};
 use crate::signature::{Param, Params};
 
 /// An argument for an out parameter in a call by name: `this.zcall(name, (2.0, Out::to(&mut rest)))`.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+///
+/// fn split(this: This<'_, Object>, gold: u32) -> Result<(u32, u32), CallError> {
+///     let mut rest = gold;
+///     let share = this.zcall("uf:/Script/Game.Chest:split", (Out::to(&mut rest), 3_u32))?;
+///     Ok((share, rest))
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Out<'a, T>(RefCell<&'a mut T>);
 
 impl<'a, T> Out<'a, T> {
     /// Assigns the callee's value to `target` if the call succeeds.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn reserve(this: This<'_, Object>) -> u32 {
+    ///     let mut seats = 4_u32;
+    ///     // A failed call leaves the variable unchanged.
+    ///     let reserved: Result<(), CallError> = this.zcall("uf:/Script/Game.Train:reserve", (Out::to(&mut seats),));
+    ///     if reserved.is_ok() { seats } else { 0 }
+    /// }
+    /// ```
     pub fn to(target: &'a mut T) -> Self {
         Self(RefCell::new(target))
     }

@@ -36,6 +36,32 @@ use crate::signature::{Params, ValueType};
 mod trampolines;
 
 /// A protocol of calls by name. A [`Resolver`] resolves its names.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::protocols::Protocol;
+///
+/// /// Accepts `level:/NUMBER`.
+/// struct Levels;
+///
+/// impl Protocol for Levels {
+///     fn word(&self) -> &str {
+///         "level"
+///     }
+///
+///     fn form(&self) -> &str {
+///         "`level:/NUMBER`"
+///     }
+///
+///     fn read(&self, address: &str) -> Result<String, String> {
+///         let number: u32 = address.parse().map_err(|_| format!("{address:?} is not a number"))?;
+///         Ok(number.to_string())
+///     }
+/// }
+///
+/// assert_eq!(Levels.read("007"), Ok("7".to_owned()));
+/// assert_eq!(Levels.read("boss"), Err("\"boss\" is not a number".to_owned()));
+/// ```
 pub trait Protocol {
     /// Returns the part before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, starting with a letter; may
     /// end with `!`.
@@ -64,6 +90,15 @@ pub trait Protocol {
 }
 
 /// A protocol that accepts any text without spaces after `word:/`.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::protocols::{PlainProtocol, Protocol};
+///
+/// let assets = PlainProtocol::new("asset");
+/// assert_eq!(assets.word(), "asset");
+/// assert_eq!(assets.read("trees/oak"), Ok("trees/oak".to_owned()));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlainProtocol {
     word: String,
@@ -96,6 +131,25 @@ impl Protocol for PlainProtocol {
 }
 
 /// Resolves names of a protocol.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::CallError;
+/// use alcedo_plugin_api::protocols::{Answer, Resolver};
+///
+/// /// Resolves the names of constants.
+/// struct Constants(Vec<(&'static str, f64)>);
+///
+/// impl Resolver for Constants {
+///     fn resolve(&self, name: &str) -> Result<Answer, CallError> {
+///         let known = self.0.iter().find(|(known, _)| *known == name);
+///         let declined = || Answer::declined(format!("{name:?} is not a constant"));
+///         Ok(known.map_or_else(declined, |&(_, value)| Answer::function(move |()| value)))
+///     }
+/// }
+///
+/// assert!(Constants(vec![("pi", 3.14)]).resolve("pi").is_ok());
+/// ```
 pub trait Resolver {
     /// Resolves `name`, the canonical part after `protocol:/`. A function is cached under its handle, so its name is resolved
     /// once; a declined name is resolved again in each call. Has no side effects: names are also resolved to be explained.
@@ -112,6 +166,16 @@ impl<F: Fn(&str) -> Result<Answer, CallError>> Resolver for F {
 }
 
 /// Answer of a resolver to a name.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::protocols::Answer;
+///
+/// let area = Answer::function(|(width, height): (f64, f64)| width * height);
+/// assert!(format!("{area:?}").starts_with("Function("));
+/// let none = Answer::declined("only `area` is known");
+/// assert_eq!(format!("{none:?}"), "Declined(\"only `area` is known\")");
+/// ```
 pub struct Answer(pub(crate) Resolved);
 
 pub(crate) enum Resolved {
@@ -128,6 +192,19 @@ pub(crate) struct Function {
 impl Answer {
     /// Answers with a function that takes a tuple of parameters and returns a value, `()`, or a `Result` of these. Data owned
     /// by the function is dropped with the generation, before the exit hook, or when no call of it is cached any more.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_plugin_api::protocols::Answer;
+    ///
+    /// /// Answers with a function that may fail.
+    /// fn lookup(names: Vec<String>) -> Answer {
+    ///     Answer::function(move |(index,): (u32,)| {
+    ///         names.get(index as usize).cloned().ok_or_else(|| format!("no name {index}"))
+    ///     })
+    /// }
+    /// let answer = lookup(vec!["Ada".to_owned()]);
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn function<A: Params + 'static, X: Returned + 'static>(body: impl Fn(A) -> X + 'static) -> Self {
@@ -147,6 +224,17 @@ impl Answer {
     }
 
     /// Declines the name; `reason` is a short sentence. The next resolver is called.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_plugin_api::CallError;
+    /// use alcedo_plugin_api::protocols::Answer;
+    ///
+    /// fn resolve(name: &str) -> Result<Answer, CallError> {
+    ///     Ok(Answer::declined(format!("{name:?} is not an asset")))
+    /// }
+    /// assert!(resolve("tree").is_ok(), "the next resolver is called");
+    /// ```
     #[must_use]
     pub fn declined(reason: impl Into<String>) -> Self {
         Self(Resolved::Declined(reason.into()))
@@ -178,6 +266,16 @@ const fn has_no_out(types: &[ValueType]) -> bool {
 ///
 /// # Errors
 /// Fails if the word is taken or invalid, if the protocol panics, off the game thread, and in a module outside the Master.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::FailureKind;
+/// use alcedo_plugin_api::protocols::{PlainProtocol, add_protocol};
+///
+/// // In tests of a plugin, no host accepts the protocol.
+/// let error = add_protocol(PlainProtocol::new("asset")).expect_err("no host");
+/// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
+/// ```
 pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> {
     let (word, form, way_out) = (protocol.word().to_owned(), protocol.form().to_owned(), protocol.way_out().to_owned());
     let is_plain = protocol.is_plain();
@@ -198,6 +296,26 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
 /// # Errors
 /// Fails if the protocol is unknown, built in or another module's, or has a resolver of that label, off the game thread, and in
 /// a module outside the Master.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::CallError;
+/// use alcedo_plugin_api::protocols::{Answer, PlainProtocol, add_protocol, add_resolver};
+///
+/// /// Main of a module: `asset:/NAME` returns the length of the name.
+/// fn started() {
+///     let added = add_protocol(PlainProtocol::new("asset"))
+///         .and_then(|()| add_resolver("asset", 10, "lengths", lengths));
+///     if let Err(error) = added {
+///         panic!("no assets: {error}");
+///     }
+/// }
+///
+/// fn lengths(name: &str) -> Result<Answer, CallError> {
+///     let length = name.len() as u64;
+///     Ok(Answer::function(move |()| length))
+/// }
+/// ```
 pub fn add_resolver(
     protocol: &str,
     priority: i32,

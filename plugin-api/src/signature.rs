@@ -188,6 +188,19 @@ unsafe impl<T: Value> Param for T {
 ///
 /// # Safety
 /// Fingerprint, count and layout match the values, and slots are encoded as the ABI prescribes for them.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::{Params, ZFunction};
+///
+/// /// Calls a rule of the host by name; without the rule, everything is allowed.
+/// fn is_allowed<A: Params>(rule: &str, args: A) -> bool {
+///     let found = ZFunction::<A, bool>::find(&format!("ex:/rules.{rule}"));
+///     found.and_then(|rule| rule.call(args)).unwrap_or(true)
+/// }
+/// assert!(is_allowed("may_jump", (2.5_f64, 1_u32)));
+/// ```
 pub unsafe trait Params: Sized {
     /// Host values of the parameters.
     #[doc(hidden)]
@@ -354,6 +367,18 @@ params!(8 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g 
 ///
 /// # Safety
 /// `VALUE` describes the result to the host, and slots are encoded as the ABI prescribes for it.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::ReturnValue;
+///
+/// /// Requests a setting from the host.
+/// fn setting<R: ReturnValue>(name: &str, default: R) -> R {
+///     zcall(&format!("ex:/settings.{name}"), ()).unwrap_or(default)
+/// }
+/// assert_eq!(setting("volume", 0.8_f64), 0.8, "without a host, the default is returned");
+/// ```
 pub unsafe trait ReturnValue: Sized {
     /// Description of the value; `None` for `()`.
     #[doc(hidden)]

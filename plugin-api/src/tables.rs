@@ -21,6 +21,27 @@ use crate::zcall::{HotFunction, no_pointer};
 /// before the entry method of the module runs, for the life of the module.
 ///
 /// A module of the Master calls it on the game thread; a module of a Slim, a pinned context or the Default on any thread.
+///
+/// # Examples
+/// ```
+/// alcedo_plugin_api::entry_table! {
+///     pub host struct Physics {
+///         /// Returns the height of the ground.
+///         ground: fn(f64, f64) -> f64,
+///     }
+/// }
+///
+/// /// Returns the height above the ground, or the absolute height without a ground.
+/// fn height(physics: &'static Physics, [x, y, z]: [f64; 3]) -> f64 {
+///     match physics.ground.call((x, y)) {
+///         Ok(ground) => z - ground,
+///         Err(error) => {
+///             eprintln!("{}: {error}", physics.ground.name());
+///             z
+///         }
+///     }
+/// }
+/// ```
 pub struct HostEntry<A, R> {
     name: &'static str,
     handle: AtomicI64,
@@ -49,6 +70,17 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     }
 
     /// Returns the name of the entry in the host: `ex:/table/entry`.
+    ///
+    /// # Examples
+    /// ```
+    /// alcedo_plugin_api::entry_table! {
+    ///     pub host struct Physics {
+    ///         ground: fn(f64, f64) -> f64,
+    ///     }
+    /// }
+    /// # let physics: &Physics = <Physics as alcedo_plugin_api::HostEntries>::table();
+    /// assert_eq!(physics.ground.name(), "ex:/Physics/ground");
+    /// ```
     #[must_use]
     pub fn name(&self) -> &str {
         self.name
@@ -64,6 +96,22 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// `UNAVAILABLE` before the entry method of the module and after the end of the host; `WRONG_THREAD` in a module of the
     /// Master off the game thread; `DURING_REBUILD` before the commit of the module, unless the host registered the table as
     /// pure; a panic of the function.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_plugin_api::FailureKind;
+    ///
+    /// alcedo_plugin_api::entry_table! {
+    ///     pub host struct Physics {
+    ///         ground: fn(f64, f64) -> f64,
+    ///     }
+    /// }
+    ///
+    /// # let physics: &Physics = <Physics as alcedo_plugin_api::HostEntries>::table();
+    /// // In tests of a plugin, no host binds the table.
+    /// let error = physics.ground.call((1.0, 2.0)).expect_err("no entry method has run");
+    /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
+    /// ```
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
         let direct = Called::without_object().and_then(|called| self.code.call(|| self.handle(), called, &args));
@@ -78,6 +126,21 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     ///
     /// # Errors
     /// `UNAVAILABLE` without a pointer, `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs no pointer.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_plugin_api::CallError;
+    ///
+    /// alcedo_plugin_api::entry_table! {
+    ///     pub host struct Physics {
+    ///         ground: fn(f64, f64) -> f64,
+    ///     }
+    /// }
+    ///
+    /// fn profile(physics: &Physics) -> Result<Vec<f64>, CallError> {
+    ///     physics.ground.hot(|ground| (0..100).map(|x| ground.call((f64::from(x), 0.0))).collect())?
+    /// }
+    /// ```
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         let Some(called) = Called::without_object() else { return Err(no_pointer(self.name)) };
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
@@ -111,6 +174,21 @@ impl<A, R> core::fmt::Debug for HostEntry<A, R> {
 }
 
 /// A table that the host implements, declared by [`entry_table!`](crate::entry_table); `()` for none.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::HostEntries;
+///
+/// alcedo_plugin_api::entry_table! {
+///     pub host struct Clock {
+///         now: fn() -> f64,
+///     }
+/// }
+///
+/// fn is_a_table_of_the_host<T: HostEntries>() {}
+///
+/// is_a_table_of_the_host::<Clock>();
+/// ```
 pub trait HostEntries: 'static {
     /// Describes the table to the host.
     #[doc(hidden)]
@@ -126,6 +204,23 @@ pub trait HostEntries: 'static {
 }
 
 /// A table that this module implements, declared by [`entry_table!`](crate::entry_table); `()` for none.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::ModuleEntries;
+///
+/// alcedo_plugin_api::entry_table! {
+///     pub module struct Rules {
+///         damage: fn(f64, bool) -> f64,
+///     }
+/// }
+///
+/// fn is_a_table_of_the_module<T: ModuleEntries>(_table: &T) {}
+///
+/// let rules = Rules { damage: |force, is_armored| if is_armored { force / 2.0 } else { force } };
+/// is_a_table_of_the_module(&rules);
+/// assert_eq!((rules.damage)(10.0, true), 5.0);
+/// ```
 pub trait ModuleEntries: Sized {
     /// Describes the table to the host.
     #[doc(hidden)]

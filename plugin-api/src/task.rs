@@ -44,6 +44,22 @@ pub use delay::{Delay, delay, next_tick};
 pub(crate) use job::{Site, When, Work, hand_over, here, site};
 
 /// The lifetime of a job: that of an object, as [`This`] or [`Obj`], or of the whole [`Module`].
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use std::time::Duration;
+///
+/// /// Reminds every minute, for as long as `life` lasts.
+/// fn remind<L: task::Life>(life: L) -> task::TaskHandle {
+///     timer::every(life, Duration::from_secs(60), |_frame| tracing::info!("save the game"))
+/// }
+///
+/// fn show(this: This<'_, Object>) {
+///     remind(this); // until the object is destroyed
+///     remind(task::Module); // until the module is unloaded
+/// }
+/// ```
 pub trait Life: sealed::Sealed {
     /// Argument of a closure: the object for one call, or [`Module`].
     type Frame<'f>;
@@ -67,6 +83,21 @@ mod sealed {
 }
 
 /// Lifetime of the whole module: until it is unloaded or replaced.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use std::time::Duration;
+///
+/// /// Main of a module: cancels itself after the first tick.
+/// fn started() {
+///     let timer = timer::after(task::Module, Duration::from_secs(5), |_module| tracing::info!("five seconds"));
+///     task::spawn(task::Module, async move {
+///         task::next_tick().await;
+///         timer.cancel();
+///     });
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Module;
 
@@ -110,6 +141,21 @@ impl<C: Class> Life for This<'_, C> {
 }
 
 /// Result of a task: `()`, or a `Result` whose error is logged.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+///
+/// fn start(this: This<'_, Object>, target: Obj<Object>) {
+///     // Without a result.
+///     task::spawn(this, async { task::next_tick().await });
+///     // With an error, which is logged.
+///     task::spawn(this, async move {
+///         task::next_tick().await;
+///         target.with(|target| target.destroy())?
+///     });
+/// }
+/// ```
 pub trait Outcome: sealed_outcome::Sealed {
     #[doc(hidden)]
     fn into_result(self) -> Result<(), CallError>;
@@ -134,6 +180,27 @@ impl Outcome for Result<(), CallError> {
 }
 
 /// Handle of a task or a timer. Dropping it has no effect. It may be kept in fields and sent to threads.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use std::time::Duration;
+///
+/// /// Plugin part of an alarm.
+/// #[derive(Default)]
+/// struct Alarm {
+///     pending: Option<task::TaskHandle>,
+/// }
+///
+/// impl Alarm {
+///     fn set(&mut self, this: This<'_, Object>, delay: Duration) {
+///         let timer = timer::after(this, delay, |this| tracing::info!("{} rings", this.name()));
+///         if let Some(earlier) = self.pending.replace(timer) {
+///             earlier.cancel();
+///         }
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TaskHandle {
     job: JobId,
@@ -142,11 +209,31 @@ pub struct TaskHandle {
 impl TaskHandle {
     /// Cancels the job: immediately, or when it returns if it is running; on another thread or on the stack of a coroutine, at
     /// the next safe point. Its data is dropped on the game thread. Has no effect on a finished job. Any thread.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn stop(jobs: &mut Vec<task::TaskHandle>) {
+    ///     for job in jobs.drain(..) {
+    ///         job.cancel();
+    ///     }
+    /// }
+    /// ```
     pub fn cancel(self) {
         host::job_cancel(self.job);
     }
 
     /// Returns true if the job has ended or was cancelled. Game thread only: elsewhere, and without a host, always returns true.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn remove_finished(jobs: &mut Vec<task::TaskHandle>) {
+    ///     jobs.retain(|job| !job.is_finished());
+    /// }
+    /// ```
     #[must_use]
     pub fn is_finished(self) -> bool {
         !host::job_lives(self.job)
@@ -160,6 +247,29 @@ impl TaskHandle {
 /// A panic in the task is logged with its location, and ends the task.
 ///
 /// Game thread only. If the host refuses, the running call ends with that error; [`try_spawn`] returns the error instead.
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// # use std::time::Duration;
+/// # #[uclass(package = "Game")]
+/// # #[derive(Default)]
+/// # pub struct Lamp {
+/// #     #[uproperty]
+/// #     is_on: bool,
+/// # }
+/// fn flicker(this: This<'_, Lamp>) {
+///     let lamp = this.as_obj();
+///     task::spawn(this, async move {
+///         for _ in 0..6 {
+///             task::delay(Duration::from_millis(80)).await;
+///             lamp.with(|lamp| lamp.set_is_on(!lamp.is_on()))?;
+///         }
+///         Ok::<(), CallError>(())
+///     });
+/// }
+/// ```
 #[track_caller]
 pub fn spawn<L: Life, R: Outcome + 'static>(life: L, future: impl Future<Output = R> + 'static) -> TaskHandle {
     try_spawn(life, future).unwrap_or_else(|error| alcedo_rt::fail(error))
@@ -169,6 +279,15 @@ pub fn spawn<L: Life, R: Outcome + 'static>(life: L, future: impl Future<Output 
 ///
 /// # Errors
 /// `WRONG_THREAD` off the game thread, `STALE` for a destroyed object, `UNAVAILABLE` while the module is being unloaded.
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// // In tests of a plugin, no host runs tasks.
+/// let error = task::try_spawn(task::Module, async {}).expect_err("no host");
+/// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
+/// ```
 #[track_caller]
 pub fn try_spawn<L: Life, R: Outcome + 'static>(
     life: L,
@@ -192,6 +311,21 @@ pub(crate) fn spawn_from(
 ///
 /// # Errors
 /// `UNAVAILABLE` without a host, or while the module is being unloaded or replaced; `code` is then dropped by this call.
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// fn load_in_background(path: String) {
+///     std::thread::spawn(move || {
+///         let bytes = std::fs::read(&path).unwrap_or_default();
+///         let posted = task::post(move || tracing::info!("{path} has {} bytes", bytes.len()));
+///         if let Err(error) = posted {
+///             tracing::warn!("the result is dropped: {error}");
+///         }
+///     });
+/// }
+/// ```
 #[track_caller]
 pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
     let bound = once(Module, move |_module| code());
@@ -202,6 +336,23 @@ pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
 ///
 /// # Errors
 /// See [`post`].
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+/// # #[uclass(package = "Game")]
+/// # #[derive(Default)]
+/// # pub struct Lamp {
+/// #     #[uproperty]
+/// #     is_on: bool,
+/// # }
+/// fn switch_on_later(lamp: Obj<Lamp>) -> Result<(), CallError> {
+///     task::post_to(lamp, |lamp| lamp.set_is_on(true))
+/// }
+///
+/// let error = switch_on_later(Obj::none()).expect_err("a test of a plugin has no host");
+/// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
+/// ```
 #[track_caller]
 pub fn post_to<C: Class>(object: Obj<C>, code: impl FnOnce(This<'_, C>) + Send + 'static) -> Result<(), CallError> {
     let bound = once(object, code);
@@ -209,6 +360,25 @@ pub fn post_to<C: Class>(object: Obj<C>, code: impl FnOnce(This<'_, C>) + Send +
 }
 
 /// Returns the game time since the host started: the sum of the durations of its ticks. Zero off the game thread and without a host.
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// use std::time::Duration;
+///
+/// /// Plugin part of a gate that closes after ten seconds of game time.
+/// struct Gate {
+///     opened: Duration,
+/// }
+///
+/// impl Gate {
+///     fn is_open(&self) -> bool {
+///         task::game_time().saturating_sub(self.opened) < Duration::from_secs(10)
+///     }
+/// }
+/// assert!(Gate { opened: task::game_time() }.is_open());
+/// ```
 #[must_use]
 pub fn game_time() -> Duration {
     Duration::from_nanos(host::game_time())

@@ -17,6 +17,28 @@ use crate::{Obj, Object, host};
 ///
 /// Dereferences to the view of its class, which has the accessors of its properties and the calls of its functions, then those
 /// of every base up to [`crate::ObjectView`].
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+///
+/// #[uclass(package = "Game")]
+/// #[derive(Default)]
+/// pub struct Door {
+///     #[uproperty]
+///     is_open: bool,
+/// }
+///
+/// #[uclass]
+/// impl Door {
+///     #[ufunction(blueprint_callable)]
+///     fn toggle(&mut self, this: This<Self>) -> bool {
+///         this.set_is_open(!this.is_open());
+///         this.is_open()
+///     }
+/// }
+/// # fn main() {}
+/// ```
 #[repr(C)]
 pub struct This<'f, C> {
     object: ObjectHandle,
@@ -90,12 +112,49 @@ impl<'f, C: Class> This<'f, C> {
     }
 
     /// Returns the object as a handle that may be kept beyond the call.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// /// Plugin part that refers to another object after the call.
+    /// #[derive(Default)]
+    /// struct Memory {
+    ///     last_visitor: Obj<Object>,
+    /// }
+    ///
+    /// fn visit(memory: &mut Memory, visitor: This<'_, Object>) {
+    ///     memory.last_visitor = visitor.as_obj();
+    /// }
+    /// ```
     #[must_use]
     pub fn as_obj(self) -> Obj<C> {
         Obj::from_handle(self.object)
     }
 
     /// Returns the object as one of its base class.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// pub struct Tool {
+    ///     #[uproperty(default = 1.0)]
+    ///     wear: f64,
+    /// }
+    /// #[uclass(package = "Game", base = Tool)]
+    /// #[derive(Default)]
+    /// pub struct Hammer {}
+    ///
+    /// fn repair(tool: This<'_, Tool>) {
+    ///     tool.set_wear(0.0);
+    /// }
+    /// fn show(hammer: This<'_, Hammer>) {
+    ///     repair(hammer.as_base());
+    /// }
+    /// ```
     #[must_use]
     pub fn as_base(self) -> This<'f, C::Base> {
         This { object: self.object, memory: self.memory, frame: PhantomData, class: PhantomData }
@@ -137,6 +196,34 @@ impl<'f, C: Part> This<'f, C> {
     ///
     /// Fails the running call with a typed error if `part` is not the plugin part of this object. `&self` methods need no loan:
     /// shared borrows do not exclude each other.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// pub struct Counter {
+    ///     count: u32,
+    /// }
+    ///
+    /// #[uclass]
+    /// impl Counter {
+    ///     #[ufunction]
+    ///     fn increment(&mut self, by: u32) -> u32 {
+    ///         self.count += by;
+    ///         self.count
+    ///     }
+    ///
+    ///     #[ufunction]
+    ///     fn increment_twice(&mut self, this: This<Self>) -> u32 {
+    ///         // Without `lend`, each call is a `REENTRANT_BORROW` error.
+    ///         this.lend(self, |this| this.increment(1));
+    ///         this.lend(self, |this| this.increment(1))
+    ///     }
+    /// }
+    /// # fn main() {}
+    /// ```
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
         alcedo_rt::may_open_scope("lending a plugin part").unwrap_or_else(|error| alcedo_rt::fail(error));
         let cell = self.part().unwrap_or_else(|error| alcedo_rt::fail(error)).unwrap_or_else(|| {

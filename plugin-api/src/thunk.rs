@@ -15,6 +15,31 @@ use crate::{CallError, UName};
 const RESULT: u32 = u32::MAX;
 
 /// A call of a function with a custom thunk. Valid until the thunk returns, on the game thread.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::thunk::Frame;
+///
+/// #[uclass(package = "Game", blueprint_type)]
+/// #[derive(Default)]
+/// pub struct Wildcards {}
+///
+/// #[uclass]
+/// impl Wildcards {
+///     /// Returns the type and the length of any array.
+///     #[ufunction(blueprint_callable, custom_thunk = Self::exec_describe, array_parm = "target")]
+///     fn describe(target: Vec<i32>) -> String;
+///
+///     fn exec_describe(frame: &mut Frame<'_>) -> Result<(), CallError> {
+///         let target = frame.step()?;
+///         frame.finish()?;
+///         let text = format!("{} of length {}", frame.type_of(target, "")?, frame.count(target, "")?);
+///         frame.give(text)
+///     }
+/// }
+/// # fn main() {}
+/// ```
 #[derive(Debug)]
 pub struct Frame<'f> {
     number: u64,
@@ -24,6 +49,18 @@ pub struct Frame<'f> {
 }
 
 /// A parameter that was stepped to; valid for the call that returned it.
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// use alcedo_plugin_api::thunk::{Frame, Param};
+///
+/// /// Sums up the elements of an array of numbers.
+/// fn sum(frame: &Frame<'_>, numbers: Param) -> Result<f64, CallError> {
+///     (0..frame.count(numbers, "")?).map(|index| frame.number(numbers, &format!("[{index}]"))).sum()
+/// }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param(u32);
 
@@ -33,6 +70,19 @@ impl Frame<'_> {
     }
 
     /// Returns the object of the call; none for a static function.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::thunk::Frame;
+    ///
+    /// fn exec_who(frame: &mut Frame<'_>) -> Result<(), CallError> {
+    ///     frame.finish()?;
+    ///     let object = frame.object();
+    ///     frame.give(if object.is_none() { "static".to_owned() } else { object.to_string() })
+    /// }
+    /// ```
     #[must_use]
     pub fn object(&self) -> ObjectHandle {
         self.object
@@ -42,6 +92,19 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// No parameter is left, or the caller's evaluation of the parameter fails.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::thunk::Frame;
+    ///
+    /// fn exec_add(frame: &mut Frame<'_>) -> Result<(), CallError> {
+    ///     let (a, b) = (frame.step()?, frame.step()?);
+    ///     frame.finish()?;
+    ///     frame.give(frame.number(a, "")? + frame.number(b, "")?)
+    /// }
+    /// ```
     pub fn step(&mut self) -> Result<Param, CallError> {
         host("stepping through a call")?.frame_step(self.number).map(Param)
     }
@@ -60,6 +123,17 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// The path does not exist.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::thunk::{Frame, Param};
+    ///
+    /// fn has_health(frame: &Frame<'_>, value: Param) -> bool {
+    ///     frame.type_of(value, ".health").is_ok_and(|name| name == "f64")
+    /// }
+    /// ```
     pub fn type_of(&self, param: Param, path: &str) -> Result<String, CallError> {
         host("asking for the type of a parameter")?.frame_type(self.number, param.0, path)
     }
@@ -68,6 +142,17 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// The path does not exist or refers to a value of another type.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::thunk::{Frame, Param};
+    ///
+    /// fn is_longer(frame: &Frame<'_>, a: Param, b: Param) -> Result<bool, CallError> {
+    ///     Ok(frame.count(a, "")? > frame.count(b, "")?)
+    /// }
+    /// ```
     pub fn count(&self, param: Param, path: &str) -> Result<u32, CallError> {
         host("counting the values of a parameter")?.frame_count(self.number, param.0, path)
     }
@@ -76,6 +161,17 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// The path does not exist or refers to a value of another type.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::thunk::{Frame, Param};
+    ///
+    /// fn health_of_first(frame: &Frame<'_>, squad: Param) -> f64 {
+    ///     frame.number(squad, "[0].health").unwrap_or(0.0)
+    /// }
+    /// ```
     pub fn number(&self, param: Param, path: &str) -> Result<f64, CallError> {
         host("reading a number of a parameter")?.frame_number(self.number, param.0, path)
     }
@@ -84,6 +180,18 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// The path does not exist.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::thunk::{Frame, Param};
+    ///
+    /// fn log(frame: &Frame<'_>, value: Param) -> Result<(), CallError> {
+    ///     tracing::info!("{}: {}", frame.type_of(value, "")?, frame.text(value, "")?);
+    ///     Ok(())
+    /// }
+    /// ```
     pub fn text(&self, param: Param, path: &str) -> Result<String, CallError> {
         host("reading a parameter as text")?.frame_text(self.number, param.0, path)
     }
@@ -92,6 +200,17 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// The path does not exist, or no host is attached.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::thunk::{Frame, Param};
+    ///
+    /// fn same_team(frame: &Frame<'_>, a: Param, b: Param) -> Result<bool, CallError> {
+    ///     Ok(frame.name(a, ".team")? == frame.name(b, ".team")?)
+    /// }
+    /// ```
     pub fn name(&self, param: Param, path: &str) -> Result<UName, CallError> {
         intern(&self.text(param, path)?).map(UName)
     }
@@ -101,6 +220,22 @@ impl Frame<'_> {
     ///
     /// # Errors
     /// Fails before [`Frame::finish`], for a parameter that is not an out parameter, and for a text that cannot be parsed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::thunk::Frame;
+    ///
+    /// /// Thunk of `fn double(number: &mut i32) -> bool`.
+    /// fn exec_double(frame: &mut Frame<'_>) -> Result<(), CallError> {
+    ///     let number = frame.step()?;
+    ///     frame.finish()?;
+    ///     let doubled = 2.0 * frame.number(number, "")?;
+    ///     frame.set(number, doubled)?;
+    ///     frame.give(true)
+    /// }
+    /// ```
     pub fn set(&mut self, param: Param, value: impl Display) -> Result<(), CallError> {
         host("writing an out parameter")?.frame_write(self.number, param.0, &format_value(value)?)
     }

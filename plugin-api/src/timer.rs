@@ -29,6 +29,22 @@ use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
 /// The argument of `code` is the object of `life`, or [`Module`](crate::task::Module).
 ///
 /// Game thread only. If the host refuses, the running call ends with that error; [`try_every`] returns the error instead.
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// # use std::time::Duration;
+/// # #[uclass(package = "Game")]
+/// # #[derive(Default)]
+/// # pub struct Lamp {
+/// #     #[uproperty]
+/// #     is_on: bool,
+/// # }
+/// fn blink(this: This<'_, Lamp>) -> task::TaskHandle {
+///     timer::every(this, Duration::from_millis(500), |lamp| lamp.set_is_on(!lamp.is_on()))
+/// }
+/// ```
 #[track_caller]
 pub fn every<L: Life>(life: L, period: Duration, code: impl FnMut(L::Frame<'_>) + 'static) -> TaskHandle {
     try_every(life, period, code).unwrap_or_else(|error| alcedo_rt::fail(error))
@@ -38,6 +54,17 @@ pub fn every<L: Life>(life: L, period: Duration, code: impl FnMut(L::Frame<'_>) 
 ///
 /// # Errors
 /// `WRONG_THREAD` off the game thread, `STALE` for a destroyed object, `UNAVAILABLE` while the module is being unloaded.
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// use std::time::Duration;
+///
+/// // In tests of a plugin, no host runs timers.
+/// let error = timer::try_every(task::Module, Duration::from_secs(1), |_module| {}).expect_err("no host");
+/// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
+/// ```
 #[track_caller]
 pub fn try_every<L: Life>(
     life: L,
@@ -49,6 +76,20 @@ pub fn try_every<L: Life>(
 }
 
 /// Runs `code` once after `delay` of game time; at the earliest in the next round of timers. Otherwise like [`every`].
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// # use std::time::Duration;
+/// fn explode_later(bomb: This<'_, Object>) {
+///     timer::after(bomb, Duration::from_secs(3), |bomb| {
+///         if let Err(error) = bomb.destroy() {
+///             tracing::warn!("no explosion: {error}");
+///         }
+///     });
+/// }
+/// ```
 #[track_caller]
 pub fn after<L: Life>(life: L, delay: Duration, code: impl FnOnce(L::Frame<'_>) + 'static) -> TaskHandle {
     try_after(life, delay, code).unwrap_or_else(|error| alcedo_rt::fail(error))
@@ -58,6 +99,24 @@ pub fn after<L: Life>(life: L, delay: Duration, code: impl FnOnce(L::Frame<'_>) 
 ///
 /// # Errors
 /// See [`try_every`].
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// use std::time::Duration;
+///
+/// fn ring_later(bell: Obj<Object>) -> bool {
+///     match timer::try_after(bell, Duration::from_secs(1), |bell| tracing::info!("{} rings", bell.name())) {
+///         Ok(_timer) => true,
+///         Err(error) => {
+///             eprintln!("no ring: {error}");
+///             false
+///         }
+///     }
+/// }
+/// assert!(!ring_later(Obj::none()), "a test of a plugin has no host");
+/// ```
 #[track_caller]
 pub fn try_after<L: Life>(
     life: L,

@@ -22,6 +22,19 @@ use crate::{Class, Obj, UName};
 /// `Raw` has the size, alignment and meaning that the host assigns to `KIND` and `TYPE_PATH`; any bytes are valid for it until
 /// its pointers are followed, and zero bytes are a value. Slots are written and read as the ABI prescribes for the kind, and
 /// `Way` matches that encoding.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::Value;
+///
+/// /// Formats kind and path of a type, as an editor lists them.
+/// fn describe<T: Value>() -> String {
+///     format!("{} {}", T::KIND.text().unwrap_or("?"), T::TYPE_PATH)
+/// }
+/// assert_eq!(describe::<Obj<Object>>(), "Object /Script/Core.Object");
+/// assert_eq!(describe::<Vec<f64>>(), "Array f64");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a property, a parameter or a result",
     label = "the host does not know this type",
@@ -30,8 +43,28 @@ use crate::{Class, Obj, UName};
 )]
 pub unsafe trait Value: Sized + 'static {
     /// Kind of the value in the host.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::Value;
+    ///
+    /// assert_eq!(u32::KIND, PropertyKind::U32);
+    /// assert_eq!(Vec::<u32>::KIND, UArray::<u32>::KIND, "both are arrays of the host");
+    /// ```
     const KIND: PropertyKind;
     /// Path of its struct or class; empty for plain kinds.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::Value;
+    ///
+    /// assert_eq!(UMap::<UName, f64>::TYPE_PATH, "Name, f64");
+    /// assert_eq!(f64::TYPE_PATH, "");
+    /// ```
     const TYPE_PATH: &'static str;
     /// Text form of the whole type.
     #[doc(hidden)]
@@ -148,6 +181,26 @@ pub enum AsText {}
 ///
 /// # Safety
 /// The type has the same layout as its `Raw`, and any bytes are valid for it.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::Plain;
+///
+/// #[ustruct(package = "Game", pod)]
+/// pub struct Sample {
+///     time: f64,
+///     height: f64,
+/// }
+///
+/// fn is_borrowed_as_a_slice<T: Plain>() {}
+///
+/// is_borrowed_as_a_slice::<Sample>();
+///
+/// fn highest(samples: &Lent<'_, UArray<Sample>>) -> f64 {
+///     samples.with_slice(|samples| samples.iter().map(|sample| sample.height).fold(0.0, f64::max))
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an array of `{Self}` cannot be borrowed as a slice",
     label = "values of this type own memory, or have another layout in host memory",

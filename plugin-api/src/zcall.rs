@@ -244,6 +244,15 @@ impl ObjectView<'_> {
     /// # Errors
     /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `DURING_REBUILD` before the commit
     /// for a function that is neither of this generation nor pure, and failures of the callee.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn greet(this: This<'_, Object>, guest: Obj<Object>) -> Result<String, CallError> {
+    ///     this.zcall("uf:/Script/Game.Innkeeper:greet", (guest, 2_u32))
+    /// }
+    /// ```
     pub fn zcall<A: Params, R: ReturnValue>(&self, name: &str, args: A) -> Result<R, CallError> {
         by_name(self.handle(), name, args)
     }
@@ -252,6 +261,19 @@ impl ObjectView<'_> {
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown path, `SIGNATURE` if the property has another type.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn speed(this: This<'_, Object>) -> f64 {
+    ///     match this.read_property("up:/Script/Game.Cart:speed") {
+    ///         Ok(speed) => speed,
+    ///         Err(error) if error.kind() == FailureKind::NOT_FOUND => 0.0,
+    ///         Err(error) => panic!("{error}"),
+    ///     }
+    /// }
+    /// ```
     pub fn read_property<T: Value>(&self, name: &str) -> Result<T, CallError> {
         read_property(self.handle(), name)
     }
@@ -260,6 +282,15 @@ impl ObjectView<'_> {
     ///
     /// # Errors
     /// See [`Self::read_property`]; `DURING_REBUILD` before the commit, for objects that are not being built.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn stop(this: This<'_, Object>) -> Result<(), CallError> {
+    ///     this.write_property("up:/Script/Game.Cart:speed", &0.0_f64)
+    /// }
+    /// ```
     pub fn write_property<T: Value>(&self, name: &str, value: &T) -> Result<(), CallError> {
         write_property(self.handle(), name, value)
     }
@@ -315,6 +346,20 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::ZFunction;
+    ///
+    /// // A function of an object is not found this way.
+    /// let error = ZFunction::<(f64,), f64>::find("uf:/Script/Game.Actor:heal").expect_err("an object is missing");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "`uf:/Script/Game.Actor:heal` is called on an object: write `this.zcall` in one of its methods"
+    /// );
+    /// ```
     pub fn find(name: &str) -> Result<Self, CallError> {
         if is_of_objects(name) {
             return Err(on_an_object(name));
@@ -332,6 +377,20 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     ///
     /// # Errors
     /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, and failures of the callee.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::ZFunction;
+    ///
+    /// fn tax(rate: &ZFunction<(f64,), f64>, price: f64) -> f64 {
+    ///     rate.call((price,)).unwrap_or_else(|error| {
+    ///         eprintln!("{}: {error}", rate.name());
+    ///         0.0
+    ///     })
+    /// }
+    /// ```
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
         if !is_direct::<A, R>() {
@@ -378,6 +437,24 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
 }
 
 /// A leaf of the host by its pointer; see [`ZFunction::hot`].
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// use alcedo_plugin_api::{HotFunction, ZFunction};
+///
+/// fn fill(heights: &mut [f64], noise: HotFunction<'_, (f64,), f64>) -> Result<(), CallError> {
+///     for (x, height) in heights.iter_mut().enumerate() {
+///         *height = noise.call((x as f64,))?;
+///     }
+///     Ok(())
+/// }
+///
+/// fn build(heights: &mut [f64]) -> Result<(), CallError> {
+///     ZFunction::<(f64,), f64>::find("ex:/noise.at")?.hot(|noise| fill(heights, noise))?
+/// }
+/// ```
 #[derive(Clone, Copy)]
 pub struct HotFunction<'a, A, R>(Leaf<'a, A, R>);
 

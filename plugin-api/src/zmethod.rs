@@ -45,6 +45,17 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// # Errors
     /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `BUFFER` for a static function,
     /// which is not called on objects.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::ZMethod;
+    ///
+    /// // A function without an object is not found this way.
+    /// let error = ZMethod::<(f64,), f64>::find("ex:/noise.at").expect_err("`ex` functions have no object");
+    /// assert_eq!(error.to_string(), "`ex:/noise.at` is called on no object: write `ZFunction::find`");
+    /// ```
     pub fn find(name: &str) -> Result<Self, CallError> {
         if !is_of_objects(name) {
             return Err(CallError::other(format!("`{name}` is called on no object: write `ZFunction::find`")));
@@ -78,6 +89,21 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// # Errors
     /// `STALE` for a destroyed object, `WRONG_CLASS` for an object of another class; `DEAD_HANDLE` or `UNAVAILABLE` once the
     /// generation of the function has ended, and failures of the callee.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::ZMethod;
+    ///
+    /// fn heal(heal: &ZMethod<(f64,), f64>, wounded: Obj<Object>) -> f64 {
+    ///     match heal.call(wounded, (10.0,)) {
+    ///         Ok(health) => health,
+    ///         Err(error) if error.kind() == FailureKind::STALE => 0.0,
+    ///         Err(error) => panic!("{}: {error}", heal.name()),
+    ///     }
+    /// }
+    /// ```
     #[inline]
     pub fn call<C: Class>(&self, object: Obj<C>, args: A) -> Result<R, CallError> {
         if !is_direct::<A, R>() {
@@ -102,6 +128,19 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// # Errors
     /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, `LENT` while a slice is borrowed: no
     /// object was called then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::ZMethod;
+    ///
+    /// fn burn(targets: &[Obj<Object>]) -> Result<usize, CallError> {
+    ///     let damage = ZMethod::<(f64, bool), f64>::find("uf:/Script/Game.Actor:damage")?;
+    ///     let damaged = damage.call_each(targets, (25.0, true))?;
+    ///     Ok(damaged.results().flatten().filter(|health| *health <= 0.0).count())
+    /// }
+    /// ```
     pub fn call_each<C: Class>(&self, objects: &[Obj<C>], args: A) -> Result<Each<C, R>, CallError> {
         const {
             assert!(
@@ -157,6 +196,18 @@ impl<A, R> core::fmt::Debug for ZMethod<A, R> {
 type Failed<C> = (Obj<C>, usize, CallError);
 
 /// Results of calls on several objects; see [`ZMethod::call_each`].
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// use alcedo_plugin_api::Each;
+///
+/// fn report(healed: &Each<Object, f64>) -> String {
+///     let total: f64 = healed.results().flatten().sum();
+///     format!("{total} in all, {} failed", healed.failed().len())
+/// }
+/// ```
 pub struct Each<C, R> {
     results: Vec<u64>,
     /// Failed calls, with the indices of their objects, in order.
@@ -166,6 +217,18 @@ pub struct Each<C, R> {
 
 impl<C, R: ReturnValue> Each<C, R> {
     /// Returns the result of each call, in the order of the objects; `None` for a failed call.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::Each;
+    ///
+    /// fn weakest(squad: &[Obj<Object>], healths: &Each<Object, f64>) -> Option<Obj<Object>> {
+    ///     let known = squad.iter().zip(healths.results()).filter_map(|(member, health)| Some((member, health?)));
+    ///     known.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(member, _)| *member)
+    /// }
+    /// ```
     pub fn results(&self) -> impl Iterator<Item = Option<R>> {
         // Results before the first failure need no check against the list of failures, so a loop over them is as fast as one
         // over numbers.
@@ -179,6 +242,21 @@ impl<C, R: ReturnValue> Each<C, R> {
     }
 
     /// Returns the objects whose calls have failed, in order, with their errors.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::Each;
+    ///
+    /// fn forget_destroyed(targets: &mut Vec<Obj<Object>>, hits: &Each<Object, f64>) {
+    ///     for (object, error) in hits.failed() {
+    ///         if error.kind() == FailureKind::STALE {
+    ///             targets.retain(|target| *target != object);
+    ///         }
+    ///     }
+    /// }
+    /// ```
     pub fn failed(&self) -> impl ExactSizeIterator<Item = (Obj<C>, &CallError)> {
         self.failed.iter().map(|(object, _, error)| (*object, error))
     }

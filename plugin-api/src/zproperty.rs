@@ -54,6 +54,16 @@ impl<T: Value> ZProperty<T> {
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown name, `SIGNATURE` if the property has another type.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::ZProperty;
+    ///
+    /// let error = ZProperty::<f64>::find("/Script/Game.Crate:weight").expect_err("the protocol is missing");
+    /// assert!(error.to_string().ends_with("write `up:/Script/Package.Class:property`"));
+    /// ```
     pub fn find(name: &str) -> Result<Self, CallError> {
         zcall::checked_property(name)?;
         let handle = host::zcall_resolve(name, Self::FINGERPRINT)?;
@@ -71,6 +81,18 @@ impl<T: Value> ZProperty<T> {
     /// # Errors
     /// `STALE` for a destroyed object, `WRONG_CLASS` if its class has no such property, `DEAD_HANDLE` or `UNAVAILABLE` once the
     /// generation of the class that has the property has ended.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::ZProperty;
+    ///
+    /// fn heaviest(weight: &ZProperty<f64>, crates: &[Obj<Object>]) -> f64 {
+    ///     // Destroyed crates are skipped.
+    ///     crates.iter().filter_map(|load| weight.read(*load).ok()).fold(0.0, f64::max)
+    /// }
+    /// ```
     #[inline]
     pub fn read<C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
         match self.find_in(object.handle()) {
@@ -83,6 +105,17 @@ impl<T: Value> ZProperty<T> {
     ///
     /// # Errors
     /// See [`Self::read`]; `DURING_REBUILD` before the commit, for objects that are not being built.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use alcedo_plugin_api::ZProperty;
+    ///
+    /// fn double(weight: &ZProperty<f64>, load: Obj<Object>) -> Result<(), CallError> {
+    ///     weight.write(load, weight.read(load)? * 2.0)
+    /// }
+    /// ```
     #[inline]
     pub fn write<C: Class>(&self, object: Obj<C>, value: T) -> Result<(), CallError> {
         match self.find_in(object.handle()) {

@@ -19,6 +19,17 @@ impl Status {
 }
 
 /// Kind of a [`Failure`].
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::call::FailureKind;
+///
+/// fn is_about_an_object(kind: FailureKind) -> bool {
+///     matches!(kind, FailureKind::STALE | FailureKind::WRONG_CLASS | FailureKind::REENTRANT_BORROW)
+/// }
+/// assert!(is_about_an_object(FailureKind::STALE));
+/// assert!(!is_about_an_object(FailureKind::WRONG_THREAD));
+/// ```
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FailureKind(pub u32);
@@ -68,6 +79,15 @@ impl FailureKind {
 }
 
 /// A failure as data. The receiver copies it before the module that created it is unloaded.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::call::{Failure, FailureKind};
+///
+/// let failure = Failure { line: 4, file: "src/lib.rs".into(), ..Failure::new(FailureKind::PANIC, "no wheels") };
+/// assert_eq!(failure.message.as_str(), "no wheels");
+/// assert_eq!(Failure::none().kind, FailureKind::NONE);
+/// ```
 #[repr(C)]
 #[derive(StableAbi, Clone, Debug)]
 pub struct Failure {

@@ -3,6 +3,17 @@
 use abi_stable::StableAbi;
 
 /// A host object: 32 bits of index, 32 bits of serial. Zero refers to no object.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::handles::ObjectHandle;
+///
+/// let crate_ = ObjectHandle::new(17, 3);
+/// assert_eq!(crate_.to_string(), "#17.3");
+/// // Another object in the same slot has another serial.
+/// assert_ne!(crate_, ObjectHandle::new(17, 4));
+/// assert_eq!(ObjectHandle::default(), ObjectHandle::NONE);
+/// ```
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct ObjectHandle(pub u64);
@@ -12,6 +23,14 @@ impl ObjectHandle {
     pub const NONE: Self = Self(0);
 
     /// Creates the handle of slot `index` with `serial`. The serial of a live slot is never zero.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::handles::ObjectHandle;
+    ///
+    /// let handle = ObjectHandle::new(17, 3);
+    /// assert_eq!((handle.index(), handle.serial()), (17, 3));
+    /// ```
     #[must_use]
     #[inline]
     pub const fn new(index: u32, serial: u32) -> Self {
@@ -26,6 +45,14 @@ impl ObjectHandle {
     }
 
     /// Returns the serial, which distinguishes successive objects in a slot.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::handles::ObjectHandle;
+    ///
+    /// let (earlier, later) = (ObjectHandle::new(17, 3), ObjectHandle::new(17, 4));
+    /// assert!(earlier.index() == later.index() && earlier.serial() < later.serial());
+    /// ```
     #[must_use]
     #[inline]
     pub const fn serial(self) -> u32 {
@@ -33,6 +60,14 @@ impl ObjectHandle {
     }
 
     /// Returns true if the handle refers to no object.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::handles::ObjectHandle;
+    ///
+    /// let targets = [ObjectHandle::NONE, ObjectHandle::new(17, 3)];
+    /// assert_eq!(targets.iter().filter(|target| !target.is_none()).count(), 1);
+    /// ```
     #[must_use]
     #[inline]
     pub const fn is_none(self) -> bool {

@@ -4,11 +4,36 @@
 use abi_stable::StableAbi;
 
 /// Kind of value of a property or parameter.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::kinds::PropertyKind;
+///
+/// /// Returns the width of an input field for values of a kind.
+/// fn columns(kind: PropertyKind) -> u32 {
+///     match kind {
+///         PropertyKind::BOOL => 1,
+///         PropertyKind::STRING | PropertyKind::TEXT => 40,
+///         _ => 12,
+///     }
+/// }
+/// assert_eq!(columns(PropertyKind::F64), 12);
+/// assert_eq!(PropertyKind::ARRAY.text(), Some("Array"));
+/// ```
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PropertyKind(pub u8);
 
 /// Syntax after the name of a kind in the name of a type.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::kinds::{KindForm, PropertyKind};
+///
+/// assert_eq!(PropertyKind::F64.form(), KindForm::Plain); // f64
+/// assert_eq!(PropertyKind::MAP.form(), KindForm::Types(2)); // Map(Name, f64)
+/// assert_eq!(PropertyKind::DELEGATE.form(), KindForm::Signature); // Delegate(f64 -> bool)
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KindForm {
     /// Only the name.
@@ -39,15 +64,42 @@ macro_rules! kinds {
             $($(#[$doc])* pub const $name: Self = Self($number);)*
 
             /// All kinds of this build.
+            ///
+            /// # Examples
+            /// ```
+            /// use alcedo_abi::kinds::PropertyKind;
+            ///
+            /// let parsed = PropertyKind::ALL.iter().find(|kind| kind.text() == Some("Optional"));
+            /// assert_eq!(parsed, Some(&PropertyKind::OPTIONAL));
+            /// ```
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The name that signatures, reports and errors use; `None` for a number this build does not know.
+            ///
+            /// # Examples
+            /// ```
+            /// use alcedo_abi::kinds::PropertyKind;
+            ///
+            /// assert_eq!(PropertyKind::NAME.text(), Some("Name"));
+            /// assert_eq!(PropertyKind(200).text(), None, "a newer host may have more kinds");
+            /// ```
             #[must_use]
             pub const fn text(self) -> Option<&'static str> {
                 match self.0 { $($number => Some($text),)* _ => None }
             }
 
             /// Syntax of types of the kind; `Plain` for an unknown number.
+            ///
+            /// # Examples
+            /// ```
+            /// use alcedo_abi::kinds::{KindForm, PropertyKind};
+            ///
+            /// /// Returns the number of element types of a container.
+            /// fn elements(kind: PropertyKind) -> usize {
+            ///     if let KindForm::Types(count) = kind.form() { count } else { 0 }
+            /// }
+            /// assert_eq!([PropertyKind::ARRAY, PropertyKind::MAP, PropertyKind::I32].map(elements), [1, 2, 0]);
+            /// ```
             #[must_use]
             pub const fn form(self) -> KindForm {
                 match self.0 { $($number => KindForm::$form $(($types))?,)* _ => KindForm::Plain }
@@ -55,12 +107,28 @@ macro_rules! kinds {
 
             /// Name of the Rust type that plugins use, without parameters; `None` for types with their own names and
             /// for an unknown number.
+            ///
+            /// # Examples
+            /// ```
+            /// use alcedo_abi::kinds::PropertyKind;
+            ///
+            /// assert_eq!(PropertyKind::ARRAY.plugin_type(), Some("UArray"));
+            /// assert_eq!(PropertyKind::STRUCT.plugin_type(), None, "each struct has its own name");
+            /// ```
             #[must_use]
             pub const fn plugin_type(self) -> Option<&'static str> {
                 match self.0 { $($number => kinds!(@plugin $text $($plugin)?),)* _ => None }
             }
 
             /// Keywords of the script language for a reference of the kind to a class; messages use the first keyword.
+            ///
+            /// # Examples
+            /// ```
+            /// use alcedo_abi::kinds::PropertyKind;
+            ///
+            /// assert_eq!(PropertyKind::SOFT_OBJECT.script_words().first(), Some(&"soft"));
+            /// assert!(PropertyKind::F64.script_words().is_empty());
+            /// ```
             #[must_use]
             pub const fn script_words(self) -> &'static [&'static str] {
                 match self.0 { $($number => &[$($($word),+)?],)* _ => &[] }
@@ -141,6 +209,14 @@ kinds! {
 impl PropertyKind {
     /// Returns `true` if a slot of a call holds the value itself: numbers, `bool`, `Name` and `Object`. `String` is
     /// passed as a view and returned through a sink; every other kind is passed by address.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::kinds::PropertyKind;
+    ///
+    /// assert!(PropertyKind::F64.fits_slot() && PropertyKind::OBJECT.fits_slot());
+    /// assert!(!PropertyKind::STRING.fits_slot(), "a string is passed as a view");
+    /// ```
     #[must_use]
     pub const fn fits_slot(self) -> bool {
         matches!(self.0, 1..=11 | 13 | 14)
@@ -148,6 +224,15 @@ impl PropertyKind {
 
     /// Registration number of conjugates of this kind; conjugates are released in descending order of it. `None` for
     /// kinds without conjugates, whose values are copied.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::kinds::PropertyKind;
+    ///
+    /// let mut kinds = [PropertyKind::STRING, PropertyKind::MAP, PropertyKind::OBJECT];
+    /// kinds.sort_by_key(|kind| std::cmp::Reverse(kind.conjugate()));
+    /// assert_eq!(kinds, [PropertyKind::MAP, PropertyKind::STRING, PropertyKind::OBJECT], "the order of release");
+    /// ```
     #[must_use]
     pub const fn conjugate(self) -> Option<u8> {
         Some(match self {

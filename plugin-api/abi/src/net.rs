@@ -9,6 +9,31 @@ use crate::handles::ObjectHandle;
 
 /// Bytes that a struct is written into or read from, in order. Reading a missing or invalid value leaves the variable unchanged
 /// and marks the archive as failed: the operation then fails, regardless of the result of `net_serialize`.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::net::{NetArchive, NetMap, NetOutcome, load, save};
+///
+/// #[derive(Clone, Debug, Default, PartialEq)]
+/// struct Chat {
+///     text: String,
+///     color: u32,
+/// }
+///
+/// impl Chat {
+///     /// Writes and reads the same fields in the same order.
+///     fn net_serialize(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
+///         archive.text(&mut self.text);
+///         archive.number(&mut self.color);
+///         (true, true)
+///     }
+/// }
+///
+/// let (mut sent, mut received) = (Chat { text: "hi".to_owned(), color: 0xff00 }, Chat::default());
+/// let NetOutcome::Done(bytes) = save(|archive, map| sent.net_serialize(archive, map)) else { panic!("not saved") };
+/// assert_eq!(load(&bytes, |archive, map| received.net_serialize(archive, map)), NetOutcome::Done(()));
+/// assert_eq!(received, sent);
+/// ```
 #[derive(Debug)]
 pub struct NetArchive {
     bytes: Vec<u8>,
@@ -18,6 +43,22 @@ pub struct NetArchive {
 }
 
 /// A value that an archive supports: integers, floats and `bool`, with their size in memory.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::net::{NetArchive, NetNumber};
+///
+/// /// Writes or reads a pair of numbers.
+/// fn pair<T: NetNumber>(archive: &mut NetArchive, [x, y]: &mut [T; 2]) {
+///     archive.number(x);
+///     archive.number(y);
+/// }
+///
+/// fn serialize(archive: &mut NetArchive, position: &mut [f64; 2], is_on: &mut [bool; 2]) {
+///     pair(archive, position);
+///     pair(archive, is_on);
+/// }
+/// ```
 pub trait NetNumber: sealed::Sealed + Copy {
     /// Returns the bytes of the value.
     #[doc(hidden)]
@@ -28,6 +69,27 @@ pub trait NetNumber: sealed::Sealed + Copy {
 }
 
 /// A reference to an object.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::handles::ObjectHandle;
+/// use alcedo_abi::net::NetObject;
+///
+/// /// Reference to an object that may be attacked.
+/// struct Target(ObjectHandle);
+///
+/// impl NetObject for Target {
+///     fn to_handle(&self) -> ObjectHandle {
+///         self.0
+///     }
+///
+///     fn of_handle(handle: ObjectHandle) -> Self {
+///         Self(handle)
+///     }
+/// }
+///
+/// assert!(Target::of_handle(ObjectHandle::NONE).to_handle().is_none());
+/// ```
 pub trait NetObject {
     /// Returns the handle of the object.
     fn to_handle(&self) -> ObjectHandle;
@@ -90,6 +152,20 @@ impl NetArchive {
     }
 
     /// Returns true if values are written into the archive.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::net::NetArchive;
+    ///
+    /// /// Sends an angle of 0 to 360 degrees in one byte.
+    /// fn angle(archive: &mut NetArchive, degrees: &mut f64) {
+    ///     let mut byte = if archive.is_saving() { (*degrees / 360.0 * 256.0) as u8 } else { 0 };
+    ///     archive.number(&mut byte);
+    ///     if archive.is_loading() && !archive.has_failed() {
+    ///         *degrees = f64::from(byte) / 256.0 * 360.0;
+    ///     }
+    /// }
+    /// ```
     #[must_use]
     pub fn is_saving(&self) -> bool {
         self.is_saving
@@ -102,12 +178,36 @@ impl NetArchive {
     }
 
     /// Returns true if a value to be read was missing or invalid.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::net::{NetOutcome, joined, load};
+    ///
+    /// let (mut level, mut has_failed) = (1_u64, false);
+    /// // Two bytes are too few for a `u64`.
+    /// let outcome = load(&joined(&[], &[7, 7]), |archive, _map| {
+    ///     archive.number(&mut level);
+    ///     has_failed = archive.has_failed();
+    ///     (true, true)
+    /// });
+    /// assert_eq!((outcome, level, has_failed), (NetOutcome::Failed, 1, true));
+    /// ```
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.has_failed
     }
 
     /// Writes the number, or overwrites it with the next one.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::net::{NetArchive, NetMap};
+    ///
+    /// fn net_serialize(health: &mut f32, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
+    ///     archive.number(health);
+    ///     (true, health.is_finite())
+    /// }
+    /// ```
     pub fn number<T: NetNumber>(&mut self, number: &mut T) {
         if self.is_saving {
             self.bytes.extend(number.to_bytes());
@@ -118,12 +218,46 @@ impl NetArchive {
     }
 
     /// Writes the bytes with their length, or overwrites them with the next ones.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::net::{NetArchive, NetOutcome, load, save};
+    ///
+    /// fn picture(archive: &mut NetArchive, width: &mut u16, pixels: &mut Vec<u8>) -> (bool, bool) {
+    ///     archive.number(width);
+    ///     archive.bytes(pixels);
+    ///     (true, pixels.len() % usize::from(*width).max(1) == 0)
+    /// }
+    ///
+    /// let (mut width, mut pixels) = (2, vec![0, 255, 255, 0]);
+    /// let saved = save(|archive, _map| picture(archive, &mut width, &mut pixels));
+    /// assert!(matches!(saved, NetOutcome::Done(_)));
+    /// ```
     pub fn bytes(&mut self, bytes: &mut Vec<u8>) {
         let next = self.sized_bytes(bytes).map(<[u8]>::to_vec);
         self.put(bytes, next);
     }
 
     /// Writes the string, or overwrites it with the next one.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::net::{NetOutcome, load, save};
+    ///
+    /// let mut name = "Zoë".to_owned();
+    /// let saved = save(|archive, _map| {
+    ///     archive.text(&mut name);
+    ///     (true, !name.is_empty())
+    /// });
+    /// let NetOutcome::Done(bytes) = saved else { panic!("an empty name is not sent") };
+    ///
+    /// let mut received = String::new();
+    /// let loaded = load(&bytes, |archive, _map| {
+    ///     archive.text(&mut received);
+    ///     (true, true)
+    /// });
+    /// assert_eq!((loaded, received.as_str()), (NetOutcome::Done(()), "Zoë"));
+    /// ```
     pub fn text(&mut self, text: &mut String) {
         let next = self.sized_bytes(text.as_bytes()).and_then(|bytes| String::from_utf8(bytes.to_vec()).ok());
         self.put(text, next);
@@ -158,6 +292,22 @@ impl NetArchive {
 }
 
 /// The objects that a struct refers to.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::handles::ObjectHandle;
+/// use alcedo_abi::net::{NetOutcome, save, split};
+///
+/// let (mut sender, mut target) = (ObjectHandle::new(17, 3), ObjectHandle::new(17, 3));
+/// let saved = save(|archive, map| {
+///     map.object(archive, &mut sender);
+///     map.object(archive, &mut target);
+///     (true, true)
+/// });
+/// let NetOutcome::Done(buffer) = saved else { panic!("not saved") };
+/// let (objects, _bytes) = split(&buffer).expect("a saved buffer is valid");
+/// assert_eq!(objects, [sender], "each object is listed once");
+/// ```
 #[derive(Debug, Default)]
 pub struct NetMap {
     objects: Vec<ObjectHandle>,
@@ -165,6 +315,17 @@ pub struct NetMap {
 
 impl NetMap {
     /// Writes a reference to an object, or overwrites it with the next one: none if the object is unknown on this machine.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::handles::ObjectHandle;
+    /// use alcedo_abi::net::{NetArchive, NetMap};
+    ///
+    /// fn net_serialize(follows: &mut ObjectHandle, archive: &mut NetArchive, map: &mut NetMap) -> (bool, bool) {
+    ///     map.object(archive, follows);
+    ///     (true, !archive.has_failed())
+    /// }
+    /// ```
     pub fn object(&mut self, archive: &mut NetArchive, object: &mut impl NetObject) {
         let handle = object.to_handle();
         let known = self.objects.iter().position(|known| *known == handle);

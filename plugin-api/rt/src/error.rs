@@ -5,6 +5,16 @@ use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::ObjectHandle;
 
 /// A location in a source file.
+///
+/// # Examples
+/// ```
+/// use alcedo_rt::{CallError, SourcePlace};
+///
+/// let place = SourcePlace { file: "src/lib.rs".to_owned(), line: 12, column: 5 };
+/// let error = CallError::returned_at("no bulb", &place);
+/// assert_eq!(error.place(), Some(place));
+/// assert_eq!(error.to_string(), "returned the error \"no bulb\" at src/lib.rs:12:5");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourcePlace {
     /// Source file, as named by the compiler of that code.
@@ -16,6 +26,22 @@ pub struct SourcePlace {
 }
 
 /// Error of a call. State is still consistent: the caller may continue, or return the error.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::call::FailureKind;
+/// use alcedo_rt::CallError;
+///
+/// fn advice(error: &CallError) -> String {
+///     match error.kind() {
+///         FailureKind::STALE => "find another target".to_owned(),
+///         FailureKind::DURING_REBUILD => "try again after the commit".to_owned(),
+///         _ => error.to_string(),
+///     }
+/// }
+/// assert_eq!(advice(&CallError::new(FailureKind::STALE, "")), "find another target");
+/// assert_eq!(advice(&CallError::other("no ammunition: reload first")), "no ammunition: reload first");
+/// ```
 #[derive(Clone, Debug)]
 pub struct CallError {
     failure: Box<Failure>,
@@ -23,24 +49,65 @@ pub struct CallError {
 
 impl CallError {
     /// Creates an error of `kind` with a message.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::call::FailureKind;
+    /// use alcedo_rt::CallError;
+    ///
+    /// fn level(name: &str) -> Result<u32, CallError> {
+    ///     match name {
+    ///         "cave" => Ok(1),
+    ///         _ => Err(CallError::new(FailureKind::NOT_FOUND, format!("no level {name:?}"))),
+    ///     }
+    /// }
+    /// assert_eq!(level("moon").unwrap_err().to_string(), "no level \"moon\"");
+    /// ```
     #[must_use]
     pub fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
         Self::from_failure(Failure::new(kind, message.as_ref()))
     }
 
     /// Creates an error that is only a message: the action, its object, and a hint.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::call::FailureKind;
+    /// use alcedo_rt::CallError;
+    ///
+    /// let error = CallError::other("loading save.dat: the disk is full: delete old saves");
+    /// assert_eq!(error.kind(), FailureKind::OTHER);
+    /// ```
     #[must_use]
     pub fn other(message: impl AsRef<str>) -> Self {
         Self::new(FailureKind::OTHER, message)
     }
 
     /// Creates the error for an `action` without a host.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_rt::CallError;
+    ///
+    /// let error = CallError::no_host("spawn");
+    /// assert!(error.to_string().starts_with("a host, which `spawn` needs, is not available"));
+    /// ```
     #[must_use]
     pub fn no_host(action: &str) -> Self {
         Self::new(FailureKind::UNAVAILABLE, format!("a host, which `{action}` needs,"))
     }
 
     /// Creates the error for the method `wanted`, which needs the plugin part of `object` while the method `held` borrows it.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::handles::ObjectHandle;
+    /// use alcedo_rt::CallError;
+    ///
+    /// let error = CallError::reentrant(ObjectHandle::new(3, 9), "tick", "heal");
+    /// assert_eq!((error.held(), error.wanted()), ("tick", "heal"));
+    /// assert!(error.to_string().starts_with("#3.9: `heal` needs the plugin part while `tick` holds it"));
+    /// ```
     #[must_use]
     pub fn reentrant(object: ObjectHandle, held: &str, wanted: &str) -> Self {
         let failure = Failure {
@@ -53,30 +120,79 @@ impl CallError {
     }
 
     /// Creates the error from a failure of the ABI.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::call::{Failure, FailureKind};
+    /// use alcedo_rt::CallError;
+    ///
+    /// let failure = Failure { line: 7, file: "src/lib.rs".into(), ..Failure::new(FailureKind::PANIC, "no wheels") };
+    /// assert_eq!(CallError::from_failure(failure).to_string(), "panicked: \"no wheels\" at src/lib.rs:7:0");
+    /// ```
     #[must_use]
     pub fn from_failure(failure: Failure) -> Self {
         Self { failure: Box::new(failure) }
     }
 
     /// Converts the error into a failure of the ABI.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::call::FailureKind;
+    /// use alcedo_rt::CallError;
+    ///
+    /// let failure = CallError::other("no fuel").into_failure();
+    /// assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::OTHER, "no fuel"));
+    /// ```
     #[must_use]
     pub fn into_failure(self) -> Failure {
         *self.failure
     }
 
     /// Returns the kind of the error.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::call::FailureKind;
+    /// use alcedo_rt::CallError;
+    ///
+    /// /// Returns `true` if a later attempt may succeed.
+    /// fn is_temporary(error: &CallError) -> bool {
+    ///     matches!(error.kind(), FailureKind::UNAVAILABLE | FailureKind::DURING_REBUILD | FailureKind::LENT)
+    /// }
+    /// assert!(is_temporary(&CallError::no_host("spawn")));
+    /// ```
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         self.failure.kind
     }
 
     /// Returns true if the function completed and returned an error of its author; otherwise the call failed.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_rt::CallError;
+    ///
+    /// fn report(error: &CallError) -> String {
+    ///     if error.is_returned() { format!("the shop is closed: {}", error.message()) } else { format!("bug: {error}") }
+    /// }
+    /// assert_eq!(report(&CallError::returned("sold out")), "the shop is closed: sold out");
+    /// ```
     #[must_use]
     pub fn is_returned(&self) -> bool {
         self.kind() == FailureKind::RETURNED
     }
 
     /// Returns the message without details: for a panic, the message of the panic; for a returned error, the author's message.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_rt::CallError;
+    ///
+    /// let error = CallError::returned("sold out");
+    /// assert_eq!(error.message(), "sold out");
+    /// assert!(error.to_string().starts_with("returned the error \"sold out\" at "), "with the location");
+    /// ```
     #[must_use]
     pub fn message(&self) -> &str {
         self.failure.message.as_str()
@@ -101,6 +217,15 @@ impl CallError {
     }
 
     /// Returns the location of the error, if it is known.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_rt::CallError;
+    ///
+    /// let error = CallError::returned("sold out");
+    /// assert!(error.place().is_some_and(|place| place.line > 0));
+    /// assert_eq!(CallError::other("no fuel").place(), None);
+    /// ```
     #[must_use]
     pub fn place(&self) -> Option<SourcePlace> {
         let Failure { file, line, column, .. } = &*self.failure;

@@ -95,6 +95,17 @@ pub fn format_value(value: impl Display) -> Result<String, CallError> {
 impl CallError {
     /// Returns an error with the message of `error` and the location of the caller: for a function that returns `Result<T, CallError>` and
     /// reports the line of its failure.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_rt::CallError;
+    ///
+    /// fn buy(gold: u32, price: u32) -> Result<u32, CallError> {
+    ///     gold.checked_sub(price).ok_or_else(|| CallError::returned(format!("{} gold are missing", price - gold)))
+    /// }
+    /// assert_eq!(buy(10, 7).ok(), Some(3));
+    /// assert_eq!(buy(3, 7).unwrap_err().message(), "4 gold are missing");
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn returned(error: impl Display) -> Self {

@@ -12,6 +12,17 @@ const SLICE: Duration = Duration::from_millis(100);
 ///
 /// A module cannot be unmapped while one of its threads runs. The stop is requested before the exit hook of the module, which may
 /// therefore join the threads; a thread that does not stop keeps the whole module in the process, and the host names it in a report.
+///
+/// # Examples
+/// ```
+/// use alcedo_rt::stop_requested;
+///
+/// /// Returns the number of chunks that were compressed before the stop request.
+/// fn compress(chunks: &[Vec<u8>]) -> usize {
+///     chunks.iter().take_while(|_chunk| !stop_requested()).count()
+/// }
+/// assert_eq!(compress(&[vec![1], vec![2]]), 2, "without a host, no stop is requested");
+/// ```
 #[must_use]
 pub fn stop_requested() -> bool {
     stop_word().is_some_and(|word| word.load(Ordering::Acquire) != 0)
@@ -41,12 +52,32 @@ impl StopToken {
     }
 
     /// Returns true if this module's threads should stop.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_rt::StopToken;
+    ///
+    /// fn search(stop: StopToken, moves: impl Iterator<Item = i32>) -> Option<i32> {
+    ///     moves.take_while(|_move| !stop.is_requested()).max()
+    /// }
+    /// assert_eq!(search(StopToken::new(), [3, 9, 4].into_iter()), Some(9));
+    /// ```
     #[must_use]
     pub fn is_requested(self) -> bool {
         stop_requested()
     }
 
     /// Sleeps until a stop is requested, or for `limit`. Returns true if a stop is requested.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_rt::StopToken;
+    ///
+    /// let stop = StopToken::new();
+    /// assert!(!stop.wait(Duration::from_millis(1)), "the time is over, and no stop is requested");
+    /// ```
     pub fn wait(self, limit: Duration) -> bool {
         let begun = Instant::now();
         loop {

@@ -22,8 +22,20 @@ use crate::host;
 /// The number may be sent to other threads and dropped there. Only the game thread can query the value: on other
 /// threads it is reported as expired, of unknown kind.
 ///
-/// ```ignore
-/// let sum: f64 = this.zcall_any("ex:/sum", (this.scores().lend()?,))?;
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+/// # #[uclass(package = "Game")]
+/// # #[derive(Default)]
+/// # pub struct Board {
+/// #     #[uproperty]
+/// #     scores: UArray<f64>,
+/// # }
+/// fn sorted(board: This<'_, Board>) -> Result<Vec<f64>, CallError> {
+///     let scores = board.scores().lend()?; // red: valid during this call
+///     let sorted: AnyConjugate = board.zcall_any("ex:/sort", (scores,))?; // black: owned
+///     Ok(sorted.as_::<UArray<f64>>(&board)?.to_vec())
+/// }
 /// ```
 pub struct AnyConjugate {
     handle: ConjugateHandle,
@@ -33,6 +45,20 @@ pub struct AnyConjugate {
 
 impl AnyConjugate {
     /// Wraps the number of a conjugate, which need not exist; ownership does not change.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// /// Opens a value whose number a host has passed.
+    /// fn total(this: This<'_, Object>, number: u64) -> Result<f64, CallError> {
+    ///     let scores = AnyConjugate::from_number(number);
+    ///     let scores = scores.as_::<UArray<f64>>(&this)?;
+    ///     Ok(scores.iter().sum())
+    /// }
+    ///
+    /// assert!(AnyConjugate::from_number(7).is_expired(), "no host has a value with this number");
+    /// ```
     #[must_use]
     pub const fn from_number(number: u64) -> Self {
         Self { handle: ConjugateHandle(number), is_own: false }
@@ -44,12 +70,30 @@ impl AnyConjugate {
     }
 
     /// Refers to an owned value, which keeps its owner.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// /// Passes an owned list to a function whose parameter types are unknown.
+    /// fn publish(this: This<'_, Object>, scores: &UArray<f64>) -> Result<(), CallError> {
+    ///     this.zcall_any("ex:/scores.publish", (AnyConjugate::of(scores),))
+    /// }
+    /// ```
     #[must_use]
     pub fn of<K: Kind>(value: &K) -> Self {
         Self { handle: value.owned().handle().into(), is_own: false }
     }
 
     /// Returns the number, as stored in slots of calls.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// let value = AnyConjugate::from_number(7);
+    /// assert_eq!(value.number(), 7);
+    /// ```
     #[must_use]
     pub const fn number(&self) -> u64 {
         self.handle.0
@@ -62,18 +106,48 @@ impl AnyConjugate {
     }
 
     /// Returns `true` if the number does not refer to a value, or no longer does.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn remove_expired(values: &mut Vec<AnyConjugate>) {
+    ///     values.retain(|value| !value.is_expired());
+    /// }
+    /// ```
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.state().is_none_or(|state| state.expired != 0)
     }
 
     /// Returns the kind of the value, even if expired; `None` for an unknown number.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn is_list(value: &AnyConjugate) -> bool {
+    ///     value.kind() == Some(PropertyKind::ARRAY)
+    /// }
+    /// assert!(!is_list(&AnyConjugate::from_number(7)), "the number is unknown");
+    /// ```
     #[must_use]
     pub fn kind(&self) -> Option<PropertyKind> {
         self.state().map(|state| state.kind)
     }
 
     /// Returns the minimum age: the time since the value was created or lent.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn warn_about_old(value: &AnyConjugate) {
+    ///     if let Some(age) = value.age() {
+    ///         tracing::warn!("{value:?} is at least {age:?} old");
+    ///     }
+    /// }
+    /// ```
     #[must_use]
     pub fn age(&self) -> Option<Duration> {
         self.state().map(|state| Duration::from_nanos(state.age))
@@ -83,6 +157,15 @@ impl AnyConjugate {
     ///
     /// # Errors
     /// `EXPIRED`, with kind and age; `NOT_FOUND` for an unknown number; `WRONG_THREAD`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn describe(value: &AnyConjugate) -> String {
+    ///     value.type_text().unwrap_or_else(|error| format!("no value: {error}"))
+    /// }
+    /// ```
     pub fn type_text(&self) -> Result<String, CallError> {
         host::conjugate_type(self.handle)
     }
@@ -91,6 +174,19 @@ impl AnyConjugate {
     ///
     /// # Errors
     /// `EXPIRED`, with kind and age; `NOT_FOUND` for an unknown number; `WRONG_THREAD`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// /// Keeps a copy of a value that is lent for this call.
+    /// fn keep(kept: &mut Vec<AnyConjugate>, lent: &AnyConjugate) {
+    ///     match lent.try_clone() {
+    ///         Ok(copy) => kept.push(copy),
+    ///         Err(error) => tracing::warn!("not kept: {error}"),
+    ///     }
+    /// }
+    /// ```
     #[track_caller]
     pub fn try_clone(&self) -> Result<Self, CallError> {
         host::conjugate_clone(self.handle, Location::caller()).map(|black| Self::own(black.into()))

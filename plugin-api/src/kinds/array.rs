@@ -29,6 +29,23 @@ impl<T: Value> UArray<T> {
     ///
     /// # Errors
     /// See [`Self::new`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// /// Plugin part that has an owned list.
+    /// struct Path {
+    ///     points: UArray<f64>,
+    /// }
+    ///
+    /// fn straight(length: f64) -> Result<Path, CallError> {
+    ///     Ok(Path { points: UArray::of([0.0, length])? })
+    /// }
+    ///
+    /// let error = straight(5.0).err().expect("a test of a plugin has no host");
+    /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
+    /// ```
     #[track_caller]
     pub fn of(values: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(values)
@@ -62,6 +79,15 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     ///
     /// # Errors
     /// `EXPIRED` if the array no longer exists.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn second(list: &Lent<'_, UArray<u32>>) -> Result<u32, CallError> {
+    ///     Ok(list.try_get(1)?.unwrap_or(0))
+    /// }
+    /// ```
     pub fn try_get(&self, index: usize) -> Result<Option<T::Seen<'f>>, CallError> {
         self.item(index)
     }
@@ -87,6 +113,17 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     ///
     /// # Errors
     /// `OTHER` if `index` is past the end; `EXPIRED`; `DURING_REBUILD`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn set_score(scores: &Lent<'_, UArray<u32>>, player: usize, score: u32) {
+    ///     if let Err(error) = scores.try_set(player, score) {
+    ///         eprintln!("no score for player {player}: {error}");
+    ///     }
+    /// }
+    /// ```
     pub fn try_set(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
         let array = self.ptr_mut()?;
         let row = array.as_ptr().row();
@@ -107,6 +144,17 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     /// Inserts a value at `index` and shifts the following values up.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// /// Keeps the list sorted.
+    /// fn add(scores: &Lent<'_, UArray<u32>>, score: u32) {
+    ///     let index = scores.iter().position(|other| other > score).unwrap_or(scores.len());
+    ///     scores.insert(index, score);
+    /// }
+    /// ```
     pub fn insert(&self, index: usize, value: impl IntoHost<T>) {
         self.try_insert(index, value).unwrap_or_else(|error| fail(error));
     }
@@ -138,6 +186,15 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     /// Removes and returns the last value.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn undo(commands: &Lent<'_, UArray<String>>) -> String {
+    ///     commands.pop().unwrap_or_else(|| "nothing to undo".to_owned())
+    /// }
+    /// ```
     #[must_use = "use `truncate` to remove values without returning them"]
     pub fn pop(&self) -> Option<T> {
         self.len().checked_sub(1).map(|last| self.remove(last))
@@ -163,6 +220,16 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     /// Appends all values, or none if one is rejected.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn level_up(titles: &Lent<'_, UArray<String>>) {
+    ///     titles.extend(["Knight", "Captain"]);
+    ///     titles.extend((1..=3).map(|rank| format!("Rank {rank}")));
+    /// }
+    /// ```
     pub fn extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
@@ -180,12 +247,33 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     /// Iterates over the values. Changes during iteration are visible; views returned earlier may then be expired.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn longest(names: &Lent<'_, UArray<UString>>) -> usize {
+    ///     // Each element is a view of a string in host memory.
+    ///     names.iter().map(|name| name.len()).max().unwrap_or(0)
+    /// }
+    /// ```
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, T> {
         Iter { array: self, next: 0 }
     }
 
     /// Returns the index of the first value that equals `value`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn remove_tag(tags: &Lent<'_, UArray<String>>, tag: &str) -> bool {
+    ///     let Some(index) = tags.position(tag) else { return false };
+    ///     tags.remove(index);
+    ///     true
+    /// }
+    /// ```
     #[must_use]
     pub fn position(&self, value: impl IntoHost<T>) -> Option<usize> {
         let found = super::into_host::with_ptr::<T, _, _>(&value, |wanted| {
@@ -208,6 +296,17 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     }
 
     /// Returns copies of all values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn sorted(scores: &Lent<'_, UArray<u32>>) -> Vec<u32> {
+    ///     let mut copies = scores.to_vec();
+    ///     copies.sort_unstable();
+    ///     copies
+    /// }
+    /// ```
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
         self.row().unwrap_or_else(|error| fail(error)).load()

@@ -28,6 +28,22 @@ kind! {
 
 kind! {
     /// Reference by path to a class that is `C` or a subclass; the class need not be loaded.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Portal {
+    /// #     #[uproperty]
+    /// #     guardian: SoftClass<Object>,
+    /// # }
+    /// fn open(portal: This<'_, Portal>) -> Result<Obj<Object>, CallError> {
+    ///     portal.guardian().set("/Script/Bosses.Dragon");
+    ///     // `NOT_FOUND` until a module declares the class.
+    ///     portal.guardian().spawn(&portal, Obj::none())
+    /// }
+    /// ```
     SoftClass<C: Class>, raw: Name, kind: SOFT_CLASS, path: C::PATH, literal: crate::value::NoDefault, pointer
 }
 
@@ -65,6 +81,16 @@ macro_rules! classes {
             ///
             /// # Errors
             /// `NOT_FOUND` if the class must exist and does not; `WRONG_CLASS` if it is not a subclass; `EXPIRED`; `DURING_REBUILD`.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn choose(enemy: &Lent<'_, ", stringify!($name), "<Object>>, path: &str) {")]
+            ///     if let Err(error) = enemy.try_set(path) {
+            ///         eprintln!("the enemy is still {}: {error}", enemy.path());
+            ///     }
+            /// }
+            /// ```
             pub fn try_set(&self, path: &str) -> Result<(), CallError> {
                 let path = host::intern(path)?;
                 self.assign_name(path)

@@ -54,6 +54,22 @@ kind! {
 
 kind! {
     /// A [`MulticastDelegate`] that is usually empty: it takes eight bytes until a function is bound.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Crate {
+    /// #     #[uproperty]
+    /// #     on_broken: SparseDelegate<fn(u32)>,
+    /// # }
+    /// fn watch(crate_: This<'_, Crate>, listener: Obj<Object>) {
+    ///     crate_.on_broken().bind(listener, "crate_broken");
+    ///     assert_eq!(crate_.on_broken().len(), 1);
+    ///     crate_.on_broken().broadcast((3,));
+    /// }
+    /// ```
     SparseDelegate<F: Signature>, raw: SparseRaw, kind: SPARSE_DELEGATE, path: F::TEXT.as_str(),
     literal: crate::value::NoDefault, pointer
 }
@@ -71,6 +87,16 @@ macro_rules! delegates {
             /// # Errors
             /// `NOT_FOUND` if the object has no such function; `SIGNATURE` if the function has another signature;
             /// `STALE` if the object is gone; `EXPIRED`; `DURING_REBUILD`.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn watch(event: &Lent<'_, ", stringify!($name), "<fn()>>, listener: Obj<Object>) {")]
+            ///     if let Err(error) = event.try_bind(listener, "on_event") {
+            ///         eprintln!("{listener:?} does not listen: {error}");
+            ///     }
+            /// }
+            /// ```
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
                 verbs::delegate_bind(&self.place()?, object.handle(), function)
             }
@@ -99,6 +125,20 @@ impl<F: Signature> Lent<'_, Delegate<F>> {
     ///
     /// # Errors
     /// `NOT_FOUND` if no function is bound; or the error of the callee.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn is_good(decide: &Lent<'_, Delegate<fn(f64) -> bool>>, score: f64) -> bool {
+    ///     match decide.call((score,)) {
+    ///         Ok(is_good) => is_good,
+    ///         // No function is bound.
+    ///         Err(error) if error.kind() == FailureKind::NOT_FOUND => score > 0.5,
+    ///         Err(error) => panic!("{error}"),
+    ///     }
+    /// }
+    /// ```
     pub fn call(&self, args: F::Args) -> Result<F::Result, CallError> {
         self.run(&args)
     }
@@ -115,6 +155,15 @@ impl<F: Signature> Lent<'_, Delegate<F>> {
     }
 
     /// Returns the bound object, or [`Obj::none`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn judge(decide: &Lent<'_, Delegate<fn(f64) -> bool>>) -> String {
+    ///     if decide.is_bound() { format!("{:?} decides", decide.object()) } else { "nothing decides".to_owned() }
+    /// }
+    /// ```
     #[must_use]
     pub fn object(&self) -> Obj<Object> {
         Obj::from_handle(self.ptr().unwrap_or_else(|error| fail(error)).read().object)
@@ -138,6 +187,16 @@ macro_rules! multicasts {
             }
 
             /// Removes the binding to a function of an object; returns `true` if there was one.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn mute(event: &Lent<'_, ", stringify!($name), "<fn()>>, listener: Obj<Object>) {")]
+            ///     if event.unbind(listener, "on_event") && !event.is_bound() {
+            ///         tracing::info!("the event has no listeners");
+            ///     }
+            /// }
+            /// ```
             pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
                 self.take_out(object.handle(), function) > 0
             }

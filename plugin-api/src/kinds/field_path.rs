@@ -28,6 +28,17 @@ impl FieldPath {
     ///
     /// # Errors
     /// See [`Self::new`]; `NOT_FOUND` if the property does not exist.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn watch_speed() -> Option<FieldPath> {
+    ///     let watched = FieldPath::of("/Script/Game.Cart:speed");
+    ///     watched.inspect_err(|error| eprintln!("the speed is not watched: {error}")).ok()
+    /// }
+    /// assert!(watch_speed().is_none(), "a test of a plugin has no host");
+    /// ```
     #[track_caller]
     pub fn of(path: &str) -> Result<Self, CallError> {
         let field = Self::new()?;
@@ -58,6 +69,15 @@ impl Lent<'_, FieldPath> {
     }
 
     /// Returns the type of the property as a string, `Array(f64)`; empty if the property does not exist.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn is_number(watched: &Lent<'_, FieldPath>) -> bool {
+    ///     matches!(watched.type_text().as_str(), "f64" | "f32" | "i32")
+    /// }
+    /// ```
     #[must_use]
     pub fn type_text(&self) -> String {
         let text = self.ptr().and_then(verbs::field_type);
@@ -78,6 +98,16 @@ impl Lent<'_, FieldPath> {
     ///
     /// # Errors
     /// See [`Self::read`]; `DURING_REBUILD`.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn halve(watched: &Lent<'_, FieldPath>, cart: Obj<Object>) -> Result<(), CallError> {
+    ///     let speed: f64 = watched.read(cart)?;
+    ///     watched.write(cart, &(speed / 2.0))
+    /// }
+    /// ```
     pub fn write<T: Value, C: Class>(&self, object: Obj<C>, value: &T) -> Result<(), CallError> {
         self.ptr()?;
         zcall::write_property(object.handle(), &format!("up:{}", self.path()), value)

@@ -32,6 +32,24 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 ///
 /// # Safety
 /// If `lies_at` returns an address, a live value of type `T` is there until the next write or call.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::IntoHost;
+///
+/// /// Overwrites the tags and adds one.
+/// fn retag(tags: &Lent<'_, UArray<String>>, new: impl IntoHost<UArray<String>>) {
+///     tags.assign(new);
+///     tags.push("retagged");
+/// }
+///
+/// fn show(tags: &Lent<'_, UArray<String>>, kept: &UArray<String>) {
+///     retag(tags, ["red", "round"]);
+///     retag(tags, vec!["blue".to_owned()]);
+///     retag(tags, kept);
+/// }
+/// ```
 pub unsafe trait IntoHost<T: Value> {
     /// Returns the address of the value, if it is in host form.
     #[doc(hidden)]

@@ -17,6 +17,21 @@ use crate::Value;
 /// # Safety
 /// `View<'f>` is `#[repr(transparent)]` over `Lent<'f, Self>` or has no size. The value behind `owned` is of this type,
 /// and zero bytes are a value of `Raw`.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use alcedo_plugin_api::Kind;
+///
+/// /// Formats any value in host memory for the log.
+/// fn logged<K: Kind>(this: This<'_, Object>, value: &K) -> String {
+///     format!("{} has {}", this.name(), this.open(value))
+/// }
+///
+/// fn show(this: This<'_, Object>, tags: &USet<String>, title: &UString) -> [String; 2] {
+///     [logged(this, tags), logged(this, title)]
+/// }
+/// ```
 pub unsafe trait Kind: Value {
     /// Target of `Deref` for [`Lent`](crate::Lent).
     type View<'f>;

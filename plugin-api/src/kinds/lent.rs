@@ -29,6 +29,23 @@ use crate::{ObjectView, Value, host};
 /// The view cannot outlive the call: it cannot be stored in a field or moved to a thread or task. To keep the value,
 /// make a [`clone`](Self::clone). Methods that can be rejected (a write while a reload rebuilds, an element whose
 /// container has changed) fail the running call with a typed error; their `try_` variants return the error.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+///
+/// /// Plugin part that keeps a copy.
+/// #[derive(Default)]
+/// struct Backup {
+///     scores: Option<UArray<f64>>,
+/// }
+///
+/// fn save(backup: &mut Backup, scores: &Lent<'_, UArray<f64>>) -> Result<(), CallError> {
+///     scores.try_push(12.5)?;
+///     backup.scores = Some(scores.try_clone()?);
+///     Ok(())
+/// }
+/// ```
 #[repr(C)]
 pub struct Lent<'f, K: Kind> {
     // Raw pointer, which also makes the view `!Send`.
@@ -150,6 +167,17 @@ impl<'f, K: Kind> Lent<'f, K> {
     }
 
     /// Returns `true` if the value was moved or destroyed after this view was made.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn shrink(lists: &Lent<'_, UArray<UArray<f64>>>) -> bool {
+    ///     let Some(first) = lists.first() else { return false };
+    ///     lists.clear();
+    ///     first.is_expired()
+    /// }
+    /// ```
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.ptr().is_err_and(|error| error.kind() == alcedo_abi::call::FailureKind::EXPIRED)
@@ -181,6 +209,16 @@ impl<'f, K: Kind> Lent<'f, K> {
     ///
     /// # Errors
     /// `EXPIRED` if the value no longer exists.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn keep(titles: &mut Vec<UString>, title: &Lent<'_, UString>) -> Result<(), CallError> {
+    ///     titles.push(title.try_clone()?);
+    ///     Ok(())
+    /// }
+    /// ```
     #[track_caller]
     pub fn try_clone(&self) -> Result<K, CallError> {
         let site = Location::caller();
@@ -193,6 +231,22 @@ impl<'f, K: Kind> Lent<'f, K> {
     ///
     /// # Errors
     /// `EXPIRED` if the value no longer exists; `OTHER` if it is not part of a property.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Board {
+    /// #     #[uproperty]
+    /// #     scores: UArray<f64>,
+    /// # }
+    /// fn sum(board: This<'_, Board>) -> Result<f64, CallError> {
+    ///     let lent = board.scores().lend()?;
+    ///     board.zcall_any("ex:/scores.sum", (lent,))
+    /// }
+    /// ```
     pub fn lend(&self) -> Result<AnyConjugate, CallError> {
         let value = self.checked(Access::Read)?;
         if !self.token.is_property() {
@@ -228,6 +282,17 @@ impl<'f, K: Kind> Lent<'f, K> {
     ///
     /// # Errors
     /// `EXPIRED`, `DURING_REBUILD`, or an error of the kind.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn copy(from: &Lent<'_, UArray<f64>>, to: &Lent<'_, UArray<f64>>) {
+    ///     if let Err(error) = to.try_assign(from) {
+    ///         eprintln!("not copied: {error}");
+    ///     }
+    /// }
+    /// ```
     pub fn try_assign(&self, value: impl IntoHost<K>) -> Result<(), CallError> {
         with_ptr::<K, _, _>(&value, |from| verbs::copy(&self.place()?, from))
     }
@@ -237,6 +302,18 @@ impl<'f, K: Kind> Lent<'f, K> {
     ///
     /// # Errors
     /// If the string is not a value of this kind; the value is then unchanged.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn load(scores: &Lent<'_, UArray<f64>>, line: &str) {
+    ///     // A line that is not a list leaves the value unchanged.
+    ///     if let Err(error) = scores.parse(line) {
+    ///         eprintln!("{line:?} is skipped: {error}");
+    ///     }
+    /// }
+    /// ```
     pub fn parse(&self, text: &str) -> Result<(), CallError> {
         if let Some(put) = K::put_plain_text(self.ptr_mut()?, text) {
             return put;
@@ -248,6 +325,15 @@ impl<'f, K: Kind> Lent<'f, K> {
     ///
     /// # Errors
     /// `EXPIRED` if either value no longer exists.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn is_default(tags: &Lent<'_, UArray<String>>) -> Result<bool, CallError> {
+    ///     tags.equals(["new", "visible"])
+    /// }
+    /// ```
     pub fn equals(&self, other: impl IntoHost<K>) -> Result<bool, CallError> {
         with_ptr::<K, _, _>(&other, |other| verbs::equal(self.ptr()?, other))
     }
@@ -256,6 +342,16 @@ impl<'f, K: Kind> Lent<'f, K> {
     ///
     /// # Errors
     /// `EXPIRED`, and `OTHER` for kinds without a hash.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn has_changed(tags: &Lent<'_, UArray<String>>, last: &mut u64) -> bool {
+    ///     let hash = tags.hash_value().unwrap_or(0);
+    ///     std::mem::replace(last, hash) != hash
+    /// }
+    /// ```
     pub fn hash_value(&self) -> Result<u64, CallError> {
         verbs::hash(self.ptr()?)
     }
@@ -343,6 +439,21 @@ impl AnyConjugate {
     /// # Errors
     /// `SIGNATURE`, with both types, if the kind differs; `EXPIRED`, with kind and age; `OTHER` for an owned value of
     /// another module; `NOT_FOUND` for an unknown number.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn len(this: This<'_, Object>, value: &AnyConjugate) -> usize {
+    ///     if let Ok(list) = value.as_::<UArray<f64>>(&this) {
+    ///         return list.len();
+    ///     }
+    ///     match value.as_::<UString>(&this) {
+    ///         Ok(text) => text.len(),
+    ///         Err(_other_kind) => 0,
+    ///     }
+    /// }
+    /// ```
     pub fn as_<'a, K: Kind>(&'a self, this: &'a ObjectView<'_>) -> Result<Lent<'a, K>, CallError> {
         Lent::of_conjugate(this, ConjugateHandle(self.number()), self.is_own(), || self.is_black())
     }

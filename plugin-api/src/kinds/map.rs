@@ -43,6 +43,18 @@ impl<K: Value, V: Value> UMap<K, V> {
     ///
     /// # Errors
     /// See [`Self::new`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn prices() -> Result<UMap<String, u32>, CallError> {
+    ///     UMap::of([("bread", 3), ("cheese", 7)])
+    /// }
+    ///
+    /// let error = prices().err().expect("a test of a plugin has no host");
+    /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
+    /// ```
     #[track_caller]
     pub fn of(entries: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(entries)
@@ -63,6 +75,15 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 
     /// Returns the value of a key: a copy of a plain value, a view of any other.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn price(prices: &Lent<'_, UMap<String, u32>>, ware: &str) -> u32 {
+    ///     prices.get(ware).unwrap_or(10)
+    /// }
+    /// ```
     #[must_use]
     pub fn get(&self, key: impl IntoHost<K>) -> Option<V::Seen<'f>> {
         self.try_get(key).unwrap_or_else(|error| fail(error))
@@ -88,6 +109,17 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 
     /// Inserts or overwrites the value of a key; returns `true` if the key is new.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn join(ages: &Lent<'_, UMap<String, u32>>, name: &str, age: u32) {
+    ///     if !ages.insert(name, age) {
+    ///         tracing::info!("{name} was here before");
+    ///     }
+    /// }
+    /// ```
     pub fn insert(&self, key: impl IntoHost<K>, value: impl IntoHost<V>) -> bool {
         self.try_insert(key, value).unwrap_or_else(|error| fail(error))
     }
@@ -127,6 +159,15 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 
     /// Removes a key and returns its value.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn sell(stock: &Lent<'_, UMap<String, u32>>, ware: &str) -> u32 {
+    ///     stock.remove(ware).unwrap_or(0)
+    /// }
+    /// ```
     pub fn remove(&self, key: impl IntoHost<K>) -> Option<V> {
         self.try_remove(key).unwrap_or_else(|error| fail(error))
     }
@@ -194,6 +235,15 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
 
     /// Iterates over the entries. Values may be changed in place; to change a key, remove and insert it. A change of
     /// the map during iteration fails the running call.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn total(prices: &Lent<'_, UMap<String, u32>>, stock: &Lent<'_, UMap<String, u32>>) -> u32 {
+    ///     stock.iter().map(|(ware, count)| count * prices.get(ware).unwrap_or(0)).sum()
+    /// }
+    /// ```
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, K, V> {
         Iter(Walk::new(self))
@@ -205,6 +255,16 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 
     /// Iterates over the values.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn clear_all(inventories: &Lent<'_, UMap<UName, UArray<String>>>) {
+    ///     // Each value is a view of an array in host memory.
+    ///     inventories.values().for_each(|inventory| inventory.clear());
+    /// }
+    /// ```
     pub fn values(&self) -> impl Iterator<Item = V::Seen<'f>> {
         self.iter().map(|(_key, value)| value)
     }
@@ -216,6 +276,17 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     }
 
     /// Returns copies of all entries in a [`HashMap`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// use std::collections::HashMap;
+    ///
+    /// fn snapshot(prices: &Lent<'_, UMap<String, u32>>) -> HashMap<String, u32> {
+    ///     prices.to_hash_map()
+    /// }
+    /// ```
     #[must_use]
     pub fn to_hash_map(&self) -> HashMap<K, V>
     where

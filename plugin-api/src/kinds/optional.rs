@@ -28,6 +28,20 @@ impl<T: Value> UOptional<T> {
     ///
     /// # Errors
     /// See [`Self::new`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn no_record() -> Result<UOptional<f64>, CallError> {
+    ///     UOptional::of(None::<f64>)
+    /// }
+    ///
+    /// fn record(seconds: f64) -> Result<UOptional<f64>, CallError> {
+    ///     UOptional::of(Some(seconds))
+    /// }
+    /// assert!(record(12.5).is_err(), "a test of a plugin has no host");
+    /// ```
     #[track_caller]
     pub fn of(value: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(value)
@@ -48,6 +62,17 @@ impl<'f, T: Value> Lent<'f, UOptional<T>> {
     }
 
     /// Returns the value: a copy of a plain value, a view of any other.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn improve(best: &Lent<'_, UOptional<f64>>, seconds: f64) {
+    ///     if best.get().is_none_or(|best| seconds < best) {
+    ///         best.set(seconds);
+    ///     }
+    /// }
+    /// ```
     #[must_use]
     pub fn get(&self) -> Option<T::Seen<'f>> {
         self.item_of_optional().unwrap_or_else(|error| fail(error))
@@ -67,6 +92,15 @@ impl<'f, T: Value> Lent<'f, UOptional<T>> {
     }
 
     /// Removes and returns the value.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn deliver(order: &Lent<'_, UOptional<String>>) -> String {
+    ///     order.take().unwrap_or_else(|| "nothing was ordered".to_owned())
+    /// }
+    /// ```
     pub fn take(&self) -> Option<T> {
         let value = self.to_option();
         self.clear();

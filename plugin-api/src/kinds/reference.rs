@@ -12,19 +12,64 @@ use crate::{Class, Interface, Kind, Lent, Obj, Object, ObjectView, This, host};
 kind! {
     /// Reference to an object of class `C` by path; the object need not exist. It does not keep the object alive.
     ///
-    /// ```ignore
-    /// if let Some(target) = this.target().get(&this) { target.open_gate(); }
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Switch {
+    /// #     #[uproperty]
+    /// #     target: SoftObject<Object>,
+    /// # }
+    /// fn report(switch: This<'_, Switch>) -> String {
+    ///     if let Some(target) = switch.target().get(&switch) {
+    ///         return format!("{} is loaded", target.name());
+    ///     }
+    ///     format!("{} is not loaded yet", switch.target().path())
+    /// }
     /// ```
     SoftObject<C: Class>, raw: Name, kind: SOFT_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
 }
 
 kind! {
     /// Reference to an object of class `C` by an id that stays unique across save and load. It does not keep the object alive.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Lever {
+    /// #     #[uproperty]
+    /// #     gate: LazyObject<Object>,
+    /// # }
+    /// fn pull(lever: This<'_, Lever>) -> String {
+    ///     let missing = || format!("the gate {:#x} does not exist now", lever.gate().id());
+    ///     lever.gate().get(&lever).map_or_else(missing, |gate| format!("{} opens", gate.name()))
+    /// }
+    /// ```
     LazyObject<C: Class>, raw: LazyRaw, kind: LAZY_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
 }
 
 kind! {
     /// Weak reference to an object of class `C`: none once the object is destroyed.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Turret {
+    /// #     #[uproperty]
+    /// #     target: WeakObject<Object>,
+    /// # }
+    /// fn aim(turret: This<'_, Turret>, enemy: Obj<Object>) -> Option<String> {
+    ///     if turret.target().is_none() {
+    ///         turret.target().set(enemy);
+    ///     }
+    ///     turret.target().get(&turret).map(|target| target.name())
+    /// }
+    /// ```
     WeakObject<C: Class>, raw: ObjectHandle, kind: WEAK_OBJECT, path: C::PATH, literal: crate::value::NoDefault, pointer
 }
 
@@ -33,9 +78,25 @@ kind! {
     ///
     /// Resolves to none while the class does not implement `I`, which a reload can change.
     ///
-    /// ```ignore
-    /// this.listener().try_set(ear.as_object())?;
-    /// if let Some(listener) = this.listener().get(&this) { listener.hear("psst".to_owned()); }
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    /// # #[uinterface(package = "Game")]
+    /// # pub trait Hears {
+    /// #     fn hear(&self, what: String) -> u32;
+    /// # }
+    /// # #[uclass(package = "Game")]
+    /// # #[derive(Default)]
+    /// # pub struct Speaker {
+    /// #     #[uproperty]
+    /// #     listener: ScriptInterface<Hears>,
+    /// # }
+    /// fn whisper(speaker: This<'_, Speaker>, ear: Obj<Object>) -> Result<u32, CallError> {
+    ///     speaker.listener().try_set(ear)?; // `WRONG_CLASS` if the object does not implement `Hears`
+    ///     let listener = speaker.listener().get(&speaker);
+    ///     Ok(listener.map_or(0, |listener| listener.hear("psst".to_owned())))
+    /// }
+    /// # fn main() {}
     /// ```
     ScriptInterface<I: Interface>, raw: ObjectHandle, kind: SCRIPT_INTERFACE, path: I::PATH,
     literal: crate::value::NoDefault, pointer
@@ -114,6 +175,14 @@ macro_rules! get {
     ($($name:ident)*) => {$(
         impl<C: Class> Lent<'_, $name<C>> {
             /// Returns the object, if it exists, for the rest of the running call.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn target_name(this: This<'_, Object>, target: &Lent<'_, ", stringify!($name), "<Object>>) -> String {")]
+            ///     target.get(&this).map_or_else(|| "no target".to_owned(), |target| target.name())
+            /// }
+            /// ```
             #[must_use]
             pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<This<'f, C>> {
                 self.find(this)
@@ -136,6 +205,27 @@ impl<'f> ObjectView<'f> {
     ///
     /// # Errors
     /// `WRONG_CLASS` if its class does not implement the interface; `STALE` if the object is gone.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uinterface(package = "Game")]
+    /// pub trait Locks {
+    ///     fn unlock(&self) -> bool;
+    /// }
+    ///
+    /// fn unlock(target: This<'_, Object>) -> bool {
+    ///     match target.as_interface::<Locks>() {
+    ///         Ok(target) => target.unlock(),
+    ///         Err(error) => {
+    ///             tracing::info!("{} stays closed: {error}", target.name());
+    ///             false
+    ///         }
+    ///     }
+    /// }
+    /// # fn main() {}
+    /// ```
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let object = Obj::<Object>::from_handle(self.handle());
         // Only the host knows the interfaces of a class; creating a reference checks them.
@@ -146,12 +236,31 @@ impl<'f> ObjectView<'f> {
 
 impl<C: Class> Lent<'_, SoftObject<C>> {
     /// Returns the path, even if no object exists there.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn missing(target: &Lent<'_, SoftObject<Object>>) -> Option<String> {
+    ///     // The path remains if the object does not exist.
+    ///     target.is_none().then(|| target.path())
+    /// }
+    /// ```
     #[must_use]
     pub fn path(&self) -> String {
         host::name_text(self.ptr().unwrap_or_else(|error| fail(error)).read())
     }
 
     /// Sets the reference to a path; an object need not exist there.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn point(target: &Lent<'_, SoftObject<Object>>) {
+    ///     target.set_path("/Game/Level2.Exit"); // an object of a level that is not loaded yet
+    /// }
+    /// ```
     pub fn set_path(&self, path: &str) {
         let set = || {
             let name = host::intern(path)?;
@@ -165,6 +274,15 @@ impl<C: Class> Lent<'_, SoftObject<C>> {
 
 impl<C: Class> Lent<'_, LazyObject<C>> {
     /// Returns the id, even if the object does not exist; zero for none.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn save(gate: &Lent<'_, LazyObject<Object>>) -> Option<u128> {
+    ///     Some(gate.id()).filter(|id| *id != 0)
+    /// }
+    /// ```
     #[must_use]
     pub fn id(&self) -> u128 {
         let LazyRaw { high, low } = self.ptr().unwrap_or_else(|error| fail(error)).read();

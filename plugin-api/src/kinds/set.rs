@@ -34,6 +34,16 @@ impl<T: Value> USet<T> {
     ///
     /// # Errors
     /// See [`Self::new`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn default_tags() -> USet<String> {
+    ///     // Fails without a host, as in a test of a plugin.
+    ///     USet::of(["new", "visible"]).unwrap_or_else(|error| panic!("no tags: {error}"))
+    /// }
+    /// ```
     #[track_caller]
     pub fn of(values: impl IntoHost<Self>) -> Result<Self, CallError> {
         owned(values)
@@ -67,6 +77,15 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     }
 
     /// Adds a value; returns `true` if it was not in the set.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn discover(map: &Lent<'_, USet<String>>, town: &str) -> String {
+    ///     if map.insert(town) { format!("{town} discovered") } else { format!("back in {town}") }
+    /// }
+    /// ```
     pub fn insert(&self, value: impl IntoHost<T>) -> bool {
         self.try_insert(value).unwrap_or_else(|error| fail(error))
     }
@@ -80,6 +99,15 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     }
 
     /// Removes a value; returns `true` if it was in the set.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn unlock(locks: &Lent<'_, USet<String>>, key: &str) -> bool {
+    ///     locks.remove(key) && locks.is_empty()
+    /// }
+    /// ```
     pub fn remove(&self, value: impl IntoHost<T>) -> bool {
         self.try_remove(value).unwrap_or_else(|error| fail(error))
     }
@@ -125,6 +153,16 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
 
     /// Iterates over the values, which must not be changed: to change one, clone it, remove it, and insert the changed
     /// clone. A change of the set during iteration fails the running call.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn list(towns: &Lent<'_, USet<String>>) -> String {
+    ///     let names: Vec<String> = towns.iter().collect();
+    ///     names.join(", ")
+    /// }
+    /// ```
     #[must_use]
     pub fn iter(&self) -> Iter<'_, 'f, T> {
         Iter(Walk::new(self))
@@ -146,6 +184,15 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     }
 
     /// Returns copies of all values in a [`BTreeSet`].
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn first_in_alphabet(towns: &Lent<'_, USet<String>>) -> Option<String> {
+    ///     towns.to_btree_set().pop_first()
+    /// }
+    /// ```
     #[must_use]
     pub fn to_btree_set(&self) -> BTreeSet<T>
     where

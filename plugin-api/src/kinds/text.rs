@@ -28,11 +28,39 @@ kind! {
 
 kind! {
     /// UTF-8 string that the host's reflection distinguishes from `UString`.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_plugin_api::prelude::*;
+    ///
+    /// /// Plugin part of a sign.
+    /// struct Sign {
+    ///     label: UUtf8String,
+    /// }
+    ///
+    /// fn rename(sign: &Sign, this: This<'_, Object>) {
+    ///     let label = this.open(&sign.label);
+    ///     label.set("café");
+    ///     assert_eq!(label.len(), 5, "the length is in bytes");
+    /// }
+    /// ```
     UUtf8String<>, raw: TextRaw, kind: UTF8_STRING, path: "", literal: &'static str, pointer, plain: utf8
 }
 
 kind! {
     /// ISO 8859-1 string, one byte per character; rejects other characters.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn set_code(code: &Lent<'_, UAnsiString>, text: &str) -> Result<(), CallError> {
+    ///     // Fails for characters outside of ISO 8859-1, as `€`.
+    ///     code.try_set(text)?;
+    ///     assert_eq!(code.len(), text.chars().count());
+    ///     Ok(())
+    /// }
+    /// ```
     UAnsiString<>, raw: TextRaw, kind: ANSI_STRING, path: "", literal: &'static str, pointer, plain: latin
 }
 
@@ -100,6 +128,13 @@ macro_rules! texts {
             ///
             /// # Errors
             /// See [`Self::new`]; `OTHER` for a character that this kind cannot hold.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("let error = ", stringify!($name), "::of(\"hello\").expect_err(\"a test of a plugin has no host\");")]
+            /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
+            /// ```
             #[track_caller]
             pub fn of(text: &str) -> Result<Self, CallError> {
                 owned(text)
@@ -166,6 +201,16 @@ macro_rules! texts {
             ///
             /// # Errors
             /// `EXPIRED`; `DURING_REBUILD`; `OTHER` for a character that this kind cannot hold.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            #[doc = concat!("fn rename(title: &Lent<'_, ", stringify!($name), ">, name: &str) {")]
+            ///     if let Err(error) = title.try_set(name) {
+            ///         eprintln!("the title is still {title}: {error}");
+            ///     }
+            /// }
+            /// ```
             pub fn try_set(&self, text: &str) -> Result<(), CallError> {
                 PutText::put_text(text, self.ptr_mut()?)
             }
@@ -189,6 +234,18 @@ macro_rules! appends {
     ($($name:ident),*) => {$(
         impl Lent<'_, $name> {
             /// Appends a string.
+            ///
+            /// # Examples
+            /// ```
+            /// # use alcedo_plugin_api::prelude::*;
+            ///
+            /// fn log(lines: &Lent<'_, UString>, line: &str) {
+            ///     if !lines.is_empty() {
+            ///         lines.push_str("\n");
+            ///     }
+            ///     lines.push_str(line);
+            /// }
+            /// ```
             pub fn push_str(&self, more: &str) {
                 self.set(&(self.text() + more));
             }
@@ -205,18 +262,48 @@ appends!(UString, UUtf8String, UAnsiString);
 
 impl Lent<'_, UText> {
     /// Returns the namespace of the translation key; empty if the text is not localized.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn address(this: This<'_, Object>, label: &Lent<'_, UText>) -> String {
+    ///     format!("{}.{}", label.namespace().text(&this), label.key().text(&this))
+    /// }
+    /// ```
     #[must_use]
     pub fn namespace(&self) -> UName {
         UName(self.ptr().unwrap_or_else(|error| fail(error)).read().namespace)
     }
 
     /// Returns the key within the namespace; empty if the text is not localized.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn is_localized(label: &Lent<'_, UText>) -> bool {
+    ///     !label.key().is_none()
+    /// }
+    /// ```
     #[must_use]
     pub fn key(&self) -> UName {
         UName(self.ptr().unwrap_or_else(|error| fail(error)).read().key)
     }
 
     /// Overwrites the visible string, the namespace and the key.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// fn translate(this: This<'_, Object>, label: &Lent<'_, UText>) -> Result<(), CallError> {
+    ///     let (namespace, key) = (UName::of(&this, "menu")?, UName::of(&this, "quit")?);
+    ///     label.set_localized(namespace, key, "Quit");
+    ///     assert_eq!(label.text(), "Quit");
+    ///     Ok(())
+    /// }
+    /// ```
     pub fn set_localized(&self, namespace: UName, key: UName, text: &str) {
         self.set(text);
         self.ptr_mut().unwrap_or_else(|error| fail(error)).write_names(namespace.0, key.0);

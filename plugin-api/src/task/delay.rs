@@ -15,6 +15,20 @@ use alcedo_abi::task::JobKind;
 use super::{Module, TaskHandle, When, Work, hand_over, once, site};
 
 /// Future of [`delay`] and [`next_tick`]: ready when its time has passed. Dropping it earlier cancels its timer.
+///
+/// # Examples
+/// ```
+/// use alcedo_plugin_api::prelude::*;
+/// use std::time::Duration;
+///
+/// /// Waits for a first delay, then for a second one.
+/// async fn wait_for_both(first: task::Delay, second: task::Delay) {
+///     first.await;
+///     second.await;
+/// }
+///
+/// let _unpolled = wait_for_both(task::delay(Duration::from_secs(2)), task::next_tick());
+/// ```
 #[derive(Debug)]
 #[must_use = "a delay has no effect unless awaited"]
 pub struct Delay {
@@ -31,12 +45,42 @@ struct Bell {
 
 /// Waits for `after` of game time, counted from the first poll; at least until the next tick. For tasks: polling off the game
 /// thread ends the poll with an error.
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// use std::time::Duration;
+///
+/// fn count_down(this: This<'_, Object>) {
+///     task::spawn(this, async {
+///         for seconds in (1..=3).rev() {
+///             tracing::info!("{seconds}");
+///             task::delay(Duration::from_secs(1)).await;
+///         }
+///     });
+/// }
+/// ```
 #[track_caller]
 pub fn delay(after: Duration) -> Delay {
     Delay { after, location: Location::caller(), timer: None }
 }
 
 /// Waits until the next tick.
+///
+/// # Examples
+/// ```
+/// # use alcedo_plugin_api::prelude::*;
+///
+/// fn wait_for(file: &'static str) -> task::TaskHandle {
+///     task::spawn(task::Module, async move {
+///         while !std::path::Path::new(file).exists() {
+///             task::next_tick().await;
+///         }
+///         tracing::info!("{file} exists");
+///     })
+/// }
+/// ```
 #[track_caller]
 pub fn next_tick() -> Delay {
     Delay { after: Duration::ZERO, location: Location::caller(), timer: None }

@@ -18,6 +18,24 @@ impl<C: Class> Obj<C> {
     /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class; `WRONG_STACK`
     /// on the stack of a coroutine, which could suspend `code` and outlive the step; another error if no task, timer or posted
     /// closure of this module is running on this thread.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// // Code outside a task, a timer and a posted closure uses `this.get(obj)`.
+    /// let error = Obj::<Object>::none().with(|this| this.name()).expect_err("no task is running");
+    /// assert_eq!(error.kind(), FailureKind::OTHER);
+    ///
+    /// fn greet_later(this: This<'_, Object>, guest: Obj<Object>) {
+    ///     task::spawn(this, async move {
+    ///         task::next_tick().await;
+    ///         let name = guest.with(|guest| guest.name())?;
+    ///         tracing::info!("Hello, {name}!");
+    ///         Ok::<(), CallError>(())
+    ///     });
+    /// }
+    /// ```
     pub fn with<R>(self, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
         let step = Step::running().ok_or_else(|| {
             CallError::new(
@@ -36,6 +54,28 @@ impl<C: Part> Obj<C> {
     /// # Errors
     /// See [`Obj::with`]; `UNAVAILABLE` if this module created no plugin part of `C` for the object; `REENTRANT_BORROW` if a
     /// method has borrowed it.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_plugin_api::prelude::*;
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// pub struct Miner {
+    ///     ore: u32,
+    /// }
+    ///
+    /// fn mine(this: This<'_, Miner>) {
+    ///     let miner = this.as_obj();
+    ///     task::spawn(this, async move {
+    ///         for _ in 0..100 {
+    ///             task::next_tick().await;
+    ///             miner.with_part(|part, _this| part.ore += 1)?;
+    ///         }
+    ///         Ok::<(), CallError>(())
+    ///     });
+    /// }
+    /// ```
     pub fn with_part<R>(self, code: impl FnOnce(&mut C, This<'_, C>) -> R) -> Result<R, CallError> {
         self.with(|this| {
             let cell = this.part()?.ok_or_else(|| {
