@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
     ///
     /// /// Reads the number of a save slot.
     /// fn slot(address: &mut Reader<'_>) -> Result<u8, NameError> {
-    ///     let number = address.rest().parse();
+    ///     let number = address.rest().parse::<u8>();
     ///     let number = number.map_err(|_| address.flaw(NameFlaw::Other("a slot is a number up to 255".into())))?;
     ///     address.all("slot")?;
     ///     Ok(number)
