@@ -16,6 +16,15 @@ use nested::{ElementType, EntryType, OptionalType, Row};
 
 each_kind! { [type_enum] (
     /// The type of a property, a struct field or a parameter.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::property::PropertyType;
+    ///
+    /// assert_eq!(PropertyType::F64.to_string(), "f64");
+    /// assert_eq!((PropertyType::F64.size(), PropertyType::Bool.size()), (8, 1));
+    /// assert_eq!(PropertyType::Object { class: "/Script/Game.Lamp".into() }.type_path(), "/Script/Game.Lamp");
+    /// ```
     #[derive(Clone, Debug)]
     PropertyType
 ) }

@@ -297,7 +297,11 @@ pub const fn add_field<T: PlainField>(print: Fingerprint, name: &str, offset: us
 /// Defines a `repr(C)` struct of the host that is passed by value under a path. Fields are numbers, names, or other plain
 /// structs.
 ///
-/// ```ignore
+/// # Examples
+/// ```
+/// use alcedo_reflect::plain_struct;
+/// use alcedo_reflect::typed::PlainStruct;
+///
 /// plain_struct! {
 ///     /// A direction in three angles.
 ///     pub struct Rotator in "/Script/Engine.Rotator" {
@@ -307,6 +311,9 @@ pub const fn add_field<T: PlainField>(print: Fingerprint, name: &str, offset: us
 ///         pub yaw: f64,
 ///     }
 /// }
+/// let north = Rotator { pitch: 0.0, yaw: 90.0 };
+/// assert_eq!(Rotator { pitch: 0.0, ..north }, north);
+/// assert_eq!(Rotator::PATH, "/Script/Engine.Rotator");
 /// ```
 #[macro_export]
 macro_rules! plain_struct {
