@@ -15,6 +15,17 @@ use crate::call;
 use crate::shape::Layouts;
 
 /// Folder of libraries that a host may call. Game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::UserCode;
+///
+/// fn describe(folder: &UserCode) -> String {
+///     let library = folder.open("MathDLL");
+///     let state = if library.is_open() { "bound" } else { "missing" };
+///     format!("{} in {} is {state}", library.name(), folder.folder().display())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct UserCode(Rc<Folder>);
 

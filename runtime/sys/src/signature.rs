@@ -99,6 +99,16 @@ impl PublicKey {
     /// # Errors
     ///
     /// [`KeyError::NotPublic`] if the bytes are not a key, or a weak key that anybody could sign for.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_sys::{PublicKey, SecretKey};
+    ///
+    /// let key = SecretKey::generate()?.public();
+    /// let read = PublicKey::from_bytes(&key.to_bytes())?;
+    /// assert_eq!(read.to_bytes(), key.to_bytes());
+    /// # Ok::<(), alcedo_sys::KeyError>(())
+    /// ```
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, KeyError> {
         let not = |reason: &str| KeyError::NotPublic { reason: reason.to_owned() };
         let key = VerifyingKey::from_bytes(bytes).map_err(|_| not("these bytes are not a point of the curve"))?;
@@ -114,6 +124,15 @@ impl PublicKey {
     }
 
     /// Formats the key as a file for `openssl pkey -pubin`.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_sys::SecretKey;
+    ///
+    /// let key = SecretKey::generate()?.public();
+    /// assert!(key.to_pem().starts_with("-----BEGIN PUBLIC KEY-----"));
+    /// # Ok::<(), alcedo_sys::KeyError>(())
+    /// ```
     pub fn to_pem(&self) -> String {
         PublicKeyBytes(self.to_bytes()).to_public_key_pem(LineEnding::LF).expect("32 bytes have a short encoding")
     }
@@ -190,6 +209,19 @@ impl SecretKey {
     /// # Errors
     ///
     /// The file exists or cannot be written.
+    ///
+    /// # Examples
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// use alcedo_sys::SecretKey;
+    ///
+    /// let path = folder.path().join("author.pem");
+    /// let key = SecretKey::generate()?;
+    /// key.write_new(&path)?;
+    /// assert_eq!(SecretKey::read(&path)?.public().to_bytes(), key.public().to_bytes());
+    /// assert!(key.write_new(&path).is_err(), "not overwritten");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         let io = |source| KeyError::Io { doing: "write", path: path.to_owned(), source };
         // Omits the public key, because every version of openssl reads that format.
