@@ -44,7 +44,7 @@ pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
 /// use alcedo_sys::process;
 ///
 /// let before = process::rss_kib()?;
-/// let world = vec![1_u8; 64 << 20];
+/// let world = vec![1_u8; 8 << 20];
 /// println!("the world takes {} KiB", process::rss_kib()?.saturating_sub(before));
 /// # drop(world);
 /// # Ok::<(), std::io::Error>(())

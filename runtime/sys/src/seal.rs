@@ -37,7 +37,7 @@ const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// # let library = folder.path().join("libspinner.so");
-/// # std::fs::write(&library, [7; 100])?;
+/// # std::fs::write(&library, [7_u8; 100])?;
 /// alcedo_sys::seal_file(&library)?;
 /// let sealed = std::fs::read(&library)?;
 /// assert!(sealed.len() > 100);
@@ -65,7 +65,7 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// # let library = folder.path().join("libspinner.so");
-/// # std::fs::write(&library, [7; 100])?;
+/// # std::fs::write(&library, [7_u8; 100])?;
 /// use alcedo_sys::{SecretKey, sign_file};
 ///
 /// sign_file(&library, &SecretKey::generate()?)?;

@@ -50,9 +50,8 @@ impl HostCrate {
 ///
 /// use alcedo_build::find_host;
 ///
-/// match find_host(None, &[PathBuf::from("plugins")])? {
-///     Some(host) => println!("host {} at {}", host.package, host.manifest.display()),
-///     None => println!("no manifest names a host"),
+/// if let Some(host) = find_host(None, &[PathBuf::from("plugins")])? {
+///     println!("host {} at {}", host.package, host.manifest.display());
 /// }
 /// # Ok::<(), alcedo_build::BuildError>(())
 /// ```
