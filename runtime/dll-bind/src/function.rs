@@ -141,6 +141,18 @@ pub struct Outcome {
 }
 
 /// Mechanism of a call.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::{Imported, Route};
+///
+/// fn report(function: &Imported) -> String {
+///     match function.route() {
+///         Route::Nothing => format!("`{}` is missing: calls have no effect", function.name()),
+///         Route::Shell | Route::Libffi => format!("`{}` is bound", function.name()),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Route {
     /// Through a precompiled trampoline.

@@ -44,6 +44,15 @@ struct Calls {
 }
 
 /// Library of the folder. Clones share it, and imported functions keep it open; it is closed with the last of them. Game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::{Library, UserCode};
+///
+/// fn open_first(folder: &UserCode, names: &[&str]) -> Option<Library> {
+///     names.iter().map(|name| folder.open(name)).find(Library::is_open)
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Library(pub(crate) Rc<Opened>);
 

@@ -120,6 +120,14 @@ pub mod words {
         ([] $($other:tt)*) => {};
         ([word] [$kind:ty] $(#[$doc:meta])* $name:ident($inner:ty)) => {
             $(#[$doc])*
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use alcedo_reflect::typed_values::words::", stringify!($name), ";")]
+            /// // The default refers to nothing.
+            #[doc = concat!("let target = ", stringify!($name), "::default();")]
+            #[doc = concat!("assert_eq!(target, ", stringify!($name), "(Default::default()));")]
+            /// ```
             #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
             pub struct $name(pub $inner);
 
@@ -165,5 +173,16 @@ pub mod words {
 pub struct MulticastDelegate(pub Vec<Binding>);
 
 /// A multicast delegate that is usually unbound and then needs little memory.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::handles::{Name, ObjectHandle};
+/// use alcedo_reflect::typed_values::SparseDelegate;
+/// use alcedo_reflect::value::Binding;
+///
+/// let mut opened = SparseDelegate::default();
+/// opened.0.push(Binding { object: ObjectHandle::new(3, 1), function: Name(7) });
+/// assert_eq!(opened.0.len(), 1);
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SparseDelegate(pub Vec<Binding>);

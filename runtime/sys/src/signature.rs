@@ -22,10 +22,29 @@ const CONTEXT: &[u8] = b"alcedo library 1";
 const LONGEST_KEY: u64 = 64 * 1024;
 
 /// Public key that a host trusts. Written as 64 hex digits, or as a file of `openssl pkey -pubout`.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::{PublicKey, SecretKey};
+///
+/// let key = SecretKey::generate()?.public();
+/// let digits: String = key.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+/// assert!(digits.parse::<PublicKey>()? == key);
+/// # Ok::<(), alcedo_sys::KeyError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
 /// Secret key. Its holder can sign libraries that hosts trust.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::SecretKey;
+///
+/// let (author, other) = (SecretKey::generate()?, SecretKey::generate()?);
+/// assert!(author.public() != other.public());
+/// # Ok::<(), alcedo_sys::KeyError>(())
+/// ```
 pub struct SecretKey(SigningKey);
 
 /// Signature block after the content of a signed file.
@@ -36,6 +55,20 @@ pub(crate) struct Signed {
 }
 
 /// Signature state of an untrusted file.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::SignatureFound;
+///
+/// fn hint(found: &SignatureFound) -> &'static str {
+///     match found {
+///         SignatureFound::Nothing => "sign the library",
+///         SignatureFound::OfAnotherKey(_) => "trust the key, or remove the library",
+///         _ => "build and sign the library again",
+///     }
+/// }
+/// assert_eq!(hint(&SignatureFound::Nothing), "sign the library");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignatureFound {
@@ -48,6 +81,16 @@ pub enum SignatureFound {
 }
 
 /// Error of an unusable key.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::{KeyError, PublicKey};
+///
+/// match "not a key".parse::<PublicKey>() {
+///     Err(KeyError::NotPublic { reason }) => assert!(!reason.is_empty()),
+///     _ => panic!("these are not 64 digits"),
+/// }
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KeyError {

@@ -183,6 +183,15 @@ impl fmt::Display for Implementer {
 }
 
 /// Side effects of a host function; decides if code may call it before its commit.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::call::{Effect, Resolved};
+///
+/// fn may_call_before_commit(function: &Resolved) -> bool {
+///     function.effect() == Effect::Pure
+/// }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// The function is declared to change nothing.

@@ -83,7 +83,8 @@ pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
 /// ```
 /// use alcedo_uc::{Parsed, Source};
 ///
-/// let parsed = Parsed::of(&[Source::new("Door.uc", "class Door extends Actor;"), Source::new("Key.uc", "class {")]);
+/// let door = Source::new("Door.uc", "class Door extends Actor;");
+/// let parsed = Parsed::of(&[door, Source::new("Key.uc", "class Key extends;")]);
 /// assert_eq!(parsed.files.len(), 2);
 /// assert!(parsed.has_errors());
 /// ```
