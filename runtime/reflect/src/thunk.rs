@@ -32,7 +32,7 @@ pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallEr
 /// # Examples
 /// ```
 /// use alcedo_base::border::CallError;
-/// use alcedo_reflect::thunk::{Frame};
+/// use alcedo_reflect::thunk::Frame;
 ///
 /// /// Body of a function with two parameters and a result.
 /// fn add(frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -137,7 +137,7 @@ impl<'a> Frame<'a> {
     /// # Examples
     /// ```
     /// use alcedo_base::border::CallError;
-    /// use alcedo_reflect::thunk::{Frame};
+    /// use alcedo_reflect::thunk::Frame;
     ///
     /// /// Body of a function that returns the formatted kind of its parameter.
     /// fn kind(frame: &mut Frame<'_>) -> Result<(), CallError> {
