@@ -58,6 +58,23 @@ pub(crate) enum Source<'a> {
 }
 
 /// Category of parameter types that a thunk accepts.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::thunk::Wanted;
+///
+/// enum AnyNumber {}
+///
+/// impl Wanted for AnyNumber {
+///     const WORDS: &'static str = "number";
+///
+///     fn is(ty: &PropertyType) -> bool {
+///         matches!(ty, PropertyType::I32 | PropertyType::F64)
+///     }
+/// }
+/// assert!(AnyNumber::is(&PropertyType::F64) && !AnyNumber::is(&PropertyType::Bool));
+/// ```
 pub trait Wanted {
     /// Name of the category in messages.
     const WORDS: &'static str;
