@@ -4,7 +4,7 @@
 //! needs a manual review. A type with several paths has a line for each, and its members under the first.
 //!
 //! The lists are generated from the JSON of the nightly's rustdoc if `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set. Re-exports of
-//! lower crates are resolved there and listed like own items.
+//! lower crates are resolved there and listed like own items. The items with an example are counted from the JSON of each crate.
 
 use crate::support;
 
@@ -33,6 +33,22 @@ const RAW: [&str; 17] = [
     "TextView",
     "ValueTableRef",
     "ZCallBuffer",
+];
+
+/// Crates whose visible items are counted if they have an example.
+const WITH_EXAMPLES: [&str; 12] = [
+    "alcedo-base",
+    "alcedo-build",
+    "alcedo-dll-bind",
+    "alcedo-engine",
+    "alcedo-glue",
+    "alcedo-plugin-api",
+    "alcedo-reflect",
+    "alcedo-runtime",
+    "alcedo-script",
+    "alcedo-sys",
+    "alcedo-uc",
+    "alcedo-zcall",
 ];
 
 /// Returns the path of the JSON description of a crate, written by the nightly compiler.
@@ -76,6 +92,8 @@ struct Surface {
     /// Index of the crate that is walked.
     now: usize,
     lines: BTreeSet<String>,
+    /// Visible items with an example, as index of the crate and id.
+    examples: BTreeSet<(usize, String)>,
     /// Modules in progress, so that cyclic names terminate.
     walked: BTreeSet<(String, String)>,
     /// Path for the members of a type or trait: its shortest path that is not hidden. Its other paths have one line each.
@@ -90,13 +108,12 @@ impl Surface {
         };
         let crates: Vec<_> = std::iter::once(&package).chain(below).map(read).collect();
         let root = crates[0]["root"].to_string();
-        let (lines, walked, places) = Default::default();
-        let mut surface = Self { crates, now: 0, lines, walked, places };
+        let (lines, examples, walked, places) = Default::default();
+        let mut surface = Self { crates, now: 0, lines, examples, walked, places };
         surface.walk(&root, "", false);
         // All paths are known now.
         (surface.lines, surface.walked) = Default::default();
         surface.walk(&root, "", false);
-        assert!(surface.lines.len() > 200, "the items are found");
         surface
     }
 
@@ -120,6 +137,9 @@ impl Surface {
         // An item of another crate, or one omitted by rustdoc, is listed where it is used.
         let Some((kind, inner)) = item["inner"].as_object().and_then(|inner| inner.iter().next()) else { return };
         let hidden = hidden || item["attrs"].to_string().contains("hidden");
+        if !hidden && item["crate_id"] == 0 && has_example(item["docs"].as_str().unwrap_or_default()) {
+            self.examples.insert((self.now, id.trim_matches('"').to_owned()));
+        }
         let name = item["name"].as_str().unwrap_or_default();
         let at = if path.is_empty() { name.to_owned() } else { format!("{path}::{name}") };
         match kind.as_str() {
@@ -203,6 +223,13 @@ impl Surface {
     }
 }
 
+/// Checks for a fence that rustdoc compiles as Rust.
+fn has_example(docs: &str) -> bool {
+    let mut fences = docs.lines().filter_map(|line| line.trim_start().strip_prefix("```")).step_by(2);
+    let is_flag = |word: &str| matches!(word, "" | "rust" | "no_run" | "should_panic" | "edition2024");
+    fences.any(|words| words.split([',', ' ']).all(is_flag))
+}
+
 fn check(test: &str, package: &str, below: &[&str], list: &str) {
     let updates = std::env::var_os("UPDATE_PUBLIC_API").is_some();
     if !updates && !support::asks_other_compilers(test) {
@@ -210,6 +237,7 @@ fn check(test: &str, package: &str, below: &[&str], list: &str) {
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(list);
     let lines = Surface::of(package, below).lines;
+    assert!(lines.len() > 200, "the items are found");
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     if updates {
         std::fs::write(&file, &text).expect("the list is written");
@@ -235,4 +263,30 @@ fn all_that_a_plugin_can_name_is_in_the_list() {
 fn all_that_a_host_can_name_is_in_the_list() {
     let below = ["alcedo-base", "alcedo-reflect", "alcedo-zcall"];
     check("all_that_a_host_can_name_is_in_the_list", "alcedo-runtime", &below, "public-api-host.txt");
+}
+
+#[test]
+fn an_example_is_a_fence_that_rustdoc_compiles() {
+    for (docs, expected) in [
+        ("Spawns.\n\n```\nspawn();\n```", true),
+        ("```no_run\nspawn();\n```", true),
+        ("```rust, should_panic\nspawn();\n```", true),
+        ("```text\nthe world\n```", false),
+        ("```ignore\nspawn();\n```", false),
+        ("```console\n$ cargo test\n```\n```\nspawn();\n```", true),
+        ("Spawns `n` objects.", false),
+    ] {
+        assert_eq!(has_example(docs), expected, "{docs}");
+    }
+}
+
+#[test]
+fn at_least_250_public_items_have_an_example() {
+    if !support::asks_other_compilers("at_least_250_public_items_have_an_example") {
+        return;
+    }
+    let counts = WITH_EXAMPLES.map(|package| (package, Surface::of(package, &[]).examples.len()));
+    let sum: usize = counts.iter().map(|(_, count)| count).sum();
+    let lines: String = counts.iter().map(|(package, count)| format!("\n{count:6}  {package}")).collect();
+    assert!(sum >= 250, "{sum} public items have an example; write some in the docs of a crate, up to 250:{lines}");
 }

@@ -9,6 +9,14 @@ use crate::handles::ObjectHandle;
 use crate::panic_guard;
 
 /// Location in source code.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::SourcePlace;
+///
+/// let place = SourcePlace { file: "race.rs".into(), line: 12, column: 5 };
+/// assert_eq!(place.to_string(), "race.rs:12:5");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct SourcePlace {
     /// Source file as named by the compiler.
@@ -26,6 +34,18 @@ impl std::fmt::Display for SourcePlace {
 }
 
 /// Error of a call. Host and module keep running.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+///
+/// let error = CallError::Panicked { message: "no track".into(), place: None };
+/// match &error {
+///     CallError::Panicked { message, .. } => assert_eq!(message, "no track"),
+///     other => panic!("unexpected: {other}"),
+/// }
+/// assert_eq!(error.to_string(), "panicked: \"no track\"");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
     /// The callee panicked; the panic was caught on its own side.
@@ -190,6 +210,14 @@ pub enum CallError {
 }
 
 /// Line of a script in an active function.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::ScriptPlace;
+///
+/// let place = ScriptPlace { function: "Game.Door.Open".into(), file: "Door.uc".into(), line: 7 };
+/// assert_eq!(place.to_string(), "in Game.Door.Open at Door.uc:7");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScriptPlace {
     /// Path of the function.
@@ -255,6 +283,14 @@ fn before(place: &str) -> String {
 
 impl CallError {
     /// Makes an error that consists of a message.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::border::CallError;
+    ///
+    /// let error = CallError::other("the inventory is full");
+    /// assert_eq!(error.to_string(), "the inventory is full");
+    /// ```
     #[inline]
     pub fn other(message: impl Into<String>) -> Self {
         Self::Other { message: message.into() }
@@ -263,6 +299,18 @@ impl CallError {
     /// Makes the error of a function that completed and failed with `error`. The location is that of the caller.
     ///
     /// Returns [`CallError::Panicked`] if the `Display` or the `Drop` of `error` panics.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::border::CallError;
+    ///
+    /// fn port(text: &str) -> Result<u16, CallError> {
+    ///     text.parse::<u16>().map_err(|error| CallError::returned(error))
+    /// }
+    /// assert_eq!(port("80"), Ok(80));
+    /// let error = port("eighty").expect_err("no number");
+    /// assert!(error.to_string().starts_with("returned the error \"invalid digit found in string\" at "));
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn returned(error: impl std::fmt::Display) -> Self {
@@ -275,6 +323,15 @@ impl CallError {
     }
 
     /// Returns the ABI number of the kind.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::call::FailureKind;
+    /// use alcedo_base::border::CallError;
+    ///
+    /// let error = CallError::NotFound { message: "no function `jump`".into() };
+    /// assert!(error.kind() == FailureKind::NOT_FOUND);
+    /// ```
     pub fn kind(&self) -> FailureKind {
         match self {
             Self::Panicked { .. } => FailureKind::PANIC,
@@ -302,6 +359,17 @@ impl CallError {
 
     /// Converts the error to ABI data. Kinds with fields transfer these separately, so that the error is unchanged after passing
     /// through several modules.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::border::CallError;
+    /// use alcedo_base::handles::ObjectHandle;
+    ///
+    /// let error = CallError::Stale { handle: ObjectHandle::new(4, 2) };
+    /// let failure = error.to_failure();
+    /// assert_eq!(failure.object, ObjectHandle::new(4, 2));
+    /// assert_eq!(CallError::from_failure(&failure), error);
+    /// ```
     pub fn to_failure(&self) -> Failure {
         if let Self::InScript { error, stack } = self {
             // The fields of the error stay unchanged; a message gets the call stack of the script appended.
@@ -399,6 +467,19 @@ impl CallError {
 }
 
 /// Runs a call into a module and converts its failure to an error.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::call::Status;
+/// use alcedo_base::border::{CallError, from_module};
+///
+/// assert_eq!(from_module(|_| Status::OK), Ok(()));
+/// let failed = from_module(|failure| {
+///     *failure = CallError::other("out of ammo").to_failure();
+///     Status::FAILED
+/// });
+/// assert_eq!(failed, Err(CallError::other("out of ammo")));
+/// ```
 #[inline]
 pub fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), CallError> {
     reported(call).map_err(|error| *error)
@@ -421,6 +502,15 @@ fn copied(failure: Failure) -> Box<CallError> {
 }
 
 /// Runs host code and converts a panic to an error.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::{CallError, catch_panics};
+///
+/// let loaded: Result<u32, CallError> = catch_panics(|| panic!("damaged save"));
+/// assert_eq!(loaded, Err(CallError::Panicked { message: "damaged save".into(), place: None }));
+/// assert_eq!(catch_panics(|| Ok(3)), Ok(3));
+/// ```
 #[inline]
 pub fn catch_panics<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T, CallError> {
     catch_panics_as(code)

@@ -7,6 +7,20 @@ use std::cell::{Cell, Ref, RefMut};
 use std::ops::{Deref, DerefMut};
 
 /// Guard that counts an active step until it is dropped.
+///
+/// # Examples
+/// ```
+/// use std::cell::Cell;
+///
+/// use alcedo_base::cells::Counted;
+///
+/// let open_menus = Cell::new(0);
+/// {
+///     let _menu = Counted::in_cell(&open_menus);
+///     assert_eq!(open_menus.get(), 1);
+/// }
+/// assert_eq!(open_menus.get(), 0);
+/// ```
 #[derive(Debug)]
 #[must_use = "the step ends when this is dropped"]
 pub struct Counted<'a>(&'a Cell<u32>);
@@ -28,6 +42,17 @@ impl Drop for Counted<'_> {
 }
 
 /// Dynamically borrowed value, as [`std::cell::RefCell`].
+///
+/// # Examples
+/// ```
+/// use alcedo_base::cells::RefCell;
+///
+/// let scores = RefCell::new(vec![3]);
+/// scores.borrow_mut().push(5);
+/// assert_eq!(*scores.borrow(), [3, 5]);
+/// assert_eq!(scores.take(), [3, 5]);
+/// assert!(scores.borrow().is_empty());
+/// ```
 #[derive(Default, Clone, Debug)]
 pub struct RefCell<T> {
     value: std::cell::RefCell<T>,

@@ -9,6 +9,14 @@ use alcedo_abi::names::shows_itself;
 const MOST: usize = 160;
 
 /// Escapes a string to one line and truncates it, for names and other short strings in messages.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::escape::line;
+///
+/// assert_eq!(line("Door\u{1b}[2J"), "Door\\u{1b}[2J");
+/// assert!(line(&"x".repeat(500)).ends_with("… (500 bytes)"));
+/// ```
 pub fn line(string: &str) -> String {
     let end = string.floor_char_boundary(MOST);
     let mut escaped = String::with_capacity(end);
@@ -26,6 +34,14 @@ pub fn line(string: &str) -> String {
 
 /// Escapes a multi-line string, such as a panic message, for output to a terminal: all invisible characters except line breaks and
 /// tabs. Use it for every plugin string that is printed to a terminal.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::escape::printable;
+///
+/// assert_eq!(printable("first\nsecond"), "first\nsecond");
+/// assert_eq!(printable("clears\u{1b}[2J"), "clears\\u{1b}[2J");
+/// ```
 pub fn printable(string: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| matches!(letter, '\n' | '\t') || shows_itself(letter);
     if string.chars().all(is_plain) {

@@ -12,6 +12,16 @@ pub struct GameThread<'rt> {
 }
 
 /// Identifies the game thread, for code that enters from outside.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::game_thread::GameThreadId;
+///
+/// let game = GameThreadId::here();
+/// assert!(game.prove().is_some());
+/// let elsewhere = std::thread::spawn(move || game.prove().is_some());
+/// assert!(!elsewhere.join().expect("no panic"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct GameThreadId(u64);
 

@@ -6,6 +6,15 @@ pub use alcedo_abi::handles::{ClassId, PartPtr};
 pub use alcedo_abi::handles::{Name, ObjectHandle, ZCallHandle};
 
 /// Master load context that owns a value. Generation zero is the host, which never ends.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::handles::Generation;
+///
+/// let loaded = Generation(3);
+/// assert!(loaded > Generation::HOST);
+/// assert_eq!(format!("generation {loaded}"), "generation 3");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Generation(pub u64);
 
@@ -30,6 +39,14 @@ pub fn last_serial() -> u32 {
 }
 
 /// Creates stores whose slots are used at most `last` times, so that a test can exhaust all slots.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::handles::{last_serial, with_last_serial};
+///
+/// assert_eq!(with_last_serial(2, last_serial), 2);
+/// assert_eq!(last_serial(), u32::MAX);
+/// ```
 pub fn with_last_serial<R>(last: u32, make: impl FnOnce() -> R) -> R {
     struct Before(u32);
     impl Drop for Before {

@@ -9,6 +9,18 @@ const LONGEST_GAP: u64 = 16;
 const SHORTEST: usize = 64;
 
 /// Values by number.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::id_table::IdTable;
+///
+/// let mut calls = IdTable::default();
+/// calls.insert(1, "jump");
+/// calls.insert(900, "land");
+/// assert_eq!(calls.get(900), Some(&"land"));
+/// assert_eq!(calls.remove(900), Some("land"));
+/// assert_eq!(calls.next(), 901);
+/// ```
 #[derive(Debug)]
 pub struct IdTable<T> {
     /// Runs of slots in order, with gaps between them.
@@ -95,6 +107,18 @@ impl<T> IdTable<T> {
     }
 
     /// Removes and returns the matching values, in the order of their numbers.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::id_table::IdTable;
+    ///
+    /// let mut scores = IdTable::default();
+    /// for (number, score) in [(1, 10), (2, 75), (3, 90)] {
+    ///     scores.insert(number, score);
+    /// }
+    /// assert_eq!(scores.take_if(|score| *score > 50), [75, 90]);
+    /// assert_eq!(scores.iter().collect::<Vec<_>>(), [(1, &10)]);
+    /// ```
     #[inline]
     pub fn take_if(&mut self, mut is_meant: impl FnMut(&mut T) -> bool) -> Vec<T> {
         let slots = self.pieces.iter_mut().flat_map(|piece| &mut piece.slots);
@@ -102,6 +126,17 @@ impl<T> IdTable<T> {
     }
 
     /// Iterates over numbers and values in order, starting at `number`.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::id_table::IdTable;
+    ///
+    /// let mut waves = IdTable::default();
+    /// for number in [1, 4, 90] {
+    ///     waves.insert(number, number * 10);
+    /// }
+    /// assert_eq!(waves.iter_from(2).collect::<Vec<_>>(), [(4, &40), (90, &900)]);
+    /// ```
     #[inline]
     pub fn iter_from(&self, number: u64) -> impl Iterator<Item = (u64, &T)> {
         let pieces = self.pieces.iter().filter(move |piece| piece.end() > number);

@@ -12,6 +12,14 @@ use alcedo_abi::words::words_into;
 const MOST_PAYLOADS: u32 = 16;
 
 /// Runs `code`. The error is the message of its panic.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::panic_guard::caught;
+///
+/// assert_eq!(caught(|| 2 + 2), Ok(4));
+/// assert_eq!(caught(|| -> u32 { panic!("no map") }), Err("no map".to_owned()));
+/// ```
 #[inline]
 pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     // Unwinding releases the guards of the runtime's state, and each change of that state is complete before foreign code is called.
@@ -24,6 +32,22 @@ pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
 /// # Errors
 ///
 /// Messages of the errors of [`words_into`].
+///
+/// # Examples
+/// ```
+/// use std::fmt;
+///
+/// use alcedo_base::panic_guard::formatted;
+///
+/// struct Broken;
+/// impl fmt::Display for Broken {
+///     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+///         panic!("no words")
+///     }
+/// }
+/// assert_eq!(formatted(42), Ok("42".to_owned()));
+/// assert!(formatted(Broken).is_err());
+/// ```
 pub fn formatted(value: impl Display) -> Result<String, String> {
     let mut formatted = String::new();
     words_into(value, &mut formatted, |step| caught(step)).map(|()| formatted)

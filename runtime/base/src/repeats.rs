@@ -10,6 +10,16 @@ use crate::cells::RefCell;
 const MOST: usize = 4096;
 
 /// Counts of reported events. Single-threaded.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::repeats::Repeats;
+///
+/// let repeats = Repeats::new();
+/// let reported: Vec<u64> = (0..250).filter_map(|_| repeats.note(1, &"enemy.tick")).collect();
+/// assert_eq!(reported, [1, 10, 100]);
+/// assert_eq!(repeats.note(2, &"enemy.tick"), Some(1));
+/// ```
 #[derive(Debug, Default)]
 pub struct Repeats(RefCell<Counts>);
 
@@ -49,6 +59,14 @@ impl Repeats {
 }
 
 /// Formats a count as the suffix of a message; empty for the first event.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::repeats::times;
+///
+/// assert_eq!(format!("tick failed{}", times(1)), "tick failed");
+/// assert_eq!(format!("tick failed{}", times(100)), "tick failed (100 times by now)");
+/// ```
 #[must_use]
 pub fn times(count: u64) -> String {
     if count == 1 { String::new() } else { format!(" ({count} times by now)") }

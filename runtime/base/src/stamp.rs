@@ -9,6 +9,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Epoch of cached lookups. Game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::stamp::Stamp;
+///
+/// let stamp = Stamp::default();
+/// let cached = stamp.count();
+/// assert_eq!(stamp.get(), cached);
+/// stamp.change();
+/// assert_ne!(stamp.get(), cached);
+/// ```
 pub struct Stamp {
     /// Value that callers compare.
     compared: Cell<u64>,
@@ -63,6 +74,18 @@ impl Stamp {
     }
 
     /// Disables the fast paths until the matching [`Stamp::open`].
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::stamp::Stamp;
+    ///
+    /// let stamp = Stamp::default();
+    /// let cached = stamp.count();
+    /// stamp.shut();
+    /// assert_eq!(stamp.get(), Stamp::SHUT);
+    /// stamp.open();
+    /// assert_eq!(stamp.get(), cached);
+    /// ```
     pub fn shut(&self) {
         self.shut.set(self.shut.get() + 1);
         self.update();

@@ -1,6 +1,15 @@
 //! Violations of a declaration by a C function. The results of such a call are discarded.
 
 /// A function violated its declaration. The host is unharmed as far as the checks can detect.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::{Breach, Broken};
+///
+/// let (library, function, place) = ("MathDLL".into(), "Sum".into(), "`values`".into());
+/// let broken = Broken { library, function, place, breach: Breach::Len { found: 3, wanted: 4 } };
+/// assert!(broken.to_string().starts_with("`Sum` of `MathDLL`: `values` has 3 values, and 4 are declared"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{function}` of `{library}`: {place} {breach}; its results were discarded")]
 pub struct Broken {
@@ -15,6 +24,14 @@ pub struct Broken {
 }
 
 /// Kind of violation.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::Breach;
+///
+/// assert_eq!(Breach::Null.to_string(), "is a null pointer");
+/// assert_eq!(Breach::ZeroInside.to_string(), "contains a zero, which ends a string in C");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Breach {
     /// Bytes before the buffer were overwritten.

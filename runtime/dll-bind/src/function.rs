@@ -22,6 +22,18 @@ use crate::zones::RED_ZONE;
 const LONGEST_RESULT: usize = 1 << 20;
 
 /// Declaration of a library function.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::{BindError, Import, Imported, UserCode};
+/// use alcedo_reflect::property::PropertyType;
+///
+/// /// Binds `int32_t Add(int32_t a, int32_t b)`.
+/// fn bind_add(folder: &UserCode) -> Result<Imported, BindError> {
+///     let add = Import::new("Add").param("a", PropertyType::I32).param("b", PropertyType::I32);
+///     add.returns(PropertyType::I32).bind(&folder.open("MathDLL"))
+/// }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Import {
     name: String,
@@ -32,6 +44,13 @@ pub struct Import {
 }
 
 /// Width of a `bool` result in C.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::BoolWidth;
+///
+/// assert_eq!(BoolWidth::default(), BoolWidth::Unstated);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BoolWidth {
     /// Not declared. A result that differs as one byte and as four bytes is an error.
@@ -52,6 +71,17 @@ struct Declared {
 }
 
 /// Bound function. Keeps its library open. Game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::{Broken, Imported};
+/// use alcedo_reflect::value::Value;
+///
+/// /// Adds two numbers with a bound `int32_t Add(int32_t a, int32_t b)`.
+/// fn add(function: &Imported, a: i32, b: i32) -> Result<Option<Value>, Broken> {
+///     Ok(function.call(&[Value::I32(a), Value::I32(b)])?.result)
+/// }
+/// ```
 pub struct Imported {
     library: Library,
     name: String,
@@ -89,6 +119,19 @@ enum Returned {
 }
 
 /// Results of a call.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::Outcome;
+/// use alcedo_reflect::value::Value;
+///
+/// let outcome = Outcome { result: Some(Value::Bool(true)), outs: vec![Value::I64(3)] };
+/// let whole = match outcome {
+///     Outcome { result: Some(Value::Bool(true)), outs } => outs.into_iter().next(),
+///     _ => None,
+/// };
+/// assert_eq!(whole, Some(Value::I64(3)));
+/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outcome {
     /// The result, if the function has one.
@@ -98,6 +141,18 @@ pub struct Outcome {
 }
 
 /// Mechanism of a call.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::{Imported, Route};
+///
+/// fn report(function: &Imported) -> String {
+///     match function.route() {
+///         Route::Nothing => format!("`{}` is missing: calls have no effect", function.name()),
+///         Route::Shell | Route::Libffi => format!("`{}` is bound", function.name()),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Route {
     /// Through a precompiled trampoline.
@@ -122,6 +177,18 @@ impl Import {
     }
 
     /// Adds a parameter that the function may write to.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_dll_bind::{BindError, Import, Imported, Library};
+    /// use alcedo_reflect::property::PropertyType;
+    ///
+    /// /// Binds `void Split(double value, int64_t *whole)`.
+    /// fn bind_split(library: &Library) -> Result<Imported, BindError> {
+    ///     let split = Import::new("Split").param("value", PropertyType::F64);
+    ///     split.out("whole", PropertyType::I64).bind(library)
+    /// }
+    /// ```
     #[must_use]
     pub fn out(self, name: &str, ty: PropertyType) -> Self {
         self.declared(name, ty, true, None)

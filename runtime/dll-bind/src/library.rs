@@ -15,6 +15,17 @@ use crate::call;
 use crate::shape::Layouts;
 
 /// Folder of libraries that a host may call. Game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::UserCode;
+///
+/// fn describe(folder: &UserCode) -> String {
+///     let library = folder.open("MathDLL");
+///     let state = if library.is_open() { "bound" } else { "missing" };
+///     format!("{} in {} is {state}", library.name(), folder.folder().display())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct UserCode(Rc<Folder>);
 
@@ -33,6 +44,15 @@ struct Calls {
 }
 
 /// Library of the folder. Clones share it, and imported functions keep it open; it is closed with the last of them. Game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::{Library, UserCode};
+///
+/// fn open_first(folder: &UserCode, names: &[&str]) -> Option<Library> {
+///     names.iter().map(|name| folder.open(name)).find(Library::is_open)
+/// }
+/// ```
 #[derive(Clone)]
 pub struct Library(pub(crate) Rc<Opened>);
 

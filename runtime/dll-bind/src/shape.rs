@@ -15,6 +15,13 @@ const PACK: usize = 4;
 pub(crate) const HEADER: usize = 16;
 
 /// Number type of C, by its Rust name.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::Number;
+///
+/// assert_eq!((Number::U8.size(), Number::F64.size()), (1, 8));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the names of numbers are self-explanatory")]
 pub enum Number {
@@ -71,6 +78,15 @@ pub struct Field {
 
 /// C layouts of structs where reflection is ambiguous: the length of arrays, and the width of `f64` fields. A field without an entry
 /// is a dynamic array or a `double`.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::Layouts;
+///
+/// let vector = Layouts::default().floats("/Script/Engine.Vector");
+/// let path = Layouts::default().fixed("/Script/Game.Path", "points", 8);
+/// assert_ne!(vector.clone().and(path), vector);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Layouts {
     /// Lengths by struct path and field name.
@@ -85,6 +101,14 @@ enum Real {
 }
 
 /// Error of a binding.
+///
+/// # Examples
+/// ```
+/// use alcedo_dll_bind::BindError;
+///
+/// let error = BindError::TooLarge { function: "Fill".into(), place: "`pixels`".into(), limit: 1 << 24 };
+/// assert_eq!(error.to_string(), "`Fill` cannot be bound: `pixels` is larger than 16777216 bytes");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BindError {
     /// The type has no C representation.

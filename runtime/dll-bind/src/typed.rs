@@ -180,6 +180,17 @@ impl Imported {
     ///
     /// # Errors
     /// [`Breach::Signature`] if the declaration has other types or buffers.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_dll_bind::{Broken, Imported};
+    ///
+    /// /// Calls a bound `int32_t Add(int32_t a, int32_t b)`, with types that are checked once.
+    /// fn sum(function: &Imported, numbers: &[i32]) -> Result<i32, Broken> {
+    ///     let add = function.typed::<(i32, i32), i32>()?;
+    ///     numbers.iter().try_fold(0, |sum, number| add.call((sum, *number)))
+    /// }
+    /// ```
     pub fn typed<A: CNumbers, R: CResult>(&self) -> Result<TypedCall<'_, A, R>, Broken> {
         let is_declared =
             self.is_plain() && self.numbers().eq(A::NUMBERS.iter().copied()) && self.number_of_result() == R::NUMBER;

@@ -16,13 +16,45 @@ pub use player_controller::PlayerController;
 pub use world::World;
 
 /// Path of the actor class.
+///
+/// # Examples
+/// ```
+/// use alcedo_runtime::{Runtime, Value};
+///
+/// let runtime = Runtime::builder().natives(alcedo_engine::natives()).build()?;
+/// let gate = runtime.objects().spawn(alcedo_engine::ACTOR)?;
+/// runtime.objects().set(gate, "label", &Value::Text("Gate".into()))?;
+/// assert_eq!(runtime.objects().get(gate, "label")?, Value::Text("Gate".into()));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub const ACTOR: &str = Actor::PATH;
 
 /// Path of the world class.
+///
+/// # Examples
+/// ```
+/// use alcedo_runtime::{Runtime, Value};
+///
+/// let runtime = Runtime::builder().natives(alcedo_engine::natives()).build()?;
+/// let world = runtime.objects().spawn(alcedo_engine::WORLD)?;
+/// assert_eq!(runtime.objects().get(world, "gravity")?, Value::F64(-980.0));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub const WORLD: &str = World::PATH;
 
 /// Returns the native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and the frame
 /// hooks: begin play for new objects, a tick per frame for objects that request it, end play before an actor is destroyed.
+///
+/// # Examples
+/// ```
+/// use alcedo_runtime::{Runtime, Value};
+///
+/// let runtime = Runtime::builder().natives(alcedo_engine::natives()).build()?;
+/// let actor = runtime.objects().spawn(alcedo_engine::ACTOR)?;
+/// let described = runtime.objects().call(actor, "describe", &[])?;
+/// assert!(matches!(described, Some(Value::Text(text)) if text.ends_with("at (0.00, 0.00, 0.00)")));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub fn natives() -> Natives {
     let all = natives![Vector, Rotator, ActorComponent, SceneComponent, Actor, PlayerController, World];
     // C libraries of UnrealScript expect `vector` as three floats.

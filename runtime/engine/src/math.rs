@@ -1,4 +1,12 @@
 //! Vectors and rotators, in the units of the engine: centimeters and degrees.
+//!
+//! # Examples
+//! ```
+//! use alcedo_engine::Vector;
+//!
+//! let step = Vector { x: 100.0, ..Vector::default() };
+//! assert_eq!(step + Vector { z: 5.0, ..Vector::default() }, Vector { x: 100.0, y: 0.0, z: 5.0 });
+//! ```
 
 use alcedo_runtime::native::ustruct;
 

@@ -58,6 +58,23 @@ pub(crate) enum Source<'a> {
 }
 
 /// Category of parameter types that a thunk accepts.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::thunk::Wanted;
+///
+/// enum AnyNumber {}
+///
+/// impl Wanted for AnyNumber {
+///     const WORDS: &'static str = "number";
+///
+///     fn is(ty: &PropertyType) -> bool {
+///         matches!(ty, PropertyType::I32 | PropertyType::F64)
+///     }
+/// }
+/// assert!(AnyNumber::is(&PropertyType::F64) && !AnyNumber::is(&PropertyType::Bool));
+/// ```
 pub trait Wanted {
     /// Name of the category in messages.
     const WORDS: &'static str;
@@ -67,22 +84,94 @@ pub trait Wanted {
 }
 
 /// Accepts any type.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_reflect::thunk::{AnyValue, Frame};
+///
+/// fn is_zero(frame: &mut Frame<'_>) -> Result<(), CallError> {
+///     let param = frame.step_compiled_in::<AnyValue>()?;
+///     frame.finish()?;
+///     let is_zero = frame.value(param).get::<i32>() == Some(0);
+///     frame.give_result(is_zero)
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum AnyValue {}
 
 /// Accepts any struct.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_reflect::thunk::{AnyStruct, Frame};
+///
+/// /// Returns the path of the struct that the caller passed.
+/// fn path_of(frame: &mut Frame<'_>) -> Result<(), CallError> {
+///     let param = frame.step_compiled_in::<AnyStruct>()?;
+///     frame.finish()?;
+///     let path = frame.property(param).ty.type_path().to_owned();
+///     frame.give_result(path)
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum AnyStruct {}
 
 /// Accepts any array.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_reflect::containers::array_ref;
+/// use alcedo_reflect::thunk::{AnyArray, Frame};
+///
+/// fn is_empty(frame: &mut Frame<'_>) -> Result<(), CallError> {
+///     let param = frame.step_compiled_in::<AnyArray>()?;
+///     frame.finish()?;
+///     let is_empty = array_ref(frame.value(param)).is_none_or(|rows| rows.len() == 0);
+///     frame.give_result(is_empty)
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum AnyArray {}
 
 /// Accepts any set.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_reflect::containers::keyed;
+/// use alcedo_reflect::thunk::{AnySet, Frame};
+///
+/// fn len(frame: &mut Frame<'_>) -> Result<(), CallError> {
+///     let param = frame.step_compiled_in::<AnySet>()?;
+///     frame.finish()?;
+///     let len = keyed(frame.value(param)).map_or(0, |set| set.len());
+///     frame.give_result(len as i32)
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum AnySet {}
 
 /// Accepts any map.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_reflect::containers::keyed_mut;
+/// use alcedo_reflect::thunk::{AnyMap, Frame};
+///
+/// /// Removes the entries of any map, an out parameter.
+/// fn clear(frame: &mut Frame<'_>) -> Result<(), CallError> {
+///     let param = frame.step_compiled_in_ref::<AnyMap>()?;
+///     frame.finish()?;
+///     if let Some(mut map) = keyed_mut(frame.value_mut(param)?) {
+///         map.clear();
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum AnyMap {}
 

@@ -34,6 +34,22 @@ pub(crate) trait Rowed: Kind<Raw: Begins<ArrayRaw>> {
 }
 
 /// Read access to rows.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::containers::array_ref;
+/// use alcedo_reflect::owned::OwnedValue;
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::types::Types;
+/// use alcedo_reflect::value::Value;
+///
+/// let ty = PropertyType::parse("Array(i32)", &Types::new()).expect("a type");
+/// let mut scores = OwnedValue::zero(ty);
+/// scores.write(&Value::Array(vec![Value::I32(3), Value::I32(5)])).expect("an array");
+/// let rows = array_ref(scores.as_ptr()).expect("an array");
+/// assert_eq!(rows.len(), 2);
+/// assert_eq!(rows.get(1).map(|row| row.read()), Some(Value::I32(5)));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
     at: *const ArrayRaw,
@@ -41,6 +57,22 @@ pub struct Rows<'a> {
 }
 
 /// Write access to rows.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::containers::array;
+/// use alcedo_reflect::owned::OwnedValue;
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::types::Types;
+/// use alcedo_reflect::value::Value;
+///
+/// let ty = PropertyType::parse("Array(i32)", &Types::new()).expect("a type");
+/// let mut scores = OwnedValue::zero(ty);
+/// let mut rows = array(scores.as_mut()).expect("an array");
+/// rows.splice(0, 0, 1).expect("memory for a row");
+/// rows.get_mut(0).expect("inserted").write(&Value::I32(8)).expect("an i32");
+/// assert_eq!(scores.read(), Value::Array(vec![Value::I32(8)]));
+/// ```
 #[derive(Debug)]
 pub struct RowsMut<'a> {
     at: *mut ArrayRaw,
@@ -73,6 +105,20 @@ struct RowPtr<'a> {
 }
 
 /// Read access to a set or map.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::containers::keyed;
+/// use alcedo_reflect::owned::OwnedValue;
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::types::Types;
+/// use alcedo_reflect::value::Value;
+///
+/// let ty = PropertyType::parse("Set(i32)", &Types::new()).expect("a type");
+/// let mut scores = OwnedValue::zero(ty);
+/// scores.write(&Value::Set(vec![Value::I32(3), Value::I32(5)])).expect("a set");
+/// assert_eq!(keyed(scores.as_ptr()).expect("a set").len(), 2);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Keyed<'a> {
     at: *const MapRaw,
@@ -80,6 +126,21 @@ pub struct Keyed<'a> {
 }
 
 /// Write access to a set or map.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::containers::keyed_mut;
+/// use alcedo_reflect::owned::OwnedValue;
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::types::Types;
+/// use alcedo_reflect::value::Value;
+///
+/// let ty = PropertyType::parse("Set(i32)", &Types::new()).expect("a type");
+/// let mut scores = OwnedValue::zero(ty);
+/// scores.write(&Value::Set(vec![Value::I32(3), Value::I32(5)])).expect("a set");
+/// keyed_mut(scores.as_mut()).expect("a set").clear();
+/// assert_eq!(scores.read(), Value::Set(Vec::new()));
+/// ```
 #[derive(Debug)]
 pub struct KeyedMut<'a> {
     at: *mut MapRaw,

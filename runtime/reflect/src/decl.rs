@@ -19,6 +19,16 @@ use crate::typed::doc_text;
 pub const RESULT_NAME: &str = "return_value";
 
 /// A property, a struct field or a parameter.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::kinds::{PropertyKind, property_flags};
+/// use alcedo_reflect::decl::PropertyDecl;
+///
+/// let owner = PropertyDecl::new("owner", PropertyKind::OBJECT).of_type("/Script/Game.Room");
+/// let owner = owner.with_flags(property_flags::TRANSIENT);
+/// assert_eq!((owner.name.as_str(), owner.type_path.as_str()), ("owner", "/Script/Game.Room"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PropertyDecl {
     /// Name, unique in its owner.
@@ -145,6 +155,17 @@ impl SubobjectDecl {
 }
 
 /// A class.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::kinds::PropertyKind;
+/// use alcedo_reflect::decl::{ClassDecl, PropertyDecl};
+/// use alcedo_reflect::origin::Origin;
+///
+/// let mut lamp = ClassDecl::new("Game", "Lamp", "/Script/Game.Object", Origin::Native);
+/// lamp.properties.push(PropertyDecl::new("power", PropertyKind::F64).with_default("60"));
+/// assert_eq!(lamp.path(), "/Script/Game.Lamp");
+/// ```
 #[derive(Clone, Default)]
 pub struct ClassDecl {
     /// The package, without `/Script/`.
@@ -289,6 +310,18 @@ paths!(InterfaceDecl EnumDecl StructDecl ClassDecl);
 
 impl Batch {
     /// Adds the types of another batch.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::decl::{Batch, ClassDecl};
+    /// use alcedo_reflect::origin::Origin;
+    ///
+    /// let class = |name| ClassDecl::new("Game", name, "", Origin::Native);
+    /// let batch = |name| Batch { classes: vec![class(name)], ..Batch::default() };
+    /// let mut all = batch("Lamp");
+    /// all.append(batch("Door"));
+    /// assert_eq!(all.classes.len(), 2);
+    /// ```
     pub fn append(&mut self, other: Self) {
         self.interfaces.extend(other.interfaces);
         self.enums.extend(other.enums);
@@ -343,6 +376,19 @@ impl StructDecl {
     ///
     /// # Errors
     /// If the path in its definition is malformed.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::decl::StructDecl;
+    /// use alcedo_reflect::plain_struct;
+    ///
+    /// plain_struct! {
+    ///     pub struct Tile in "/Script/Game.Tile" { pub row: i32, pub column: i32 }
+    /// }
+    /// let tile = StructDecl::plain::<Tile>()?;
+    /// assert_eq!((tile.path().as_str(), tile.fields.len()), ("/Script/Game.Tile", 2));
+    /// # Ok::<(), alcedo_reflect::path::PathError>(())
+    /// ```
     pub fn plain<T: crate::typed::PlainStruct>() -> Result<Self, crate::path::PathError> {
         let path: TypePath = T::PATH.parse()?;
         let docs = T::FIELD_DOCS.iter().copied().chain(std::iter::repeat(&[][..]));

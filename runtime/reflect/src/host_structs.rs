@@ -108,6 +108,20 @@ impl<T: HostStructure> OfKind for StructOf<T> {
 /// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, other such structs. Its
 /// `Default` is the zero value of each field, not the default that the module declares. `alcedo glue --for-host` generates
 /// it.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::host_struct;
+///
+/// host_struct! {
+///     pub struct Score in "/Script/Game.Score" {
+///         pub player "player": String,
+///         pub points "points": i32,
+///     }
+/// }
+/// let best = Score { player: "Ada".into(), ..Score::default() };
+/// assert_eq!(best.points, 0);
+/// ```
 #[macro_export]
 macro_rules! host_struct {
     ($(#[$meta:meta])* $vis:vis struct $name:ident in $path:literal {

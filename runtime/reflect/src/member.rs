@@ -18,6 +18,17 @@ mod sealed {
 }
 
 /// Key for the lookup of a property: its name, or a [`PropertyRef`].
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::member::{PropertyKey, PropertyRef};
+///
+/// fn label(key: impl PropertyKey) -> String {
+///     format!("property `{}`", key.name())
+/// }
+/// assert_eq!(label("speed"), "property `speed`");
+/// assert_eq!(label(&PropertyRef::new("speed")), "property `speed`");
+/// ```
 pub trait PropertyKey: sealed::Sealed + Copy {
     /// Returns the name of the property.
     fn name(&self) -> &str;
@@ -33,6 +44,17 @@ pub trait PropertyKey: sealed::Sealed + Copy {
 }
 
 /// Key for the lookup of a function: its name, or a [`FunctionRef`].
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::member::{FunctionKey, FunctionRef};
+///
+/// fn label(key: impl FunctionKey) -> String {
+///     format!("function `{}`", key.name())
+/// }
+/// assert_eq!(label("toggle"), "function `toggle`");
+/// assert_eq!(label(&FunctionRef::new("toggle")), "function `toggle`");
+/// ```
 pub trait FunctionKey: sealed::Sealed {
     /// Returns the name of the function.
     fn name(&self) -> &str;
@@ -67,6 +89,15 @@ impl<T: AsRef<str> + ?Sized> FunctionKey for &T {
 
 /// Reference to a property by name, which caches the lookup for the last class. Usable with objects of any class that has a
 /// property of that name, including new classes after a reload. Keeps nothing alive. Game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::member::{PropertyKey, PropertyRef};
+///
+/// // Made once, used for the lookup in each frame.
+/// let speed = PropertyRef::new("speed");
+/// assert_eq!((&speed).name(), "speed");
+/// ```
 #[derive(Clone, Debug)]
 pub struct PropertyRef {
     name: Rc<str>,
@@ -85,6 +116,14 @@ impl PropertyRef {
     }
 
     /// Creates a reference to a property of that name in the class at that path and classes that extend it.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::member::{PropertyKey, PropertyRef};
+    ///
+    /// let brightness = PropertyRef::of_class("/Script/Game.Lamp", "brightness");
+    /// assert_eq!((&brightness).name(), "brightness");
+    /// ```
     pub fn of_class(class: &str, name: &str) -> Self {
         Self { owner: Some(class.into()), ..Self::new(name) }
     }
@@ -130,6 +169,14 @@ impl PropertyKey for &PropertyRef {
 }
 
 /// Reference to a function by name; see [`PropertyRef`]. Game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::member::{FunctionKey, FunctionRef};
+///
+/// let toggle = FunctionRef::of_class("/Script/Game.Lamp", "toggle");
+/// assert_eq!((&toggle).name(), "toggle");
+/// ```
 #[derive(Clone, Debug)]
 pub struct FunctionRef {
     name: Rc<str>,

@@ -11,6 +11,17 @@ use alcedo_base::handles::Name;
 const NAME: usize = 64;
 
 /// Name table of a world. Game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::names::Names;
+///
+/// let names = Names::new();
+/// let door = names.intern("door");
+/// assert_eq!(names.intern("door"), door);
+/// assert_eq!(&*names.text(door), "door");
+/// assert_eq!(names.find("window"), None);
+/// ```
 #[derive(Debug)]
 pub struct Names {
     table: RefCell<Table>,

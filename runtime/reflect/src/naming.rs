@@ -20,6 +20,15 @@ pub const DEFAULT_PREFIX: &str = "Default__";
 const MAX_NAME_LEN: usize = 1024;
 
 /// Returns the reason why `name` is not allowed; `None` if it is. `has_no_outer` is true for objects without an outer.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::naming::name_problem;
+///
+/// assert_eq!(name_problem("Lamp_3", true), None);
+/// assert!(name_problem("", true).is_some());
+/// assert!(name_problem("Default__Lamp", true).is_some());
+/// ```
 pub fn name_problem(name: &str, has_no_outer: bool) -> Option<&'static str> {
     match name {
         "" => Some("a name has one character at least"),

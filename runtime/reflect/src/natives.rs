@@ -19,6 +19,18 @@ use crate::typed::{FrameValue, owned};
 use crate::value::Value;
 
 /// All objects and types of a host, as native code sees them. Stays on the game thread.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_base::handles::ObjectHandle;
+/// use alcedo_reflect::natives::World;
+///
+/// fn report(world: &World, lamp: ObjectHandle) -> Result<String, CallError> {
+///     let power: f64 = world.get(lamp, "power")?;
+///     Ok(format!("{} at {power} W", world.name_of(lamp).unwrap_or_default()))
+/// }
+/// ```
 #[derive(Debug, RefCastCustom)]
 #[repr(transparent)]
 pub struct World(pub(crate) Core);

@@ -7,6 +7,16 @@ use std::str::FromStr;
 use alcedo_base::escape::line;
 
 /// Path of a class or struct.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::path::TypePath;
+///
+/// let path: TypePath = "/Script/Game.Lamp".parse()?;
+/// assert_eq!((path.package.as_str(), path.name.as_str()), ("Game", "Lamp"));
+/// assert_eq!(path.to_string(), "/Script/Game.Lamp");
+/// # Ok::<(), alcedo_reflect::path::PathError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TypePath {
     /// Package, without `/Script/`.
@@ -16,6 +26,16 @@ pub struct TypePath {
 }
 
 /// Path of a property or function.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::path::{MemberPath, TypePath};
+///
+/// let path: MemberPath = "/Script/Game.Lamp:brightness".parse()?;
+/// assert_eq!(path.owner, TypePath::new("Game", "Lamp"));
+/// assert_eq!(path.member, "brightness");
+/// # Ok::<(), alcedo_reflect::path::PathError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MemberPath {
     /// Type that declares the member.
@@ -25,6 +45,14 @@ pub struct MemberPath {
 }
 
 /// Parse error of a path.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::path::{PathProblem, TypePath};
+///
+/// let error = "Game.Lamp".parse::<TypePath>().expect_err("no root");
+/// assert_eq!((error.problem, error.form), (PathProblem::NoScript, "/Script/<Package>.<Type>"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("\"{}\" is not a path: {problem}; write {form}", line(text))]
 pub struct PathError {
@@ -66,6 +94,13 @@ const MEMBER_FORM: &str = "/Script/<Package>.<Type>:<Member>";
 pub use alcedo_abi::names::is_identifier;
 
 /// Returns a type path without its root, as used in reports and names: `Game.MagicCube`.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::path::short;
+///
+/// assert_eq!(short("/Script/Game.Lamp"), "Game.Lamp");
+/// ```
 pub fn short(path: &str) -> &str {
     path.strip_prefix(ROOT).unwrap_or(path)
 }

@@ -16,11 +16,39 @@ use nested::{ElementType, EntryType, OptionalType, Row};
 
 each_kind! { [type_enum] (
     /// The type of a property, a struct field or a parameter.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::property::PropertyType;
+    ///
+    /// assert_eq!(PropertyType::F64.to_string(), "f64");
+    /// assert_eq!((PropertyType::F64.size(), PropertyType::Bool.size()), (8, 1));
+    /// assert_eq!(PropertyType::Object { class: "/Script/Game.Lamp".into() }.type_path(), "/Script/Game.Lamp");
+    /// ```
     #[derive(Clone, Debug)]
     PropertyType
 ) }
 
 /// A property of a class, a field of a struct or a parameter of a function.
+///
+/// # Examples
+/// ```
+/// # use alcedo_abi::kinds::PropertyKind;
+/// # use alcedo_reflect::World;
+/// # use alcedo_reflect::decl::{Batch, ClassDecl, PropertyDecl};
+/// # use alcedo_reflect::origin::Origin;
+/// use alcedo_reflect::value::Value;
+///
+/// # let world = World::new();
+/// # world.types.declare_package("Engine");
+/// # let mut object = ClassDecl::new("Engine", "Object", "", Origin::Native);
+/// # object.properties.push(PropertyDecl::new("power", PropertyKind::F64).with_default("60"));
+/// # let batch = Batch { classes: vec![object], ..Batch::default() };
+/// # world.types.declare(&world.names, &batch).expect("a root");
+/// let class = world.types.class_by_path("/Script/Engine.Object").expect("declared");
+/// let power = class.find_property("power").expect("declared");
+/// assert_eq!((power.ty.to_string().as_str(), power.default.as_ref()), ("f64", Some(&Value::F64(60.0))));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Property {
     /// Interned name.

@@ -10,6 +10,23 @@ use crate::origin::Origin;
 use crate::property::Property;
 
 /// A struct, immutable once declared.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::World;
+/// use alcedo_reflect::decl::{Batch, StructDecl};
+/// use alcedo_reflect::plain_struct;
+///
+/// plain_struct! {
+///     pub struct Tile in "/Script/Game.Tile" { pub row: i32, pub column: i32 }
+/// }
+/// let world = World::new();
+/// world.types.declare_package("Game");
+/// let structs = vec![StructDecl::plain::<Tile>().expect("a path")];
+/// world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).expect("a new type");
+/// let tile = world.types.struct_by_path("/Script/Game.Tile").expect("declared");
+/// assert_eq!((tile.size(), tile.field("column").map(|field| field.offset)), (8, Some(4)));
+/// ```
 #[derive(Debug)]
 pub struct StructType {
     /// `/Script/Package.Name`.

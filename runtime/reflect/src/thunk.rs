@@ -28,6 +28,19 @@ pub use crate::arguments::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Param,
 pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallError>>;
 
 /// A running call.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_reflect::thunk::Frame;
+///
+/// /// Body of a function with two parameters and a result.
+/// fn add(frame: &mut Frame<'_>) -> Result<(), CallError> {
+///     let (a, b) = (frame.take::<i32>()?, frame.take::<i32>()?);
+///     frame.finish()?;
+///     frame.give_result(a + b)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Frame<'a> {
     /// Called object, or `NONE` for a static function.
@@ -120,6 +133,19 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// [`CallError::Other`] if no parameter is left.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::border::CallError;
+    /// use alcedo_reflect::thunk::Frame;
+    ///
+    /// /// Body of a function that returns the formatted kind of its parameter.
+    /// fn kind(frame: &mut Frame<'_>) -> Result<(), CallError> {
+    ///     let value = frame.take_value()?;
+    ///     frame.finish()?;
+    ///     frame.give_result(format!("{:?}", value.kind()))
+    /// }
+    /// ```
     #[inline]
     pub fn take_value(&mut self) -> Result<Value, CallError> {
         let value = self.next(Use::Copy)?.read();
@@ -154,6 +180,21 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// [`CallError::Signature`] if the parameter is of another kind, [`CallError::Other`] if no parameter is left.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::border::CallError;
+    /// use alcedo_reflect::containers::array_ref;
+    /// use alcedo_reflect::thunk::{AnyArray, Frame};
+    ///
+    /// /// Body of a function that returns the length of any array.
+    /// fn length(frame: &mut Frame<'_>) -> Result<(), CallError> {
+    ///     let target = frame.step_compiled_in::<AnyArray>()?;
+    ///     frame.finish()?;
+    ///     let len = array_ref(frame.value(target)).map_or(0, |rows| rows.len());
+    ///     frame.give_result(len as i32)
+    /// }
+    /// ```
     pub fn step_compiled_in<W: Wanted>(&mut self) -> Result<Param, CallError> {
         let argument = self.next(Use::Later)?;
         argument.expect::<W>()?;

@@ -16,6 +16,16 @@ use crate::values::{Entry, Form, name_of};
 pub const DEEPEST: usize = 16;
 
 /// A parsed type.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::kinds::PropertyKind;
+/// use alcedo_reflect::type_text::TypeText;
+///
+/// let scores: TypeText = "Array(f64)".parse()?;
+/// assert_eq!((scores.kind(), scores.path().as_str()), (PropertyKind::ARRAY, "f64"));
+/// # Ok::<(), alcedo_reflect::type_text::TypeTextError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TypeText {
     /// A kind without parentheses: `f64`, `String`, `FieldPath`.
@@ -34,6 +44,16 @@ pub enum TypeText {
 const ANY_OBJECT: &str = "/Script/Core.Object";
 
 /// A parsed signature: `f32, String -> bool`.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::type_text::SignatureText;
+///
+/// let signature: SignatureText = "f32, String -> bool".parse()?;
+/// assert_eq!((signature.arguments.len(), signature.result.is_some()), (2, true));
+/// assert_eq!(signature.to_string(), "f32, String -> bool");
+/// # Ok::<(), alcedo_reflect::type_text::TypeTextError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SignatureText {
     /// The parameters.

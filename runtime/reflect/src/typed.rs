@@ -112,6 +112,14 @@ pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
 ///
 /// # Safety
 /// A property of kind `KIND` and path `PATH` holds the bytes of such a value, and every bit pattern is valid.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::kinds::PropertyKind;
+/// use alcedo_reflect::typed::PlainField;
+///
+/// assert_eq!(<i32 as PlainField>::KIND, PropertyKind::I32);
+/// ```
 pub unsafe trait PlainField: Copy + 'static {
     /// Property kind.
     const KIND: PropertyKind;
@@ -124,6 +132,17 @@ pub unsafe trait PlainField: Copy + 'static {
 /// # Safety
 /// The type is `repr(C)`, all its fields are [`PlainField`]s, and `FINGERPRINT` is computed from its real size, alignment,
 /// field names and offsets; so a struct type with that path and fingerprint has the same memory layout.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::plain_struct;
+/// use alcedo_reflect::typed::PlainStruct;
+///
+/// plain_struct! {
+///     pub struct Tile in "/Script/Game.Tile" { pub row: i32, pub column: i32 }
+/// }
+/// assert_eq!((Tile::PATH, Tile::FIELDS.len()), ("/Script/Game.Tile", 2));
+/// ```
 pub unsafe trait PlainStruct: Copy + 'static {
     /// Path of the struct type.
     const PATH: &'static str;
@@ -297,7 +316,11 @@ pub const fn add_field<T: PlainField>(print: Fingerprint, name: &str, offset: us
 /// Defines a `repr(C)` struct of the host that is passed by value under a path. Fields are numbers, names, or other plain
 /// structs.
 ///
-/// ```ignore
+/// # Examples
+/// ```
+/// use alcedo_reflect::plain_struct;
+/// use alcedo_reflect::typed::PlainStruct;
+///
 /// plain_struct! {
 ///     /// A direction in three angles.
 ///     pub struct Rotator in "/Script/Engine.Rotator" {
@@ -307,6 +330,9 @@ pub const fn add_field<T: PlainField>(print: Fingerprint, name: &str, offset: us
 ///         pub yaw: f64,
 ///     }
 /// }
+/// let north = Rotator { pitch: 0.0, yaw: 90.0 };
+/// assert_eq!(Rotator { pitch: 0.0, ..north }, north);
+/// assert_eq!(Rotator::PATH, "/Script/Engine.Rotator");
 /// ```
 #[macro_export]
 macro_rules! plain_struct {

@@ -15,15 +15,39 @@ use crate::values::sparse::Sparse;
 use crate::values::{Kind as _, text};
 
 /// UTF-8 text as a kind distinct from `String`.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::typed_values::Utf8String;
+///
+/// let chat = Utf8String("日本".into());
+/// assert_eq!(chat.0.chars().count(), 2);
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Utf8String(pub String);
 
 /// Text of ISO 8859-1 characters.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::typed_values::AnsiString;
+///
+/// let name = AnsiString::new("Café").expect("ISO 8859-1");
+/// assert_eq!(name.as_str(), "Café");
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct AnsiString(String);
 
 impl AnsiString {
     /// Creates the text, if all its characters are in ISO 8859-1.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::typed_values::AnsiString;
+    ///
+    /// assert!(AnsiString::new("Café").is_some());
+    /// assert!(AnsiString::new("日本").is_none());
+    /// ```
     pub fn new(text: impl Into<String>) -> Option<Self> {
         let text = text.into();
         is_latin_1(&text).then_some(Self(text))
@@ -96,6 +120,14 @@ pub mod words {
         ([] $($other:tt)*) => {};
         ([word] [$kind:ty] $(#[$doc:meta])* $name:ident($inner:ty)) => {
             $(#[$doc])*
+            ///
+            /// # Examples
+            /// ```
+            #[doc = concat!("use alcedo_reflect::typed_values::words::", stringify!($name), ";")]
+            /// // The default refers to nothing.
+            #[doc = concat!("let target = ", stringify!($name), "::default();")]
+            #[doc = concat!("assert_eq!(target, ", stringify!($name), "(Default::default()));")]
+            /// ```
             #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
             pub struct $name(pub $inner);
 
@@ -125,9 +157,32 @@ pub mod words {
 }
 
 /// A multicast delegate: bindings called in order.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::handles::{Name, ObjectHandle};
+/// use alcedo_reflect::typed_values::MulticastDelegate;
+/// use alcedo_reflect::value::Binding;
+///
+/// let lamp = Binding { object: ObjectHandle::new(3, 1), function: Name(7) };
+/// let mut pressed = MulticastDelegate::default();
+/// pressed.0.push(lamp);
+/// assert_eq!(pressed, MulticastDelegate(vec![lamp]));
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MulticastDelegate(pub Vec<Binding>);
 
 /// A multicast delegate that is usually unbound and then needs little memory.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::handles::{Name, ObjectHandle};
+/// use alcedo_reflect::typed_values::SparseDelegate;
+/// use alcedo_reflect::value::Binding;
+///
+/// let mut opened = SparseDelegate::default();
+/// opened.0.push(Binding { object: ObjectHandle::new(3, 1), function: Name(7) });
+/// assert_eq!(opened.0.len(), 1);
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SparseDelegate(pub Vec<Binding>);

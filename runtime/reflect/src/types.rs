@@ -125,6 +125,24 @@ impl Types {
     ///
     /// # Errors
     /// [`DeclareError`] for the first rejected declaration; the registered types are unchanged then.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_abi::kinds::PropertyKind;
+    /// # use alcedo_reflect::World;
+    /// # use alcedo_reflect::decl::{Batch, ClassDecl, PropertyDecl};
+    /// # use alcedo_reflect::origin::Origin;
+    /// # let world = World::new();
+    /// # world.types.declare_package("Engine");
+    /// let object = ClassDecl::new("Engine", "Object", "", Origin::Native);
+    /// let mut lamp = ClassDecl::new("Engine", "Lamp", "/Script/Engine.Object", Origin::Native);
+    /// lamp.properties.push(PropertyDecl::new("power", PropertyKind::F64).with_default("60"));
+    /// let batch = Batch { classes: vec![object, lamp], ..Batch::default() };
+    /// world.types.declare(&world.names, &batch)?;
+    /// let lamp = world.types.class_by_path("/Script/Engine.Lamp").expect("declared");
+    /// assert!(lamp.find_property("power").is_some());
+    /// # Ok::<(), alcedo_reflect::refusal::DeclareError>(())
+    /// ```
     pub fn declare(&self, names: &Names, batch: &Batch) -> Result<Declared, DeclareError> {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();

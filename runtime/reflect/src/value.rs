@@ -11,11 +11,29 @@ use crate::kind_list::{each_kind, value_enum};
 
 each_kind! { [value_enum] (
     /// A value. Floats are compared by their bits, as in memory: so a default of NaN is equal to itself.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::value::Value;
+    ///
+    /// let speed = Value::F64(2.5);
+    /// assert!(matches!(speed, Value::F64(speed) if speed > 2.0));
+    /// assert_eq!(Value::F64(f64::NAN), Value::F64(f64::NAN));
+    /// assert_ne!(Value::F64(2.0), Value::I32(2));
+    /// ```
     #[derive(Clone, Debug)]
     Value
 ) }
 
 /// A value of an enum: an entry by name, several entries for flags, or a number without an entry.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::value::EnumValue;
+///
+/// let access = EnumValue { text: "Read | Write".into(), number: 3 };
+/// assert_eq!(access.to_string(), "Read | Write");
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EnumValue {
     /// `Red`; `Read | Write` for flags; `7` for a number without an entry, `Read | 8` for flags with such a bit.
@@ -26,6 +44,14 @@ pub struct EnumValue {
 
 impl EnumValue {
     /// Creates the value of an entry by name; for flags, of entries separated by `|`.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::value::{EnumValue, Value};
+    ///
+    /// let color = Value::Enum(EnumValue::named("Red"));
+    /// assert!(matches!(color, Value::Enum(entry) if &*entry.text == "Red"));
+    /// ```
     #[must_use]
     pub fn named(text: &str) -> Self {
         Self { text: text.into(), number: 0 }
@@ -39,6 +65,14 @@ impl Display for EnumValue {
 }
 
 /// Localizable text: the displayed string, and its namespace and key in a translation. Text with both names empty is not translated.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::value::LocalText;
+///
+/// let title = LocalText { shown: "Open the door".into(), ..LocalText::default() };
+/// assert_eq!(title.namespace, title.key, "not translated");
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct LocalText {
     /// Text in its source language.
@@ -50,6 +84,16 @@ pub struct LocalText {
 }
 
 /// Target of a delegate; unbound if the object is `NONE`.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::handles::{Name, ObjectHandle};
+/// use alcedo_reflect::value::Binding;
+///
+/// let toggle = Binding { object: ObjectHandle::new(3, 1), function: Name(7) };
+/// assert!(!toggle.object.is_none());
+/// assert!(Binding::default().object.is_none());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Binding {
     /// Called object.
@@ -76,11 +120,33 @@ pub(crate) fn is_latin_1(text: &str) -> bool {
 }
 
 /// Returns the value with every object handle replaced by the result of `map`. Not a method, since host code handles values.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::handles::ObjectHandle;
+/// use alcedo_reflect::value::{Value, with_objects};
+///
+/// let (old, new) = (ObjectHandle::new(3, 1), ObjectHandle::new(8, 1));
+/// let target = Value::Object(old);
+/// let moved = with_objects(&target, &mut |object| if object == old { new } else { object });
+/// assert_eq!(moved, Value::Object(new));
+/// ```
 pub fn with_objects(value: &Value, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Value {
     value.map_objects(map)
 }
 
 /// Error for a value that does not fit the type of the written property.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::owned::OwnedValue;
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::value::Value;
+///
+/// let mut speed = OwnedValue::zero(PropertyType::F64);
+/// let error = speed.write(&Value::Bool(true)).expect_err("not a number");
+/// assert_eq!(error.to_string(), "a bool cannot be written to a f64: convert it first");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a {found} cannot be written to a {wanted}: convert it first")]
 pub struct WrongType {

@@ -18,6 +18,16 @@ use crate::stack::CallStack;
 use crate::types::Types;
 
 /// All objects and types of a host, as native code sees them. Stays on the game thread.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::World;
+///
+/// let world = World::new();
+/// let speed = world.names.intern("speed");
+/// assert_eq!(&*world.names.text(speed), "speed");
+/// assert!(world.types.class_by_path("/Script/Game.Lamp").is_none());
+/// ```
 #[derive(Debug)]
 pub struct World {
     /// Interned names.

@@ -15,6 +15,14 @@ use crate::link::{KnownFunctions, LoadError, link};
 use crate::machine::Machine;
 
 /// Errors of compiling and linking a package.
+///
+/// # Examples
+/// ```
+/// use alcedo_script::CompileError;
+///
+/// let error = CompileError::NoFunction { function: "/Script/Game.Door:Hit".into() };
+/// assert!(error.to_string().ends_with("declare the package's classes first"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CompileError {
     /// The function of the body is not declared.
@@ -69,6 +77,31 @@ impl Machine {
     ///
     /// # Errors
     /// Returns all rejected functions.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_reflect::World;
+    /// # use alcedo_reflect::decl::{Batch, ClassDecl};
+    /// # use alcedo_reflect::origin::Origin;
+    /// # let world = World::new();
+    /// # world.types.declare_package("Engine");
+    /// # world.types.declare_package("Game");
+    /// # let classes = vec![ClassDecl::new("Engine", "Object", "", Origin::Native)];
+    /// # world.types.declare(&world.names, &Batch { classes, ..Batch::default() }).expect("a root");
+    /// # let source = alcedo_uc::Source::new(
+    /// #     "Door.uc",
+    /// #     "class Door extends Object;\nvar int Health;\nfunction Hit(int Damage) { Health = Health - Damage; }\n",
+    /// # );
+    /// # let checked = alcedo_uc::check("Game", &[source], &world.types, &alcedo_uc::Options::default());
+    /// # let mut package = checked.expect("no errors").package;
+    /// use alcedo_script::{CompileError, Limits, Machine, compile};
+    ///
+    /// let machine = Machine::new(Limits::default());
+    /// let code = compile(&mut package).expect("within the limits");
+    /// // The class `Door` was checked, but not declared.
+    /// let errors = machine.load(&world, code).expect_err("nothing to link to");
+    /// assert!(matches!(errors[..], [CompileError::NoFunction { .. }]));
+    /// ```
     pub fn load<C: Borrow<FunctionCode>>(
         self: &Rc<Self>,
         world: &World,

@@ -20,6 +20,14 @@ use crate::host::Host;
 use crate::size;
 
 /// Resource limits of scripts.
+///
+/// # Examples
+/// ```
+/// use alcedo_script::Limits;
+///
+/// let limits = Limits { depth: 100, rounds: 1_000_000, ..Limits::default() };
+/// assert!(limits.depth < Limits::default().depth);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Maximum depth of nested script calls.
@@ -52,6 +60,14 @@ impl Default for Limits {
 }
 
 /// Interpreter of scripts. One per world; game thread only.
+///
+/// # Examples
+/// ```
+/// use alcedo_script::{Limits, Machine};
+///
+/// let machine = Machine::new(Limits::default());
+/// assert!(!machine.is_running());
+/// ```
 pub struct Machine {
     pub(crate) limits: Limits,
     pub(crate) frames: Frames,

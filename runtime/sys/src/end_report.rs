@@ -3,6 +3,13 @@
 use std::time::Duration;
 
 /// Selects the images for which memory is searched for references before they are closed.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::ReferenceSearch;
+///
+/// assert_eq!(ReferenceSearch::default(), ReferenceSearch::WithLibraries);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub enum ReferenceSearch {

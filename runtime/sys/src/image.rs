@@ -112,6 +112,15 @@ impl ImageFile {
     /// # Errors
     ///
     /// Errors of [`ImageFile::read`], except those of reading.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use alcedo_sys::ImageFile;
+    ///
+    /// assert!(ImageFile::from_bytes(Path::new("libspinner.so"), b"no library".to_vec()).is_err());
+    /// ```
     pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Self, ImageError> {
         let demands = Demands::default();
         check_len(name, bytes.len() as u64, demands.largest)?;

@@ -9,6 +9,18 @@ use crate::elf::{self, ElfError};
 use crate::signature::SignatureFound;
 
 /// Error of a file that cannot be mapped. Raised before anything is mapped.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use alcedo_sys::{ImageError, ImageFile};
+///
+/// match ImageFile::read(Path::new("no-such-library.so")) {
+///     Err(ImageError::Io { path, .. }) => assert_eq!(path, Path::new("no-such-library.so")),
+///     _ => panic!("the file does not exist"),
+/// }
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ImageError {

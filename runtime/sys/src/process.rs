@@ -15,6 +15,15 @@ use crate::{imp, plain_file};
 /// # Errors
 ///
 /// Error of the system if the list of mappings cannot be read.
+///
+/// # Examples
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// use alcedo_sys::process;
+///
+/// assert!(process::stale_mappings(folder.path())?.is_empty());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
     // Mappings contain real paths. A removed directory cannot be resolved; its path was a real one when passed.
     let dir = fs::canonicalize(stage_dir).unwrap_or_else(|_| stage_dir.to_owned());
@@ -29,6 +38,17 @@ pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
 /// # Errors
 ///
 /// Error of the system if the figure cannot be read.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::process;
+///
+/// let before = process::rss_kib()?;
+/// let world = vec![1_u8; 8 << 20];
+/// println!("the world takes {} KiB", process::rss_kib()?.saturating_sub(before));
+/// # drop(world);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn rss_kib() -> io::Result<u64> {
     imp::rss_kib()
 }
@@ -45,6 +65,16 @@ pub fn read_memory(address: usize, into: &mut [u8]) -> usize {
 /// # Errors
 ///
 /// Error of the system if the descriptors cannot be listed.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::process;
+///
+/// let manifest = std::fs::File::open(std::env::current_exe()?)?;
+/// assert!(process::open_fds()? >= 1);
+/// # drop(manifest);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn open_fds() -> io::Result<usize> {
     imp::open_fds()
 }

@@ -32,6 +32,19 @@ const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 ///
 /// Error of the system if the file cannot be read or written; [`io::ErrorKind::InvalidData`] if its seal is invalid, because another
 /// seal would only hide the damage.
+///
+/// # Examples
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let library = folder.path().join("libspinner.so");
+/// # std::fs::write(&library, [7_u8; 100])?;
+/// alcedo_sys::seal_file(&library)?;
+/// let sealed = std::fs::read(&library)?;
+/// assert!(sealed.len() > 100);
+/// alcedo_sys::seal_file(&library)?;
+/// assert_eq!(std::fs::read(&library)?, sealed);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn seal_file(path: &Path) -> io::Result<()> {
     let bytes = read(path)?;
     match split(&bytes) {
@@ -47,6 +60,19 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// Errors of [`seal_file`].
+///
+/// # Examples
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let library = folder.path().join("libspinner.so");
+/// # std::fs::write(&library, [7_u8; 100])?;
+/// use alcedo_sys::{SecretKey, sign_file};
+///
+/// sign_file(&library, &SecretKey::generate()?)?;
+/// let signed = std::fs::read(&library)?;
+/// assert!(signed.starts_with(&[7; 100]) && signed.len() > 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
     let bytes = read(path)?;
     let content = match split(&bytes) {

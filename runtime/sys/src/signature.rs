@@ -22,10 +22,29 @@ const CONTEXT: &[u8] = b"alcedo library 1";
 const LONGEST_KEY: u64 = 64 * 1024;
 
 /// Public key that a host trusts. Written as 64 hex digits, or as a file of `openssl pkey -pubout`.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::{PublicKey, SecretKey};
+///
+/// let key = SecretKey::generate()?.public();
+/// let digits: String = key.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+/// assert!(digits.parse::<PublicKey>()? == key);
+/// # Ok::<(), alcedo_sys::KeyError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
 /// Secret key. Its holder can sign libraries that hosts trust.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::SecretKey;
+///
+/// let (author, other) = (SecretKey::generate()?, SecretKey::generate()?);
+/// assert!(author.public() != other.public());
+/// # Ok::<(), alcedo_sys::KeyError>(())
+/// ```
 pub struct SecretKey(SigningKey);
 
 /// Signature block after the content of a signed file.
@@ -36,6 +55,20 @@ pub(crate) struct Signed {
 }
 
 /// Signature state of an untrusted file.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::SignatureFound;
+///
+/// fn hint(found: &SignatureFound) -> &'static str {
+///     match found {
+///         SignatureFound::Nothing => "sign the library",
+///         SignatureFound::OfAnotherKey(_) => "trust the key, or remove the library",
+///         _ => "build and sign the library again",
+///     }
+/// }
+/// assert_eq!(hint(&SignatureFound::Nothing), "sign the library");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SignatureFound {
@@ -48,6 +81,16 @@ pub enum SignatureFound {
 }
 
 /// Error of an unusable key.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::{KeyError, PublicKey};
+///
+/// match "not a key".parse::<PublicKey>() {
+///     Err(KeyError::NotPublic { reason }) => assert!(!reason.is_empty()),
+///     _ => panic!("these are not 64 digits"),
+/// }
+/// ```
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum KeyError {
@@ -99,6 +142,16 @@ impl PublicKey {
     /// # Errors
     ///
     /// [`KeyError::NotPublic`] if the bytes are not a key, or a weak key that anybody could sign for.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_sys::{PublicKey, SecretKey};
+    ///
+    /// let key = SecretKey::generate()?.public();
+    /// let read = PublicKey::from_bytes(&key.to_bytes())?;
+    /// assert_eq!(read.to_bytes(), key.to_bytes());
+    /// # Ok::<(), alcedo_sys::KeyError>(())
+    /// ```
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, KeyError> {
         let not = |reason: &str| KeyError::NotPublic { reason: reason.to_owned() };
         let key = VerifyingKey::from_bytes(bytes).map_err(|_| not("these bytes are not a point of the curve"))?;
@@ -114,6 +167,15 @@ impl PublicKey {
     }
 
     /// Formats the key as a file for `openssl pkey -pubin`.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_sys::SecretKey;
+    ///
+    /// let key = SecretKey::generate()?.public();
+    /// assert!(key.to_pem().starts_with("-----BEGIN PUBLIC KEY-----"));
+    /// # Ok::<(), alcedo_sys::KeyError>(())
+    /// ```
     pub fn to_pem(&self) -> String {
         PublicKeyBytes(self.to_bytes()).to_public_key_pem(LineEnding::LF).expect("32 bytes have a short encoding")
     }
@@ -190,6 +252,19 @@ impl SecretKey {
     /// # Errors
     ///
     /// The file exists or cannot be written.
+    ///
+    /// # Examples
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// use alcedo_sys::SecretKey;
+    ///
+    /// let path = folder.path().join("author.pem");
+    /// let key = SecretKey::generate()?;
+    /// key.write_new(&path)?;
+    /// assert_eq!(SecretKey::read(&path)?.public().to_bytes(), key.public().to_bytes());
+    /// assert!(key.write_new(&path).is_err(), "not overwritten");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         let io = |source| KeyError::Io { doing: "write", path: path.to_owned(), source };
         // Omits the public key, because every version of openssl reads that format.

@@ -9,6 +9,16 @@ use crate::source::Source;
 use crate::token::{Kind, Tokens};
 
 /// Kind of typed text.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Snippet, Source, snippet};
+///
+/// match snippet(&Source::new("console", "Health = ;")) {
+///     Snippet::Invalid(messages) => assert!(messages[0].is_error()),
+///     other => panic!("unexpected: {other:?}"),
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub enum Snippet {
     /// An expression, with an optional semicolon.
@@ -23,6 +33,15 @@ pub enum Snippet {
 
 /// Classifies a text by syntax. Compile a value as `function string Run() { return string(…); }` of a class and statements as
 /// `function Run() { … }`; the class is then checked like any other.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Snippet, Source, snippet};
+///
+/// assert!(matches!(snippet(&Source::new("console", "Health + 3")), Snippet::Value));
+/// assert!(matches!(snippet(&Source::new("console", "Health = 3;")), Snippet::Statements));
+/// assert!(matches!(snippet(&Source::new("console", "if (Health > 3) {")), Snippet::Unfinished));
+/// ```
 pub fn snippet(source: &Source) -> Snippet {
     if is_open(&source.text) {
         return Snippet::Unfinished;

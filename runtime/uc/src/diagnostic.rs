@@ -6,6 +6,15 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use crate::source::{Source, Span};
 
 /// Severity of a diagnostic.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::Severity;
+///
+/// let mut found = vec![Severity::Warning, Severity::Error];
+/// found.sort();
+/// assert_eq!(found, [Severity::Error, Severity::Warning]);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
     /// Prevents compilation of the package.
@@ -15,6 +24,17 @@ pub enum Severity {
 }
 
 /// A diagnostic with its location in a file.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Diagnostic, Source};
+///
+/// let sources = [Source::new("Door.uc", "class Door extends Actor;\nvar int Helth;\n")];
+/// let message = "no property `Helth`".to_owned();
+/// let found = Diagnostic::at_name("game-no-property", &sources, (0, 2), "Helth", message);
+/// assert_eq!((found.line, found.column), (2, 9));
+/// assert!(found.is_error());
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// Stable id of the kind of message, such as `uc-unknown-type`. `runtime/docs/script-language.md` lists all ids.
@@ -97,6 +117,17 @@ impl Diagnostic {
 
     /// Renders the message with its source line as plain text, without a trailing line break. `sources` must be the sources of
     /// the check, in the same order.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_uc::{Diagnostic, Source};
+    ///
+    /// let sources = [Source::new("Door.uc", "class Door extends Actor;\nvar int Helth;\n")];
+    /// let message = "no property `Helth`".to_owned();
+    /// let found = Diagnostic::at_name("game-no-property", &sources, (0, 2), "Helth", message);
+    /// let lines = found.render(&sources);
+    /// assert!(lines.contains("Door.uc:2:9") && lines.contains("var int Helth;"));
+    /// ```
     pub fn render(&self, sources: &[Source]) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,

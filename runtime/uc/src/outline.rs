@@ -10,6 +10,16 @@ use crate::source::Source;
 use crate::token::{Kind, Tokens};
 
 /// Declared and mentioned names of a package.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Parsed, Source, outline};
+///
+/// let sources = [Source::new("Door.uc", "class Door extends Actor;\nvar Key Opener;\n")];
+/// let outline = outline("Game", &sources, &Parsed::of(&sources));
+/// assert_eq!(&*outline.types[0], "/Script/Game.Door");
+/// assert!(outline.mentions.contains("key"));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     /// Paths of declared classes, structs and enums in source order.
@@ -27,6 +37,16 @@ pub struct Outline {
 }
 
 /// Collects the names of a package without access to reflection.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Parsed, Source, outline};
+///
+/// let door = Source::new("Door.uc", "class Door extends Actor;");
+/// let sources = [door, Source::new("Key.uc", "class Key extends Actor;")];
+/// let outline = outline("Game", &sources, &Parsed::of(&sources));
+/// assert_eq!(outline.classes.len(), 2);
+/// ```
 pub fn outline(package: &str, sources: &[Source], parsed: &Parsed) -> Outline {
     let mut outline = Outline::default();
     parsed.files.iter().for_each(|file| outline.declared(package, file));

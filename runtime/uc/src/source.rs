@@ -4,6 +4,14 @@
 pub const MAX_FILE_SIZE: usize = 8 << 20;
 
 /// Encoding of a file.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Encoding, Source};
+///
+/// assert_eq!(Source::decode("Cafe.uc", b"// Caf\xE9").encoding, Encoding::Latin1);
+/// assert_eq!(Source::decode("Cafe.uc", "// Café".as_bytes()).encoding, Encoding::Utf8);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
     /// UTF-8, with or without a byte order mark.
@@ -17,6 +25,14 @@ pub enum Encoding {
 }
 
 /// A range of bytes in [`Source::text`].
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Source, Span};
+///
+/// let source = Source::new("Door.uc", "class Door extends Actor;");
+/// assert_eq!(source.slice(Span::new(6, 10)), "Door");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Span {
     /// First byte.
@@ -32,6 +48,13 @@ impl Span {
     }
 
     /// Returns the smallest span that contains both spans.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_uc::Span;
+    ///
+    /// assert_eq!(Span::new(0, 5).to(Span::new(6, 10)), Span::new(0, 10));
+    /// ```
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
@@ -39,6 +62,15 @@ impl Span {
 }
 
 /// A decoded file.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::Source;
+///
+/// let source = Source::new("Classes/Door.uc", "class Door extends Actor;\nvar int Health;\n");
+/// assert_eq!(source.stem(), "Door");
+/// assert_eq!((source.line(30), source.column(30)), (2, 5));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Source {
     /// Name for messages.
@@ -61,6 +93,14 @@ impl Source {
     }
 
     /// Decodes the bytes of a file. Never fails.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_uc::Source;
+    ///
+    /// let utf16: Vec<u8> = "class Door;".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    /// assert_eq!(Source::decode("Door.uc", &utf16).text, "class Door;");
+    /// ```
     pub fn decode(name: &str, bytes: &[u8]) -> Self {
         if bytes.len() > MAX_FILE_SIZE {
             let none = Self::of_text(name, String::new(), Encoding::Utf8);
@@ -122,6 +162,15 @@ impl Source {
     }
 
     /// Returns the text of a span.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_uc::{Source, Span};
+    ///
+    /// let source = Source::new("Door.uc", "var int Health;");
+    /// assert_eq!(source.slice(Span::new(8, 14)), "Health");
+    /// assert_eq!(source.slice(Span::new(8, 99)), "");
+    /// ```
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }

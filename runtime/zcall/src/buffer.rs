@@ -15,6 +15,23 @@ use crate::signature::{CallSignature, Kinds};
 /// Slots of one call, borrowed until it returns: parameters first, the result (if any) last.
 ///
 /// Slot indices start at zero. Type bytes are checked when compiled in; the slot of a pending result is empty and accepts any type.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::buffer::BufferMut;
+/// use alcedo_zcall::owned::SlotBuffer;
+///
+/// fn double(mut slots: BufferMut<'_>) -> Result<(), alcedo_base::border::CallError> {
+///     slots.expect_len(2)?;
+///     let number = slots.get::<u32>(0)?;
+///     slots.set(1, number * 2)
+/// }
+/// let mut buffer = SlotBuffer::<2>::new();
+/// buffer.set(0, 21_u32)?;
+/// double(buffer.lend())?;
+/// assert_eq!(buffer.get::<u32>(1)?, 42);
+/// # Ok::<(), alcedo_base::border::CallError>(())
+/// ```
 #[derive(Debug)]
 pub struct BufferMut<'a> {
     slots: &'a mut [Slot],

@@ -16,6 +16,23 @@ use crate::signature::CallSignature;
 /// Body of a function that is called by name. Game thread only.
 ///
 /// A panic in the body becomes an error of the caller. The body may call by name, including itself.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_zcall::call::{Call, Dispatcher, Resolved};
+/// use alcedo_zcall::signature::CallSignature;
+///
+/// struct Wave(u64);
+///
+/// impl Dispatcher for Wave {
+///     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
+///         call.into_buffer().set(0, self.0)
+///     }
+/// }
+/// let wave = Resolved::new(CallSignature::new("-> u64".into(), 0, ()), Wave(3));
+/// assert_eq!(wave.words(), "-> u64");
+/// ```
 pub trait Dispatcher {
     /// Executes the call.
     ///
@@ -38,6 +55,18 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
 
 /// A call: the arguments of the caller and the slot for the result, described by the signature that the caller was checked
 /// against.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_zcall::call::Call;
+///
+/// /// Body of a function with two numbers and their sum.
+/// fn add(mut call: Call<'_>) -> Result<(), CallError> {
+///     let sum = call.argument::<i32>(0)? + call.argument::<i32>(1)?;
+///     call.give(sum)
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Call<'a> {
     callee: &'a Callee,
@@ -69,6 +98,18 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// [`CallError::Buffer`] if the argument does not exist or is of another type.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::border::CallError;
+    /// use alcedo_zcall::call::Call;
+    ///
+    /// /// Body of a function that returns a greeting of its argument.
+    /// fn greet(mut call: Call<'_>) -> Result<(), CallError> {
+    ///     let greeting = format!("Hello, {}!", call.text(0)?);
+    ///     call.give_text(&greeting)
+    /// }
+    /// ```
     #[inline]
     pub fn text(&self, at: usize) -> Result<&str, CallError> {
         self.buffer.text_argument(&self.callee.signature, at)
@@ -94,6 +135,19 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the slots. The signature specifies the targets of their addresses; code that dereferences them vouches for that.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::border::CallError;
+    /// use alcedo_zcall::call::Call;
+    ///
+    /// /// Body of a function without parameters: its only slot is the result.
+    /// fn wave(call: Call<'_>) -> Result<(), CallError> {
+    ///     let mut slots = call.into_buffer();
+    ///     slots.expect_len(1)?;
+    ///     slots.set(0, 3_u64)
+    /// }
+    /// ```
     #[must_use]
     #[inline]
     pub fn into_buffer(self) -> BufferMut<'a> {
@@ -102,6 +156,15 @@ impl<'a> Call<'a> {
 }
 
 /// Side that implements a function.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::handles::ModuleId;
+/// use alcedo_zcall::call::Implementer;
+///
+/// assert_eq!(Implementer::Host.to_string(), "the host");
+/// assert_eq!(Implementer::Module(ModuleId(3)).to_string(), "module 3");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Implementer {
     /// The host: black when a module calls it.
@@ -120,6 +183,15 @@ impl fmt::Display for Implementer {
 }
 
 /// Side effects of a host function; decides if code may call it before its commit.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::call::{Effect, Resolved};
+///
+/// fn may_call_before_commit(function: &Resolved) -> bool {
+///     function.effect() == Effect::Pure
+/// }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// The function is declared to change nothing.
@@ -141,6 +213,16 @@ pub enum Slots {
 }
 
 /// Function that a name resolves to, with its metadata.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::call::{Call, Effect, Resolved};
+/// use alcedo_zcall::signature::CallSignature;
+///
+/// let signature = CallSignature::new("-> u64".into(), 0, ());
+/// let score = Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 7_u64));
+/// assert_eq!((score.words(), score.effect()), ("-> u64", Effect::Any));
+/// ```
 #[derive(Clone)]
 pub struct Resolved {
     pub(crate) dispatcher: Rc<dyn Dispatcher>,
@@ -167,6 +249,16 @@ impl Resolved {
     }
 
     /// Declares that the function changes nothing; loading code may call it before its commit.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_zcall::call::{Call, Effect, Resolved};
+    /// # use alcedo_zcall::signature::CallSignature;
+    /// # let signature = CallSignature::new("-> u64".into(), 0, ());
+    ///
+    /// let score = Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 7_u64)).pure();
+    /// assert_eq!(score.effect(), Effect::Pure);
+    /// ```
     #[must_use]
     pub fn pure(self) -> Self {
         Self { effect: Effect::Pure, ..self }
@@ -211,6 +303,27 @@ impl Resolved {
     }
 
     /// Wraps the body in another dispatcher.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// use alcedo_zcall::call::{Call, Dispatcher, Resolved};
+    /// # use alcedo_zcall::signature::CallSignature;
+    /// # let signature = CallSignature::new("-> u64".into(), 0, ());
+    ///
+    /// let calls = Rc::new(Cell::new(0));
+    /// let counter = Rc::clone(&calls);
+    /// let score = Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 7_u64));
+    /// let counted = score.within(|inner: Rc<dyn Dispatcher>| {
+    ///     move |call: Call<'_>| {
+    ///         counter.set(counter.get() + 1);
+    ///         inner.call(call)
+    ///     }
+    /// });
+    /// assert_eq!(counted.words(), "-> u64");
+    /// ```
     #[must_use]
     pub fn within<D: Dispatcher + 'static>(self, around: impl FnOnce(Rc<dyn Dispatcher>) -> D) -> Self {
         Self { dispatcher: Rc::new(around(self.dispatcher)), ..self }

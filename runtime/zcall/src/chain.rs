@@ -23,6 +23,24 @@ const DEEPEST: usize = 64;
 /// Resolves names of a protocol. Game thread only.
 ///
 /// A panic in a resolver becomes an error of the caller. A resolver may look up other names, and add protocols and resolvers.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::border::CallError;
+/// use alcedo_zcall::chain::{Answer, Resolver};
+/// use alcedo_zcall::name::ZCallName;
+///
+/// struct Tables;
+///
+/// impl Resolver for Tables {
+///     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
+///         Ok(Answer::declined(format!("no table `{}`", name.rest())))
+///     }
+/// }
+/// # let name = ZCallName::read("db:/users", &alcedo_zcall::protocol::PlainProtocol::new("db"))?;
+/// assert!(matches!(Tables.resolve(&name)?, Answer::Declined(reason) if reason == "no table `users`"));
+/// # Ok::<(), alcedo_base::border::CallError>(())
+/// ```
 pub trait Resolver {
     /// Resolves `name`. A function is stored under its handle and resolved once; a declined name is resolved again at each lookup.
     ///
@@ -38,6 +56,23 @@ impl<F: Fn(&ZCallName) -> Result<Answer, CallError>> Resolver for F {
 }
 
 /// Response of a resolver.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::call::{Call, Resolved};
+/// use alcedo_zcall::chain::Answer;
+/// use alcedo_zcall::signature::CallSignature;
+///
+/// fn answer(table: &str) -> Answer {
+///     let signature = CallSignature::new("-> u64".into(), 0, ());
+///     match table {
+///         "users" => Answer::Function(Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 2_u64))),
+///         other => Answer::declined(format!("no table `{other}`")),
+///     }
+/// }
+/// assert!(matches!(answer("users"), Answer::Function(_)));
+/// assert!(matches!(answer("maps"), Answer::Declined(_)));
+/// ```
 #[derive(Debug)]
 pub enum Answer {
     /// The name resolves to this function.
@@ -75,6 +110,24 @@ impl Origin {
 }
 
 /// Protocols with their resolvers in call order. Game thread only.
+///
+/// # Examples
+/// ```
+/// use std::rc::Rc;
+///
+/// use alcedo_base::border::CallError;
+/// use alcedo_zcall::chain::{Answer, Origin, ResolverChain};
+/// use alcedo_zcall::name::ZCallName;
+/// use alcedo_zcall::protocol::PlainProtocol;
+///
+/// let chain = ResolverChain::new();
+/// chain.add_protocol(Rc::new(PlainProtocol::new("db")), Origin::Host)?;
+/// let tables = |_: &ZCallName| Ok::<Answer, CallError>(Answer::declined("no such table"));
+/// chain.add("db", Origin::Host, 0, "tables", Rc::new(tables))?;
+/// let error = chain.resolve(&chain.read("db:/maps")?).expect_err("declined");
+/// assert!(error.to_string().contains("tables (declined: no such table)"));
+/// # Ok::<(), CallError>(())
+/// ```
 #[derive(Default)]
 pub struct ResolverChain {
     /// In order of addition. Replaced as a whole, so that running lookups keep their snapshot. A protocol has two entries only
@@ -115,6 +168,20 @@ impl ResolverChain {
     ///
     /// # Errors
     /// The protocol name is taken or invalid, the protocol panics, or its module is suspended or has ended.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// use alcedo_zcall::chain::{Origin, ResolverChain};
+    /// use alcedo_zcall::protocol::PlainProtocol;
+    ///
+    /// let chain = ResolverChain::new();
+    /// chain.add_protocol(Rc::new(PlainProtocol::new("db")), Origin::Host)?;
+    /// let error = chain.add_protocol(Rc::new(PlainProtocol::new("db")), Origin::Host).expect_err("taken");
+    /// assert!(error.to_string().starts_with("the protocol `db` is taken"));
+    /// # Ok::<(), alcedo_base::border::CallError>(())
+    /// ```
     pub fn add_protocol(&self, protocol: Rc<dyn Protocol>, origin: Origin) -> Result<(), CallError> {
         let strings = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.way_out())));
         let (word, way_out) = catch_panics(strings)?;

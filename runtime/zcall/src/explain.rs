@@ -6,6 +6,24 @@ use crate::border::CallError;
 use crate::call::Implementer;
 
 /// Responses of the resolvers of a protocol to a name.
+///
+/// # Examples
+/// ```
+/// # use std::rc::Rc;
+/// # use alcedo_base::border::CallError;
+/// # use alcedo_zcall::chain::{Answer, Origin, ResolverChain};
+/// # use alcedo_zcall::name::ZCallName;
+/// # use alcedo_zcall::protocol::PlainProtocol;
+/// # let chain = ResolverChain::new();
+/// # chain.add_protocol(Rc::new(PlainProtocol::new("db")), Origin::Host)?;
+/// # let tables = |_: &ZCallName| Ok::<Answer, CallError>(Answer::declined("no such table"));
+/// # chain.add("db", Origin::Host, 0, "tables", Rc::new(tables))?;
+/// let explanation = chain.explain("db:/maps")?;
+/// assert!(!explanation.is_found());
+/// assert_eq!(explanation.steps[0].resolver, "tables");
+/// println!("{explanation}");
+/// # Ok::<(), CallError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// Canonical spelling of the name.
@@ -19,6 +37,15 @@ pub struct Explanation {
 }
 
 /// A resolver with its response.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::explain::{Step, StepAnswer};
+///
+/// let (resolver, of) = ("tables".to_owned(), "the host".to_owned());
+/// let step = Step { resolver, of, priority: 0, answer: StepAnswer::Declined("no such table".into()) };
+/// assert_eq!(step.to_string(), "0  tables (the host): declined: no such table");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Label of the resolver.
@@ -32,6 +59,16 @@ pub struct Step {
 }
 
 /// Response of a resolver to a name.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::call::Implementer;
+/// use alcedo_zcall::explain::StepAnswer;
+///
+/// let found = StepAnswer::Found { signature: "-> u64".into(), by: Implementer::Host };
+/// assert_eq!(found.to_string(), "found (-> u64), implemented by the host");
+/// assert_eq!(StepAnswer::Declined(String::new()).to_string(), "declined");
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StepAnswer {

@@ -40,6 +40,19 @@ impl Protocol for Ex {
 }
 
 /// Functions by registered name, without `ex:/`. Game thread only.
+///
+/// # Examples
+/// ```
+/// # use alcedo_zcall::call::{Call, Resolved};
+/// # use alcedo_zcall::signature::CallSignature;
+/// use alcedo_zcall::explicit::Explicit;
+///
+/// # let signature = CallSignature::new("-> u64".into(), 0, ());
+/// let functions = Explicit::default();
+/// functions.register("score", Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 7_u64)))?;
+/// assert_eq!(functions.lines(), ["ex score by the host, Running"]);
+/// # Ok::<(), alcedo_base::border::CallError>(())
+/// ```
 #[derive(Default, Debug)]
 pub struct Explicit {
     state: RefCell<State>,
@@ -54,6 +67,23 @@ struct State {
 }
 
 /// Error of a registration.
+///
+/// # Examples
+/// ```
+/// # use alcedo_zcall::call::{Call, Resolved};
+/// # use alcedo_zcall::signature::CallSignature;
+/// use alcedo_zcall::explicit::{Explicit, RegisterError};
+///
+/// # let signature = CallSignature::new("-> u64".into(), 0, ());
+/// let score = Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 7_u64));
+/// let functions = Explicit::default();
+/// functions.register("score", score.clone())?;
+/// match functions.register("score", score) {
+///     Err(RegisterError::Duplicate { held_by, .. }) => assert_eq!(held_by, "the host"),
+///     other => panic!("unexpected: {other:?}"),
+/// }
+/// # Ok::<(), RegisterError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum RegisterError {
     /// The string is not a valid name of an `ex` call.

@@ -8,6 +8,18 @@ use crate::protocol::Protocol;
 use crate::reader::{NameError, NameFlaw, Reader, is_no_part};
 
 /// Name of a call in its canonical spelling `protocol:address`. All spellings of a name compare equal.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::name::ZCallName;
+/// use alcedo_zcall::protocol::PlainProtocol;
+///
+/// let name = ZCallName::read("db:/users.count", &PlainProtocol::new("db"))?;
+/// assert_eq!((name.protocol(), name.address()), ("db", "/users.count"));
+/// assert_eq!(name.rest(), "users.count");
+/// assert_eq!(name.to_string(), "db:/users.count");
+/// # Ok::<(), alcedo_zcall::reader::NameError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ZCallName {
     text: Box<str>,
@@ -20,6 +32,16 @@ impl ZCallName {
     ///
     /// # Errors
     /// The protocol cannot parse the address, or the address contains a character that no name may contain.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_zcall::explicit::Ex;
+    /// use alcedo_zcall::name::ZCallName;
+    ///
+    /// assert!(ZCallName::read("ex:/math.add", &Ex).is_ok());
+    /// let error = ZCallName::read("ex:/math add", &Ex).expect_err("a name has no spaces");
+    /// assert_eq!(error.at, 8);
+    /// ```
     pub fn read(text: &str, protocol: &dyn Protocol) -> Result<Self, NameError> {
         let word = protocol.word();
         let mut reader = Reader { text, at: 0, form: protocol.form() };

@@ -11,6 +11,14 @@ use crate::cells::RefCell;
 use crate::name::ZCallName;
 
 /// Enabled observations.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::observe::Observed;
+///
+/// assert!(!Observed::default().any());
+/// assert!(Observed { counts: true, spans: false }.any());
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Observed {
     /// Counts and times calls by name.
@@ -28,6 +36,34 @@ impl Observed {
 }
 
 /// Statistics of the calls of one name since counting began.
+///
+/// # Examples
+/// ```
+/// # use std::rc::Rc;
+/// # use alcedo_base::game_thread::GameThreadId;
+/// # use alcedo_zcall::call::{Call, Resolved};
+/// # use alcedo_zcall::chain::{Origin, ResolverChain};
+/// # use alcedo_zcall::explicit::{Ex, Explicit};
+/// # use alcedo_zcall::owned::SlotBuffer;
+/// # use alcedo_zcall::signature::CallSignature;
+/// # use alcedo_zcall::table::ZCallTable;
+/// # let (chain, functions) = (ResolverChain::new(), Rc::new(Explicit::default()));
+/// # chain.add_protocol(Rc::new(Ex), Origin::BuiltIn)?;
+/// # chain.add("ex", Origin::BuiltIn, 0, "registered", functions.clone())?;
+/// # let score = |call: Call<'_>| call.into_buffer().set(0, 7_u64);
+/// # functions.register("score", Resolved::new(CallSignature::new("-> u64".into(), 0, ()), score))?;
+/// # let (table, id) = (ZCallTable::new(), GameThreadId::here());
+/// # let game_thread = id.prove().expect("the thread of the id");
+/// use alcedo_zcall::observe::Observed;
+///
+/// table.observe(Observed { counts: true, spans: false });
+/// let handle = table.resolve(&chain, "ex:/score", 0)?;
+/// let (_, called) = table.dispatch(game_thread, handle, SlotBuffer::<1>::new().lend());
+/// called?;
+/// let times = table.times();
+/// assert_eq!((times[0].name.as_str(), times[0].calls, times[0].failed), ("ex:/score", 1, 0));
+/// # Ok::<(), alcedo_base::border::CallError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallTimes {
     /// Kind of call: the protocol of its name, or another keyword for calls without a name.
@@ -47,6 +83,17 @@ pub struct CallTimes {
 }
 
 /// Histogram of call times, with one bucket for each power of two of nanoseconds.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// use alcedo_zcall::observe::Histogram;
+///
+/// let histogram = Histogram::default();
+/// assert_eq!(histogram.buckets().count(), Histogram::BUCKETS);
+/// assert_eq!(histogram.percentile(99), Duration::ZERO);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram([u64; Self::BUCKETS]);
 

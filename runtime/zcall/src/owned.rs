@@ -22,6 +22,18 @@ pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 /// A callee receives a string or struct as a bare address. The signature fingerprint passed to
 /// [`super::table::ZCallTable::resolve`] proves that the callee expects that type. A caller that resolved without a fingerprint
 /// checks the slots against the signature itself.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::owned::SlotBuffer;
+///
+/// let mut buffer = SlotBuffer::<2>::new();
+/// buffer.set(0, 5_u32)?;
+/// // The callee writes its result to the last slot.
+/// buffer.lend().set(1, 10_u32)?;
+/// assert_eq!(buffer.get::<u32>(1)?, 10);
+/// # Ok::<(), alcedo_base::border::CallError>(())
+/// ```
 #[derive(Debug)]
 pub struct OwnedBuffer<'a, S, L> {
     slots: S,
@@ -56,6 +68,19 @@ impl<const N: usize> Default for SlotBuffer<'_, N> {
 
 impl DynBuffer<'_> {
     /// Makes `len` empty slots.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_zcall::owned::DynBuffer;
+    ///
+    /// let scores = [3_i64, 5, 8];
+    /// let mut buffer = DynBuffer::with_len(scores.len());
+    /// for (at, score) in scores.into_iter().enumerate() {
+    ///     buffer.set(at, score)?;
+    /// }
+    /// assert_eq!(buffer.get::<i64>(2)?, 8);
+    /// # Ok::<(), alcedo_base::border::CallError>(())
+    /// ```
     #[must_use]
     #[inline]
     pub fn with_len(len: usize) -> Self {

@@ -6,6 +6,29 @@ use crate::reader::{NameError, NameFlaw, Reader};
 /// Protocol of calls by name. A [`Resolver`](crate::chain::Resolver) maps its names to functions.
 ///
 /// [`Protocol::word`] and [`Protocol::way_out`] are called once, at registration.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::name::ZCallName;
+/// use alcedo_zcall::protocol::Protocol;
+/// use alcedo_zcall::reader::{NameError, Reader};
+///
+/// /// Names like `tile:/007.b`, with or without the leading zeros.
+/// struct Tiles;
+///
+/// impl Protocol for Tiles {
+///     fn word(&self) -> &str { "tile" }
+///     fn form(&self) -> &str { "`tile:/row.column`" }
+///     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+///         address.fixed("/")?;
+///         let row = address.word("row")?.trim_start_matches('0');
+///         address.fixed(".")?;
+///         Ok(format!("/{row}.{}", address.word("column")?))
+///     }
+/// }
+/// assert_eq!(ZCallName::read("tile:/007.b", &Tiles)?.to_string(), "tile:/7.b");
+/// # Ok::<(), NameError>(())
+/// ```
 pub trait Protocol {
     /// Returns the scheme before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, starting with a letter; may end
     /// with `!`.
@@ -28,6 +51,15 @@ pub trait Protocol {
 }
 
 /// Protocol with a scheme only: `word:/` precedes any string without spaces, which its resolver parses.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::protocol::{PlainProtocol, Protocol};
+///
+/// let db = PlainProtocol::new("db");
+/// assert_eq!(db.word(), "db");
+/// assert_eq!(db.way_out(), "");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlainProtocol {
     word: String,

@@ -7,6 +7,17 @@ use crate::border::CallError;
 use crate::escape::line;
 
 /// Error of a string that is not a valid name of a call.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::name::ZCallName;
+/// use alcedo_zcall::protocol::PlainProtocol;
+/// use alcedo_zcall::reader::NameFlaw;
+///
+/// let error = ZCallName::read("db:users", &PlainProtocol::new("db")).expect_err("no slash");
+/// assert_eq!((error.at, &error.flaw), (3, &NameFlaw::Missing("/")));
+/// assert!(error.to_string().starts_with("`db:users` is not a ZCall name: `/` is missing at byte 3"));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("`{}` is not a ZCall name: {flaw} at byte {at}; write {}", line(text), line(form))]
 pub struct NameError {
@@ -21,6 +32,14 @@ pub struct NameError {
 }
 
 /// Kind of fault in a name.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::reader::NameFlaw;
+///
+/// assert_eq!(NameFlaw::Missing("/").to_string(), "`/` is missing");
+/// assert_eq!(NameFlaw::Empty("row").to_string(), "the row is missing");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum NameFlaw {
@@ -48,6 +67,21 @@ impl From<NameError> for CallError {
 }
 
 /// Address of a name, parsed from left to right by its protocol. Contains neither spaces nor invisible characters.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::reader::{NameError, Reader};
+///
+/// /// Reads `/list.task`, for a protocol of tasks.
+/// fn read(address: &mut Reader<'_>) -> Result<String, NameError> {
+///     address.fixed("/")?;
+///     let begin = address.at();
+///     address.word("list")?;
+///     address.fixed(".")?;
+///     address.all("task")?;
+///     Ok(format!("/{}", address.since(begin)))
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Reader<'a> {
     pub(crate) text: &'a str,
@@ -75,6 +109,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Makes an error of this kind at the current offset.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_zcall::reader::{NameError, NameFlaw, Reader};
+    ///
+    /// /// Reads the number of a save slot.
+    /// fn slot(address: &mut Reader<'_>) -> Result<u8, NameError> {
+    ///     let number = address.rest().parse::<u8>();
+    ///     let number = number.map_err(|_| address.flaw(NameFlaw::Other("a slot is a number up to 255".into())))?;
+    ///     address.all("slot")?;
+    ///     Ok(number)
+    /// }
+    /// ```
     #[must_use]
     pub fn flaw(&self, flaw: NameFlaw) -> NameError {
         NameError { text: self.text.to_owned(), at: self.at, flaw, form: self.form.to_owned() }

@@ -9,6 +9,16 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 /// Signature. Clones share the data.
+///
+/// # Examples
+/// ```
+/// use alcedo_zcall::signature::CallSignature;
+///
+/// let signature = CallSignature::new("-> u64".into(), 0x5c0e, ["u64"]);
+/// assert_eq!((signature.words(), signature.fingerprint()), ("-> u64", 0x5c0e));
+/// assert_eq!(signature.types::<[&str; 1]>(), Some(&["u64"]));
+/// assert!(signature.types::<String>().is_none());
+/// ```
 #[derive(Clone)]
 pub struct CallSignature(Rc<Read>);
 

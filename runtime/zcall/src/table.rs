@@ -24,6 +24,31 @@ use crate::handles::{ModuleId, ZCallHandle};
 use crate::stamp::Stamp;
 
 /// All assigned handles and their callees. Game thread only.
+///
+/// # Examples
+/// ```
+/// # use std::rc::Rc;
+/// # use alcedo_base::game_thread::GameThreadId;
+/// # use alcedo_zcall::call::{Call, Resolved};
+/// # use alcedo_zcall::chain::{Origin, ResolverChain};
+/// # use alcedo_zcall::explicit::{Ex, Explicit};
+/// # use alcedo_zcall::owned::SlotBuffer;
+/// # use alcedo_zcall::signature::CallSignature;
+/// # use alcedo_zcall::table::ZCallTable;
+/// # let (chain, functions) = (ResolverChain::new(), Rc::new(Explicit::default()));
+/// # chain.add_protocol(Rc::new(Ex), Origin::BuiltIn)?;
+/// # chain.add("ex", Origin::BuiltIn, 0, "registered", functions.clone())?;
+/// # let score = |call: Call<'_>| call.into_buffer().set(0, 7_u64);
+/// # functions.register("score", Resolved::new(CallSignature::new("-> u64".into(), 0, ()), score))?;
+/// # let (table, id) = (ZCallTable::new(), GameThreadId::here());
+/// # let game_thread = id.prove().expect("the thread of the id");
+/// let handle = table.resolve(&chain, "ex:/score", 0)?;
+/// let mut buffer = SlotBuffer::<1>::new();
+/// let (_, called) = table.dispatch(game_thread, handle, buffer.lend());
+/// called?;
+/// assert_eq!(buffer.get::<u64>(0)?, 7);
+/// # Ok::<(), alcedo_base::border::CallError>(())
+/// ```
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
@@ -87,6 +112,31 @@ impl ZCallTable {
     /// # Errors
     /// [`CallError::NotFound`] if the string is not a name or does not resolve; [`CallError::Signature`];
     /// [`CallError::Unavailable`] if the function belongs to a module that is suspended or has ended.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::rc::Rc;
+    /// # use alcedo_base::game_thread::GameThreadId;
+    /// # use alcedo_zcall::call::{Call, Resolved};
+    /// # use alcedo_zcall::chain::{Origin, ResolverChain};
+    /// # use alcedo_zcall::explicit::{Ex, Explicit};
+    /// # use alcedo_zcall::owned::SlotBuffer;
+    /// # use alcedo_zcall::signature::CallSignature;
+    /// # use alcedo_zcall::table::ZCallTable;
+    /// # let (chain, functions) = (ResolverChain::new(), Rc::new(Explicit::default()));
+    /// # chain.add_protocol(Rc::new(Ex), Origin::BuiltIn)?;
+    /// # chain.add("ex", Origin::BuiltIn, 0, "registered", functions.clone())?;
+    /// # let score = |call: Call<'_>| call.into_buffer().set(0, 7_u64);
+    /// # functions.register("score", Resolved::new(CallSignature::new("-> u64".into(), 0, ()), score))?;
+    /// # let (table, id) = (ZCallTable::new(), GameThreadId::here());
+    /// # let game_thread = id.prove().expect("the thread of the id");
+    /// let handle = table.resolve(&chain, "ex:/score", 0)?;
+    /// assert_eq!(table.resolve(&chain, "ex:/score", 0)?, handle);
+    /// let error = table.resolve(&chain, "ex:/lives", 0).expect_err("not registered");
+    /// assert!(error.to_string().contains("register a function of that name first"));
+    /// # let _ = game_thread;
+    /// # Ok::<(), alcedo_base::border::CallError>(())
+    /// ```
     #[inline]
     pub fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
         let name = chain.read(name)?;
@@ -409,6 +459,15 @@ fn agree(name: &ZCallName, signature: &CallSignature, expected: u64) -> Result<(
 }
 
 /// Returns the ABI status of an error.
+///
+/// # Examples
+/// ```
+/// use alcedo_abi::zcall::ZCallStatus;
+/// use alcedo_base::border::CallError;
+/// use alcedo_zcall::table::status_of;
+///
+/// assert!(status_of(&CallError::other("no route")) == ZCallStatus::DISPATCHER_ERROR);
+/// ```
 pub fn status_of(error: &CallError) -> ZCallStatus {
     match error {
         CallError::Panicked { .. } => ZCallStatus::EXTERNAL_ERROR,

@@ -10,6 +10,21 @@ use std::time::Duration;
 ///
 /// Call [`take`](Debounce::take) when the build *starts*: changes noted later, even during that build, belong to the next
 /// build, so a second save is never lost.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+/// use std::time::Duration;
+///
+/// use alcedo_build::{Debounce, Due};
+///
+/// let at = Duration::from_millis;
+/// let mut saves = Debounce::new(at(10), at(200));
+/// saves.note(at(0), Path::new("src/lib.rs"));
+/// assert_eq!(saves.due(at(4)), Due::Wait(at(6)));
+/// assert_eq!(saves.due(at(10)), Due::Ready(vec!["src/lib.rs".into()]));
+/// assert_eq!(saves.take(), [Path::new("src/lib.rs")]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Debounce {
     quiet: Duration,
@@ -18,6 +33,19 @@ pub struct Debounce {
 }
 
 /// Next action.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// use alcedo_build::{Debounce, Due};
+///
+/// match Debounce::default().due(Duration::ZERO) {
+///     Due::Nothing => {}
+///     Due::Wait(rest) => std::thread::sleep(rest),
+///     Due::Ready(files) => println!("building after a change of {files:?}"),
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Due {
     /// No change is pending.
@@ -53,6 +81,18 @@ impl Debounce {
     }
 
     /// Records a change at `at` of a file for which [`is_source`] returns `true`, or of a folder with such files. Ignores other paths.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_build::Debounce;
+    ///
+    /// let mut saves = Debounce::default();
+    /// saves.note(Duration::ZERO, Path::new("src/.lib.rs.swp"));
+    /// assert!(saves.take().is_empty());
+    /// ```
     pub fn note(&mut self, at: Duration, path: &Path) {
         if !is_source(path) && !is_source_folder(path) {
             return;
@@ -81,6 +121,17 @@ impl Debounce {
 }
 
 /// Returns `true` if a change of this file can change a library. Cargo.lock does not count, because cargo itself writes it.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use alcedo_build::is_source;
+///
+/// assert!(is_source(Path::new("spinner/src/lib.rs")));
+/// assert!(!is_source(Path::new("spinner/src/.#lib.rs")));
+/// assert!(!is_source(Path::new("target/debug/build/out.rs")));
+/// ```
 pub fn is_source(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     // Temporary files of editors (`.#x.rs`, `._x.rs`) are hidden; `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's probe `4913`
@@ -96,6 +147,16 @@ fn is_script(extension: Option<&str>) -> bool {
 }
 
 /// Returns `true` if a folder of this name can contain sources. New folders are checked by name, while they are still empty.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use alcedo_build::is_source_folder;
+///
+/// assert!(is_source_folder(Path::new("spinner/src")));
+/// assert!(!is_source_folder(Path::new("spinner/target")));
+/// ```
 pub fn is_source_folder(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     name != "target" && !name.contains(['.', '~', '#']) && name != "4913" && !is_made_by_tools(path)

@@ -4,6 +4,17 @@ use std::io;
 use std::path::PathBuf;
 
 /// Reason for a missing library.
+///
+/// # Examples
+/// ```
+/// use alcedo_build::BuildError;
+///
+/// let error = BuildError::DoesNotCompile {
+///     rendered: "error[E0425]: cannot find value `speed`".into(),
+///     command: "cargo build --lib".into(),
+/// };
+/// assert!(error.to_string().ends_with("`cargo build --lib` found errors: correct them and save again"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {

@@ -9,6 +9,16 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Crate whose library a host can load.
+///
+/// # Examples
+/// ```
+/// use alcedo_build::PluginCrate;
+///
+/// let manifest = "plugins/spinner/Cargo.toml".into();
+/// let spinner = PluginCrate { name: "spinner".into(), manifest, source_dirs: vec!["plugins/spinner/src".into()] };
+/// let request = spinner.request().release(true);
+/// # let _ = request;
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginCrate {
     /// Package name.
@@ -27,6 +37,20 @@ impl PluginCrate {
 }
 
 /// Plugins of one folder, built by one cargo.
+///
+/// # Examples
+/// ```no_run
+/// use std::path::Path;
+///
+/// use alcedo_build::{PluginFolder, build};
+///
+/// let folder = PluginFolder::of(Path::new("plugins"))?;
+/// for plugin in &folder.plugins {
+///     println!("{}", plugin.name);
+/// }
+/// build(&folder.request())?;
+/// # Ok::<(), alcedo_build::BuildError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginFolder {
     /// Path of the folder's `Cargo.toml`.

@@ -43,6 +43,18 @@ impl HostCrate {
 ///
 /// # Errors
 /// If the named host does not exist, or a manifest cannot be read.
+///
+/// # Examples
+/// ```no_run
+/// use std::path::PathBuf;
+///
+/// use alcedo_build::find_host;
+///
+/// if let Some(host) = find_host(None, &[PathBuf::from("plugins")])? {
+///     println!("host {} at {}", host.package, host.manifest.display());
+/// }
+/// # Ok::<(), alcedo_build::BuildError>(())
+/// ```
 pub fn find_host(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<HostCrate>, BuildError> {
     if let Some(named) = named {
         let folders: Vec<_> = dirs.iter().cloned().chain([PathBuf::from(".")]).collect();

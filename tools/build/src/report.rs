@@ -7,6 +7,15 @@ use std::env::consts::DLL_EXTENSION;
 use std::path::{Path, PathBuf};
 
 /// Library that a host can load, or program if programs were requested.
+///
+/// # Examples
+/// ```
+/// use alcedo_build::Artifact;
+///
+/// let (package, path) = ("spinner".to_owned(), "target/debug/libspinner.so".into());
+/// let spinner = Artifact { package, path, fresh: true };
+/// assert!(spinner.path.ends_with("libspinner.so"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
     /// Package name.
@@ -18,6 +27,18 @@ pub struct Artifact {
 }
 
 /// Result of a successful build.
+///
+/// # Examples
+/// ```no_run
+/// use std::path::Path;
+///
+/// use alcedo_build::{BuildRequest, build};
+///
+/// let outcome = build(&BuildRequest::new(Path::new("plugins/Cargo.toml")))?;
+/// let compiled = outcome.artifacts.iter().filter(|artifact| !artifact.fresh);
+/// println!("{} plugins compiled in {} ms\n{}", compiled.count(), outcome.millis, outcome.warnings);
+/// # Ok::<(), alcedo_build::BuildError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct BuildOutcome {
     /// Libraries, in the order in which cargo finished them; at least one.

@@ -6,6 +6,18 @@ use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 
 /// Build of some plugin crates, or of all default members of a workspace.
+///
+/// # Examples
+/// ```no_run
+/// use std::path::Path;
+///
+/// use alcedo_build::{BuildRequest, build};
+///
+/// let request = BuildRequest::new(Path::new("plugins/Cargo.toml")).package("spinner").release(true);
+/// let outcome = build(&request)?;
+/// println!("{}", outcome.artifacts[0].path.display());
+/// # Ok::<(), alcedo_build::BuildError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct BuildRequest<'a> {
     manifest: &'a Path,

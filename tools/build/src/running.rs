@@ -14,6 +14,22 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 /// Build in progress. Dropping it cancels the build, which would otherwise only hold cargo's lock.
+///
+/// # Examples
+/// ```no_run
+/// use std::path::Path;
+///
+/// use alcedo_build::{BuildRequest, spawn};
+///
+/// # let saved_again = || false;
+/// let mut build = spawn(&BuildRequest::new(Path::new("plugins/Cargo.toml")))?;
+/// if saved_again() {
+///     build.cancel();
+/// }
+/// let outcome = build.wait()?;
+/// println!("{} libraries", outcome.artifacts.len());
+/// # Ok::<(), alcedo_build::BuildError>(())
+/// ```
 #[derive(Debug)]
 pub struct RunningBuild {
     cargo: Child,
@@ -28,6 +44,19 @@ pub struct RunningBuild {
 }
 
 /// Builds and waits for the libraries.
+///
+/// # Examples
+/// ```no_run
+/// use std::path::Path;
+///
+/// use alcedo_build::{BuildError, BuildRequest, build};
+///
+/// match build(&BuildRequest::new(Path::new("plugins/Cargo.toml"))) {
+///     Ok(outcome) => println!("built in {} ms", outcome.millis),
+///     Err(BuildError::DoesNotCompile { rendered, .. }) => eprintln!("{rendered}"),
+///     Err(other) => eprintln!("{other}"),
+/// }
+/// ```
 pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
     spawn(request)?.wait()
 }

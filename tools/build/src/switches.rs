@@ -21,6 +21,14 @@ const SWITCH: &str = "alcedo-switch:";
 const TAG: &str = "alcedo-tag:";
 
 /// The differences of a copy.
+///
+/// # Examples
+/// ```
+/// use alcedo_build::Switches;
+///
+/// let second = Switches { on: &["panics_at_start"], tag: Some(2) };
+/// assert_ne!(second, Switches::default());
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Switches<'a> {
     /// Names of the switches that are on.

@@ -18,6 +18,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Folder of copies, with a subfolder per label.
+///
+/// # Examples
+/// ```no_run
+/// use std::path::{Path, PathBuf};
+///
+/// use alcedo_build::{BuildRequest, Variants};
+///
+/// let variants = Variants::new(PathBuf::from("target/variants"));
+/// let request = BuildRequest::new(Path::new("plugins/Cargo.toml")).package("spinner").feature("fast");
+/// let library = variants.get(&request, "fast")?;
+/// println!("{}", library.display());
+/// # Ok::<(), alcedo_build::BuildError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Variants {
     dir: PathBuf,

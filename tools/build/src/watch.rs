@@ -24,6 +24,23 @@ pub struct SourceEvent {
 type Raw = (Duration, notify::Result<Event>);
 
 /// Watch on source folders, which ends on drop.
+///
+/// # Examples
+/// ```no_run
+/// use std::path::PathBuf;
+///
+/// use alcedo_build::{Debounce, Due, SourceWatch};
+///
+/// let watch = SourceWatch::new(&[PathBuf::from("plugins")])?;
+/// let mut saves = Debounce::default();
+/// let event = watch.receiver().recv().expect("the watch continues");
+/// saves.note(event.at, &event.path);
+/// if let Due::Wait(rest) = saves.due(watch.now()) {
+///     std::thread::sleep(rest);
+/// }
+/// println!("changed: {:?}", saves.take());
+/// # Ok::<(), alcedo_build::WatchError>(())
+/// ```
 #[derive(Debug)]
 pub struct SourceWatch {
     receiver: Receiver<SourceEvent>,

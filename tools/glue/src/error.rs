@@ -1,6 +1,14 @@
 //! Errors of writing glue.
 
 /// Reason for missing glue of a library or a host.
+///
+/// # Examples
+/// ```
+/// use alcedo_glue::GlueError;
+///
+/// let error = GlueError::Unknown { member: "Door.hinge".into(), text: "Quaternion".into() };
+/// assert!(error.to_string().starts_with("`Door.hinge` is of the type `Quaternion`"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GlueError {

@@ -43,6 +43,14 @@ pub use rewrite::{describes, rewritten};
 pub use text::is_keyword;
 
 /// Owner of the declared types.
+///
+/// # Examples
+/// ```
+/// use alcedo_glue::Origin;
+///
+/// assert_eq!(Origin::host("my-game").to_string(), "the host `my-game`");
+/// assert_eq!(Origin::module("spinner", "1.2.0").to_string(), "the module `spinner` 1.2.0");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
@@ -92,6 +100,21 @@ impl fmt::Display for Origin {
 }
 
 /// Options of glue. The default writes all types, and uses no other glue.
+///
+/// # Examples
+/// ```
+/// # use alcedo_runtime::Runtime;
+/// # use alcedo_runtime::kinds::PropertyKind;
+/// # use alcedo_runtime::native::{NativeClass, Natives};
+/// # let door = NativeClass::new("Game", "Door", "/Script/Core.Object");
+/// # let door = door.property("width", (PropertyKind::F64, ""), 0, "");
+/// # let declared = Runtime::builder().natives(Natives::in_package("Game").class(door)).declared()?;
+/// use alcedo_glue::{Glue, Origin};
+///
+/// let source = Glue::default().for_plugins(&Origin::host("my-game"), &declared)?;
+/// assert!(source.contains("struct Door") && source.contains("width: f64"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Glue {
     elsewhere: BTreeMap<String, String>,
@@ -100,6 +123,16 @@ pub struct Glue {
 
 impl Glue {
     /// Adds the glue of another package.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_glue::Glue;
+    ///
+    /// // Types of the package `Engine` are used from the crate `engine_glue`.
+    /// let glue = Glue::default().package("Engine=engine_glue".parse()?);
+    /// # let _ = glue;
+    /// # Ok::<(), String>(())
+    /// ```
     #[must_use]
     pub fn package(mut self, elsewhere: Elsewhere) -> Self {
         self.elsewhere.insert(elsewhere.package, elsewhere.module);
@@ -108,6 +141,21 @@ impl Glue {
 
     /// Writes only the types of this package and of packages named by other calls. A source has unique type names, so
     /// packages with equal names need separate sources.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_runtime::Runtime;
+    /// # use alcedo_runtime::kinds::PropertyKind;
+    /// # use alcedo_runtime::native::{NativeClass, Natives};
+    /// # let door = NativeClass::new("Game", "Door", "/Script/Core.Object");
+    /// # let door = door.property("width", (PropertyKind::F64, ""), 0, "");
+    /// # let declared = Runtime::builder().natives(Natives::in_package("Game").class(door)).declared()?;
+    /// use alcedo_glue::{Glue, Origin};
+    ///
+    /// let source = Glue::default().only("Game").for_plugins(&Origin::host("my-game"), &declared)?;
+    /// assert!(source.contains("struct Door"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn only(mut self, package: &str) -> Self {
         self.only.insert(package.to_owned());
@@ -127,6 +175,21 @@ impl Glue {
     ///
     /// # Errors
     /// If two types have the same name, or a requested package has no declarations.
+    ///
+    /// # Examples
+    /// ```
+    /// # use alcedo_runtime::Runtime;
+    /// # use alcedo_runtime::kinds::PropertyKind;
+    /// # use alcedo_runtime::native::{NativeClass, Natives};
+    /// # let door = NativeClass::new("Game", "Door", "/Script/Core.Object");
+    /// # let door = door.property("width", (PropertyKind::F64, ""), 0, "");
+    /// # let declared = Runtime::builder().natives(Natives::in_package("Game").class(door)).declared()?;
+    /// use alcedo_glue::{Glue, Origin};
+    ///
+    /// let source = Glue::default().for_host(&Origin::module("doors", "1.0.0"), &declared)?;
+    /// assert!(source.contains("/Script/Game.Door"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn for_host(&self, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
         for_host::source(self, origin, declared)
     }
@@ -138,6 +201,15 @@ impl Glue {
 }
 
 /// Rust path of another package's glue: `Engine=engine_glue`.
+///
+/// # Examples
+/// ```
+/// use alcedo_glue::Elsewhere;
+///
+/// assert!("Engine=engine_glue::classes".parse::<Elsewhere>().is_ok());
+/// let error = "Engine".parse::<Elsewhere>().expect_err("no module");
+/// assert!(error.contains("`Engine=engine_glue`"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elsewhere {
     /// Package name, as in paths.
@@ -170,6 +242,15 @@ impl FromStr for Elsewhere {
 ///
 /// # Errors
 /// If the file cannot be written.
+///
+/// # Examples
+/// ```
+/// let path = std::env::temp_dir().join(format!("glue-{}.rs", std::process::id()));
+/// alcedo_glue::write(&path, "// The types of a host.\n")?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "// The types of a host.\n");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn write(path: &Path, source: &str) -> io::Result<()> {
     if fs::read(path).is_ok_and(|found| found == source.as_bytes()) {
         return Ok(());

@@ -6,6 +6,23 @@ use crate::error::GlueError;
 use crate::{Elsewhere, Glue, Origin};
 
 /// Returns whether a source bears the header of glue with the types of `origin`, in any version of a module.
+///
+/// # Examples
+/// ```
+/// # use alcedo_runtime::Runtime;
+/// # use alcedo_runtime::kinds::PropertyKind;
+/// # use alcedo_runtime::native::{NativeClass, Natives};
+/// # let door = NativeClass::new("Game", "Door", "/Script/Core.Object");
+/// # let door = door.property("width", (PropertyKind::F64, ""), 0, "");
+/// # let declared = Runtime::builder().natives(Natives::in_package("Game").class(door)).declared()?;
+/// use alcedo_glue::{Glue, Origin, describes};
+///
+/// let host = Origin::host("my-game");
+/// let source = Glue::default().for_plugins(&host, &declared)?;
+/// assert!(describes(&source, &host));
+/// assert!(!describes(&source, &Origin::host("my-editor")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn describes(source: &str, origin: &Origin) -> bool {
     header(source, origin).is_some()
@@ -16,6 +33,23 @@ pub fn describes(source: &str, origin: &Origin) -> bool {
 ///
 /// # Errors
 /// Returns those of [`Glue::for_plugins`] and [`Glue::for_host`].
+///
+/// # Examples
+/// ```
+/// # use alcedo_runtime::Runtime;
+/// # use alcedo_runtime::kinds::PropertyKind;
+/// # use alcedo_runtime::native::{NativeClass, Natives};
+/// # let door = NativeClass::new("Game", "Door", "/Script/Core.Object");
+/// # let door = door.property("width", (PropertyKind::F64, ""), 0, "");
+/// # let declared = Runtime::builder().natives(Natives::in_package("Game").class(door)).declared()?;
+/// use alcedo_glue::{Glue, Origin, rewritten};
+///
+/// let host = Origin::host("my-game");
+/// let source = Glue::default().for_plugins(&host, &declared)?;
+/// assert_eq!(rewritten(&source, &host, &declared)?, Some(source));
+/// assert_eq!(rewritten("fn main() {}", &host, &declared)?, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<Option<String>, GlueError> {
     let Some(Header { packages, is_for_host }) = header(source, origin) else { return Ok(None) };
     let mut glue = packages.into_iter().fold(Glue::default(), Glue::only);

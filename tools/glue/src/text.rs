@@ -56,6 +56,14 @@ pub(crate) fn is_name(text: &str) -> bool {
 }
 
 /// Returns whether a name is a keyword of Rust, or reserved for one.
+///
+/// # Examples
+/// ```
+/// use alcedo_glue::is_keyword;
+///
+/// assert!(is_keyword("type"));
+/// assert!(!is_keyword("width"));
+/// ```
 #[must_use]
 pub fn is_keyword(name: &str) -> bool {
     const KEYWORDS: &[&str] = &[

@@ -22,6 +22,19 @@ pub(crate) struct StepFacts {
 }
 
 /// Failed construction. All of its objects were destroyed.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::construction::{ConstructionFailed, ConstructionStep};
+///
+/// let class = "/Script/Game.Lamp".to_owned();
+/// let step = ConstructionStep::ClassConstructor(class.clone());
+/// let failed = ConstructionFailed { class, step, object: "Lamp_1".into(), message: "no bulb".into(), place: None };
+/// assert_eq!(
+///     failed.to_string(),
+///     "Game.Lamp was not created: class constructor of Game.Lamp (Lamp_1): \"no bulb\""
+/// );
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{} was not created: {step} ({object}): \"{message}\"{}", short(class), at(place.as_ref()))]
 pub struct ConstructionFailed {
@@ -38,6 +51,14 @@ pub struct ConstructionFailed {
 }
 
 /// Step of a construction, with the path of its class.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::construction::ConstructionStep;
+///
+/// let step = ConstructionStep::Subobject("/Script/Game.Lamp".into(), "bulb".into());
+/// assert_eq!(step.to_string(), "subobject bulb of Game.Lamp");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConstructionStep {
     /// Check of the archetype.

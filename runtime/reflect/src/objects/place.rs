@@ -29,6 +29,21 @@ impl fmt::Display for Shown<'_> {
 }
 
 /// Reason why an object cannot be renamed or moved.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::handles::ObjectHandle;
+/// use alcedo_reflect::objects::RenameError;
+///
+/// fn hint(error: &RenameError) -> String {
+///     match error {
+///         RenameError::Taken { name, .. } => format!("`{name}` is taken: add a number"),
+///         other => other.to_string(),
+///     }
+/// }
+/// let (object, holder) = (ObjectHandle::new(1, 1), ObjectHandle::new(2, 1));
+/// assert_eq!(hint(&RenameError::Taken { object, name: "Gate".into(), holder }), "`Gate` is taken: add a number");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RenameError {

@@ -18,11 +18,31 @@ use crate::value::{Value, WrongType};
 
 impl PropertyType {
     /// Returns the type of a kind without parameters; `None` for other kinds and unknown numbers.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::kinds::PropertyKind;
+    /// use alcedo_reflect::property::PropertyType;
+    ///
+    /// let number = PropertyType::plain(PropertyKind::F64).expect("no parameters");
+    /// assert_eq!((number.to_string().as_str(), number.size(), number.align()), ("f64", 8, 8));
+    /// assert!(PropertyType::plain(PropertyKind::ARRAY).is_none());
+    /// ```
     pub fn plain(kind: PropertyKind) -> Option<Self> {
         Entry::of(kind)?.plain.clone()
     }
 
     /// Returns the type of a kind without parameters by the name of the kind.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::kinds::PropertyKind;
+    /// use alcedo_reflect::property::PropertyType;
+    ///
+    /// let flag = PropertyType::plain_named("bool").expect("a plain kind");
+    /// assert_eq!(flag.kind(), PropertyKind::BOOL);
+    /// assert!(PropertyType::plain_named("Lamp").is_none());
+    /// ```
     pub fn plain_named(kind: &str) -> Option<Self> {
         Entry::named(kind)?.plain.clone()
     }
@@ -84,6 +104,15 @@ impl PropertyType {
 
 impl Value {
     /// Returns the value of zero bytes.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::property::PropertyType;
+    /// use alcedo_reflect::value::Value;
+    ///
+    /// assert_eq!(Value::zero(&PropertyType::I32), Value::I32(0));
+    /// assert_eq!(Value::zero(&PropertyType::Text), Value::Text(String::new()));
+    /// ```
     pub fn zero(ty: &PropertyType) -> Self {
         of_type!(ty, K, of => K::wrap(K::zero(of)))
     }
@@ -108,6 +137,18 @@ impl Value {
     ///
     /// # Errors
     /// Returns `ParseError` if the text cannot be parsed as the type.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::names::Names;
+    /// use alcedo_reflect::property::PropertyType;
+    /// use alcedo_reflect::value::Value;
+    ///
+    /// let names = Names::new();
+    /// assert_eq!(Value::parse("2.5", &PropertyType::F64, &names), Ok(Value::F64(2.5)));
+    /// assert_eq!(Value::parse("true", &PropertyType::Bool, &names), Ok(Value::Bool(true)));
+    /// assert!(Value::parse("fast", &PropertyType::F64, &names).is_err());
+    /// ```
     pub fn parse(text: &str, ty: &PropertyType, names: &Names) -> Result<Self, ParseError> {
         let mut scanner = Scanner { rest: text, names };
         of_type!(ty, K, _of => match K::WRITTEN {

@@ -13,6 +13,15 @@ use crate::value::Value;
 
 impl Value {
     /// Returns the kind of properties for such a value.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_abi::kinds::PropertyKind;
+    /// use alcedo_reflect::value::Value;
+    ///
+    /// assert_eq!(Value::Bool(true).kind(), PropertyKind::BOOL);
+    /// assert_eq!(Value::Text("open".into()).kind(), PropertyKind::STRING);
+    /// ```
     pub fn kind(&self) -> PropertyKind {
         of_value!(self, K, _value => K::KIND)
     }
@@ -24,6 +33,19 @@ impl Value {
     }
 
     /// Calls `visit` with every object that the value refers to by handle, and with `true` if the value keeps it alive.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_base::handles::ObjectHandle;
+    /// use alcedo_reflect::value::Value;
+    ///
+    /// let lamp = ObjectHandle::new(3, 1);
+    /// let mut found = Vec::new();
+    /// for value in [Value::Object(lamp), Value::WeakObject(lamp)] {
+    ///     value.visit_objects(&mut |object, keeps_alive| found.push((object, keeps_alive)));
+    /// }
+    /// assert_eq!(found, [(lamp, true), (lamp, false)]);
+    /// ```
     pub fn visit_objects(&self, visit: &mut dyn FnMut(ObjectHandle, bool)) {
         of_value!(self, K, value => K::each_object(value, visit));
     }
@@ -37,6 +59,16 @@ impl Value {
     /// `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for classes, soft references and
     /// properties, 32 hexadecimal digits for lazy references, `#1.2:function` for delegates, structs as `(x=1, y=2)`, lists as `(1, 2)`,
     /// maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_reflect::names::Names;
+    /// use alcedo_reflect::value::Value;
+    ///
+    /// let names = Names::new();
+    /// assert_eq!(Value::Text("Open".into()).print(&names), "\"Open\"");
+    /// assert_eq!(Value::Name(names.intern("door")).print(&names), "door");
+    /// ```
     pub fn print(&self, names: &Names) -> String {
         of_value!(self, K, value => K::print(value, names))
     }

@@ -8,6 +8,18 @@ use crate::values::ptr::{Own, Ptr, PtrMut};
 use crate::values::structure::start_of;
 
 /// Owned value at a stable address; destroyed on drop.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::owned::OwnedValue;
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::value::Value;
+///
+/// let mut title = OwnedValue::zero(PropertyType::Text);
+/// title.write(&Value::Text("Cellar".into()))?;
+/// assert_eq!(title.read(), Value::Text("Cellar".into()));
+/// # Ok::<(), alcedo_reflect::value::WrongType>(())
+/// ```
 #[derive(Debug)]
 pub struct OwnedValue(Own);
 

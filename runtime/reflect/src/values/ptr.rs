@@ -99,6 +99,18 @@ unsafe impl Plain for LazyRaw {}
 unsafe impl Plain for DelegateRaw {}
 
 /// A pointer for reading a value of a type known at run time.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::owned::OwnedValue;
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::value::Value;
+///
+/// let speed = OwnedValue::zero(PropertyType::F64);
+/// assert_eq!(speed.as_ptr().get::<f64>(), Some(0.0));
+/// assert_eq!(speed.as_ptr().get::<i32>(), None);
+/// assert_eq!(speed.as_ptr().read(), Value::F64(0.0));
+/// ```
 #[derive(Clone, Copy)]
 pub struct Ptr<'a> {
     at: *const u8,
@@ -106,6 +118,18 @@ pub struct Ptr<'a> {
 }
 
 /// A pointer for reading and writing a value of a type known at run time.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::owned::OwnedValue;
+/// use alcedo_reflect::property::PropertyType;
+/// use alcedo_reflect::value::Value;
+///
+/// let mut speed = OwnedValue::zero(PropertyType::F64);
+/// assert!(speed.as_mut().write(&Value::F64(2.5)).is_ok());
+/// assert!(speed.as_mut().write(&Value::Bool(true)).is_err());
+/// assert_eq!(speed.read(), Value::F64(2.5));
+/// ```
 pub struct PtrMut<'a> {
     at: *mut u8,
     ty: &'a PropertyType,

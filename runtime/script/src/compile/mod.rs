@@ -21,6 +21,28 @@ use crate::compiled::CompileError;
 ///
 /// # Errors
 /// Returns all functions that exceed a limit of the bytecode format.
+///
+/// # Examples
+/// ```
+/// # use alcedo_reflect::World;
+/// # use alcedo_reflect::decl::{Batch, ClassDecl};
+/// # use alcedo_reflect::origin::Origin;
+/// # let world = World::new();
+/// # world.types.declare_package("Engine");
+/// # world.types.declare_package("Game");
+/// # let classes = vec![ClassDecl::new("Engine", "Object", "", Origin::Native)];
+/// # world.types.declare(&world.names, &Batch { classes, ..Batch::default() }).expect("a root");
+/// # let source = alcedo_uc::Source::new(
+/// #     "Door.uc",
+/// #     "class Door extends Object;\nvar int Health;\nfunction Hit(int Damage) { Health = Health - Damage; }\n",
+/// # );
+/// # let checked = alcedo_uc::check("Game", &[source], &world.types, &alcedo_uc::Options::default());
+/// # let mut package = checked.expect("no errors").package;
+/// use alcedo_script::compile;
+///
+/// let code = compile(&mut package).expect("within the limits");
+/// assert_eq!(code.len(), 1);
+/// ```
 pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<CompileError>> {
     let (mut compiler, mut made, mut errors) = (FunctionCompiler::default(), Vec::new(), Vec::new());
     for class in &mut package.classes {

@@ -50,6 +50,15 @@ use symbols::{At, ClassSym, Enums, FuncSym, Named, StructSym};
 const MAX_MESSAGES: usize = 10_000;
 
 /// Options of a check.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::Options;
+///
+/// let refused = [("key".to_owned(), "the package `Keys`".to_owned())].into();
+/// let options = Options { refused, ..Options::default() };
+/// assert!(options.refused.contains_key("key"));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Paths of host libraries: classes whose static functions can be called without the class name.
@@ -62,6 +71,23 @@ pub struct Options {
 }
 
 /// A package without errors.
+///
+/// # Examples
+/// ```
+/// # use alcedo_reflect::World;
+/// # use alcedo_reflect::decl::{Batch, ClassDecl};
+/// # use alcedo_reflect::origin::Origin;
+/// # let world = World::new();
+/// # world.types.declare_package("Engine");
+/// # world.types.declare_package("Game");
+/// # let classes = vec![ClassDecl::new("Engine", "Object", "", Origin::Native)];
+/// # world.types.declare(&world.names, &Batch { classes, ..Batch::default() }).expect("a root");
+/// use alcedo_uc::{Options, Source, check};
+///
+/// let source = Source::new("Door.uc", "class Door extends Object;\nvar int Health;\n");
+/// let checked = check("Game", &[source], &world.types, &Options::default()).expect("no errors");
+/// assert_eq!((checked.package.name.as_str(), checked.package.classes.len()), ("Game", 1));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// Checked tree of the package.
@@ -74,6 +100,23 @@ pub struct Checked {
 ///
 /// # Errors
 /// Returns the errors of [`check_parsed`].
+///
+/// # Examples
+/// ```
+/// # use alcedo_reflect::World;
+/// # use alcedo_reflect::decl::{Batch, ClassDecl};
+/// # use alcedo_reflect::origin::Origin;
+/// # let world = World::new();
+/// # world.types.declare_package("Engine");
+/// # world.types.declare_package("Game");
+/// # let classes = vec![ClassDecl::new("Engine", "Object", "", Origin::Native)];
+/// # world.types.declare(&world.names, &Batch { classes, ..Batch::default() }).expect("a root");
+/// use alcedo_uc::{Options, Source, check};
+///
+/// let sources = [Source::new("Door.uc", "class Door extends Gate;")];
+/// let messages = check("Game", &sources, &world.types, &Options::default()).expect_err("no such class");
+/// assert!(messages[0].render(&sources).contains("Door.uc:1:"));
+/// ```
 pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options) -> Result<Checked, Vec<Diagnostic>> {
     check_parsed(package, sources, Parsed::of(sources), types, options)
 }

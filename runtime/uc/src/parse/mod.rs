@@ -32,6 +32,16 @@ pub const MAX_ERRORS: usize = 60;
 const WORTH_A_THREAD: usize = 100_000;
 
 /// Parses a file. Always returns a tree, with everything that could be parsed; the messages refer to file 0.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Source, parse};
+///
+/// let source = Source::new("Door.uc", "class Door extends Actor;\nvar int Health;\n");
+/// let (file, messages) = parse(&source);
+/// assert!(messages.is_empty());
+/// assert_eq!(&*file.class.expect("a class").name.text, "Door");
+/// ```
 pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
     parse_file(source, 0)
 }
@@ -68,6 +78,16 @@ pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
 
 /// The syntax trees of the files of a package. A host parses a package once: [`outline`](crate::outline) and
 /// [`check_parsed`](crate::check_parsed) use the same trees.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Parsed, Source};
+///
+/// let door = Source::new("Door.uc", "class Door extends Actor;");
+/// let parsed = Parsed::of(&[door, Source::new("Key.uc", "class Key extends;")]);
+/// assert_eq!(parsed.files.len(), 2);
+/// assert!(parsed.has_errors());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// A tree for each file, in order.
@@ -101,6 +121,13 @@ impl Parsed {
     }
 
     /// Returns true if a file has a syntax error.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_uc::{Parsed, Source};
+    ///
+    /// assert!(!Parsed::of(&[Source::new("Door.uc", "class Door extends Actor;")]).has_errors());
+    /// ```
     pub fn has_errors(&self) -> bool {
         self.messages.iter().any(Diagnostic::is_error)
     }

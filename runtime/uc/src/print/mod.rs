@@ -11,6 +11,14 @@ use crate::parse::in_dots;
 use expressions::{expression, quoted};
 
 /// Prints a file. Only comments that document a declaration are kept.
+///
+/// # Examples
+/// ```
+/// use alcedo_uc::{Source, parse, print};
+///
+/// let (file, _) = parse(&Source::new("Door.uc", "class   Door extends  Actor;"));
+/// assert!(print(&file).starts_with("class Door extends Actor;"));
+/// ```
 pub fn print(file: &File) -> String {
     let mut printer = Printer { text: String::new(), indent: 0 };
     if let Some(class) = &file.class {
