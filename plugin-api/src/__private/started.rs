@@ -21,7 +21,7 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     location: Place,
     convert: fn(R, Place) -> Settled<F::Args>,
 ) {
-    let listener = done.is_bound().then(|| done.clone());
+    let listener = done.is_bound().then(|| done.to_owned());
     let object = Obj::<Object>::from_handle(this.object());
     let task = async move {
         let (args, error) = convert(future.await, location);
