@@ -94,7 +94,7 @@ impl<'p> Trial<'p> {
         trial.spawn().context("could not make the objects")?;
         // Begin play happens once, before the first reload.
         trial.tick();
-        trial.population = trial.runtime.objects().all();
+        trial.population = trial.runtime.objects().iter().collect();
         let mut findings = Findings::default();
         trial.check_code(plan.build(0).tag, &mut findings);
         trial.check_values(0, &mut findings);
@@ -266,7 +266,7 @@ impl<'p> Trial<'p> {
                 findings.lost(|| format!("{} {} is lost", object.subject.class, object.handle));
             }
         }
-        let population = self.runtime.objects().all();
+        let population: Vec<_> = self.runtime.objects().iter().collect();
         if population != self.population {
             let (found, expected) = (population.len(), self.population.len());
             findings.wrong(|| format!("{found} objects are alive, not {expected} as before"));

@@ -292,7 +292,7 @@ impl Runtime {
     ///
     /// let runtime = Runtime::builder().build()?;
     /// let weak = runtime.downgrade();
-    /// let how_many = move || weak.upgrade().map(|runtime| runtime.objects().all().len());
+    /// let how_many = move || weak.upgrade().map(|runtime| runtime.objects().iter().len());
     /// assert_eq!(how_many(), Some(0));
     /// drop(runtime);
     /// assert_eq!(how_many(), None);
@@ -417,7 +417,7 @@ impl Runtime {
         let core = &self.inner.core;
         let counted = &core.world.counters;
         Counters {
-            objects: self.objects().all().len() as u64,
+            objects: self.objects().iter().len() as u64,
             constructions: counted.constructions.get(),
             conjugates_built: core.pairs.built(),
             class_constructors_run: counted.class_constructors_on_instances.get(),

@@ -353,7 +353,7 @@ fn a_world_has_its_bindings_when_it_is_loaded_by_later_code() {
     first.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));
     let second = support::host(&[scores(&["changed"])]);
     second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
-    let one = |class: &str| second.objects().all().into_iter().find(|object| second.objects().is_a(*object, class));
+    let one = |class: &str| second.objects().iter().find(|object| second.objects().is_a(*object, class));
     let (player, listener) = (one(PLAYER).expect("a player"), one(LISTENER).expect("a listener"));
     assert_eq!(take_calls(&second, listener), "heard 5 of 5");
     assert_eq!(earn(&second, player, 5), "I32(10)");

@@ -189,15 +189,14 @@ fn actors_spawned_in_a_tick_are_ticked_from_the_next_frame() {
     let stable = Stable::new();
     let roans @ [_, second, _] = stable.roans();
     stable.does(second, BEGINS, second);
-    let count = || stable.host.objects().all().iter().filter(|object| stable.ticks(**object).is_some()).count();
+    let count = || stable.host.objects().iter().filter(|object| stable.ticks(*object).is_some()).count();
     let before = count();
     for frame in 1..=5 {
         assert_eq!(stable.frame(), [1, 2, 3]);
         assert_eq!(count(), before + frame);
     }
-    let all = stable.host.objects().all();
-    let mut begun: Vec<_> =
-        all.iter().filter(|object| !roans.contains(object)).filter_map(|one| stable.ticks(*one)).collect();
+    let all = stable.host.objects().iter();
+    let mut begun: Vec<_> = all.filter(|object| !roans.contains(object)).filter_map(|one| stable.ticks(one)).collect();
     begun.retain(|ticks| *ticks > 0);
     begun.sort_unstable();
     assert_eq!(begun, [1, 2, 3, 4], "each has one tick less than its predecessor, and the last has none");

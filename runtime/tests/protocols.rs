@@ -363,7 +363,7 @@ fn a_shutdown_drops_registrations_that_own_the_host() {
     let resolver = move |_: &ZCallName| {
         let inner = Counted(Rc::clone(&count), owns.1.clone());
         Ok(Answer::Function(Resolved::new(signature("-> u32"), move |mut call: Call<'_>| {
-            call.give(inner.1.objects().all().len() as u32)
+            call.give(inner.1.objects().iter().len() as u32)
         })))
     };
     host.calls().add_resolver("db", 0, "tables", resolver).expect("there is the protocol");

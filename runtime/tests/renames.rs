@@ -111,7 +111,7 @@ on_hail: Ok(Some(Text(\"hail, 70 pounds\")))";
 fn objects_and_values_follow_their_types_to_other_names_and_back() {
     let host = host(&[]);
     let [merchant, smuggler] = people(&host);
-    let before = host.objects().all().len();
+    let before = host.objects().iter().len();
     let report = reload(&host, &["renamed"]);
     assert_eq!(state_of(&host, smuggler), RENAMED_SMUGGLER);
     check(
@@ -136,7 +136,7 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
           Game.Trader.weight is now called mass
           Game.Runner.weight is now called mass"#]]
     .assert_eq(&changes(&report));
-    assert_eq!(host.objects().all().len(), before, "the count of objects is the same");
+    assert_eq!(host.objects().iter().len(), before, "the count of objects is the same");
     assert_eq!(host.objects().dormant_class(smuggler), None);
     for path in ["uf:/Script/Game.Merchant:hail", "uf:/Script/Game.Trader:greet", "uf:/Script/Game.Trader:hail"] {
         host.function::<(), String>(path).unwrap_or_else(|error| panic!("{path}: {error}"));

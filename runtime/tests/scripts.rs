@@ -522,7 +522,7 @@ fn a_saved_world_brings_objects_of_scripts_back() {
     host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
     let one = |class: &str| {
         let of = |object: &ObjectHandle| host.objects().class_of(*object).as_deref() == Some(class);
-        host.objects().all().into_iter().find(of).expect("it is back")
+        host.objects().iter().find(of).expect("it is back")
     };
     assert_eq!(get(&host, one(HERO), "Health"), Value::I32(70));
     assert_eq!(get(&host, one(FANCY), "Hellos"), Value::I32(1));

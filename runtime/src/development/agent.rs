@@ -218,7 +218,7 @@ impl Agent {
             self.last_status.set(now);
             self.voice.send(&FromHost::Status(Status {
                 generation: runtime.generation(),
-                objects: runtime.objects().all().len() as u64,
+                objects: runtime.objects().iter().len() as u64,
                 ticks: self.ticks.borrow().len() as u64,
             }));
         }

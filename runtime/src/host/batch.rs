@@ -67,7 +67,7 @@ impl Runtime {
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
     /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
     /// let tick = runtime.batch::<(f32,), ()>("uf:/Script/Engine.Actor:receive_tick")?;
-    /// let actors = runtime.objects().all();
+    /// let actors: Vec<_> = runtime.objects().iter().collect();
     /// let report = tick.call(&actors, (1.0 / 60.0,))?;
     /// for (object, error) in report.failed {
     ///     println!("{}: {error}", runtime.objects().describe(object));

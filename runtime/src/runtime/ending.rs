@@ -215,7 +215,7 @@ impl Runtime {
         let left: Vec<String> = masters.into_iter().chain(slims.left).collect();
         let report = self.conjugates().blacks();
         let blacks = inner.core.blacks.left().into_iter().chain(report.undropped).chain(report.live).collect();
-        let objects = self.objects().all().len() as u64;
+        let objects = self.objects().iter().len() as u64;
         if let Some(agent) = inner.agent.get() {
             agent.send_end(Vec::clone(&left));
         }

@@ -78,9 +78,10 @@ impl Objects<'_> {
         }
     }
 
-    /// Returns the alive objects in creation order, without class default objects and their templates.
-    pub fn all(&self) -> Vec<ObjectHandle> {
-        self.0.inner.core.world.objects.living()
+    /// Iterates over the alive objects in creation order, without class default objects and their templates. Objects that are created
+    /// or destroyed during the iteration do not change it.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = ObjectHandle> + ExactSizeIterator + use<> {
+        self.0.inner.core.world.objects.living().into_iter()
     }
 
     /// Returns the class path of a dormant object, whose class a reload removed. A dormant object has no plugin part and appears as an

@@ -57,7 +57,7 @@ impl Worlds<'_> {
     pub fn hash(&self) -> u64 {
         let world = &self.0.inner.core.world;
         let mut hasher = DefaultHasher::new();
-        for object in self.0.objects().all() {
+        for object in self.0.objects().iter() {
             (object, world.objects.name(object), world.objects.outer(object)).hash(&mut hasher);
             // An alive object has a body.
             let _body = world.objects.with_body(object, |body| {

@@ -149,7 +149,7 @@ fn objects_nested_20_000_deep_are_traversed_without_recursion() {
     let (host, holder) = holder();
     host.objects().call(holder, "nest", &[Value::U32(20_000)]).expect("nested");
     host.tick(Budget::frame());
-    let deepest = *host.objects().all().last().expect("one");
+    let deepest = host.objects().iter().next_back().expect("one");
     let path = host.objects().path_of(deepest).expect("alive");
     assert!(path.matches('/').count() > 20_000, "{}", path.len());
     assert_eq!(host.objects().at_path(&path), Some(deepest));

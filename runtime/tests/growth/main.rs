@@ -282,7 +282,7 @@ fn constructions_and_destructions_leave_nothing() {
         }
     });
     assert_eq!(
-        host.objects().all().iter().filter(|object| host.objects().class_of(**object).as_deref() == Some(CUBE)).count(),
+        host.objects().iter().filter(|object| host.objects().class_of(*object).as_deref() == Some(CUBE)).count(),
         0
     );
 }
