@@ -40,33 +40,16 @@ pub(crate) fn faults(report: &Reload, expected: Expected) -> Vec<String> {
 mod tests {
     use super::{Expected, faults};
 
-    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder, ValueCounts};
+    use alcedo_runtime::{Outcome, Phase, PropertyChange, Reload};
 
     fn sound() -> Reload {
-        Reload {
-            requests: 0,
-            kept_modules: Vec::new(),
-            replaced_because: Vec::new(),
-            modules: vec!["magic_cube".into()],
-            from: 1,
-            generation: 2,
-            outcome: Outcome::Committed,
-            objects_kept: 20,
-            conjugates_rebuilt: 10,
-            class_constructors_rerun: 0,
-            fields_kept: 10,
-            fields_lost: Vec::new(),
-            values: ValueCounts::default(),
-            properties: Vec::new(),
-            classes: Vec::new(),
-            structure: Vec::new(),
-            parked: Vec::new(),
-            warnings: Vec::new(),
-            retired: None,
-            blocked: None,
-            remainder: Remainder::default(),
-            phases: Phases::default(),
-        }
+        let mut report = Reload::default();
+        report.modules = vec!["magic_cube".into()];
+        (report.from, report.generation) = (1, 2);
+        report.objects_kept = 20;
+        report.conjugates_rebuilt = 10;
+        report.fields_kept = 10;
+        report
     }
 
     fn check(change: impl FnOnce(&mut Reload), expected: &[&str]) {
@@ -92,13 +75,12 @@ mod tests {
 
     #[test]
     fn a_lost_value_is_a_fault_and_a_followed_default_is_none() {
-        let change = |followed, dropped| PropertyChange {
-            class: "Game.MagicCube".into(),
-            property: "speed".into(),
-            change: "removed".into(),
-            followed,
-            dropped,
-            ..PropertyChange::default()
+        let change = |followed, dropped| {
+            let mut change = PropertyChange::default();
+            (change.class, change.property) = ("Game.MagicCube".into(), "speed".into());
+            change.change = "removed".into();
+            (change.followed, change.dropped) = (followed, dropped);
+            change
         };
         check(|report| report.properties.push(change(3, 0)), &[]);
         check(|report| report.properties.push(change(0, 3)), &["values of Game.MagicCube.speed were lost: removed"]);

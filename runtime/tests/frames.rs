@@ -229,7 +229,8 @@ fn a_batch_of_a_thousand_failures_is_four_lines() {
     let record = support::record("alcedo_runtime::runtime::failures");
     let host = Runtime::builder().build().expect("a host");
     let failed = |at| (ObjectHandle::new(at, 1), CallError::Stale { handle: ObjectHandle::new(at, 1) }.into());
-    let report = BatchReport { failed: (1..=1000).map(failed).collect(), ..BatchReport::default() };
+    let mut report = BatchReport::default();
+    report.failed = (1..=1000).map(failed).collect();
     host.objects().log_failures("turn", &report);
     let lines = record.take();
     let counts = ["", " (10 times by now)", " (100 times by now)", " (1000 times by now)"];

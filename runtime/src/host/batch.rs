@@ -44,6 +44,7 @@ impl<A, R> fmt::Debug for BatchFunction<A, R> {
 /// Result of a batch.
 #[derive(Debug, Default)]
 #[must_use = "it lists the calls that failed"]
+#[non_exhaustive]
 pub struct BatchReport {
     /// Number of calls, including failed ones.
     pub called: usize,

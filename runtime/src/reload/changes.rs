@@ -84,6 +84,7 @@ impl Phases {
 
 /// Change of one property, counted over all living objects of a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PropertyChange {
     /// Short path of the class, such as `Game.MagicCube`.
     pub class: String,
@@ -124,6 +125,7 @@ impl PropertyChange {
 
 /// Counts of all values of the affected objects. Each value is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ValueCounts {
     /// Unchanged values.
     pub kept: u64,
@@ -150,7 +152,7 @@ impl ValueCounts {
     }
 
     /// Returns the total.
-    pub fn all(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.kept + self.followed + self.converted + self.defaulted + self.put_aside
     }
 }

@@ -10,10 +10,11 @@ use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 
 /// Outcome of a reload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
     /// The new generation is live.
+    #[default]
     Committed,
     /// The old generation continues unchanged.
     RolledBack {
@@ -27,6 +28,7 @@ pub enum Outcome {
 /// Effects of a rolled back reload that the rollback cannot undo, such as listeners called and module code run. The world, the
 /// plugin parts and the registries are restored except for the effects listed here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Remainder {
     /// Events for which listeners of the load context were called, in order, including those of the rollback: `Unloading 3`,
     /// `PreStartup 4`, `Resumed 3`.
@@ -120,8 +122,9 @@ impl Remainder {
     }
 }
 
-/// Report of one reload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Report of one reload. The default is a commit that changed nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Reload {
     /// Number of requests merged into this reload; zero for a direct call.
     pub requests: u64,
@@ -212,28 +215,17 @@ impl Reload {
         let (parked, retired) = ended.as_ref().map(|it| (it.parked_lines(), it.end_report())).unwrap_or_default();
         let blocked = ended.filter(|_| retired.is_none() && parked.is_empty()).map(|ticket| ticket.report());
         Self {
-            requests: 0,
             modules,
-            kept_modules: Vec::new(),
-            replaced_because: Vec::new(),
             from,
             generation,
             outcome,
-            objects_kept: 0,
-            conjugates_rebuilt: 0,
             class_constructors_rerun: reruns,
-            fields_kept: 0,
-            fields_lost: Vec::new(),
-            properties: Vec::new(),
-            values: ValueCounts::default(),
-            classes: Vec::new(),
-            structure: Vec::new(),
             parked,
             retired,
             blocked,
-            remainder: Remainder::default(),
             warnings,
             phases,
+            ..Self::default()
         }
     }
 

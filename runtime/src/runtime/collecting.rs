@@ -12,6 +12,7 @@ use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
 
 /// Result of a collection done at a safe point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Collected {
     /// Number of destroyed objects.
     pub objects: usize,

@@ -15,6 +15,7 @@ use crate::unload::backoff::Backoff;
 
 /// Progress of the finalizer thread during a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Drained {
     /// Plugin parts dropped during the wait.
     pub dropped: u64,
@@ -32,6 +33,7 @@ pub struct Drained {
 
 /// Report of the end of a runtime.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Shutdown {
     /// Remainder, one line each: images that stay mapped, and Slims that are still unloading, with reasons.
     pub left: Vec<String>,

@@ -13,6 +13,7 @@ use crate::unload::state::ContextState;
 /// Resources that an unmapped module had left, and how the host released them. Modules that release their own resources leave
 /// none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ModuleEnd {
     /// Name of the module.
     pub module: String,
@@ -109,6 +110,7 @@ pub struct ParkedImage {
 
 /// Report of a completed unload, whose images are gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UnloadReport {
     /// Subject of the unload: `generation 3`, `Slim "reports"`.
     pub subject: String,
@@ -125,6 +127,7 @@ pub struct UnloadReport {
 
 /// Report of an incomplete unload, with its blockers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BlockerReport {
     /// Subject of the unload: `generation 3`, `Slim "reports"`.
     pub subject: String,

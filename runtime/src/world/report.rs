@@ -9,6 +9,7 @@ use crate::reload::report::{counts, thousands};
 
 /// Report of a loaded world. Everything not listed was restored unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct WorldLoad {
     /// Objects now alive, including default subobjects.
     pub objects: u64,

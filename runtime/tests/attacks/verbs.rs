@@ -371,8 +371,9 @@ pub(crate) const VERBS: &[Verb] = &[
         "objects().log_failures",
         Nothing,
         quiet!(|host, tools| {
-            let failed = vec![(tools.holder, CallError::other("an attack").into())];
-            host.objects().log_failures("attack", &BatchReport { failed, ..BatchReport::default() })
+            let mut report = BatchReport::default();
+            report.failed = vec![(tools.holder, CallError::other("an attack").into())];
+            host.objects().log_failures("attack", &report)
         }),
     ),
     ("shutdown_requested", Nothing, quiet!(|host, tools| host.shutdown_requested())),
