@@ -99,7 +99,7 @@ pub use object::typed_values::words::*;
 pub use object::typed_values::{AnsiString, MulticastDelegate, SparseDelegate, Utf8String};
 pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
-pub use reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCounts};
+pub use reload::changes::{ClassChange, Phase, Phases, PropertyChange, ValueCounts};
 pub use reload::digest::WorldDigest;
 pub use reload::report::{Named, Outcome, Reload, Remainder};
 pub use reload::requests::ReloadScope;
@@ -143,7 +143,7 @@ pub mod zcall {
     pub use alcedo_zcall::name::ZCallName;
     pub use alcedo_zcall::observe::{CallTimes, Histogram, Observed};
     pub use alcedo_zcall::protocol::{PlainProtocol, Protocol};
-    pub use alcedo_zcall::reader::{NameError, NameFlaw, Reader};
+    pub use alcedo_zcall::reader::{NameError, NameErrorKind, Reader};
 
     // Modules of `alcedo_zcall` that this crate uses.
     pub(crate) use alcedo_zcall::{

@@ -160,7 +160,7 @@ impl Drop for Busy<'_> {
 /// | --- | --- | --- |
 /// | calls [`Runtime::shutdown`] | unloaded, listeners called | Slims unloaded, all listeners called; the report lists the remainder |
 /// | drops the last handle | same | same, with the remainder in the log |
-/// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | not unloaded; listeners called if [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) was called before |
+/// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | not unloaded; listeners called if [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) was called before |
 /// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
 ///
 /// Shutdown and the drop of the last handle wait for unloads in progress as long as

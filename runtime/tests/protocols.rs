@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use alcedo_runtime::zcall::{
-    Answer, Call, Dispatcher, NameError, NameFlaw, PlainProtocol, Protocol, Reader, Resolved, Resolver, ZCallName,
+    Answer, Call, Dispatcher, NameError, NameErrorKind, PlainProtocol, Protocol, Reader, Resolved, Resolver, ZCallName,
 };
 use alcedo_runtime::{CallError, Error, MasterEvent, Runtime, Signature, Value, WeakRuntime};
 use expect_test::{Expect, expect};
@@ -51,7 +51,7 @@ impl Protocol for Console {
         address.fixed("/")?;
         let command = address.word("command")?.to_lowercase();
         match command.starts_with('-') {
-            true => Err(address.flaw(NameFlaw::Unexpected('-'))),
+            true => Err(address.error(NameErrorKind::Unexpected('-'))),
             false => Ok(format!("/{command}")),
         }
     }

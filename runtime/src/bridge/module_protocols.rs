@@ -19,7 +19,7 @@ use crate::zcall::call::{Call, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Origin, Resolver};
 use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
-use crate::zcall::reader::{NameError, NameFlaw, Reader};
+use crate::zcall::reader::{NameError, NameErrorKind, Reader};
 
 /// Borrowed description of a module, whose functions match their types.
 pub(crate) struct BorrowedDesc<'a, D>(&'a D);
@@ -119,7 +119,7 @@ impl Protocol for ModuleProtocol {
 
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
         let Some(read) = self.read else { return PlainProtocol::new(&self.word).read(address) };
-        let begin = address.flaw(NameFlaw::Empty("address"));
+        let begin = address.error(NameErrorKind::Empty("address"));
         let text = address.all("address")?;
         let name = format!("{}:{text}", self.word);
         let (done, spelling) = collect_text(|sink| {
@@ -129,8 +129,8 @@ impl Protocol for ModuleProtocol {
         });
         match done {
             Ok(()) => Ok(spelling),
-            Err(CallError::Other { message }) => Err(NameError { flaw: NameFlaw::Other(message), ..begin }),
-            Err(error) => Err(NameError { flaw: NameFlaw::Other(error.to_string()), ..begin }),
+            Err(CallError::Other { message }) => Err(NameError { kind: NameErrorKind::Other(message), ..begin }),
+            Err(error) => Err(NameError { kind: NameErrorKind::Other(error.to_string()), ..begin }),
         }
     }
 }

@@ -159,7 +159,7 @@ impl ValueCounts {
 
 /// Outcome for the objects of a class whose bodies were not simply migrated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClassFate {
+pub struct ClassChange {
     /// Short path of the class, such as `Game.MagicCube`.
     pub class: String,
     /// Description: gone, still gone, back, renamed, or on another native class.

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
-use crate::reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCounts};
+use crate::reload::changes::{ClassChange, Phase, Phases, PropertyChange, ValueCounts};
 use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 
@@ -157,7 +157,7 @@ pub struct Reload {
     #[serde(default)]
     pub values: ValueCounts,
     /// Classes that are gone, back, renamed, or on another native class, with the number of their objects.
-    pub classes: Vec<ClassFate>,
+    pub classes: Vec<ClassChange>,
     /// Default subobjects created for or removed from living objects, and inserted base classes.
     pub structure: Vec<String>,
     /// Images that stay mapped, with the reason.
@@ -298,8 +298,8 @@ impl Reload {
         for line in &self.replaced_because {
             write!(f, "\n  {line}")?;
         }
-        for fate in &self.classes {
-            write!(f, "\n  {} {}: {} objects", fate.class, fate.change, thousands(fate.objects))?;
+        for class in &self.classes {
+            write!(f, "\n  {} {}: {} objects", class.class, class.change, thousands(class.objects))?;
         }
         for change in &self.properties {
             write!(f, "\n  {}.{}   {}{}", change.class, change.property, change.change, counts(change))?;

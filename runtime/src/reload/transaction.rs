@@ -229,7 +229,7 @@ impl Run<'_> {
         faults::at(ReloadStep::Survivors)?;
         let mut kept = KeptFields::default();
         for object in &living {
-            let failed = |error| LoadError::Keep { object: core.world.objects.shown(*object).to_string(), error };
+            let failed = |error| LoadError::Keep { object: core.world.objects.display(*object).to_string(), error };
             let fields = core.plugins().save_kept(*object).map_err(failed)?;
             if !fields.is_empty() {
                 kept.insert(*object, fields);

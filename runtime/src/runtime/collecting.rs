@@ -53,7 +53,7 @@ impl Collection<'_> {
     }
 
     /// Returns whether a mark in slices is in progress.
-    pub fn is_under_way(&self) -> bool {
+    pub fn is_in_progress(&self) -> bool {
         self.0.inner.core.world.objects.is_marking()
     }
 

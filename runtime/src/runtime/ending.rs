@@ -186,7 +186,7 @@ impl Runtime {
     /// Listeners to the Default are called last. Other handles to the runtime then see a host without modules.
     ///
     /// Dropping the last handle does the same without a report. [`std::process::exit`] does not, nor does a handle that is never
-    /// dropped; see [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) for those cases.
+    /// dropped; see [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) for those cases.
     ///
     /// At the end every callback is dropped: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of
     /// load contexts. This breaks the reference cycle of a callback that owns a handle to this host (see [`Runtime::downgrade`]). The

@@ -73,7 +73,7 @@ impl Objects<'_> {
         match self.0.inner.core.end_object(object) {
             Ok(()) | Err(CallError::Stale { .. }) => {}
             Err(error) => {
-                tracing::warn!(object = %self.0.core().world.objects.shown(object), %error, "an object was not destroyed");
+                tracing::warn!(object = %self.0.core().world.objects.display(object), %error, "an object was not destroyed");
             }
         }
     }
@@ -187,7 +187,7 @@ impl Objects<'_> {
 
     /// Formats an object for a log as class and name, `Game.Cube (Cube_1)`, or as its handle if destroyed.
     pub fn describe(&self, object: ObjectHandle) -> String {
-        self.0.core().world.objects.shown(object).to_string()
+        self.0.core().world.objects.display(object).to_string()
     }
 
     /// Returns the context whose module declares the class of an object: a generation of the Master, or the Default for native classes.

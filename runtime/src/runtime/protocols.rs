@@ -16,7 +16,7 @@ use crate::zcall::call::{Call, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Origin, Resolver};
 use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
-use crate::zcall::reader::{NameError, NameFlaw, Reader};
+use crate::zcall::reader::{NameError, NameErrorKind, Reader};
 
 /// Code of the host; `None` after the host has ended.
 type Kept<T> = RefCell<Option<Rc<T>>>;
@@ -314,7 +314,7 @@ impl Protocol for HostProtocol {
     }
 
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
-        let Some(protocol) = self.code.borrow().clone() else { return Err(address.flaw(NameFlaw::Protocol)) };
+        let Some(protocol) = self.code.borrow().clone() else { return Err(address.error(NameErrorKind::Protocol)) };
         protocol.read(address)
     }
 }

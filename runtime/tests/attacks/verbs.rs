@@ -334,7 +334,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("conjugates().info", Nothing, quiet!(|host, tools| host.conjugates().info(tools.black))),
     ("conjugates().is_expired", Nothing, quiet!(|host, tools| host.conjugates().is_expired(tools.black))),
     ("collection().begin_in_slices", Nothing, quiet!(|host, tools| host.collection().begin_in_slices())),
-    ("collection().is_under_way", Nothing, quiet!(|host, tools| host.collection().is_under_way())),
+    ("collection().is_in_progress", Nothing, quiet!(|host, tools| host.collection().is_in_progress())),
     ("collection().take_done", Nothing, quiet!(|host, tools| host.collection().take_done())),
     ("contexts", Nothing, quiet!(|host, tools| host.contexts().all())),
     ("objects().context_of", Nothing, quiet!(|host, tools| host.objects().context_of(tools.holder))),

@@ -187,8 +187,8 @@ fn end_process(how: &str) {
         }
     });
     if how != "unasked" {
-        contexts.tell_at_exit().expect("it is available");
-        contexts.tell_at_exit().expect("asking again changes nothing");
+        contexts.raise_at_exit().expect("it is available");
+        contexts.raise_at_exit().expect("asking again changes nothing");
     }
     gone(&slim(&contexts, "gone").begin_unload().expect("it is collectible"));
     let one = slim(&contexts, "one");

@@ -20,7 +20,7 @@ use super::{LONG, any, figures, gone, needy, reports, runtime, slim, support};
 fn chain_of(error: &ContextError) -> Option<Vec<LoadStep>> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        if let Some(ContextError::LoadRing { chain }) = error.downcast_ref::<ContextError>() {
+        if let Some(ContextError::LoadCycle { chain }) = error.downcast_ref::<ContextError>() {
             return Some(chain.clone());
         }
         cause = error.source();

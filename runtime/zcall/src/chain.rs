@@ -15,7 +15,7 @@ use crate::handles::ModuleId;
 use crate::module_status::{ModuleStatus, ModuleStatuses};
 use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
-use crate::reader::{NameError, NameFlaw};
+use crate::reader::{NameError, NameErrorKind};
 
 /// Maximum nesting of lookups: a resolver may look up other names.
 const DEEPEST: usize = 64;
@@ -278,7 +278,7 @@ impl ResolverChain {
                 let running = entries.iter().filter(|entry| self.is_running(entry.origin));
                 let words: Vec<_> = running.map(|entry| format!("`{}:/`", entry.word)).collect();
                 let form = format!("one of {} and what it needs", words.join(", "));
-                Err(NameError { text: text.to_owned(), at: 0, flaw: NameFlaw::Protocol, form }.into())
+                Err(NameError { text: text.to_owned(), at: 0, kind: NameErrorKind::Protocol, form }.into())
             }
         }
     }

@@ -47,7 +47,7 @@ pub enum ContextError {
          progress",
         arrows(chain)
     )]
-    LoadRing {
+    LoadCycle {
         /// Cycle of requests; the last link repeats the first.
         chain: Vec<LoadStep>,
     },
