@@ -43,7 +43,7 @@ impl Protocol for Console {
         "`console:/command`"
     }
 
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         "`console:/help` lists the commands"
     }
 

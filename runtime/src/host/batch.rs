@@ -212,7 +212,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let callee = callee.ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.name) })?;
         let signature = signature_of::<A, R>()?;
         let wanted = signature.to_string();
-        let found = callee.signature().words().to_owned();
+        let found = callee.signature().text().to_owned();
         let refused = |found| CallError::Signature { name: self.name.clone(), found, wanted: wanted.clone() };
         if found != wanted {
             return Err(refused(found).into());

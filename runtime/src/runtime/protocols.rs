@@ -286,7 +286,7 @@ fn ended() -> CallError {
 struct HostProtocol {
     word: String,
     form: String,
-    way_out: String,
+    help: String,
     code: Rc<Kept<dyn Protocol>>,
 }
 
@@ -295,7 +295,7 @@ impl HostProtocol {
         let protocol = code.borrow().clone().ok_or_else(ended)?;
         catch_panics(|| {
             let (word, form) = (protocol.word().to_owned(), protocol.form().to_owned());
-            Ok(Self { word, form, way_out: protocol.way_out().to_owned(), code })
+            Ok(Self { word, form, help: protocol.help().to_owned(), code })
         })
     }
 }
@@ -309,8 +309,8 @@ impl Protocol for HostProtocol {
         &self.form
     }
 
-    fn way_out(&self) -> &str {
-        &self.way_out
+    fn help(&self) -> &str {
+        &self.help
     }
 
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {

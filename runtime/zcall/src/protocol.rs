@@ -5,7 +5,7 @@ use crate::reader::{NameError, NameErrorKind, Reader};
 
 /// Protocol of calls by name. A [`Resolver`](crate::chain::Resolver) maps its names to functions.
 ///
-/// [`Protocol::word`] and [`Protocol::way_out`] are called once, at registration.
+/// [`Protocol::word`] and [`Protocol::help`] are called once, at registration.
 pub trait Protocol {
     /// Returns the scheme before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, starting with a letter; may end
     /// with `!`.
@@ -15,7 +15,7 @@ pub trait Protocol {
     fn form(&self) -> &str;
 
     /// Returns the help for unresolved names, for errors: `register a function of that name first`. Empty by default.
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         ""
     }
 
