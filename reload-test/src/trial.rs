@@ -143,9 +143,9 @@ impl<'p> Trial<'p> {
         let stale_mappings = self.mapped().saturating_sub(build.libraries.len() as u64);
         ReloadResult {
             reload,
-            swap_us: committed.map(|report| report.phases.swap_ms() * 1e3),
+            swap_us: committed.map(|report| report.phases.swap().as_secs_f64() * 1e6),
             rebuild_ns_per_conjugate: rebuilt
-                .map(|report| report.phases.get(Phase::Rebuild) * 1e6 / report.conjugates_rebuilt as f64),
+                .map(|report| report.phases.get(Phase::Rebuild).as_secs_f64() * 1e9 / report.conjugates_rebuilt as f64),
             lost_objects: findings.lost_objects,
             wrong_answers: findings.wrong_answers,
             findings: findings.messages,

@@ -41,7 +41,7 @@ pub(crate) fn last(live: &Live) -> String {
         _ if !live.report.is_committed() => format!("{from} stayed, the reload failed"),
         _ if is_unchanged(&live.report) => format!("{from} stayed, nothing has changed"),
         Some(ms) => format!("{from} → {generation} live after {ms:.0} ms"),
-        None => format!("{from} → {generation} swapped in {:.1} ms", live.report.phases.swap_ms()),
+        None => format!("{from} → {generation} swapped in {:.1} ms", live.report.phases.swap().as_secs_f64() * 1e3),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Changes and phase durations of a reload, for journal and report.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -68,18 +69,31 @@ impl<'de> Deserialize<'de> for Phases {
 }
 
 impl Phases {
-    /// Returns the duration of one phase in milliseconds; zero if it was not reached.
-    pub fn get(&self, phase: Phase) -> f64 {
+    /// Returns the duration of one phase; zero if it was not reached.
+    pub fn get(&self, phase: Phase) -> Duration {
+        duration(self.ms(phase))
+    }
+
+    /// Returns the duration from quiesce to commit, during which the world is paused.
+    pub fn swap(&self) -> Duration {
+        duration(self.swap_ms())
+    }
+
+    pub(crate) fn ms(&self, phase: Phase) -> f64 {
         self.0.get(phase.name()).copied().unwrap_or(0.0)
     }
 
-    /// Returns the milliseconds from quiesce to commit, during which the world is paused.
-    pub fn swap_ms(&self) -> f64 {
+    pub(crate) fn swap_ms(&self) -> f64 {
         [Phase::Quiesce, Phase::Start, Phase::Classes, Phase::Migrate, Phase::Rebuild, Phase::Commit]
             .into_iter()
-            .map(|phase| self.get(phase))
+            .map(|phase| self.ms(phase))
             .sum()
     }
+}
+
+/// Converts milliseconds; zero if a report from elsewhere has a number that is no duration.
+fn duration(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
 
 /// Change of one property, counted over all living objects of a class.

@@ -1,6 +1,7 @@
 //! Report of a reload: outcome, effects on objects and values, and phase durations.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -242,9 +243,9 @@ impl Reload {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }
 
-    /// Returns the milliseconds from the start of staging to the commit.
-    pub fn stage_to_commit_ms(&self) -> f64 {
-        self.phases.get(Phase::Stage) + self.phases.get(Phase::Canary) + self.phases.swap_ms()
+    /// Returns the duration from the start of staging to the commit.
+    pub fn stage_to_commit(&self) -> Duration {
+        self.phases.get(Phase::Stage) + self.phases.get(Phase::Canary) + self.phases.swap()
     }
 }
 
@@ -276,7 +277,7 @@ impl fmt::Display for Reload {
             .iter()
             // Hosts without a canary have no such phase.
             .filter(|phase| **phase != Phase::Canary || self.phases.0.contains_key(phase.name()))
-            .map(|phase| format!("{phase} {:.1}", self.phases.get(*phase)))
+            .map(|phase| format!("{phase} {:.1}", self.phases.ms(*phase)))
             .collect();
         writeln!(f, "  {} ms", phases.join(" · "))?;
         write!(
