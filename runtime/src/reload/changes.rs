@@ -91,7 +91,7 @@ impl Phases {
     }
 }
 
-/// Converts milliseconds; zero if a report from elsewhere has a number that is no duration.
+/// Converts milliseconds; zero for a number that cannot be a duration.
 fn duration(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
