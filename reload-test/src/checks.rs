@@ -1,6 +1,6 @@
 //! Checks of a reload's own report. Data in, faults out.
 
-use alcedo_runtime::{Outcome, Reload};
+use alcedo_runtime::{Outcome, ReloadReport};
 
 /// Expected counts, taken before the reload.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Expected {
 }
 
 /// Returns the faults of a reload as messages; none if it is sound.
-pub(crate) fn faults(report: &Reload, expected: Expected) -> Vec<String> {
+pub(crate) fn faults(report: &ReloadReport, expected: Expected) -> Vec<String> {
     if let Outcome::RolledBack { phase, error } = &report.outcome {
         return vec![format!("rolled back in {phase}: {error}")];
     }
@@ -40,10 +40,10 @@ pub(crate) fn faults(report: &Reload, expected: Expected) -> Vec<String> {
 mod tests {
     use super::{Expected, faults};
 
-    use alcedo_runtime::{Outcome, Phase, PropertyChange, Reload};
+    use alcedo_runtime::{Outcome, Phase, PropertyChange, ReloadReport};
 
-    fn sound() -> Reload {
-        let mut report = Reload::default();
+    fn sound() -> ReloadReport {
+        let mut report = ReloadReport::default();
         report.modules = vec!["magic_cube".into()];
         (report.from, report.generation) = (1, 2);
         report.objects_kept = 20;
@@ -52,7 +52,7 @@ mod tests {
         report
     }
 
-    fn check(change: impl FnOnce(&mut Reload), expected: &[&str]) {
+    fn check(change: impl FnOnce(&mut ReloadReport), expected: &[&str]) {
         let mut report = sound();
         change(&mut report);
         assert_eq!(faults(&report, Expected { objects: 20, conjugates: 10, kept_fields: 10 }), expected);

@@ -9,7 +9,7 @@ use crate::plan::{Build, Counted, InjectedFault, Line, Plan, Reading, ReloadResu
 use crate::subject::{Habits, Subject, subjects};
 use crate::values::{sample, value};
 use alcedo_runtime::Canary;
-use alcedo_runtime::{Budget, ObjectHandle, Phase, ReferenceSearch, Reload, Runtime, Value, process};
+use alcedo_runtime::{Budget, ObjectHandle, Phase, ReferenceSearch, ReloadReport, Runtime, Value, process};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::thread;
@@ -221,7 +221,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    fn swap(&self, build: &Build, findings: &mut Findings) -> Option<Reload> {
+    fn swap(&self, build: &Build, findings: &mut Findings) -> Option<ReloadReport> {
         self.runtime.request_reload(build.libraries.clone());
         self.runtime.safe_point();
         let mut reports = self.runtime.take_reloads();

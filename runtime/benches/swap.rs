@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use alcedo_runtime::{Phase, Reload};
+use alcedo_runtime::{Phase, ReloadReport};
 use criterion::{Criterion, criterion_group, criterion_main};
 use libloading::Library;
 
@@ -69,7 +69,7 @@ fn swap(criterion: &mut Criterion) {
 }
 
 /// Prints the median of each phase.
-fn print_phases(reports: Vec<Reload>) {
+fn print_phases(reports: Vec<ReloadReport>) {
     for phase in Phase::ALL {
         let mut times: Vec<_> = reports.iter().map(|report| report.phases.get(phase)).collect();
         times.sort_unstable();

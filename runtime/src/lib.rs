@@ -101,12 +101,12 @@ pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
 pub use reload::changes::{ClassChange, Phase, Phases, PropertyChange, ValueCounts};
 pub use reload::digest::WorldDigest;
-pub use reload::report::{Named, Outcome, Reload, Remainder};
+pub use reload::report::{Named, Outcome, ReloadReport, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
     AnyConjugate, Budget, Calls, ClassKey, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined,
-    Drained, Links, NetNames, Objects, Runtime, Shutdown, Tables, Types, Unloads, WeakRuntime, Worlds, ZCallFunction,
-    ZCallResolver,
+    Drained, Links, NetNames, Objects, Runtime, ShutdownReport, Tables, Types, Unloads, WeakRuntime, Worlds,
+    ZCallFunction, ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
 pub use signature::Signature;
@@ -116,7 +116,7 @@ pub use unload::report::{BlockerReport, ModuleEnd, OpenFile, ParkedImage, Unload
 pub use unload::state::{ContextState, GenerationInfo};
 pub use unload::ticket::UnloadTicket;
 pub use watchdog::Hang;
-pub use world::{FormatError, WorldError, WorldLoad};
+pub use world::{FormatError, WorldError, WorldLoadReport};
 
 /// Canary: a child process that loads new modules before the host does.
 pub mod canary {

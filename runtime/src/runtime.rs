@@ -44,7 +44,7 @@ use crate::load::module::master::MasterModule;
 use crate::native::net::NetStructs;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::natives::World;
-use crate::reload::report::Reload;
+use crate::reload::report::ReloadReport;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
 use crate::runtime::history::History;
@@ -56,7 +56,7 @@ use protocols::HostCode;
 use closures::Closures;
 pub use collecting::{Collected, Collection};
 pub use conjugates::{AnyConjugate, ConjugateInfo, Conjugates};
-pub use ending::{Drained, Shutdown};
+pub use ending::{Drained, ShutdownReport};
 pub use frames::Budget;
 pub use functions::Calls;
 pub use links::Links;
@@ -91,7 +91,7 @@ struct Inner {
     closures: Closures,
     busy: Cell<Option<&'static str>>,
     requests: RefCell<Vec<Request>>,
-    reloads: History<Reload, 64>,
+    reloads: History<ReloadReport, 64>,
     watch: RefCell<Option<FileWatch>>,
     watch_scope: Cell<ReloadScope>,
     committed: Cell<u64>,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, NativeDelegate, Natives, Obj, This, uclass, udelegate};
-use alcedo_runtime::{Binding, CallError, ManifestInfo, ObjectHandle, Reload, Runtime, Value, natives};
+use alcedo_runtime::{Binding, CallError, ManifestInfo, ObjectHandle, ReloadReport, Runtime, Value, natives};
 use expect_test::{Expect, expect, expect_file};
 
 use crate::support;
@@ -68,14 +68,14 @@ fn followed() -> (Runtime, ObjectHandle, ObjectHandle) {
     (host, player, listener)
 }
 
-fn reload(host: &Runtime, libraries: &[PathBuf]) -> Reload {
+fn reload(host: &Runtime, libraries: &[PathBuf]) -> ReloadReport {
     let report = host.reload(libraries).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.is_committed(), "{report}");
     report
 }
 
 /// Lines of a report about bindings.
-fn unbound(report: &Reload) -> String {
+fn unbound(report: &ReloadReport) -> String {
     report.to_string().lines().map(str::trim).filter(|line| line.contains("unbound")).collect::<Vec<_>>().join("\n")
 }
 

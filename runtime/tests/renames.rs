@@ -1,7 +1,7 @@
 //! Types and members are renamed, with `was`, and renamed back: objects, values, kept fields and saved worlds follow in both
 //! directions.
 
-use alcedo_runtime::{EnumValue, ObjectHandle, Reload, Runtime, Value, WorldLoad};
+use alcedo_runtime::{EnumValue, ObjectHandle, ReloadReport, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
 
 use crate::support;
@@ -13,13 +13,13 @@ fn host(features: &[&str]) -> Runtime {
     support::host(&[support::plugin("renames", features)])
 }
 
-fn reload(host: &Runtime, features: &[&str]) -> Reload {
+fn reload(host: &Runtime, features: &[&str]) -> ReloadReport {
     let report = host.reload(&[support::plugin("renames", features)]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
 /// Returns the lines of a report after the counts of objects.
-fn changes(report: &Reload) -> String {
+fn changes(report: &ReloadReport) -> String {
     report.to_string().lines().skip(3).map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
@@ -166,7 +166,7 @@ fn objects_dormant_during_a_rename_wake_as_the_new_class() {
     assert_eq!(state_of(&host, smuggler), RENAMED_SMUGGLER);
 }
 
-fn load(host: &Runtime, path: &std::path::Path) -> WorldLoad {
+fn load(host: &Runtime, path: &std::path::Path) -> WorldLoadReport {
     host.worlds().load(path).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, Reload, Runtime, Value};
+use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, ReloadReport, Runtime, Value};
 
 pub(crate) const HERO: &str = "/Script/Tale.Hero";
 pub(crate) const FANCY: &str = "/Script/Tale.FancyCube";
@@ -111,7 +111,7 @@ pub(crate) fn host(package: &Package) -> Runtime {
     host
 }
 
-pub(crate) fn reload(host: &Runtime, package: &Package) -> Reload {
+pub(crate) fn reload(host: &Runtime, package: &Package) -> ReloadReport {
     let report = host.reload(&modules(package)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }

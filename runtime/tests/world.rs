@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Error, ObjectHandle, Runtime, Value, WorldLoad};
+use alcedo_runtime::{Error, ObjectHandle, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use tempfile::TempDir;
@@ -31,7 +31,7 @@ fn shapeshifters(features: &[&str]) -> Runtime {
     support::host(&[support::plugin("migration", features)])
 }
 
-fn load(host: &Runtime, path: &Path) -> WorldLoad {
+fn load(host: &Runtime, path: &Path) -> WorldLoadReport {
     host.worlds().load(path).unwrap_or_else(|error| panic!("{error}"))
 }
 

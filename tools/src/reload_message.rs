@@ -1,6 +1,6 @@
 //! Messages about builds and reloads for the user, shared by `dev` and `demo`. Values in, text out.
 
-use alcedo_runtime::Reload;
+use alcedo_runtime::ReloadReport;
 
 use crate::paint::Paint;
 use crate::session::Live;
@@ -30,13 +30,13 @@ pub(crate) fn reload(live: &Live, paint: Paint) -> String {
 }
 
 /// Returns true if the reload found no module to replace.
-pub(crate) fn is_unchanged(report: &Reload) -> bool {
+pub(crate) fn is_unchanged(report: &ReloadReport) -> bool {
     report.is_committed() && report.from == report.generation
 }
 
 /// Formats the last reload for a status line.
 pub(crate) fn last(live: &Live) -> String {
-    let Reload { from, generation, .. } = &live.report;
+    let ReloadReport { from, generation, .. } = &live.report;
     match live.edit_to_live_ms {
         _ if !live.report.is_committed() => format!("{from} stayed, the reload failed"),
         _ if is_unchanged(&live.report) => format!("{from} stayed, nothing has changed"),
@@ -47,7 +47,7 @@ pub(crate) fn last(live: &Live) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload};
+    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, ReloadReport};
     use expect_test::{Expect, expect};
 
     use super::{last, reload};
@@ -62,7 +62,7 @@ pub(crate) mod tests {
         (change.class, change.property) = ("Game.MagicCube".into(), "rotation_speed".into());
         change.change = "default 180 → 240".into();
         (change.followed, change.kept) = (997, 3);
-        let mut report = Reload::default();
+        let mut report = ReloadReport::default();
         report.modules = vec!["magic-cube".into()];
         (report.from, report.generation) = (3, if committed { 4 } else { 3 });
         report.outcome = outcome;

@@ -126,7 +126,7 @@ impl Remainder {
 /// Report of one reload. The default is a commit that changed nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Reload {
+pub struct ReloadReport {
     /// Number of requests merged into this reload; zero for a direct call.
     pub requests: u64,
     /// Affected modules, in dependency order.
@@ -175,7 +175,7 @@ pub struct Reload {
     pub phases: Phases,
 }
 
-impl Reload {
+impl ReloadReport {
     /// Creates the report of a reload that had nothing to replace.
     pub(crate) fn unchanged(journal: Journal) -> Self {
         let generation = journal.from;
@@ -249,7 +249,7 @@ impl Reload {
     }
 }
 
-impl fmt::Display for Reload {
+impl fmt::Display for ReloadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let modules = self.modules.join(", ");
         match &self.outcome {
@@ -291,7 +291,7 @@ impl fmt::Display for Reload {
     }
 }
 
-impl Reload {
+impl ReloadReport {
     fn tail(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.kept_modules.is_empty() {
             write!(f, "\n  {} stays as it is", self.kept_modules.join(", "))?;
@@ -355,7 +355,7 @@ pub(crate) fn thousands(number: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Phase, PropertyChange, Reload, thousands};
+    use super::{Phase, PropertyChange, ReloadReport, thousands};
     use crate::bridge::rebuild::Rebuilt;
     use crate::handles::ObjectHandle;
     use crate::load::error::LoadError;
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_committed_reload_reads_as_a_few_lines() {
-        let reload = Reload::committed(journal(3), 4, 1000);
+        let reload = ReloadReport::committed(journal(3), 4, 1000);
         expect_test::expect![[r#"
             magic-cube  generation 3 → 4   swapped in 1.1 ms
               stage 6.0 · canary 1.2 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
@@ -411,7 +411,7 @@ mod tests {
             resolved: vec!["ex:/tell".into()],
         };
         let failure = LoadError::NoMaster;
-        let reload = Reload::rolled_back(Journal { done, ..journal(4) }, Phase::Rebuild, &failure, 1000);
+        let reload = ReloadReport::rolled_back(Journal { done, ..journal(4) }, Phase::Rebuild, &failure, 1000);
         assert_eq!((reload.objects_kept, reload.conjugates_rebuilt, reload.properties.len()), (1000, 0, 0));
         expect_test::expect![[r#"
             magic-cube  generation 4 stays   the reload failed
@@ -430,7 +430,7 @@ mod tests {
               taken from the root set: #8.2
               looked up, and known from now on: ex:/tell"#]]
         .assert_eq(&reload.to_string());
-        let empty = Reload::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
+        let empty = ReloadReport::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
         assert!(empty.ends_with("\n  everything is as it was · save again to retry"), "{empty}");
     }
 

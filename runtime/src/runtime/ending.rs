@@ -34,7 +34,7 @@ pub struct Drained {
 /// Report of the end of a runtime.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Shutdown {
+pub struct ShutdownReport {
     /// Remainder, one line each: images that stay mapped, and Slims that are still unloading, with reasons.
     pub left: Vec<String>,
     /// Black conjugates that were not dropped or were released only at the end: leaked by plugins, stored in their statics, or held by
@@ -60,7 +60,7 @@ impl fmt::Display for Drained {
     }
 }
 
-impl Shutdown {
+impl ShutdownReport {
     /// Returns an error if something could not be ended.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Shutdown {
     }
 }
 
-impl fmt::Display for Shutdown {
+impl fmt::Display for ShutdownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { left, blacks, plugin_parts, jobs, leases, objects } = self;
         let forgotten: u64 = blacks.iter().map(|count| count.count).sum();
@@ -194,11 +194,11 @@ impl Runtime {
     /// `Rc`, the last of them is logged.
     ///
     /// While plugin code is on the stack or an exclusive operation is in progress, nothing is done and `left` contains the reason.
-    pub fn shutdown(self) -> Shutdown {
+    pub fn shutdown(self) -> ShutdownReport {
         let inner = &self.inner;
         let _busy = match self.at_safe_point("shutting down") {
             Ok(busy) => busy,
-            Err(error) => return Shutdown { left: vec![error.to_string()], ..Shutdown::default() },
+            Err(error) => return ShutdownReport { left: vec![error.to_string()], ..ShutdownReport::default() },
         };
         let _none = inner.watch.take();
         let jobs = self.jobs();
@@ -222,6 +222,6 @@ impl Runtime {
             agent.send_end(Vec::clone(&left));
         }
         inner.let_go();
-        Shutdown { left, blacks, plugin_parts: drained.pending, jobs, leases, objects }
+        ShutdownReport { left, blacks, plugin_parts: drained.pending, jobs, leases, objects }
     }
 }

@@ -21,15 +21,15 @@ use crate::world::disk;
 use crate::world::error::WorldError;
 use crate::world::plan::{ClassPlan, plan_class};
 use crate::world::records::WorldFile;
-use crate::world::report::WorldLoad;
+use crate::world::report::WorldLoadReport;
 
 /// Replaces the current world by the world of a file. Must be called at a safe point. On an error the world is unchanged.
-pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoad, WorldError> {
+pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, WorldError> {
     let bytes = disk::read(path)?;
     let file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
     drop(bytes);
     let objects = &core.world.objects;
-    let mut report = WorldLoad::default();
+    let mut report = WorldLoadReport::default();
     let before = objects.living();
     let ids = core.world.lazy.snapshot();
     objects.abandon_mark();
@@ -56,7 +56,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoad, WorldError
 }
 
 /// Runs all steps that may fail.
-fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoad) -> Result<(), WorldError> {
+fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoadReport) -> Result<(), WorldError> {
     let plans = file.classes.iter().map(|class| plan_class(core, class, report));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
     report.classes = class_changes(file, &plans);

@@ -10,7 +10,7 @@ use crate::reload::report::{counts, thousands};
 /// Report of a loaded world. Everything not listed was restored unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct WorldLoad {
+pub struct WorldLoadReport {
     /// Objects now alive, including default subobjects.
     pub objects: u64,
     /// Old objects that were destroyed.
@@ -31,7 +31,7 @@ pub struct WorldLoad {
     pub unresolved: Vec<String>,
 }
 
-impl fmt::Display for WorldLoad {
+impl fmt::Display for WorldLoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -58,12 +58,12 @@ impl fmt::Display for WorldLoad {
 
 #[cfg(test)]
 mod tests {
-    use super::WorldLoad;
+    use super::WorldLoadReport;
     use crate::reload::changes::{ClassChange, PropertyChange};
 
     #[test]
     fn a_report_lists_changed_and_lost_values() {
-        let report = WorldLoad {
+        let report = WorldLoadReport {
             objects: 1200,
             replaced: 3,
             conjugates_built: 1000,
