@@ -70,7 +70,7 @@ impl<'p> Trial<'p> {
         let builder = builder.module_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
         // Plugins that leave files open are supported.
         let builder = builder.unloads(|policy| {
-            policy.look_for_references = ReferenceSearch::Always;
+            policy.search_references = ReferenceSearch::Always;
             // SAFETY: neither this host nor its plugins pass descriptors to each other.
             unsafe { policy.close_fds(true) };
         });

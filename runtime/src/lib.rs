@@ -84,7 +84,7 @@ pub use load::declared::{
 };
 pub use load::error::LoadError;
 pub use load::error::canary::CanaryStep;
-pub use load::error::context::{Attempt, ContextError, LoadStep, Wanted};
+pub use load::error::context::{Attempt, ContextError, LoadRequest, LoadStep};
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
 pub use load::module::info::{Dependency, ManifestInfo};
@@ -129,7 +129,7 @@ pub mod thunk {
     pub use crate::object::containers::{Keyed, KeyedMut, Rows, RowsMut, array, array_ref, keyed, keyed_mut};
     pub use crate::object::property::{Property, PropertyType};
     pub use crate::object::structs::StructType;
-    pub use crate::object::thunk::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Param, Wanted};
+    pub use crate::object::thunk::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, ArgumentKind, Param};
     pub use crate::object::values::ptr::{Ptr, PtrMut};
 
     pub use crate::native::wildcards::{ArrayWildcard, MapWildcard, SetWildcard};

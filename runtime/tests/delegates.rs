@@ -127,7 +127,7 @@ fn a_delegate_is_found_by_path_with_its_parameter_names() {
     let formatted = |found: &alcedo_runtime::DeclaredDelegate| {
         let params: Vec<_> = found.params.iter().map(|param| format!("{}: {}", param.name, param.ty)).collect();
         let result = found.result.as_deref().unwrap_or("nothing");
-        format!("{} {}({}) -> {result}   {}", found.sort, found.path, params.join(", "), found.doc)
+        format!("{} {}({}) -> {result}   {}", found.kind, found.path, params.join(", "), found.doc)
     };
     expect![[r#"
         multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Broadcast after a score.
@@ -449,7 +449,7 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
 fn a_host_declares_delegates_and_binds_closures_by_type() {
     let declared = Runtime::builder().natives(natives![Bell, MayToll, OnTolled]).declared();
     let declared = declared.unwrap_or_else(|error| panic!("{error}"));
-    let found: Vec<_> = declared.delegates.iter().map(|found| (&*found.sort, &*found.path, &*found.doc)).collect();
+    let found: Vec<_> = declared.delegates.iter().map(|found| (&*found.kind, &*found.path, &*found.doc)).collect();
     assert_eq!(
         found,
         [

@@ -58,9 +58,9 @@ pub(crate) enum Source<'a> {
 }
 
 /// Category of parameter types that a thunk accepts.
-pub trait Wanted {
+pub trait ArgumentKind {
     /// Name of the category in messages.
-    const WORDS: &'static str;
+    const DESCRIPTION: &'static str;
 
     /// Checks that a type belongs to the category.
     fn is(ty: &PropertyType) -> bool;
@@ -88,8 +88,8 @@ pub enum AnyMap {}
 
 macro_rules! expected_types {
     ($($sort:ident, $words:literal: $pattern:pat,)*) => {$(
-        impl Wanted for $sort {
-            const WORDS: &'static str = $words;
+        impl ArgumentKind for $sort {
+            const DESCRIPTION: &'static str = $words;
 
             fn is(ty: &PropertyType) -> bool {
                 matches!(ty, $pattern)
@@ -158,8 +158,8 @@ impl<'a> Argument<'a> {
     }
 
     /// Checks that the type belongs to category `W`.
-    pub(crate) fn expect<W: Wanted>(self) -> Result<(), CallError> {
-        if W::is(&self.property.ty) { Ok(()) } else { Err(self.mismatch(W::WORDS)) }
+    pub(crate) fn expect<W: ArgumentKind>(self) -> Result<(), CallError> {
+        if W::is(&self.property.ty) { Ok(()) } else { Err(self.mismatch(W::DESCRIPTION)) }
     }
 
     #[cold]

@@ -65,11 +65,11 @@ mod tests {
 
     use super::{Sort, begin, next_scope};
     use crate::load::context::waits::Work;
-    use crate::load::error::context::{ContextError, Wanted};
+    use crate::load::error::context::{ContextError, LoadRequest};
 
     fn works<const N: usize>() -> [Work; N] {
         let scope = next_scope();
-        std::array::from_fn(|at| Work::new(scope, "here".into(), Wanted::Module(format!("m{at}"))))
+        std::array::from_fn(|at| Work::new(scope, "here".into(), LoadRequest::Module(format!("m{at}"))))
     }
 
     #[test]
