@@ -155,7 +155,7 @@ pub mod zcall {
 /// Function tables that a host and its modules exchange when a module is loaded; see [`entry_table!`].
 pub mod tables {
     pub use crate::load::tables::TableError;
-    pub use crate::runtime::tables::{ContextEntry, HostEntries, ModuleEntries, OfContext, OfMaster, Place};
+    pub use crate::runtime::tables::{ContextEntry, HostEntries, ModuleEntries, OfContext, OfMaster, TableContext};
     #[doc(hidden)]
     pub use crate::runtime::tables::{Offering, signature};
 }
