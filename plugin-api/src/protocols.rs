@@ -27,7 +27,7 @@ use std::rc::Rc;
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_rt::CallError;
 
-use crate::__private::{Place, Returned};
+use crate::__private::{Returned, SourceLocation};
 use crate::host::host;
 use crate::protocols::trampolines::{Body, FunctionBody};
 use crate::registered;
@@ -71,7 +71,7 @@ pub trait Protocol {
     fn form(&self) -> &str;
 
     /// Returns a hint for error messages about unknown names. Empty by default.
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         ""
     }
 
@@ -215,7 +215,7 @@ impl Answer {
             );
         }
         let location = core::panic::Location::caller();
-        let location = Place { file: location.file(), line: location.line(), column: location.column() };
+        let location = SourceLocation { file: location.file(), line: location.line(), column: location.column() };
         Self(Resolved::Function(Function {
             signature: crate::signature::words(A::TYPES, &<X::Value as crate::ReturnValue>::VALUE).as_str().to_owned(),
             fingerprint: crate::signature::fingerprint::<A, X::Value>(),
@@ -277,11 +277,11 @@ const fn has_no_out(types: &[ValueType]) -> bool {
 /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
 /// ```
 pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> {
-    let (word, form, way_out) = (protocol.word().to_owned(), protocol.form().to_owned(), protocol.way_out().to_owned());
+    let (word, form, help) = (protocol.word().to_owned(), protocol.form().to_owned(), protocol.help().to_owned());
     let is_plain = protocol.is_plain();
     let protocol: Rc<dyn Protocol> = Rc::new(protocol);
     let number = registered::keep(Rc::new(protocol));
-    let strings = [&word, &form, &way_out].map(|text| RStr::from_str(text));
+    let strings = [&word, &form, &help].map(|text| RStr::from_str(text));
     let added =
         host("registering a protocol").and_then(|host| trampolines::add_protocol(host, number, strings, is_plain));
     if added.is_err() {

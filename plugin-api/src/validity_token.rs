@@ -88,7 +88,7 @@ impl ValidityToken<'_> {
     pub(crate) fn with(mut self, link: Link) -> Self {
         let Some(free) = self.links.iter_mut().find(|link| link.at.is_null()) else {
             alcedo_rt::fail(CallError::other(format!(
-                "a view reaches through {DEPTH} containers: take a `clone()` of an inner one, and go on from that"
+                "a view reaches through {DEPTH} containers: make an owned copy of an inner one by `to_owned()`"
             )));
         };
         *free = link;
@@ -135,7 +135,7 @@ impl ValidityToken<'_> {
 #[cold]
 pub(crate) fn written_key(kind: &str) -> CallError {
     CallError::other(format!(
-        "a {kind} in a key cannot be changed in place, because its set or map would not find the key again: take a \
-         `clone()` of the key, remove it, and insert the clone, changed"
+        "a {kind} in a key cannot be changed in place, because its set or map would not find the key again: copy \
+         the key by `to_owned()`, remove the key, and insert the changed copy"
     ))
 }

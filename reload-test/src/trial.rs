@@ -9,7 +9,7 @@ use crate::plan::{Build, Counted, InjectedFault, Line, Plan, Reading, ReloadResu
 use crate::subject::{Habits, Subject, subjects};
 use crate::values::{sample, value};
 use alcedo_runtime::Canary;
-use alcedo_runtime::{Budget, ObjectHandle, Phase, ReferenceSearch, Reload, Runtime, Value, process};
+use alcedo_runtime::{Budget, ObjectHandle, Phase, ReferenceSearch, ReloadReport, Runtime, Value, process};
 use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::thread;
@@ -70,7 +70,7 @@ impl<'p> Trial<'p> {
         let builder = builder.module_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
         // Plugins that leave files open are supported.
         let builder = builder.unloads(|policy| {
-            policy.look_for_references = ReferenceSearch::Always;
+            policy.search_references = ReferenceSearch::Always;
             // SAFETY: neither this host nor its plugins pass descriptors to each other.
             unsafe { policy.close_fds(true) };
         });
@@ -94,7 +94,7 @@ impl<'p> Trial<'p> {
         trial.spawn().context("could not make the objects")?;
         // Begin play happens once, before the first reload.
         trial.tick();
-        trial.population = trial.runtime.objects().all();
+        trial.population = trial.runtime.objects().iter().collect();
         let mut findings = Findings::default();
         trial.check_code(plan.build(0).tag, &mut findings);
         trial.check_values(0, &mut findings);
@@ -143,9 +143,9 @@ impl<'p> Trial<'p> {
         let stale_mappings = self.mapped().saturating_sub(build.libraries.len() as u64);
         ReloadResult {
             reload,
-            swap_us: committed.map(|report| report.phases.swap_ms() * 1e3),
+            swap_us: committed.map(|report| report.phases.swap().as_secs_f64() * 1e6),
             rebuild_ns_per_conjugate: rebuilt
-                .map(|report| report.phases.get(Phase::Rebuild) * 1e6 / report.conjugates_rebuilt as f64),
+                .map(|report| report.phases.get(Phase::Rebuild).as_secs_f64() * 1e9 / report.conjugates_rebuilt as f64),
             lost_objects: findings.lost_objects,
             wrong_answers: findings.wrong_answers,
             findings: findings.messages,
@@ -221,7 +221,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    fn swap(&self, build: &Build, findings: &mut Findings) -> Option<Reload> {
+    fn swap(&self, build: &Build, findings: &mut Findings) -> Option<ReloadReport> {
         self.runtime.request_reload(build.libraries.clone());
         self.runtime.safe_point();
         let mut reports = self.runtime.take_reloads();
@@ -266,7 +266,7 @@ impl<'p> Trial<'p> {
                 findings.lost(|| format!("{} {} is lost", object.subject.class, object.handle));
             }
         }
-        let population = self.runtime.objects().all();
+        let population: Vec<_> = self.runtime.objects().iter().collect();
         if population != self.population {
             let (found, expected) = (population.len(), self.population.len());
             findings.wrong(|| format!("{found} objects are alive, not {expected} as before"));

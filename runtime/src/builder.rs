@@ -261,7 +261,7 @@ impl Builder {
     /// and restarts the host.
     ///
     /// Before an image is unmapped, memory is searched for references into it
-    /// ([`UnloadPolicy::look_for_references`](crate::UnloadPolicy::look_for_references)). A later call of [`Builder::unloads`] can
+    /// ([`UnloadPolicy::search_references`](crate::UnloadPolicy::search_references)). A later call of [`Builder::unloads`] can
     /// switch the search off.
     ///
     /// ```no_run
@@ -279,7 +279,7 @@ impl Builder {
     #[must_use]
     pub fn development(mut self) -> Self {
         self.development = true;
-        self.unloads.look_for_references = ReferenceSearch::Always;
+        self.unloads.search_references = ReferenceSearch::Always;
         self
     }
 
@@ -543,10 +543,10 @@ mod tests {
 
     #[test]
     fn reference_search_covers_all_plugins_in_development_else_those_with_libraries() {
-        let check = |builder: Builder, expected| assert_eq!(builder.unloads.look_for_references, expected);
+        let check = |builder: Builder, expected| assert_eq!(builder.unloads.search_references, expected);
         check(Runtime::builder(), ReferenceSearch::WithLibraries);
         check(Runtime::builder().development(), ReferenceSearch::Always);
-        let never = |policy: &mut UnloadPolicy| policy.look_for_references = ReferenceSearch::Never;
+        let never = |policy: &mut UnloadPolicy| policy.search_references = ReferenceSearch::Never;
         check(Runtime::builder().development().unloads(never), ReferenceSearch::Never);
     }
 }

@@ -2,6 +2,7 @@
 
 /// Counters since the runtime was built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Counters {
     /// Objects alive now, without class default objects and their templates.
     pub objects: u64,

@@ -13,7 +13,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use alcedo_abi::stack::StackSpan;
-use alcedo_sys::process::{coarse_clock, thread_in_words, thread_number};
+use alcedo_sys::process::{coarse_clock, describe_thread, thread_number};
 
 use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -208,7 +208,7 @@ impl EntryGate {
                 blockers.push(Blocker {
                     kind: LeaseKind::Call,
                     owner: name(slot.function.load(Ordering::Relaxed)).to_string(),
-                    thread: thread_in_words(row.thread.name(), row.number),
+                    thread: describe_thread(row.thread.name(), row.number),
                     age: now.saturating_sub(Duration::from_nanos(slot.since.load(Ordering::Relaxed))),
                     place: slot.from.get().map(|from| place_of(from).to_string()),
                 });

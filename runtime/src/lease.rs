@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use alcedo_sys::process::{thread_in_words, thread_number};
+use alcedo_sys::process::{describe_thread, thread_number};
 use serde::{Deserialize, Serialize};
 use slotmap::{DefaultKey, SlotMap};
 
@@ -303,7 +303,7 @@ impl Entry {
         Blocker {
             kind: self.kind,
             owner: self.owner.to_string(),
-            thread: thread_in_words(self.thread.name(), self.number),
+            thread: describe_thread(self.thread.name(), self.number),
             age: self.since.elapsed(),
             place: self.place.as_deref().map(str::to_owned),
         }

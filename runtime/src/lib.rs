@@ -84,7 +84,7 @@ pub use load::declared::{
 };
 pub use load::error::LoadError;
 pub use load::error::canary::CanaryStep;
-pub use load::error::context::{Attempt, ContextError, LoadStep, Wanted};
+pub use load::error::context::{Attempt, ContextError, LoadRequest, LoadStep};
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
 pub use load::module::info::{Dependency, ManifestInfo};
@@ -99,14 +99,14 @@ pub use object::typed_values::words::*;
 pub use object::typed_values::{AnsiString, MulticastDelegate, SparseDelegate, Utf8String};
 pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
-pub use reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCounts};
+pub use reload::changes::{ClassChange, Phase, Phases, PropertyChange, ValueCounts};
 pub use reload::digest::WorldDigest;
-pub use reload::report::{Named, Outcome, Reload, Remainder};
+pub use reload::report::{Named, Outcome, ReloadReport, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
     AnyConjugate, Budget, Calls, ClassKey, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined,
-    Drained, Links, NetNames, Objects, Runtime, Shutdown, Tables, Types, Unloads, WeakRuntime, Worlds, ZCallFunction,
-    ZCallResolver,
+    Drained, Links, NetNames, Objects, Runtime, ShutdownReport, Tables, Types, Unloads, WeakRuntime, Worlds,
+    ZCallFunction, ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
 pub use signature::Signature;
@@ -116,7 +116,7 @@ pub use unload::report::{BlockerReport, ModuleEnd, OpenFile, ParkedImage, Unload
 pub use unload::state::{ContextState, GenerationInfo};
 pub use unload::ticket::UnloadTicket;
 pub use watchdog::Hang;
-pub use world::{FormatError, WorldError, WorldLoad};
+pub use world::{FormatError, WorldError, WorldLoadReport};
 
 /// Canary: a child process that loads new modules before the host does.
 pub mod canary {
@@ -129,7 +129,7 @@ pub mod thunk {
     pub use crate::object::containers::{Keyed, KeyedMut, Rows, RowsMut, array, array_ref, keyed, keyed_mut};
     pub use crate::object::property::{Property, PropertyType};
     pub use crate::object::structs::StructType;
-    pub use crate::object::thunk::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Param, Wanted};
+    pub use crate::object::thunk::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, ArgumentKind, Param};
     pub use crate::object::values::ptr::{Ptr, PtrMut};
 
     pub use crate::native::wildcards::{ArrayWildcard, MapWildcard, SetWildcard};
@@ -143,7 +143,7 @@ pub mod zcall {
     pub use alcedo_zcall::name::ZCallName;
     pub use alcedo_zcall::observe::{CallTimes, Histogram, Observed};
     pub use alcedo_zcall::protocol::{PlainProtocol, Protocol};
-    pub use alcedo_zcall::reader::{NameError, NameFlaw, Reader};
+    pub use alcedo_zcall::reader::{NameError, NameErrorKind, Reader};
 
     // Modules of `alcedo_zcall` that this crate uses.
     pub(crate) use alcedo_zcall::{
@@ -155,7 +155,7 @@ pub mod zcall {
 /// Function tables that a host and its modules exchange when a module is loaded; see [`entry_table!`].
 pub mod tables {
     pub use crate::load::tables::TableError;
-    pub use crate::runtime::tables::{ContextEntry, HostEntries, ModuleEntries, OfContext, OfMaster, Place};
+    pub use crate::runtime::tables::{ContextEntry, HostEntries, ModuleEntries, OfContext, OfMaster, TableContext};
     #[doc(hidden)]
     pub use crate::runtime::tables::{Offering, signature};
 }

@@ -44,7 +44,7 @@ use crate::load::module::master::MasterModule;
 use crate::native::net::NetStructs;
 use crate::native::{DestroyHook, Ticker};
 use crate::object::natives::World;
-use crate::reload::report::Reload;
+use crate::reload::report::ReloadReport;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::watch::FileWatch;
 use crate::runtime::history::History;
@@ -56,7 +56,7 @@ use protocols::HostCode;
 use closures::Closures;
 pub use collecting::{Collected, Collection};
 pub use conjugates::{AnyConjugate, ConjugateInfo, Conjugates};
-pub use ending::{Drained, Shutdown};
+pub use ending::{Drained, ShutdownReport};
 pub use frames::Budget;
 pub use functions::Calls;
 pub use links::Links;
@@ -91,7 +91,7 @@ struct Inner {
     closures: Closures,
     busy: Cell<Option<&'static str>>,
     requests: RefCell<Vec<Request>>,
-    reloads: History<Reload, 64>,
+    reloads: History<ReloadReport, 64>,
     watch: RefCell<Option<FileWatch>>,
     watch_scope: Cell<ReloadScope>,
     committed: Cell<u64>,
@@ -160,7 +160,7 @@ impl Drop for Busy<'_> {
 /// | --- | --- | --- |
 /// | calls [`Runtime::shutdown`] | unloaded, listeners called | Slims unloaded, all listeners called; the report lists the remainder |
 /// | drops the last handle | same | same, with the remainder in the log |
-/// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | not unloaded; listeners called if [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) was called before |
+/// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | not unloaded; listeners called if [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) was called before |
 /// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
 ///
 /// Shutdown and the drop of the last handle wait for unloads in progress as long as
@@ -292,7 +292,7 @@ impl Runtime {
     ///
     /// let runtime = Runtime::builder().build()?;
     /// let weak = runtime.downgrade();
-    /// let how_many = move || weak.upgrade().map(|runtime| runtime.objects().all().len());
+    /// let how_many = move || weak.upgrade().map(|runtime| runtime.objects().iter().len());
     /// assert_eq!(how_many(), Some(0));
     /// drop(runtime);
     /// assert_eq!(how_many(), None);
@@ -417,7 +417,7 @@ impl Runtime {
         let core = &self.inner.core;
         let counted = &core.world.counters;
         Counters {
-            objects: self.objects().all().len() as u64,
+            objects: self.objects().iter().len() as u64,
             constructions: counted.constructions.get(),
             conjugates_built: core.pairs.built(),
             class_constructors_run: counted.class_constructors_on_instances.get(),

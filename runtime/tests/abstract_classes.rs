@@ -29,10 +29,10 @@ fn abstract_class_cannot_be_spawned_and_the_error_names_concrete_subclasses() {
     let Error::Construction(ConstructionFailed { step, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(step, ConstructionStep::Abstract(CARRIER.to_owned()));
     let cart = host.objects().spawn(CART).expect("it is not");
-    let count = host.objects().all().len();
+    let count = host.objects().iter().len();
     let refused = host.objects().call(cart, "plain", &[]).expect_err("it is abstract");
     expect![[r#"Game.Carrier was not created: class of Game.Carrier (a new object): "it is abstract: use a derived class (/Script/Game.Cart)""#]].assert_eq(&refused.to_string());
-    assert_eq!(host.objects().all().len(), count, "neither leaves an object");
+    assert_eq!(host.objects().iter().len(), count, "neither leaves an object");
 }
 
 #[test]

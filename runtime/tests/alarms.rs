@@ -429,7 +429,7 @@ fn freed(before: &[std::ops::Range<usize>]) -> String {
 }
 
 fn always(policy: &mut alcedo_runtime::UnloadPolicy) {
-    policy.look_for_references = alcedo_runtime::ReferenceSearch::Always;
+    policy.search_references = alcedo_runtime::ReferenceSearch::Always;
 }
 
 #[test]

@@ -264,7 +264,7 @@ fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
         ex:/scale has the signature (… -> Array), the caller was built for (… -> nothing): rebuild the caller
         ex:/find has the signature (… -> Object), the caller was built for (… -> a value that has a conjugate): rebuild the caller
         a black String of another module: open a `clone()` of it
-        a String that is not a property cannot be lent: lend a `clone()` of it"#]].assert_eq(&answer_of(&host, fence, "trade"));
+        a String that is not a property cannot be lent: pass an owned copy, from `to_owned()`"#]].assert_eq(&answer_of(&host, fence, "trade"));
     assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "values that were not kept are dropped despite failures");
     ask(&host, fence, "let_go", &[]);
     until_flushed(&host);

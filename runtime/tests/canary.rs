@@ -70,7 +70,7 @@ fn refused(feature: &str, deadline: Duration) -> LoadError {
     let report = host.reload(&[broken(&[feature])]).expect("a Master");
     let Outcome::RolledBack { phase: Phase::Canary, error: message } = &report.outcome else { panic!("{report}") };
     assert!(message.contains("this host never mapped it"), "{message}");
-    assert!(report.phases.get(Phase::Canary) > 0.0, "{report}");
+    assert!(report.phases.get(Phase::Canary) > Duration::ZERO, "{report}");
     assert_eq!((host.generation(), host.worlds().hash(), mappings(&host)), (1, digest, mapped), "{feature}");
     let state = host.objects().call(fragile, "state", &[]).expect("the old code answers");
     assert_eq!(state, Some(Value::Text("pokes=1 nerves=1".into())), "{feature}: the very plugin part");
@@ -137,7 +137,7 @@ fn a_hang_in_an_initializer_ends_with_the_deadline() {
 fn a_healthy_module_is_loaded() {
     let host = support::host(&[broken(&[])]);
     let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
-    assert!(report.phases.get(Phase::Canary) > 0.0 && report.to_string().contains(" · canary "), "{report}");
+    assert!(report.phases.get(Phase::Canary) > Duration::ZERO && report.to_string().contains(" · canary "), "{report}");
     let off = support::builder().canary(Canary::Off).build().expect("a host");
     off.create_master(&[broken(&[])]).expect("a healthy build");
     let report = off.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");

@@ -96,7 +96,7 @@ fn tick_until_collected(host: &Runtime) -> Collected {
         if let Some(collected) = host.collection().take_done().pop() {
             return collected;
         }
-        assert!(host.collection().is_under_way(), "the collection is done or in progress");
+        assert!(host.collection().is_in_progress(), "the collection is done or in progress");
         assert!(Instant::now() < deadline, "the mark phase completes");
     }
 }
@@ -109,7 +109,7 @@ fn a_sliced_collection_keeps_references_moved_during_it() {
     host.collection().begin_in_slices();
     host.tick(Budget::frame().with_collection(Duration::ZERO));
     assert!(
-        host.collection().is_under_way() && host.collection().take_done().is_empty(),
+        host.collection().is_in_progress() && host.collection().take_done().is_empty(),
         "the row is longer than a slice"
     );
     // Moves the end of the chain behind its root, which is already marked; the middle is collected next time.
@@ -123,7 +123,7 @@ fn a_sliced_collection_keeps_references_moved_during_it() {
     assert!(row[19_000..].iter().chain([&row[0], &created]).all(|object| host.objects().is_alive(*object)));
     host.collection().collect().expect("a safe point");
     assert!(row[1..19_000].iter().all(|object| !host.objects().is_alive(*object)));
-    assert_eq!(host.objects().all().len(), 1_003);
+    assert_eq!(host.objects().iter().len(), 1_003);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_sliced_collection_keeps_references_moved_to_a_native_during_it() {
     // The keeper is a root, so its references were visited in the first slice.
     host.tick(Budget::frame().with_collection(Duration::ZERO));
     assert!(
-        host.collection().is_under_way() && host.collection().take_done().is_empty(),
+        host.collection().is_in_progress() && host.collection().take_done().is_empty(),
         "the row is longer than a slice"
     );
     link(&host, row[18_999], NONE);
@@ -220,12 +220,14 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
     ] {
         assert!(error.contains(part), "{part}: {error}");
     }
-    assert!(host.objects().is_alive(dead) && !host.collection().is_under_way());
+    assert!(host.objects().is_alive(dead) && !host.collection().is_in_progress());
     meddle(|_| panic!("it was lost again"));
     host.collection().begin_in_slices();
     host.tick(Budget::frame());
     assert!(
-        host.objects().is_alive(dead) && !host.collection().is_under_way() && host.collection().take_done().is_empty()
+        host.objects().is_alive(dead)
+            && !host.collection().is_in_progress()
+            && host.collection().take_done().is_empty()
     );
     // The mark phase and its mode are over: writes, constructions and the next collection work as usual.
     link(&host, meddler, loose(&host));

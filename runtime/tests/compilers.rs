@@ -12,7 +12,7 @@ use std::process::Command;
 
 use alcedo_abi::manifest::{Manifest, SECTION};
 use alcedo_build::{BuildRequest, Switches};
-use alcedo_runtime::{Budget, Reload, Runtime, Value};
+use alcedo_runtime::{Budget, ReloadReport, Runtime, Value};
 use semver::Version;
 
 use support::elf::section;
@@ -36,7 +36,7 @@ impl Other {
     }
 }
 
-fn reload(host: &Runtime, libraries: &[&Path]) -> Reload {
+fn reload(host: &Runtime, libraries: &[&Path]) -> ReloadReport {
     host.reload(libraries).expect("there is a Master").into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 

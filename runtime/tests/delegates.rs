@@ -8,7 +8,7 @@ use std::rc::Rc;
 use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, NativeDelegate, Natives, Obj, This, uclass, udelegate};
-use alcedo_runtime::{Binding, CallError, ManifestInfo, ObjectHandle, Reload, Runtime, Value, natives};
+use alcedo_runtime::{Binding, CallError, ManifestInfo, ObjectHandle, ReloadReport, Runtime, Value, natives};
 use expect_test::{Expect, expect, expect_file};
 
 use crate::support;
@@ -68,14 +68,14 @@ fn followed() -> (Runtime, ObjectHandle, ObjectHandle) {
     (host, player, listener)
 }
 
-fn reload(host: &Runtime, libraries: &[PathBuf]) -> Reload {
+fn reload(host: &Runtime, libraries: &[PathBuf]) -> ReloadReport {
     let report = host.reload(libraries).unwrap_or_else(|error| panic!("{error}"));
     assert!(report.is_committed(), "{report}");
     report
 }
 
 /// Lines of a report about bindings.
-fn unbound(report: &Reload) -> String {
+fn unbound(report: &ReloadReport) -> String {
     report.to_string().lines().map(str::trim).filter(|line| line.contains("unbound")).collect::<Vec<_>>().join("\n")
 }
 
@@ -127,7 +127,7 @@ fn a_delegate_is_found_by_path_with_its_parameter_names() {
     let formatted = |found: &alcedo_runtime::DeclaredDelegate| {
         let params: Vec<_> = found.params.iter().map(|param| format!("{}: {}", param.name, param.ty)).collect();
         let result = found.result.as_deref().unwrap_or("nothing");
-        format!("{} {}({}) -> {result}   {}", found.sort, found.path, params.join(", "), found.doc)
+        format!("{} {}({}) -> {result}   {}", found.kind, found.path, params.join(", "), found.doc)
     };
     expect![[r#"
         multicast /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player)) -> nothing   Broadcast after a score.
@@ -353,7 +353,7 @@ fn a_world_has_its_bindings_when_it_is_loaded_by_later_code() {
     first.worlds().save(&path).unwrap_or_else(|error| panic!("{error}"));
     let second = support::host(&[scores(&["changed"])]);
     second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
-    let one = |class: &str| second.objects().all().into_iter().find(|object| second.objects().is_a(*object, class));
+    let one = |class: &str| second.objects().iter().find(|object| second.objects().is_a(*object, class));
     let (player, listener) = (one(PLAYER).expect("a player"), one(LISTENER).expect("a listener"));
     assert_eq!(take_calls(&second, listener), "heard 5 of 5");
     assert_eq!(earn(&second, player, 5), "I32(10)");
@@ -449,7 +449,7 @@ fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
 fn a_host_declares_delegates_and_binds_closures_by_type() {
     let declared = Runtime::builder().natives(natives![Bell, MayToll, OnTolled]).declared();
     let declared = declared.unwrap_or_else(|error| panic!("{error}"));
-    let found: Vec<_> = declared.delegates.iter().map(|found| (&*found.sort, &*found.path, &*found.doc)).collect();
+    let found: Vec<_> = declared.delegates.iter().map(|found| (&*found.kind, &*found.path, &*found.doc)).collect();
     assert_eq!(
         found,
         [

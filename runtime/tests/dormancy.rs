@@ -6,7 +6,7 @@ use crate::support;
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Budget, Error, ObjectHandle, Reload, Runtime, Value};
+use alcedo_runtime::{Budget, Error, ObjectHandle, ReloadReport, Runtime, Value};
 use expect_test::{Expect, expect};
 
 const GHOST: &str = "/Script/Game.Ghost";
@@ -18,7 +18,7 @@ fn host() -> Runtime {
     support::host(&[support::plugin("migration", &[])])
 }
 
-fn reload(host: &Runtime, features: &[&str]) -> Reload {
+fn reload(host: &Runtime, features: &[&str]) -> ReloadReport {
     let report = host.reload(&[support::plugin("migration", features)]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
@@ -57,7 +57,7 @@ fn subobject(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHand
 }
 
 /// Lines of the report about classes, without those about properties of the plugin's other classes.
-fn classes(report: &Reload) -> Vec<String> {
+fn classes(report: &ReloadReport) -> Vec<String> {
     report.classes.iter().map(|entry| format!("{} {}: {}", entry.class, entry.change, entry.objects)).collect()
 }
 

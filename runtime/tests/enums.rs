@@ -178,7 +178,7 @@ fn a_world_saved_with_other_enum_numbers_restores_entries_by_name() {
     let second = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     second.create_master(&[moods(&["renumbered"])]).unwrap_or_else(|error| panic!("{error}"));
     second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
-    let person = second.objects().all().into_iter().find(|object| second.objects().is_a(*object, PERSON)).expect("one");
+    let person = second.objects().iter().find(|object| second.objects().is_a(*object, PERSON)).expect("one");
     let all = ["mood", "history", "counts", "rights"].map(|property| value_of(&second, person, property));
     assert_eq!(all, ["Calm = -300", "Angry, Calm, Calm", "Angry: U32(1), Calm: U32(2)", "Write | 64 = 66"]);
 }

@@ -189,15 +189,14 @@ fn actors_spawned_in_a_tick_are_ticked_from_the_next_frame() {
     let stable = Stable::new();
     let roans @ [_, second, _] = stable.roans();
     stable.does(second, BEGINS, second);
-    let count = || stable.host.objects().all().iter().filter(|object| stable.ticks(**object).is_some()).count();
+    let count = || stable.host.objects().iter().filter(|object| stable.ticks(*object).is_some()).count();
     let before = count();
     for frame in 1..=5 {
         assert_eq!(stable.frame(), [1, 2, 3]);
         assert_eq!(count(), before + frame);
     }
-    let all = stable.host.objects().all();
-    let mut begun: Vec<_> =
-        all.iter().filter(|object| !roans.contains(object)).filter_map(|one| stable.ticks(*one)).collect();
+    let all = stable.host.objects().iter();
+    let mut begun: Vec<_> = all.filter(|object| !roans.contains(object)).filter_map(|one| stable.ticks(one)).collect();
     begun.retain(|ticks| *ticks > 0);
     begun.sort_unstable();
     assert_eq!(begun, [1, 2, 3, 4], "each has one tick less than its predecessor, and the last has none");
@@ -230,7 +229,8 @@ fn a_batch_of_a_thousand_failures_is_four_lines() {
     let record = support::record("alcedo_runtime::runtime::failures");
     let host = Runtime::builder().build().expect("a host");
     let failed = |at| (ObjectHandle::new(at, 1), CallError::Stale { handle: ObjectHandle::new(at, 1) }.into());
-    let report = BatchReport { failed: (1..=1000).map(failed).collect(), ..BatchReport::default() };
+    let mut report = BatchReport::default();
+    report.failed = (1..=1000).map(failed).collect();
     host.objects().log_failures("turn", &report);
     let lines = record.take();
     let counts = ["", " (10 times by now)", " (100 times by now)", " (1000 times by now)"];

@@ -212,7 +212,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     struct OnDrop(Runtime, Rc<Cell<usize>>);
     impl Drop for OnDrop {
         fn drop(&mut self) {
-            self.1.set(self.0.objects().all().len());
+            self.1.set(self.0.objects().iter().len());
         }
     }
     let own = Rc::new(RefCell::new(None));
@@ -230,7 +230,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
 
     // Listener that is bound when the host ends and owns a handle to the host.
     let owner = host.clone();
-    let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().all().len() as u32));
+    let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().iter().len() as u32));
     let listener = listener.expect("it is bound");
     let weak = host.downgrade();
     host.shutdown().into_result().expect("a clean shutdown");
@@ -298,7 +298,7 @@ fn a_world_is_saved_without_the_closures() {
     host.worlds().load(&file).expect("it is loaded");
     assert!(!listener.is_bound(), "loading a world unbinds it");
     let objects = host.objects();
-    let all: Vec<ObjectHandle> = objects.all();
+    let all: Vec<ObjectHandle> = objects.iter().collect();
     assert_eq!(all.iter().filter_map(|object| objects.class_of(*object)).collect::<Vec<_>>(), [Lamp::PATH]);
     let lamp: Obj<Lamp> = objects.cast(all[0]).expect("it is the lamp");
     let bound = lamp.before().listen(&host, |_, (times,)| Ok(times + 2)).expect("it is bound again");

@@ -3,7 +3,7 @@
 
 use crate::support;
 
-use alcedo_runtime::{FunctionRef, ObjectHandle, PropertyRef, Reload, Runtime, Value};
+use alcedo_runtime::{FunctionRef, ObjectHandle, PropertyRef, ReloadReport, Runtime, Value};
 use expect_test::{Expect, expect};
 
 const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
@@ -40,7 +40,7 @@ fn before() -> Before {
     Before { host, plain, changed }
 }
 
-fn reload(host: &Runtime, features: &[&str]) -> Reload {
+fn reload(host: &Runtime, features: &[&str]) -> ReloadReport {
     let report = host.reload(&[support::plugin("migration", features)]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }

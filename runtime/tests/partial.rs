@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::{
-    Budget, GenerationInfo, ObjectHandle, Outcome, Phase, Reload, ReloadScope, Runtime, Value, process,
+    Budget, GenerationInfo, ObjectHandle, Outcome, Phase, ReloadReport, ReloadScope, Runtime, Value, process,
 };
 
 const SET: &str = "/Script/Game.RegeneratingSet";
@@ -50,7 +50,7 @@ fn scene() -> Scene {
 }
 
 impl Scene {
-    fn reload(&self, attributes: u64, plus: u64, cube: u64) -> Reload {
+    fn reload(&self, attributes: u64, plus: u64, cube: u64) -> ReloadReport {
         let report = self.host.reload_changed(&libraries(attributes, plus, cube)).expect("a Master");
         report.into_result().unwrap_or_else(|report| panic!("{report}"))
     }
@@ -299,7 +299,7 @@ fn a_watch_can_replace_only_changed_modules() {
     let until = Instant::now() + Duration::from_secs(60);
     let report = loop {
         host.tick(Budget::frame());
-        match host.take_reloads().pop().filter(Reload::is_committed) {
+        match host.take_reloads().pop().filter(ReloadReport::is_committed) {
             Some(report) if !report.modules.is_empty() => break report,
             _ => assert!(Instant::now() < until, "no module was reloaded"),
         }

@@ -50,7 +50,7 @@ fn a_reloaded_world_keeps_moving() {
 }
 
 /// Ticks until a reload is complete, for ten seconds at most.
-fn next_reload(host: &Runtime) -> Option<alcedo_runtime::Reload> {
+fn next_reload(host: &Runtime) -> Option<alcedo_runtime::ReloadReport> {
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while std::time::Instant::now() < until {
         host.tick(Budget::frame());

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use alcedo_runtime::zcall::{
-    Answer, Call, Dispatcher, NameError, NameFlaw, PlainProtocol, Protocol, Reader, Resolved, Resolver, ZCallName,
+    Answer, Call, Dispatcher, NameError, NameErrorKind, PlainProtocol, Protocol, Reader, Resolved, Resolver, ZCallName,
 };
 use alcedo_runtime::{CallError, Error, MasterEvent, Runtime, Signature, Value, WeakRuntime};
 use expect_test::{Expect, expect};
@@ -43,7 +43,7 @@ impl Protocol for Console {
         "`console:/command`"
     }
 
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         "`console:/help` lists the commands"
     }
 
@@ -51,7 +51,7 @@ impl Protocol for Console {
         address.fixed("/")?;
         let command = address.word("command")?.to_lowercase();
         match command.starts_with('-') {
-            true => Err(address.flaw(NameFlaw::Unexpected('-'))),
+            true => Err(address.error(NameErrorKind::Unexpected('-'))),
             false => Ok(format!("/{command}")),
         }
     }
@@ -363,7 +363,7 @@ fn a_shutdown_drops_registrations_that_own_the_host() {
     let resolver = move |_: &ZCallName| {
         let inner = Counted(Rc::clone(&count), owns.1.clone());
         Ok(Answer::Function(Resolved::new(signature("-> u32"), move |mut call: Call<'_>| {
-            call.give(inner.1.objects().all().len() as u32)
+            call.give(inner.1.objects().iter().len() as u32)
         })))
     };
     host.calls().add_resolver("db", 0, "tables", resolver).expect("there is the protocol");

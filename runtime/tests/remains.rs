@@ -99,7 +99,7 @@ fn an_alternate_stack_set_past_the_hooks_does_not_outlive_its_memory() {
 fn streams_left_open_are_reported_with_their_opening_function() {
     alone("streams_left_open_are_reported_with_their_opening_function", |library| {
         let report = leaves(library, "streams");
-        let left: Vec<_> = report.modules[0].fds_left.iter().map(|file| file.leads_to.as_str()).collect();
+        let left: Vec<_> = report.modules[0].fds_left.iter().map(|file| file.target.as_str()).collect();
         assert_eq!(left.len(), 4, "{report}");
         for name in ["`fopen`", "`fdopen`", "`opendir`", "`popen`"] {
             assert!(left.iter().any(|what| what.contains(name)), "{name}: {report}");

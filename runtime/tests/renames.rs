@@ -1,7 +1,7 @@
 //! Types and members are renamed, with `was`, and renamed back: objects, values, kept fields and saved worlds follow in both
 //! directions.
 
-use alcedo_runtime::{EnumValue, ObjectHandle, Reload, Runtime, Value, WorldLoad};
+use alcedo_runtime::{EnumValue, ObjectHandle, ReloadReport, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
 
 use crate::support;
@@ -13,13 +13,13 @@ fn host(features: &[&str]) -> Runtime {
     support::host(&[support::plugin("renames", features)])
 }
 
-fn reload(host: &Runtime, features: &[&str]) -> Reload {
+fn reload(host: &Runtime, features: &[&str]) -> ReloadReport {
     let report = host.reload(&[support::plugin("renames", features)]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
 /// Returns the lines of a report after the counts of objects.
-fn changes(report: &Reload) -> String {
+fn changes(report: &ReloadReport) -> String {
     report.to_string().lines().skip(3).map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
@@ -111,7 +111,7 @@ on_hail: Ok(Some(Text(\"hail, 70 pounds\")))";
 fn objects_and_values_follow_their_types_to_other_names_and_back() {
     let host = host(&[]);
     let [merchant, smuggler] = people(&host);
-    let before = host.objects().all().len();
+    let before = host.objects().iter().len();
     let report = reload(&host, &["renamed"]);
     assert_eq!(state_of(&host, smuggler), RENAMED_SMUGGLER);
     check(
@@ -136,7 +136,7 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
           Game.Trader.weight is now called mass
           Game.Runner.weight is now called mass"#]]
     .assert_eq(&changes(&report));
-    assert_eq!(host.objects().all().len(), before, "the count of objects is the same");
+    assert_eq!(host.objects().iter().len(), before, "the count of objects is the same");
     assert_eq!(host.objects().dormant_class(smuggler), None);
     for path in ["uf:/Script/Game.Merchant:hail", "uf:/Script/Game.Trader:greet", "uf:/Script/Game.Trader:hail"] {
         host.function::<(), String>(path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -166,7 +166,7 @@ fn objects_dormant_during_a_rename_wake_as_the_new_class() {
     assert_eq!(state_of(&host, smuggler), RENAMED_SMUGGLER);
 }
 
-fn load(host: &Runtime, path: &std::path::Path) -> WorldLoad {
+fn load(host: &Runtime, path: &std::path::Path) -> WorldLoadReport {
     host.worlds().load(path).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::{
-    Error, Named, ObjectHandle, Outcome, Reload, ReloadScope, Remainder, Runtime, Value, ZCallHandle, process,
+    Error, Named, ObjectHandle, Outcome, ReloadReport, ReloadScope, Remainder, Runtime, Value, ZCallHandle, process,
 };
 
 /// Two sets of libraries that differ in some classes: a reload in either direction adds a subobject, removes one, converts values,
@@ -127,7 +127,7 @@ impl Scene {
         call("Game.Greedy", "count", &[]);
     }
 
-    fn reload(&self, libraries: &[PathBuf]) -> Reload {
+    fn reload(&self, libraries: &[PathBuf]) -> ReloadReport {
         let report = match self.scope {
             ReloadScope::All => self.host.reload(libraries),
             ReloadScope::Changed => self.host.reload_changed(libraries),

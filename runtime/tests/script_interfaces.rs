@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use alcedo_runtime::{ObjectHandle, Outcome, Reload, Runtime, Value};
+use alcedo_runtime::{ObjectHandle, Outcome, ReloadReport, Runtime, Value};
 
 use crate::support;
 
@@ -76,11 +76,11 @@ impl Stage {
         fs::write(path, text.replace(from, to)).expect("written");
     }
 
-    fn try_reload(&self) -> Reload {
+    fn try_reload(&self) -> ReloadReport {
         self.host.reload_changed(&self.modules()).expect("a Master")
     }
 
-    fn reload(&self) -> Reload {
+    fn reload(&self) -> ReloadReport {
         self.try_reload().into_result().unwrap_or_else(|report| panic!("{report}"))
     }
 

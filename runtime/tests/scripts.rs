@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, Reload, Runtime, Value};
+use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, ReloadReport, Runtime, Value};
 
 pub(crate) const HERO: &str = "/Script/Tale.Hero";
 pub(crate) const FANCY: &str = "/Script/Tale.FancyCube";
@@ -111,7 +111,7 @@ pub(crate) fn host(package: &Package) -> Runtime {
     host
 }
 
-pub(crate) fn reload(host: &Runtime, package: &Package) -> Reload {
+pub(crate) fn reload(host: &Runtime, package: &Package) -> ReloadReport {
     let report = host.reload(&modules(package)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
@@ -522,7 +522,7 @@ fn a_saved_world_brings_objects_of_scripts_back() {
     host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
     let one = |class: &str| {
         let of = |object: &ObjectHandle| host.objects().class_of(*object).as_deref() == Some(class);
-        host.objects().all().into_iter().find(of).expect("it is back")
+        host.objects().iter().find(of).expect("it is back")
     };
     assert_eq!(get(&host, one(HERO), "Health"), Value::I32(70));
     assert_eq!(get(&host, one(FANCY), "Hellos"), Value::I32(1));

@@ -241,11 +241,11 @@ fn a_script_makes_nothing_inside_an_object_that_is_gone() {
     assert!(
         matches!(call(&host, crowd, "Make", &[]), Some(Value::Object(made)) if host.objects().outer_of(made) == Some(other))
     );
-    let before = host.objects().all().len();
+    let before = host.objects().iter().len();
     host.objects().destroy(other);
     let error = host.objects().call(crowd, "Make", &[]).expect_err("its owner is gone").to_string();
     assert!(error.contains("stale") || error.contains("gone"), "{error}");
-    assert_eq!(host.objects().all().len(), before - 1, "only the owner was destroyed, and no object was created");
+    assert_eq!(host.objects().iter().len(), before - 1, "only the owner was destroyed, and no object was created");
 }
 
 #[test]

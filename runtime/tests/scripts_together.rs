@@ -3,11 +3,11 @@
 
 use crate::support;
 
-use alcedo_runtime::{Outcome, Reload, Runtime, Value};
+use alcedo_runtime::{Outcome, ReloadReport, Runtime, Value};
 
 use crate::scripts::{FANCY, HERO_TEXT, Package, builder, call, get, host, modules, spawn};
 
-fn refused(report: Reload) -> String {
+fn refused(report: ReloadReport) -> String {
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     report.to_string()
 }

@@ -12,7 +12,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Outcome, Phase, Reload, Runtime, Value};
+use alcedo_runtime::{Outcome, Phase, ReloadReport, Runtime, Value};
 
 fn harbor(tag: u64) -> PathBuf {
     support::tagged("harbor", &[], tag)
@@ -68,7 +68,7 @@ impl Scene {
         fs::write(&self.orders, orders).expect("it can be written");
     }
 
-    fn reload(&self, libraries: &[PathBuf]) -> Reload {
+    fn reload(&self, libraries: &[PathBuf]) -> ReloadReport {
         self.host.reload(libraries).expect("a Master")
     }
 
@@ -91,11 +91,11 @@ impl Scene {
     }
 }
 
-fn committed(reload: Reload) -> Reload {
+fn committed(reload: ReloadReport) -> ReloadReport {
     reload.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-fn failure(reload: &Reload) -> (Phase, String) {
+fn failure(reload: &ReloadReport) -> (Phase, String) {
     match &reload.outcome {
         Outcome::RolledBack { phase, error } => (*phase, error.clone()),
         Outcome::Committed => panic!("it is rolled back: {reload}"),

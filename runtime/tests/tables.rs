@@ -140,7 +140,7 @@ fn host(library: &Path, park_after: Option<Duration>, search: ReferenceSearch) -
     let builder = support::builder().unloads(|policy| {
         policy.grace = Duration::from_millis(50);
         policy.park_after = park_after;
-        policy.look_for_references = search;
+        policy.search_references = search;
     });
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));

@@ -397,7 +397,7 @@ fn threads_of_the_host_post_too_in_one_order_with_modules() {
             assert!(
                 poster.post(move |host| support::Record::line(
                     "chores",
-                    format!("{} objects", host.objects().all().len())
+                    format!("{} objects", host.objects().iter().len())
                 ))
             );
         });

@@ -101,13 +101,13 @@ fn an_expired_view_returns_an_error() {
     check(
         "expires",
         expect![
-            "a red Array(String) from 2 changes of its container ago has expired: `clone()` values that outlive their call or generation"
+            "a red Array(String) from 2 changes of its container ago has expired: to keep a value beyond its call, use `to_owned()`"
         ],
     );
     check(
         "expires_uncaught",
         expect![
-            "refused: a red Array(String) from 1 change of its container ago has expired: `clone()` values that outlive their call or generation"
+            "refused: a red Array(String) from 1 change of its container ago has expired: to keep a value beyond its call, use `to_owned()`"
         ],
     );
 }
@@ -258,8 +258,8 @@ fn plugin_code_owns_copies_and_drops_them_anywhere() {
 fn an_expired_view_reports_its_type_and_age() {
     shelf(
         "expires",
-        "a red Array(String) from 2 changes of its container ago has expired: `clone()` values that outlive their \
-         call or generation",
+        "a red Array(String) from 2 changes of its container ago has expired: to keep a value beyond its call, \
+         use `to_owned()`",
     );
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, Natives};
-use alcedo_runtime::{Error, ObjectHandle, Runtime, Value, WorldLoad};
+use alcedo_runtime::{Error, ObjectHandle, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use tempfile::TempDir;
@@ -31,7 +31,7 @@ fn shapeshifters(features: &[&str]) -> Runtime {
     support::host(&[support::plugin("migration", features)])
 }
 
-fn load(host: &Runtime, path: &Path) -> WorldLoad {
+fn load(host: &Runtime, path: &Path) -> WorldLoadReport {
     host.worlds().load(path).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -84,7 +84,7 @@ fn describe(host: &Runtime) -> String {
         value => format!("{value:?}"),
     };
     let mut lines = Vec::new();
-    for object in host.objects().all() {
+    for object in host.objects().iter() {
         let class =
             host.objects().dormant_class(object).or_else(|| host.objects().class_of(object)).unwrap_or_default();
         let root = host.objects().is_root(object);
@@ -119,7 +119,7 @@ fn another_host_loads_a_saved_world() {
     let first = shapeshifters(&[]);
     populate(&first);
     let count = first.worlds().save(&path).expect("it is saved");
-    assert_eq!(count, first.objects().all().len() as u64);
+    assert_eq!(count, first.objects().iter().len() as u64);
 
     let second = shapeshifters(&[]);
     let report = load(&second, &path);
@@ -207,12 +207,12 @@ fn a_soft_reference_resolves_to_its_object_although_an_orphan_has_its_name() {
     let key = host.objects().path_of(key).expect("alive");
     host.objects().destroy(outer);
     host.safe_point();
-    let count = host.objects().all().len();
+    let count = host.objects().iter().len();
     for _ in 0..2 {
         host.worlds().save(&path).expect("it is saved");
         let report = load(&host, &path);
         assert_eq!(report.unresolved, Vec::<String>::new(), "{report}");
-        assert_eq!(host.objects().all().len(), count);
+        assert_eq!(host.objects().iter().len(), count);
         let key = host.objects().at_path(&key).expect("it was loaded");
         let hero = host.links().resolve(key, "one").expect("a reference");
         assert_eq!(host.objects().path_of(hero).as_deref(), Some("/World/Hero"));
@@ -434,7 +434,7 @@ fn a_loaded_world_replaces_existing_objects() {
     host.worlds().save(&path).expect("it is saved");
     host.objects().set(objects["changed"], "speed", &Value::F64(1.0)).expect("a number");
     host.objects().spawn(GHOST).expect("one more");
-    let count = host.objects().all().len() as u64;
+    let count = host.objects().iter().len() as u64;
     let report = load(&host, &path);
     assert_eq!(report.replaced, count);
     assert!(objects.values().all(|object| !host.objects().is_alive(*object)), "each object was replaced");
@@ -480,9 +480,8 @@ fn numbers_come_back_to_the_last_bit() {
     first.worlds().save(&path).expect("it is saved");
     load(&second, &path);
     let locations = |host: &Runtime| {
-        let location =
-            |object: &ObjectHandle| host.objects().get(*object, "location").expect("an actor has a location");
-        host.objects().all().iter().map(location).collect::<Vec<_>>()
+        let location = |object: ObjectHandle| host.objects().get(object, "location").expect("an actor has a location");
+        host.objects().iter().map(location).collect::<Vec<_>>()
     };
     assert_eq!(locations(&second), locations(&first));
 }
@@ -555,7 +554,7 @@ fn done(host: &Runtime, operations: &[Operation]) {
         }
     }
     // Objects inside a destroyed object have no path, and would move to the world by saving and loading.
-    while let Some(lost) = host.objects().all().into_iter().find(|object| host.objects().path_of(*object).is_none()) {
+    while let Some(lost) = host.objects().iter().find(|object| host.objects().path_of(*object).is_none()) {
         host.objects().destroy(lost);
     }
 }
@@ -571,7 +570,7 @@ proptest! {
         done(&first, &operations);
         first.worlds().save(&path).expect("it is saved");
         let report = load(&second, &path);
-        prop_assert_eq!(report.to_string(), format!("{} objects loaded · 0 conjugates built · 0 fields put back", first.objects().all().len()));
+        prop_assert_eq!(report.to_string(), format!("{} objects loaded · 0 conjugates built · 0 fields put back", first.objects().iter().len()));
         prop_assert_eq!(describe(&first), describe(&second));
         second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));

@@ -394,10 +394,10 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
         host.objects().destroy(outer);
     }
     host.safe_point();
-    let count = host.objects().all().len();
+    let count = host.objects().iter().len();
     host.worlds().save(&scene.path).expect("it is saved");
     host.worlds().load(&scene.path).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(host.objects().all().len(), count);
+    assert_eq!(host.objects().iter().len(), count);
     for path in ["/World/orphan", "/World/orphan_1", "/World/orphan_2", "/World/Ghost_2"] {
         assert!(host.objects().at_path(path).is_some(), "{path}");
     }

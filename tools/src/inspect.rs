@@ -233,7 +233,7 @@ fn enumeration(f: &mut fmt::Formatter<'_>, found: &DeclaredEnum) -> fmt::Result 
 fn delegate(f: &mut fmt::Formatter<'_>, found: &DeclaredDelegate) -> fmt::Result {
     let params: Vec<_> = found.params.iter().map(typed).collect();
     let result = found.result.as_ref().map(|result| format!(" -> {result}")).unwrap_or_default();
-    writeln!(f, "\ndelegate {}({}){result}   {}", found.path, params.join(", "), found.sort)?;
+    writeln!(f, "\ndelegate {}({}){result}   {}", found.path, params.join(", "), found.kind)?;
     doc(f, "  ", &found.doc)
 }
 

@@ -1,6 +1,6 @@
 //! Messages about builds and reloads for the user, shared by `dev` and `demo`. Values in, text out.
 
-use alcedo_runtime::Reload;
+use alcedo_runtime::ReloadReport;
 
 use crate::paint::Paint;
 use crate::session::Live;
@@ -30,24 +30,24 @@ pub(crate) fn reload(live: &Live, paint: Paint) -> String {
 }
 
 /// Returns true if the reload found no module to replace.
-pub(crate) fn is_unchanged(report: &Reload) -> bool {
+pub(crate) fn is_unchanged(report: &ReloadReport) -> bool {
     report.is_committed() && report.from == report.generation
 }
 
 /// Formats the last reload for a status line.
 pub(crate) fn last(live: &Live) -> String {
-    let Reload { from, generation, .. } = &live.report;
+    let ReloadReport { from, generation, .. } = &live.report;
     match live.edit_to_live_ms {
         _ if !live.report.is_committed() => format!("{from} stayed, the reload failed"),
         _ if is_unchanged(&live.report) => format!("{from} stayed, nothing has changed"),
         Some(ms) => format!("{from} → {generation} live after {ms:.0} ms"),
-        None => format!("{from} → {generation} swapped in {:.1} ms", live.report.phases.swap_ms()),
+        None => format!("{from} → {generation} swapped in {:.1} ms", live.report.phases.swap().as_secs_f64() * 1e3),
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, Reload, Remainder, ValueCounts};
+    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, ReloadReport};
     use expect_test::{Expect, expect};
 
     use super::{last, reload};
@@ -58,37 +58,17 @@ pub(crate) mod tests {
     pub(crate) fn live(outcome: Outcome) -> Live {
         let times = Phase::ALL.iter().zip([6.0, 1.2, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]);
         let committed = outcome == Outcome::Committed;
-        let report = Reload {
-            modules: vec!["magic-cube".into()],
-            from: 3,
-            generation: if committed { 4 } else { 3 },
-            outcome,
-            objects_kept: 1000,
-            conjugates_rebuilt: 1000,
-            class_constructors_rerun: 0,
-            fields_kept: 0,
-            fields_lost: Vec::new(),
-            values: ValueCounts::default(),
-            properties: vec![PropertyChange {
-                class: "Game.MagicCube".into(),
-                property: "rotation_speed".into(),
-                change: "default 180 → 240".into(),
-                followed: 997,
-                kept: 3,
-                ..PropertyChange::default()
-            }],
-            classes: Vec::new(),
-            structure: Vec::new(),
-            parked: Vec::new(),
-            retired: None,
-            blocked: None,
-            remainder: Remainder::default(),
-            requests: 0,
-            kept_modules: Vec::new(),
-            replaced_because: Vec::new(),
-            warnings: Vec::new(),
-            phases: Phases(times.map(|(phase, ms)| (phase.name(), ms)).collect()),
-        };
+        let mut change = PropertyChange::default();
+        (change.class, change.property) = ("Game.MagicCube".into(), "rotation_speed".into());
+        change.change = "default 180 → 240".into();
+        (change.followed, change.kept) = (997, 3);
+        let mut report = ReloadReport::default();
+        report.modules = vec!["magic-cube".into()];
+        (report.from, report.generation) = (3, if committed { 4 } else { 3 });
+        report.outcome = outcome;
+        (report.objects_kept, report.conjugates_rebuilt) = (1000, 1000);
+        report.properties = vec![change];
+        report.phases = Phases(times.map(|(phase, ms)| (phase.name(), ms)).collect());
         Live { report, edit_to_live_ms: committed.then_some(131.2), build_ms: Some(104.4), code_of: None }
     }
 

@@ -43,7 +43,7 @@ fn main() -> Result<(), Error> {
     let natives = Natives::in_package("Rig")
         .class(NativeClass::new("Rig", "Gadget", "/Script/Core.Object").event("turn", &[]))
         .ticker(|runtime, _seconds| {
-            for object in runtime.objects().all().into_iter().filter(|object| runtime.objects().is_a(*object, "/Script/Rig.Gadget")) {
+            for object in runtime.objects().iter().filter(|object| runtime.objects().is_a(*object, "/Script/Rig.Gadget")) {
                 if let Err(error) = runtime.objects().call(object, "turn", &[]) {
                     println!("{error}");
                 }

@@ -70,7 +70,7 @@ impl Player {
     #[ufunction(blueprint_callable)]
     fn agree(&self, this: This<Self>, rule: Lent<MayScore>, points: i32) -> Result<bool, CallError> {
         let agreed = rule.call((points,))?;
-        this.rules().push(rule.clone());
+        this.rules().push(rule.to_owned());
         Ok(agreed)
     }
 }

@@ -173,13 +173,13 @@ impl Method {
                 type Returned = #returned;
                 type Receiver = ::alcedo_plugin_api::__private::#receiver;
                 const NAME: &'static str = #text;
-                const PLACE: ::alcedo_plugin_api::__private::Place = #location;
+                const PLACE: ::alcedo_plugin_api::__private::SourceLocation = #location;
 
                 #[allow(unused_variables, reason = "a method may do without `this`")]
                 fn run<'f>(
                     part: ::alcedo_plugin_api::__private::Held<'_, Self>,
                     this: ::alcedo_plugin_api::__private::This<'f, #class>,
-                    #patterns: ::alcedo_plugin_api::__private::Given<'f, Self>,
+                    #patterns: ::alcedo_plugin_api::__private::Arguments<'f, Self>,
                 ) -> Self::Returned {
                     #body
                 }

@@ -78,7 +78,7 @@ fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
 /// Expands to the location of `name` as a constant.
 pub(crate) fn location_of(name: &Ident) -> TokenStream {
     quote_spanned! {name.span()=>
-        ::alcedo_plugin_api::__private::Place {
+        ::alcedo_plugin_api::__private::SourceLocation {
             file: ::core::file!(),
             line: ::core::line!(),
             column: ::core::column!(),

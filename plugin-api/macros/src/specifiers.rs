@@ -138,7 +138,7 @@ pub(crate) fn metadata_with(
         }
     }
     let entries = entries.iter().map(|(key, text)| quote! { ::alcedo_plugin_api::__private::meta(#key, #text) });
-    Ok(quote! { ::alcedo_plugin_api::__private::About { doc: #doc, meta: &[#(#entries),*] } })
+    Ok(quote! { ::alcedo_plugin_api::__private::Metadata { doc: #doc, meta: &[#(#entries),*] } })
 }
 
 #[cfg(test)]

@@ -280,10 +280,9 @@ impl core::fmt::Display for CallError {
             FailureKind::UNAVAILABLE => {
                 write!(f, "{message} is not available: its generation is over or is being replaced")
             }
-            FailureKind::EXPIRED => write!(
-                f,
-                "a {held} from {wanted} ago has expired: `clone()` values that outlive their call or generation"
-            ),
+            FailureKind::EXPIRED => {
+                write!(f, "a {held} from {wanted} ago has expired: to keep a value beyond its call, use `to_owned()`")
+            }
             _ => f.write_str(message),
         }
     }

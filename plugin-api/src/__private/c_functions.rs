@@ -3,7 +3,7 @@
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
-use super::declared::{About, Function, import_of_c};
+use super::declared::{Function, Metadata, import_of_c};
 use super::describe::SignatureBlock;
 use crate::cells::ImportCell;
 use crate::direct::CalledAs;
@@ -13,7 +13,7 @@ use crate::{CallError, Class, Value, zcall};
 
 /// Calling convention of a function of C.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct CallingConvention {
     /// True if the function needs no working directory.
     pub no_cwd: bool,
     /// True if a `bool` result fills one byte.
@@ -26,10 +26,10 @@ pub struct Manner {
 #[must_use]
 pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
     name: &'static str,
-    manner: Manner,
+    manner: CallingConvention,
     block: &'static SignatureBlock<A, R>,
     cell: &'static ImportCell<C, A::Values, R, O>,
-    about: About,
+    about: Metadata,
 ) -> Function<C> {
     // The host fills as many slots, of exactly these types.
     let (params, mut at, mut outs) = (block.descriptions(), 0, Fingerprint::START);

@@ -72,7 +72,7 @@ pub const fn property<C: Class, T: Value>(
     name: &'static str,
     flags: u64,
     default: &'static str,
-    about: About,
+    about: Metadata,
     cell: &'static PropertyCell<C, T>,
 ) -> Property<C> {
     let is_subobject = flags & property_flags::DEFAULT_SUBOBJECT != 0;
@@ -186,14 +186,14 @@ pub const fn earlier_names(path: &'static str, names: &'static str) -> Declared<
 
 /// Documentation and metadata of a function.
 #[derive(Clone, Copy, Debug)]
-pub struct About {
+pub struct Metadata {
     /// Doc comment.
     pub doc: &'static str,
     /// Metadata entries.
     pub meta: &'static [MetaDesc],
 }
 
-impl About {
+impl Metadata {
     /// No documentation.
     pub const NONE: Self = Self { doc: "", meta: &[] };
 }
@@ -206,7 +206,7 @@ pub const fn function<M: Method>(
     overrides: &'static str,
     block: &'static BlockOf<M>,
     cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
-    about: About,
+    about: Metadata,
 ) -> Function<M::Class> {
     let known =
         function_flags::CALLABLE | function_flags::PURE | function_flags::NATIVE_EVENT | function_flags::OVERRIDE;
@@ -227,7 +227,7 @@ pub const fn static_function<M: StaticMethod>(
     flags: u64,
     block: &'static SignatureBlock<<M::Args as Params>::Values, M::Result>,
     cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
-    about: About,
+    about: Metadata,
 ) -> Function<M::Class> {
     assert!(flags & !(function_flags::CALLABLE | function_flags::PURE) == 0, "a static function cannot be overridden");
     let fallible = if <M::Returned as Returned>::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
@@ -245,7 +245,7 @@ pub const fn implementable_event<C: Class, A: Params, R: ReturnValue>(
     flags: u64,
     block: &'static SignatureBlock<A, R>,
     cell: &'static FunctionCell<C, A::Values, R>,
-    about: About,
+    about: Metadata,
 ) -> Function<C> {
     assert!(
         flags & !(function_flags::CALLABLE | function_flags::PURE) == 0,
@@ -269,7 +269,7 @@ pub const fn custom_thunk<T: CustomThunk, A: Params, R: ReturnValue>(
     flags: u64,
     block: &'static SignatureBlock<A, R>,
     cell: &'static FunctionCell<T::Class, A::Values, R>,
-    about: About,
+    about: Metadata,
 ) -> Function<T::Class> {
     assert!(
         flags & !(function_flags::CALLABLE | function_flags::PURE | function_flags::STATIC) == 0,
@@ -285,7 +285,7 @@ pub(super) const fn import_of_c<C: Class, A: Params, R: ReturnValue>(
     (name, flags): (&'static str, u64),
     block: &'static SignatureBlock<A, R>,
     cell: &'static FunctionCell<C, A::Values, R>,
-    about: About,
+    about: Metadata,
 ) -> Function<C> {
     described(
         (name, flags, ""),
@@ -319,7 +319,7 @@ const fn described<C>(
     fingerprint: u64,
     invoke: Invoke,
     cell: &'static Cell,
-    about: About,
+    about: Metadata,
 ) -> Function<C> {
     let desc = FunctionDesc {
         name: RStr::from_str(name),

@@ -68,10 +68,10 @@ pub use crate::{
 };
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
-pub use c_functions::{GiveBack, Manner, c_gives, c_takes, dll_import, invoke_import};
+pub use c_functions::{CallingConvention, GiveBack, c_gives, c_takes, dll_import, invoke_import};
 pub(crate) use declared::SignatureWords;
 pub use declared::{
-    About, Body, Declared, Function, FunctionOf, Hook, NoBody, Property, all_functions, class as class_description,
+    Body, Declared, Function, FunctionOf, Hook, Metadata, NoBody, Property, all_functions, class as class_description,
     count_functions, custom_thunk, earlier_names as earlier_names_of, enum_entry, enumeration as enum_description,
     export as export_description, function as function_description, hook, implementable_event, import_class,
     import_enumeration, import_function, import_overridden, import_property, import_structure, member_name, meta,
@@ -95,8 +95,8 @@ pub use owned::{
     owned_slot, parse_owned, print_owned, store_owned,
 };
 pub use registry::{CLASSES, DELEGATES, EARLIER_NAMES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
-pub use returned::{ErrorInWords, Place, Returned, error_in_words};
+pub use returned::{ErrorInWords, Returned, SourceLocation, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
 pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};
 pub(crate) use trampolines::typed_slots;
-pub use trampolines::{CustomThunk, Exclusive, Export, Given, Held, Method, Shared, StaticMethod, Untouched};
+pub use trampolines::{Arguments, CustomThunk, Exclusive, Export, Held, Method, Shared, StaticMethod, Untouched};

@@ -10,7 +10,7 @@ use crate::ReturnValue;
 
 /// A location in an author's sources.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct SourceLocation {
     /// Source file.
     pub file: &'static str,
     /// Line, from 1.
@@ -31,7 +31,7 @@ pub trait Returned {
     const MAY_FAIL: bool;
 
     /// Converts into the value, or into the error in the form of the ABI.
-    fn crossing(self, place: Place) -> Result<Self::Value, CallError>;
+    fn crossing(self, place: SourceLocation) -> Result<Self::Value, CallError>;
 }
 
 impl<T: ReturnValue> Returned for T {
@@ -39,7 +39,7 @@ impl<T: ReturnValue> Returned for T {
     const MAY_FAIL: bool = false;
 
     #[inline]
-    fn crossing(self, _place: Place) -> Result<T, CallError> {
+    fn crossing(self, _place: SourceLocation) -> Result<T, CallError> {
         Ok(self)
     }
 }
@@ -49,7 +49,7 @@ impl<T: ReturnValue, E: ErrorInWords> Returned for Result<T, E> {
     const MAY_FAIL: bool = true;
 
     #[inline]
-    fn crossing(self, place: Place) -> Result<T, CallError> {
+    fn crossing(self, place: SourceLocation) -> Result<T, CallError> {
         self.map_err(|error| crossed(error, place))
     }
 }
@@ -69,7 +69,7 @@ pub const fn error_in_words<E: ErrorInWords>() {}
 
 /// Converts an error. A `CallError` is passed unchanged, with its kind and location.
 #[cold]
-fn crossed<E: ErrorInWords>(error: E, Place { file, line, column }: Place) -> CallError {
+fn crossed<E: ErrorInWords>(error: E, SourceLocation { file, line, column }: SourceLocation) -> CallError {
     let mut error = Some(error);
     if let Some(call_error) = (&mut error as &mut dyn Any).downcast_mut::<Option<CallError>>().and_then(Option::take) {
         return call_error;
@@ -83,10 +83,10 @@ fn crossed<E: ErrorInWords>(error: E, Place { file, line, column }: Place) -> Ca
 
 #[cfg(test)]
 mod tests {
-    use super::{CallError, Place, Returned};
+    use super::{CallError, Returned, SourceLocation};
     use alcedo_abi::call::FailureKind;
 
-    const HERE: Place = Place { file: "src/lib.rs", line: 4, column: 8 };
+    const HERE: SourceLocation = SourceLocation { file: "src/lib.rs", line: 4, column: 8 };
 
     #[test]
     fn an_error_of_any_type_keeps_its_message_and_gets_the_location() {

@@ -2,7 +2,7 @@
 
 use core::future::Future;
 
-use super::returned::{Place, Returned};
+use super::returned::{Returned, SourceLocation};
 use crate::delegate_signature::Signature;
 use crate::kinds::{Delegate, Lent};
 use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
@@ -18,10 +18,10 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     this: This<'_, C>,
     future: impl Future<Output = R> + 'static,
     done: Lent<'_, Delegate<F>>,
-    location: Place,
-    convert: fn(R, Place) -> Settled<F::Args>,
+    location: SourceLocation,
+    convert: fn(R, SourceLocation) -> Settled<F::Args>,
 ) {
-    let listener = done.is_bound().then(|| done.clone());
+    let listener = done.is_bound().then(|| done.to_owned());
     let object = Obj::<Object>::from_handle(this.object());
     let task = async move {
         let (args, error) = convert(future.await, location);
@@ -39,18 +39,21 @@ fn message(error: &CallError) -> String {
 }
 
 /// Converts the result of a function that returns a value.
-pub fn value_done<R: ReturnValue>(value: R, _location: Place) -> Settled<(R,)> {
+pub fn value_done<R: ReturnValue>(value: R, _location: SourceLocation) -> Settled<(R,)> {
     ((value,), None)
 }
 
 /// Converts the result of a function that returns `()`.
-pub fn nothing_done((): (), _location: Place) -> Settled<()> {
+pub fn nothing_done((): (), _location: SourceLocation) -> Settled<()> {
     ((), None)
 }
 
 /// Converts the result of a function that returns a value or an error: the zero value with the error message, or the value with
 /// an empty string.
-pub fn value_or_error_done<R: Returned<Value: Default>>(returned: R, location: Place) -> Settled<(R::Value, String)> {
+pub fn value_or_error_done<R: Returned<Value: Default>>(
+    returned: R,
+    location: SourceLocation,
+) -> Settled<(R::Value, String)> {
     match returned.crossing(location) {
         Ok(value) => ((value, String::new()), None),
         Err(error) => ((R::Value::default(), message(&error)), Some(error)),
@@ -58,7 +61,7 @@ pub fn value_or_error_done<R: Returned<Value: Default>>(returned: R, location: P
 }
 
 /// Converts the result of a function that returns `()` or an error: the error message, or an empty string.
-pub fn error_done<R: Returned<Value = ()>>(returned: R, location: Place) -> Settled<(String,)> {
+pub fn error_done<R: Returned<Value = ()>>(returned: R, location: SourceLocation) -> Settled<(String,)> {
     match returned.crossing(location) {
         Ok(()) => ((String::new(),), None),
         Err(error) => ((message(&error),), Some(error)),
@@ -69,10 +72,10 @@ pub fn error_done<R: Returned<Value = ()>>(returned: R, location: Place) -> Sett
 mod tests {
     use alcedo_abi::call::FailureKind;
 
-    use super::{Place, error_done, value_or_error_done};
+    use super::{SourceLocation, error_done, value_or_error_done};
     use crate::CallError;
 
-    const HERE: Place = Place { file: "src/lib.rs", line: 4, column: 8 };
+    const HERE: SourceLocation = SourceLocation { file: "src/lib.rs", line: 4, column: 8 };
 
     #[test]
     fn an_error_of_any_type_has_a_message() {

@@ -10,7 +10,7 @@ use alcedo_abi::value::{KeepSink, TextView};
 use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::{catch_panics, is_game_thread};
 
-use super::returned::{Place, Returned};
+use super::returned::{Returned, SourceLocation};
 use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::class::Part;
 use crate::host::lent_text;
@@ -101,14 +101,14 @@ pub trait Method {
     /// Name of the method, for errors.
     const NAME: &'static str;
     /// Location of the method, for errors that it returns.
-    const PLACE: Place;
+    const PLACE: SourceLocation;
 
     /// Calls the method.
-    fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Given<'f, Self>) -> Self::Returned;
+    fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Arguments<'f, Self>) -> Self::Returned;
 }
 
 /// Parameters of a method as the method receives them, in the call `'f`.
-pub type Given<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
+pub type Arguments<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
 /// The `self` of a method.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
@@ -124,7 +124,7 @@ pub trait StaticMethod {
     /// Rust return type: the result, or a `Result` of it.
     type Returned: Returned<Value = Self::Result>;
     /// Location of the function, for errors that it returns.
-    const PLACE: Place;
+    const PLACE: SourceLocation;
 
     /// Calls the function.
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
@@ -306,7 +306,7 @@ pub trait Export {
     /// Name of the function, for errors.
     const NAME: &'static str;
     /// Location of the function, for errors that it returns.
-    const PLACE: Place;
+    const PLACE: SourceLocation;
 
     /// Calls the function.
     fn run(args: Self::Args) -> Self::Returned;
@@ -331,7 +331,7 @@ pub(super) unsafe extern "C" fn export_trampoline<E: Export>(
 #[inline]
 pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     name: &str,
-    location: Place,
+    location: SourceLocation,
     buffer: &mut ZCallBuffer,
     run: impl FnOnce(A) -> X,
 ) -> Result<(), CallError> {

@@ -12,7 +12,7 @@ use crate::Value;
 ///
 /// A value of this type is *black*: plugin code owns the value, may store it in any field, and may drop it on any
 /// thread. To use it on the game thread, open it: `this.open(&self.list)` returns a [`Lent`](crate::Lent). Properties
-/// and parameters of these types are `Lent` from the start; their `clone()` returns an owned value.
+/// and parameters of these types are `Lent` from the start; their `to_owned()` returns an owned value.
 ///
 /// # Safety
 /// `View<'f>` is `#[repr(transparent)]` over `Lent<'f, Self>` or has no size. The value behind `owned` is of this type,

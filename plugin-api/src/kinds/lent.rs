@@ -27,7 +27,7 @@ use crate::{ObjectView, Value, host};
 /// value opened with `this.open(&…)`.
 ///
 /// The view cannot outlive the call: it cannot be stored in a field or moved to a thread or task. To keep the value,
-/// make a [`clone`](Self::clone). Methods that can be rejected (a write while a reload rebuilds, an element whose
+/// call [`to_owned`](Self::to_owned). Methods that can be rejected (a write while a reload rebuilds, an element whose
 /// container has changed) fail the running call with a typed error; their `try_` variants return the error.
 ///
 /// # Examples
@@ -195,14 +195,13 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// #     seen: USet<String>,
     /// # }
     /// # impl Thing { fn show(&mut self, this: This<'_, Self>) {
-    /// self.seen = this.tags().clone();
+    /// self.seen = this.tags().to_owned();
     /// # } }
     /// ```
     #[must_use]
     #[track_caller]
-    #[expect(clippy::should_implement_trait, reason = "returns an owned value instead of a copy of the view")]
-    pub fn clone(&self) -> K {
-        self.try_clone().unwrap_or_else(|error| alcedo_rt::fail(error))
+    pub fn to_owned(&self) -> K {
+        self.try_to_owned().unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
     /// Returns an owned copy.
@@ -220,7 +219,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// }
     /// ```
     #[track_caller]
-    pub fn try_clone(&self) -> Result<K, CallError> {
+    pub fn try_to_owned(&self) -> Result<K, CallError> {
         let site = Location::caller();
         verbs::black_new(Some(self.ptr()?), site).map(|black| K::from_owned(Owned::of(black)))
     }
@@ -252,7 +251,7 @@ impl<'f, K: Kind> Lent<'f, K> {
         if !self.token.is_property() {
             let what = K::TYPE.as_str();
             return Err(CallError::other(format!(
-                "a {what} that is not a property cannot be lent: lend a `clone()` of it"
+                "a {what} that is not a property cannot be lent: pass an owned copy, from `to_owned()`"
             )));
         }
         // SAFETY: the value has just been checked, and the token marks it as part of a property of its owner.

@@ -15,7 +15,7 @@ use alcedo_abi::zcall::ZCallBuffer;
 use alcedo_rt::{CallError, Host, catch_panics};
 
 use super::{Protocol, Resolved, Resolver};
-use crate::__private::{Place, Returned, typed_slots};
+use crate::__private::{Returned, SourceLocation, typed_slots};
 use crate::registered;
 use crate::signature::Params;
 
@@ -32,12 +32,12 @@ pub(crate) trait FnBody {
 /// A closure of the author with its types.
 pub(crate) struct FunctionBody<F, A, X> {
     code: F,
-    location: Place,
+    location: SourceLocation,
     of: PhantomData<fn(A) -> X>,
 }
 
 impl<A: Params, X: Returned, F: Fn(A) -> X> FunctionBody<F, A, X> {
-    pub(crate) fn new(code: F, location: Place) -> Self {
+    pub(crate) fn new(code: F, location: SourceLocation) -> Self {
         Self { code, location, of: PhantomData }
     }
 }
@@ -53,11 +53,11 @@ impl<A: Params, X: Returned, F: Fn(A) -> X> FnBody for FunctionBody<F, A, X> {
 pub(crate) fn add_protocol(
     host: Host<'_>,
     number: u64,
-    [word, form, way_out]: [RStr<'_>; 3],
+    [word, form, help]: [RStr<'_>; 3],
     is_plain: bool,
 ) -> Result<(), CallError> {
     let protocol =
-        ProtocolDesc { number, word, form, way_out, read: ReadAddress(read_address), is_plain: is_plain.into() };
+        ProtocolDesc { number, word, form, way_out: help, read: ReadAddress(read_address), is_plain: is_plain.into() };
     // SAFETY: the function parses addresses by the protocol of this number, which this thread has registered.
     unsafe { host.protocol_add(&protocol) }
 }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod lent_in_a_thread {
-    //! A view cannot go to another thread: a `clone()` of the value can.
+    //! A view cannot go to another thread: an owned copy, from `to_owned()`, can.
 
     use alcedo_plugin_api::prelude::*;
 

@@ -87,7 +87,7 @@ mod lent_as_a_result {
 }
 
 mod lent_in_a_field {
-    //! A view cannot be kept in the plugin part: a `clone()` of the value can.
+    //! A view cannot be kept in the plugin part: an owned copy, from `to_owned()`, can.
 
     use alcedo_plugin_api::prelude::*;
 

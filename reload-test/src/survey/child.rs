@@ -47,7 +47,7 @@ fn host(plan: &Plan) -> Result<()> {
     let park_after = if plan.expected_state == ImageState::Unmapped { PARK_AFTER_LONG } else { PARK_AFTER };
     let builder = Runtime::builder().park_after(park_after).parked_budget(usize::MAX);
     let builder = builder.unloads(|policy| {
-        policy.look_for_references = ReferenceSearch::Always;
+        policy.search_references = ReferenceSearch::Always;
         policy.reap_children = true;
         // SAFETY: this process tests which crates lend the stacks of their threads, or pass descriptors on.
         unsafe { policy.evict_after(evict.then_some(EVICT_AFTER)) };

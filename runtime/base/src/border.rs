@@ -160,7 +160,7 @@ pub enum CallError {
         what: String,
     },
     /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or it was returned.
-    #[error("a {what} from {age} ago has expired: `clone()` values that outlive their call or generation")]
+    #[error("a {what} from {age} ago has expired: to keep a value beyond its call, use `to_owned()`")]
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,

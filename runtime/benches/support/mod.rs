@@ -7,7 +7,7 @@ mod builds;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use alcedo_runtime::{Outcome, Reload, Runtime};
+use alcedo_runtime::{Outcome, ReloadReport, Runtime};
 
 /// Two release builds of an example plugin, sealed, that differ only in their id.
 pub(crate) fn builds(package: &str) -> [PathBuf; 2] {
@@ -23,7 +23,7 @@ pub(crate) fn host(library: &Path) -> Runtime {
 }
 
 /// Reloads, and checks that the reload was committed.
-pub(crate) fn reload(runtime: &Runtime, library: &Path) -> Reload {
+pub(crate) fn reload(runtime: &Runtime, library: &Path) -> ReloadReport {
     let report = runtime.reload(&[library]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed);
     report

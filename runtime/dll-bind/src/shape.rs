@@ -112,7 +112,7 @@ enum Real {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BindError {
     /// The type has no C representation.
-    #[error("`{function}` cannot be bound: {place} is {found}, which C cannot read; {way_out}")]
+    #[error("`{function}` cannot be bound: {place} is {found}, which C cannot read; {help}")]
     Type {
         /// Name of the function.
         function: String,
@@ -121,7 +121,7 @@ pub enum BindError {
         /// Formatted type.
         found: String,
         /// Help: alternatives to the type.
-        way_out: &'static str,
+        help: &'static str,
     },
     /// A script passes a struct of the host or of a plugin whose `f64` fields may be `float` or `double` in C.
     #[error(
@@ -288,8 +288,8 @@ impl Shape {
 }
 
 impl Site<'_> {
-    fn refused(&self, place: &str, ty: &PropertyType, way_out: &'static str) -> BindError {
-        BindError::Type { function: self.function.to_owned(), place: place.to_owned(), found: ty.to_string(), way_out }
+    fn refused(&self, place: &str, ty: &PropertyType, help: &'static str) -> BindError {
+        BindError::Type { function: self.function.to_owned(), place: place.to_owned(), found: ty.to_string(), help }
     }
 
     fn check_size(&self, place: &str, shape: &Shape) -> Result<(), BindError> {

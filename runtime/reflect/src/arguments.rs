@@ -62,12 +62,12 @@ pub(crate) enum Source<'a> {
 /// # Examples
 /// ```
 /// use alcedo_reflect::property::PropertyType;
-/// use alcedo_reflect::thunk::Wanted;
+/// use alcedo_reflect::thunk::ArgumentKind;
 ///
 /// enum AnyNumber {}
 ///
-/// impl Wanted for AnyNumber {
-///     const WORDS: &'static str = "number";
+/// impl ArgumentKind for AnyNumber {
+///     const DESCRIPTION: &'static str = "number";
 ///
 ///     fn is(ty: &PropertyType) -> bool {
 ///         matches!(ty, PropertyType::I32 | PropertyType::F64)
@@ -75,9 +75,9 @@ pub(crate) enum Source<'a> {
 /// }
 /// assert!(AnyNumber::is(&PropertyType::F64) && !AnyNumber::is(&PropertyType::Bool));
 /// ```
-pub trait Wanted {
+pub trait ArgumentKind {
     /// Name of the category in messages.
-    const WORDS: &'static str;
+    const DESCRIPTION: &'static str;
 
     /// Checks that a type belongs to the category.
     fn is(ty: &PropertyType) -> bool;
@@ -177,8 +177,8 @@ pub enum AnyMap {}
 
 macro_rules! expected_types {
     ($($sort:ident, $words:literal: $pattern:pat,)*) => {$(
-        impl Wanted for $sort {
-            const WORDS: &'static str = $words;
+        impl ArgumentKind for $sort {
+            const DESCRIPTION: &'static str = $words;
 
             fn is(ty: &PropertyType) -> bool {
                 matches!(ty, $pattern)
@@ -247,8 +247,8 @@ impl<'a> Argument<'a> {
     }
 
     /// Checks that the type belongs to category `W`.
-    pub(crate) fn expect<W: Wanted>(self) -> Result<(), CallError> {
-        if W::is(&self.property.ty) { Ok(()) } else { Err(self.mismatch(W::WORDS)) }
+    pub(crate) fn expect<W: ArgumentKind>(self) -> Result<(), CallError> {
+        if W::is(&self.property.ty) { Ok(()) } else { Err(self.mismatch(W::DESCRIPTION)) }
     }
 
     #[cold]

@@ -238,7 +238,7 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
         hooks.end_conjugate(object);
         Ok::<_, StepError>(())
     }) {
-        let object = world.objects.shown(object);
+        let object = world.objects.display(object);
         tracing::error!(%object, message = error.into_facts().message, "ending a conjugate panicked; the object goes all the same");
     }
     if let Some(class) = class.filter(|class| class.cdo.get() == object) {
@@ -258,7 +258,7 @@ fn notify_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
         }) {
             let class = class.short_path();
             let message = error.into_facts().message;
-            let object = world.objects.shown(object);
+            let object = world.objects.display(object);
             tracing::error!(%object, class, message, "`begin_destroy` panicked; the object goes all the same");
         }
     }

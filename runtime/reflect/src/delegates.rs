@@ -49,7 +49,7 @@ impl DelegateType {
     }
 
     /// Returns the content of the parentheses of a type of this delegate: its path, and its signature in parentheses.
-    pub fn words(&self) -> &str {
+    pub fn type_text(&self) -> &str {
         &self.words
     }
 

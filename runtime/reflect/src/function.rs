@@ -99,7 +99,7 @@ impl Function {
 
     /// Returns the stored signature: delegates compare theirs with it at every call.
     #[inline]
-    pub fn words(&self) -> &str {
+    pub fn signature_text(&self) -> &str {
         &self.words
     }
 

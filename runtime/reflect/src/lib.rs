@@ -80,7 +80,7 @@ pub mod types;
 mod typing;
 pub mod value;
 pub mod values;
-pub mod word_place;
+pub mod word_offset;
 mod world;
 
 /// Support for the expansion of [`plain_struct!`]. Not a public interface.

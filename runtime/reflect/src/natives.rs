@@ -329,10 +329,10 @@ impl Core {
         let found = function.find(&class).ok_or_else(|| CallError::NotFound {
             message: format!("{} has no function {}", class.path, function.name()),
         })?;
-        if found.words() == wanted {
+        if found.signature_text() == wanted {
             return Ok(());
         }
-        let (name, found) = (found.path.to_string(), found.words().to_owned());
+        let (name, found) = (found.path.to_string(), found.signature_text().to_owned());
         Err(CallError::Signature { name, found, wanted: wanted.to_owned() })
     }
 }

@@ -416,7 +416,7 @@ impl Objects {
     /// [`CallError::DuringRebuild`] if a reload in progress could not restore the overwritten values, [`CallError::Lent`]
     /// while plugin code holds a borrowed slice of a value.
     pub fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
-        let object_text = self.shown(object);
+        let object_text = self.display(object);
         self.slices.allow_change(&format_args!("writing to {object_text}"))?;
         if self.mode.get() == mode::NORMAL {
             return Ok(());
@@ -496,7 +496,7 @@ impl Objects {
     /// slice.
     #[inline]
     pub fn with_body<T>(&self, object: ObjectHandle, read: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
-        self.slices.allow_read(&format_args!("reading {}", self.shown(object)))?;
+        self.slices.allow_read(&format_args!("reading {}", self.display(object)))?;
         self.inspect(object, |tenant| read(tenant.visible_body())).ok_or(CallError::Stale { handle: object })
     }
 

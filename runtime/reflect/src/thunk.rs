@@ -22,7 +22,7 @@ use crate::value::Value;
 use crate::values::ptr::{Ptr, PtrMut};
 use crate::values::structure::start_of;
 
-pub use crate::arguments::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Param, Wanted};
+pub use crate::arguments::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, ArgumentKind, Param};
 
 /// The body of a function. No part of the world may be borrowed during the call.
 pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallError>>;
@@ -195,7 +195,7 @@ impl<'a> Frame<'a> {
     ///     frame.give_result(len as i32)
     /// }
     /// ```
-    pub fn step_compiled_in<W: Wanted>(&mut self) -> Result<Param, CallError> {
+    pub fn step_compiled_in<W: ArgumentKind>(&mut self) -> Result<Param, CallError> {
         let argument = self.next(Use::Later)?;
         argument.expect::<W>()?;
         let param = Param(self.kept.len());
@@ -208,7 +208,7 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// The errors of [`Frame::step_compiled_in`]; [`CallError::Other`] if the parameter is not an out parameter.
-    pub fn step_compiled_in_ref<W: Wanted>(&mut self) -> Result<Param, CallError> {
+    pub fn step_compiled_in_ref<W: ArgumentKind>(&mut self) -> Result<Param, CallError> {
         let is_out = self.function.arguments().get(self.at).is_none_or(|param| param.flags & property_flags::OUT != 0);
         if !is_out {
             return Err(self.not_out(self.at));

@@ -157,7 +157,8 @@ impl Machine {
         let find = |binding: &Binding| -> Result<Callee, CallError> {
             let class = world.objects.class(binding.object).ok_or(CallError::Stale { handle: binding.object })?;
             let name = world.names.text(binding.function);
-            let found = class.find_function(&name).filter(|found| found.words() == signature && site.suits(found));
+            let found =
+                class.find_function(&name).filter(|found| found.signature_text() == signature && site.suits(found));
             let found = found.ok_or_else(|| CallError::NotFound {
                 message: format!(
                     "{} has no function {name} of the signature ({signature}) that a delegate calls",

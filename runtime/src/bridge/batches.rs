@@ -13,13 +13,13 @@ use crate::bridge::direct::MethodCall;
 use crate::bridge::fast_paths::MethodFastPath;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
-use crate::object::word_place::WordPlace;
+use crate::object::word_offset::WordOffset;
 
 /// Objects of one class, in the given order, ready to be called.
 struct Group {
     class: ClassId,
     fast_path: Option<MethodFastPath>,
-    condition: Option<WordPlace<bool>>,
+    condition: Option<WordOffset<bool>>,
     items: Vec<BatchItem>,
     /// Set if every object has a plugin part.
     is_whole: bool,
@@ -246,8 +246,8 @@ impl Group {
 }
 
 /// Returns the offset of that `bool` property in objects of the class.
-fn condition(class: &Rc<Class>, name: &str) -> Result<WordPlace<bool>, CallError> {
-    let found = class.find_property(name).and_then(|property| WordPlace::<bool>::of(class, property));
+fn condition(class: &Rc<Class>, name: &str) -> Result<WordOffset<bool>, CallError> {
+    let found = class.find_property(name).and_then(|property| WordOffset::<bool>::of(class, property));
     found.ok_or_else(|| CallError::NotFound {
         message: format!("{} has no `bool` property {name}, on which a batch is to depend", class.path),
     })

@@ -55,7 +55,7 @@ fn call_of(
         }
         Slots::Property => plan_property(buffer, &signature::types(callee)?.0)?,
         Slots::Function => plan_function(buffer.len(), &signature::types(callee)?.0).ok_or_else(|| {
-            let (name, words) = (callee.name(), callee.signature().words());
+            let (name, words) = (callee.name(), callee.signature().text());
             let message =
                 format!("`{name}` ({words}) does not take {} slots, object and result included", buffer.len());
             CallError::Buffer { message }
@@ -79,7 +79,7 @@ pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, C
     };
     let unknown = || CallError::Signature {
         name: callee.name().to_string(),
-        found: callee.signature().words().to_owned(),
+        found: callee.signature().text().to_owned(),
         wanted: "types that the host knows".to_owned(),
     };
     let SignatureText { arguments, result, .. } = &signature::types(&callee).map_err(|_words| unknown())?.0;

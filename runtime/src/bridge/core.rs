@@ -236,7 +236,7 @@ impl Core {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
         }
-        let shown = self.world.objects.shown(object);
+        let shown = self.world.objects.display(object);
         if self.world.objects.is_template(object) {
             return Err(CallError::other(format!(
                 "{shown} is a class default object, or a part of one, and is destroyed with its class: destroy an object of the class"

@@ -109,7 +109,7 @@ pub(crate) fn binding_of(
     let found = class.find_function(function).ok_or_else(|| CallError::NotFound {
         message: format!("{} has no function {function} to bind: check the declarations of the class", class.path),
     })?;
-    if found.words() != signature {
+    if found.signature_text() != signature {
         let (found, wanted) = (found.signature(), signature.to_owned());
         return Err(CallError::Signature { name: format!("{}:{function}", class.path), found, wanted });
     }
@@ -195,7 +195,7 @@ pub(crate) fn is_meant(world: &World, binding: &Binding, object: ObjectHandle, f
 fn target(world: &World, signature: &str, binding: &Binding) -> Option<Rc<Function>> {
     let class = world.objects.class(binding.object)?;
     let function = class.find_function(&world.names.text(binding.function))?;
-    (function.words() == signature).then(|| Rc::clone(class.dispatch(function)))
+    (function.signature_text() == signature).then(|| Rc::clone(class.dispatch(function)))
 }
 
 /// Binds a delegate property of type `ty`. Returns the errors of [`binding`], and an error if the property cannot currently be
@@ -220,8 +220,8 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
     let name = world.names.text(binding.function);
     match class.find_function(&name) {
         None => Some(format!("{} no longer has a function {name}", class.short_path())),
-        Some(function) if function.words() != signature => {
-            Some(format!("{}:{name} is ({}) now, not ({signature})", class.short_path(), function.words()))
+        Some(function) if function.signature_text() != signature => {
+            Some(format!("{}:{name} is ({}) now, not ({signature})", class.short_path(), function.signature_text()))
         }
         Some(_) => None,
     }

@@ -62,7 +62,7 @@ pub(crate) fn call_with_outs(
         Slots::Delegate => return delegate(core, &callee, arguments).map(|value| (value, Vec::new())),
         Slots::Function => arguments.len().wrapping_sub(signature.0.arguments.len()),
     };
-    let (name, words) = (callee.name(), callee.signature().words());
+    let (name, words) = (callee.name(), callee.signature().text());
     if receivers > 1 {
         return Err(CallError::Buffer {
             message: format!("`{name}` ({words}) does not take {} arguments, the object included", arguments.len()),
@@ -104,7 +104,7 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
     };
     let signature_of = |binding: &Binding| {
         let class = core.world.objects.class(binding.object)?;
-        Some(class.find_function(&core.world.names.text(binding.function))?.words().to_owned())
+        Some(class.find_function(&core.world.names.text(binding.function))?.signature_text().to_owned())
     };
     let signature = delegates::bindings(bound).iter().find_map(signature_of).ok_or_else(|| CallError::NotFound {
         message: "the delegate is not bound to a function of a living object: bind it first".into(),

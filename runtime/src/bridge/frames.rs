@@ -91,7 +91,7 @@ impl OpenFrames {
         path: &str,
         code: impl FnOnce(Ptr<'_>) -> Result<R, CallError>,
     ) -> Result<R, CallError> {
-        self.with(number, |frame, params| frame.look_again(stepped(params, param)?, |value| code(part(value, path)?)))
+        self.with(number, |frame, params| frame.read_again(stepped(params, param)?, |value| code(part(value, path)?)))
     }
 
     /// Overwrites an out parameter or sets the result, from text.

@@ -19,7 +19,7 @@ use crate::zcall::call::{Call, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Origin, Resolver};
 use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
-use crate::zcall::reader::{NameError, NameFlaw, Reader};
+use crate::zcall::reader::{NameError, NameErrorKind, Reader};
 
 /// Borrowed description of a module, whose functions match their types.
 pub(crate) struct BorrowedDesc<'a, D>(&'a D);
@@ -41,11 +41,11 @@ pub(crate) fn add_protocol(
     module: ModuleId,
     protocol: &BorrowedDesc<'_, ProtocolDesc<'_>>,
 ) -> Result<(), CallError> {
-    let BorrowedDesc(ProtocolDesc { number, word, form, way_out, read, is_plain }) = *protocol;
+    let BorrowedDesc(ProtocolDesc { number, word, form, way_out: help, read, is_plain }) = *protocol;
     let code = Registered::new(core, module, format!("the protocol `{word}`"))?;
-    let [word, form, way_out] = [word, form, way_out].map(|text| text.as_str().to_owned());
+    let [word, form, help] = [word, form, help].map(|text| text.as_str().to_owned());
     let read = (*is_plain == 0).then_some(*read);
-    let protocol = ModuleProtocol { code, number: *number, word, form, way_out, read };
+    let protocol = ModuleProtocol { code, number: *number, word, form, help, read };
     core.chain.add_protocol(Rc::new(protocol), Origin::Module(module))
 }
 
@@ -99,7 +99,7 @@ struct ModuleProtocol {
     number: u64,
     word: String,
     form: String,
-    way_out: String,
+    help: String,
     /// `None` for a protocol whose names need no parsing.
     read: Option<alcedo_abi::protocols::ReadAddress>,
 }
@@ -113,13 +113,13 @@ impl Protocol for ModuleProtocol {
         &self.form
     }
 
-    fn way_out(&self) -> &str {
-        &self.way_out
+    fn help(&self) -> &str {
+        &self.help
     }
 
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
         let Some(read) = self.read else { return PlainProtocol::new(&self.word).read(address) };
-        let begin = address.flaw(NameFlaw::Empty("address"));
+        let begin = address.error(NameErrorKind::Empty("address"));
         let text = address.all("address")?;
         let name = format!("{}:{text}", self.word);
         let (done, spelling) = collect_text(|sink| {
@@ -129,8 +129,8 @@ impl Protocol for ModuleProtocol {
         });
         match done {
             Ok(()) => Ok(spelling),
-            Err(CallError::Other { message }) => Err(NameError { flaw: NameFlaw::Other(message), ..begin }),
-            Err(error) => Err(NameError { flaw: NameFlaw::Other(error.to_string()), ..begin }),
+            Err(CallError::Other { message }) => Err(NameError { kind: NameErrorKind::Other(message), ..begin }),
+            Err(error) => Err(NameError { kind: NameErrorKind::Other(error.to_string()), ..begin }),
         }
     }
 }

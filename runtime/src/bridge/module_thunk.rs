@@ -103,7 +103,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
 
 #[cold]
 fn no_plugin_part(core: &Core, object: ObjectHandle, what: &str) -> CallError {
-    let plugin_part = format!("the plugin part of {}", core.world.objects.shown(object));
+    let plugin_part = format!("the plugin part of {}", core.world.objects.display(object));
     let what = match core.world.objects.waits_for(object) {
         Some(class) => format!("{plugin_part}, which is dormant until {class} returns, that `{what}` needs"),
         None => format!("{plugin_part} that `{what}` needs"),

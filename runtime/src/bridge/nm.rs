@@ -26,7 +26,7 @@ impl Protocol for Nm {
         "`nm:/module:Package.Type:method`"
     }
 
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         "load the module, and export the method from it"
     }
 

@@ -39,7 +39,7 @@ impl Protocol for Uf {
         }
     }
 
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         "declare the function, or load the module that does"
     }
 

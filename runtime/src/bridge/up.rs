@@ -26,7 +26,7 @@ impl Protocol for Up {
         "`up:/Script/Package.Type:Property`"
     }
 
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         "declare the property, or load the module that does"
     }
 

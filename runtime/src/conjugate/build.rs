@@ -198,7 +198,7 @@ impl Plugins<'_> {
     fn hook(&self, object: ObjectHandle, class: &Class, what: &Rc<str>, invoke: Invoke) -> Result<(), CallError> {
         let key = self.key_of(object).ok_or(CallError::Stale { handle: object })?;
         let part = self.pairs.part(key, class.id).ok_or_else(|| CallError::Unavailable {
-            what: format!("the plugin part of {} for {}", self.world.objects.shown(object), class.path),
+            what: format!("the plugin part of {} for {}", self.world.objects.display(object), class.path),
         })?;
         let memory = self.memory(object)?;
         self.red.call_module(&part.gate, what, |failure| {

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use alcedo_base::repeats::{Repeats, times};
-use alcedo_sys::process::{thread_in_words, thread_number};
+use alcedo_sys::process::{describe_thread, thread_number};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use crate::border::CallError;
@@ -278,7 +278,7 @@ impl Mark {
 }
 
 fn blocker(owner: String, number: Option<i32>, age: Duration) -> Blocker {
-    let thread = thread_in_words(Some(THREAD), number);
+    let thread = describe_thread(Some(THREAD), number);
     Blocker { kind: LeaseKind::Finalizer, owner, thread, age, place: None }
 }
 

@@ -32,6 +32,7 @@ pub struct BlackCount {
 
 /// Statistics of the black conjugates of a runtime.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
+#[non_exhaustive]
 pub struct BlackReport {
     /// Conjugates owned by plugin code or the host, by module and type; includes those of modules suspended by a reload.
     pub live: Vec<BlackCount>,

@@ -155,7 +155,7 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
                 let of = runtime.core().world.objects.class(*object);
                 class.as_ref().is_none_or(|class| of.is_some_and(|of| of.is_a(class)))
             };
-            let objects = runtime.objects().all().into_iter().filter(is_one);
+            let objects = runtime.objects().iter().filter(is_one);
             objects.filter_map(|object| runtime.objects().name_of(object)).collect()
         }
         Expected::MemberOf(class) => class_called(class).map(|class| members(&class)).unwrap_or_default(),

@@ -19,7 +19,7 @@ pub(super) const MOST: usize = 20;
 pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, String> {
     let class = class.map(|class| class_path(runtime, class)).transpose()?;
     let is_meant = |object: &ObjectHandle| class.as_ref().is_none_or(|class| runtime.objects().is_a(*object, class));
-    let objects: Vec<_> = runtime.objects().all().into_iter().filter(is_meant).collect();
+    let objects: Vec<_> = runtime.objects().iter().filter(is_meant).collect();
     let mut lines: Vec<_> = objects.iter().take(MOST).map(|object| title(runtime, *object)).collect();
     match objects.len() {
         0 => lines.push("no objects".to_owned()),
@@ -113,7 +113,7 @@ pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<
                 .collect()
         }
         ["get" | "set" | "call" | "show" | "destroy"] => {
-            runtime.objects().all().into_iter().filter_map(|object| runtime.objects().name_of(object)).collect()
+            runtime.objects().iter().filter_map(|object| runtime.objects().name_of(object)).collect()
         }
         ["get" | "set", object] => {
             find(runtime, object).map(|it| runtime.objects().properties_of(it)).unwrap_or_default()
@@ -138,7 +138,7 @@ fn find(runtime: &Runtime, named: &str) -> Result<ObjectHandle, String> {
     let is_it = |object: &ObjectHandle| {
         object.to_string() == named || runtime.objects().name_of(*object).as_deref() == Some(named)
     };
-    let found = found.or_else(|| runtime.objects().all().into_iter().find(is_it));
+    let found = found.or_else(|| runtime.objects().iter().find(is_it));
     found.ok_or_else(|| format!("object `{named}` not found: `objects` lists some, by name and number"))
 }
 

@@ -20,7 +20,7 @@ use crate::poster::Poster;
 use crate::reload::requests::ReloadScope;
 use crate::runtime::Runtime;
 use crate::watchdog::{GAME_THREAD, Hang};
-use crate::world::WorldLoad;
+use crate::world::WorldLoadReport;
 
 const GLANCE: Duration = Duration::from_millis(200);
 /// Timeout for the greeting. A running tool answers sooner, and a missing tool must not block the host.
@@ -218,7 +218,7 @@ impl Agent {
             self.last_status.set(now);
             self.voice.send(&FromHost::Status(Status {
                 generation: runtime.generation(),
-                objects: runtime.objects().all().len() as u64,
+                objects: runtime.objects().iter().len() as u64,
                 ticks: self.ticks.borrow().len() as u64,
             }));
         }
@@ -310,7 +310,7 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     match runtime.worlds().load(world) {
         // The host has only just created the replaced objects, so they are not counted.
         Ok(loaded) => {
-            let report = WorldLoad { replaced: 0, ..loaded };
+            let report = WorldLoadReport { replaced: 0, ..loaded };
             FromHost::Restored { objects: report.objects, age, text: report.to_string() }
         }
         Err(error) => FromHost::NotRestored { error: error.to_string() },

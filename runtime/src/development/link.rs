@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::reload::report::Reload;
+use crate::reload::report::ReloadReport;
 
 #[cfg(unix)]
 pub use super::stream::is_of_this_user;
@@ -74,7 +74,7 @@ pub enum FromHost {
     /// A reload was committed or rolled back.
     Reloaded {
         /// Report of the reload.
-        report: Box<Reload>,
+        report: Box<ReloadReport>,
         /// Time since the new generation went live.
         since_live: Duration,
     },

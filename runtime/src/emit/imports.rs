@@ -157,7 +157,7 @@ pub(crate) fn fill_import(
                 let kind = found.kind.text().unwrap_or("?");
                 return Err(wrong(format!(
                     "which is {kind}({}) here and {} in the module",
-                    found.words(),
+                    found.type_text(),
                     import.wanted
                 )));
             }
@@ -250,7 +250,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
         CallError::Signature { found, .. } => {
             let wanted = import.wanted.as_str();
             let function = core.world.types.function_by_path(import.path.as_str());
-            match function.as_ref().map(|function| function.words()).filter(|words| *words != wanted) {
+            match function.as_ref().map(|function| function.signature_text()).filter(|words| *words != wanted) {
                 Some(words) => format!("which has the signature ({words}) here and ({wanted}) in the module"),
                 // Equal specifiers of types whose layouts differ.
                 None => format!("which has the signature ({found}) here, and another in the module"),

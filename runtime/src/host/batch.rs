@@ -44,6 +44,7 @@ impl<A, R> fmt::Debug for BatchFunction<A, R> {
 /// Result of a batch.
 #[derive(Debug, Default)]
 #[must_use = "it lists the calls that failed"]
+#[non_exhaustive]
 pub struct BatchReport {
     /// Number of calls, including failed ones.
     pub called: usize,
@@ -67,7 +68,7 @@ impl Runtime {
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
     /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
     /// let tick = runtime.batch::<(f32,), ()>("uf:/Script/Engine.Actor:receive_tick")?;
-    /// let actors = runtime.objects().all();
+    /// let actors: Vec<_> = runtime.objects().iter().collect();
     /// let report = tick.call(&actors, (1.0 / 60.0,))?;
     /// for (object, error) in report.failed {
     ///     println!("{}: {error}", runtime.objects().describe(object));
@@ -211,7 +212,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let callee = callee.ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.name) })?;
         let signature = signature_of::<A, R>()?;
         let wanted = signature.to_string();
-        let found = callee.signature().words().to_owned();
+        let found = callee.signature().text().to_owned();
         let refused = |found| CallError::Signature { name: self.name.clone(), found, wanted: wanted.clone() };
         if found != wanted {
             return Err(refused(found).into());

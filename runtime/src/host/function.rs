@@ -355,7 +355,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             .zcalls
             .callee(handle)
             .ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.name) })?;
-        let found = callee.signature().words();
+        let found = callee.signature().text();
         if callee.slots() == Slots::Property {
             let (name, wanted) = (self.name.clone(), self.signature.to_string());
             return Err(CallError::Signature { name, found: format!("a property of type {found}"), wanted }.into());

@@ -180,8 +180,9 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
         let Some(class) = core.world.objects.class(object) else { return };
         let is_meant = is_meant(&core.world, object, &class, self.meant.path).is_ok();
         let wanted = signature_of::<A, R>().map(|wanted| wanted.to_string());
-        let is_right =
-            |function: &Rc<Function>| is_meant && wanted.as_ref().is_ok_and(|wanted| function.words() == wanted);
+        let is_right = |function: &Rc<Function>| {
+            is_meant && wanted.as_ref().is_ok_and(|wanted| function.signature_text() == wanted)
+        };
         let found = (&self.key).find(&class).filter(is_right);
         let method = found.map(|function| MethodCall::new(&function, Dispatch::Virtual));
         self.cache.resolve(core, method.as_ref(), object);
@@ -198,8 +199,8 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
         let function = (&self.key).find(&class).ok_or_else(missing)?;
         if is_new {
             let wanted = signature_of::<B, R>()?.to_string();
-            if function.words() != wanted {
-                let (name, found) = (function.path.to_string(), function.words().to_owned());
+            if function.signature_text() != wanted {
+                let (name, found) = (function.path.to_string(), function.signature_text().to_owned());
                 return Err(CallError::Signature { name, found, wanted });
             }
             self.meant.is_seen(&class);

@@ -12,7 +12,7 @@ use crate::host::member::is_meant;
 use crate::native::failing;
 use crate::object::host_value::HostValue;
 use crate::object::member::{PropertyKey, PropertyRef};
-use crate::object::word_place::{WordPlaces, fits};
+use crate::object::word_offset::{WordOffsets, fits};
 use crate::runtime::{Runtime, WeakRuntime};
 
 /// A property by name with a Rust type; see [`Runtime::property`]. Valid for objects of the named class and its subclasses; after a
@@ -25,7 +25,7 @@ pub struct TypedProperty<T: HostValue> {
     class: String,
     key: PropertyRef,
     fast_paths: Rc<FastPaths>,
-    locations: WordPlaces,
+    locations: WordOffsets,
     of: PhantomData<fn(T) -> T>,
 }
 
@@ -84,7 +84,7 @@ impl Runtime {
             class: class.to_owned(),
             key: PropertyRef::new(text),
             fast_paths: Rc::clone(&self.core().fast_paths),
-            locations: WordPlaces::new(),
+            locations: WordOffsets::new(),
             of: PhantomData,
         })
     }

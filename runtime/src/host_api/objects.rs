@@ -89,7 +89,7 @@ pub(super) fn object_rename(
 ) -> Result<(), CallError> {
     // A name is not part of a body, so a rollback could not undo the rename, not even for an object with a new body.
     if core.world.objects.predates_shadow(object) {
-        return Err(CallError::DuringRebuild { action: format!("renaming {}", core.world.objects.shown(object)) });
+        return Err(CallError::DuringRebuild { action: format!("renaming {}", core.world.objects.display(object)) });
     }
     core.world.objects.may_write(object)?;
     core.world.rename(object, &name, outer)

@@ -164,7 +164,8 @@ pub struct DeclaredDelegate {
     /// Path: `/Script/Game.OnScored`, or `/Script/Game.Cube:OnScored` for a delegate of a class.
     pub path: String,
     /// Number of bound functions: `single`, `multicast` or `sparse`.
-    pub sort: String,
+    #[serde(rename = "sort")]
+    pub kind: String,
     /// Parameters.
     pub params: Vec<DeclaredProperty>,
     /// Result type.
@@ -303,9 +304,9 @@ fn enumeration(found: EnumDecl) -> DeclaredEnum {
 }
 
 fn delegate(found: DelegateDecl) -> DeclaredDelegate {
-    let (path, sort) = (found.path(), flags::of_delegate(found.kind));
+    let (path, kind) = (found.path(), flags::of_delegate(found.kind));
     let (params, result) = params(found.params);
-    DeclaredDelegate { path, sort, params, result, doc: found.doc }
+    DeclaredDelegate { path, kind, params, result, doc: found.doc }
 }
 
 fn structure(found: StructDecl) -> DeclaredStruct {

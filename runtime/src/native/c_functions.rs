@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::border::CallError;
 use crate::kinds::{PropertyKind, function_flags};
-use crate::native::functions::{About, Function, FunctionCell, SignatureBlock, without_body};
+use crate::native::functions::{Function, FunctionCell, Metadata, SignatureBlock, without_body};
 use crate::native::this::{At, Class, View};
 use crate::object::member::FunctionRef;
 use crate::object::native_out::OutValues;
@@ -25,7 +25,7 @@ impl<C, A, R, O> ImportCell<C, A, R, O> {
 
 /// Calling convention of a C function.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct CallingConvention {
     /// The function needs no working directory.
     pub no_cwd: bool,
     /// A `bool` result has one byte.
@@ -37,10 +37,10 @@ pub struct Manner {
 /// Describes a function of the C library that class `C` is bound to.
 pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     name: &'static str,
-    manner: Manner,
+    manner: CallingConvention,
     block: &SignatureBlock<A, R>,
     _cell: &ImportCell<C, A, R, O>,
-    about: About,
+    about: Metadata,
 ) -> Function<C> {
     let no_cwd = if manner.no_cwd { function_flags::NO_CWD } else { 0 };
     let bool8 = if manner.bool8 { function_flags::BOOL8 } else { 0 };

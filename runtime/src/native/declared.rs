@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
-use crate::native::functions::{About, Function};
+use crate::native::functions::{Function, Metadata};
 use crate::native::interfaces::Implements;
 use crate::native::member_function::MemberFunction;
 use crate::native::method::{Method, Part, part_of, run};
@@ -106,7 +106,7 @@ pub trait NoBody: Class {
 impl<C: Class> NoBody for C {}
 
 /// Declares a property with values of type `T`.
-pub fn class_property<T: NativeProperty>(name: &str, flags: u64, default: &str, about: About) -> PropertyDecl {
+pub fn class_property<T: NativeProperty>(name: &str, flags: u64, default: &str, about: Metadata) -> PropertyDecl {
     PropertyDecl {
         doc: about.doc.to_owned(),
         meta: about.meta(),

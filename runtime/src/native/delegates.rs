@@ -41,7 +41,7 @@ pub trait Signature: 'static {
     const FINGERPRINT: u64 = fingerprint::<Self::Args, Self::Result>();
     /// Returns the signature string, as in the parentheses of the type.
     #[doc(hidden)]
-    fn words() -> String {
+    fn signature_text() -> String {
         // An invalid string is rejected with the property.
         signature_of::<Self::Args, Self::Result>().map_or_else(|error| error.to_string(), |words| words.to_string())
     }
@@ -84,12 +84,12 @@ impl<S: NamedSignature> Signature for Named<S> {
     type Args = <S::Function as Signature>::Args;
     type Result = <S::Function as Signature>::Result;
 
-    fn words() -> String {
+    fn signature_text() -> String {
         let path = match S::PLACE {
             (package, "") => TypePath::new(package, S::NAME).to_string(),
             (_, class) => format!("{class}:{}", S::NAME),
         };
-        format!("{path}({})", S::Function::words())
+        format!("{path}({})", S::Function::signature_text())
     }
 }
 
@@ -123,7 +123,7 @@ impl<F> Default for Delegate<F> {
 
 impl<F: Signature> fmt::Debug for Delegate<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a delegate ({}) of {}", F::words(), self.0.object)
+        write!(f, "a delegate ({}) of {}", F::signature_text(), self.0.object)
     }
 }
 
@@ -158,8 +158,9 @@ impl<F: Signature> Delegate<F> {
     /// [`CallError::NotFound`] when the delegate is unbound, or its object or function no longer exists; [`CallError::Signature`] when
     /// the function has another signature now; and when the function fails.
     pub fn call(&self, world: &World, arguments: F::Args) -> Result<F::Result, CallError> {
-        let nothing =
-            |why: &str| CallError::NotFound { message: format!("a delegate ({}) {why}: bind it first", F::words()) };
+        let nothing = |why: &str| CallError::NotFound {
+            message: format!("a delegate ({}) {why}: bind it first", F::signature_text()),
+        };
         if !self.is_bound() {
             return Err(nothing("is bound to nothing"));
         }
@@ -183,7 +184,7 @@ impl<F: Signature> NativeParam for Delegate<F> {
     type Back = ();
 
     fn declared(name: &str) -> PropertyDecl {
-        PropertyDecl::new(name, PropertyKind::DELEGATE).of_type(&F::words())
+        PropertyDecl::new(name, PropertyKind::DELEGATE).of_type(&F::signature_text())
     }
 
     fn take(frame: &mut Frame<'_>) -> Result<(Self, ()), CallError> {
@@ -425,7 +426,7 @@ macro_rules! delegates {
             type Seen<'f> = $seen<'f, F>;
 
             fn declared(name: &str) -> PropertyDecl {
-                PropertyDecl::new(name, PropertyKind::$kind).of_type(&F::words())
+                PropertyDecl::new(name, PropertyKind::$kind).of_type(&F::signature_text())
             }
 
             fn see<'f>(view: &impl View<'f>, _: &PropertyRef, (class, name): (&'static str, &'static str)) -> Self::Seen<'f> {

@@ -21,14 +21,14 @@ use crate::object::thunk::{Frame, Thunk, function_of, idle};
 
 /// Documentation and metadata of a member.
 #[derive(Clone, Copy, Debug)]
-pub struct About {
+pub struct Metadata {
     /// Doc comment.
     pub doc: &'static str,
     /// Metadata keys and values.
     pub meta: &'static [(&'static str, &'static str)],
 }
 
-impl About {
+impl Metadata {
     pub(super) fn meta(&self) -> Meta {
         self.meta.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     }
@@ -115,7 +115,7 @@ pub struct Function<C: 'static> {
     flags: u64,
     overrides: &'static str,
     block: Block,
-    about: About,
+    about: Metadata,
     declare: fn(&Self, &Rc<Parts<C>>) -> FunctionDecl,
 }
 
@@ -153,7 +153,7 @@ pub const fn function_description<M: Method>(
     overrides: &'static str,
     block: &BlockOf<M>,
     _cell: &FunctionCell<M::Class, M::Args, M::Result>,
-    about: About,
+    about: Metadata,
 ) -> Function<M::Class> {
     let fallible = if M::Returned::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let unchanging = if M::Receiver::IS_SHARED { function_flags::CONST } else { 0 };
@@ -181,7 +181,7 @@ pub const fn static_function<M: StaticMethod>(
     flags: u64,
     block: &SignatureBlock<M::Args, M::Result>,
     _cell: &FunctionCell<M::Class, M::Args, M::Result>,
-    about: About,
+    about: Metadata,
 ) -> Function<M::Class> {
     let fallible = if M::Returned::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let flags = flags | function_flags::STATIC | fallible;
@@ -206,7 +206,7 @@ pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     flags: u64,
     block: &SignatureBlock<A, R>,
     _cell: &FunctionCell<C, A, R>,
-    about: About,
+    about: Metadata,
 ) -> Function<C> {
     without_body::<C, A, R>(name, flags | function_flags::IMPLEMENTABLE_EVENT, block, about)
 }
@@ -229,7 +229,7 @@ pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
     flags: u64,
     block: &SignatureBlock<A, R>,
     _cell: &FunctionCell<T::Class, A, R>,
-    about: About,
+    about: Metadata,
 ) -> Function<T::Class> {
     let flags = flags | function_flags::CUSTOM_THUNK;
     let declare = |function: &Function<T::Class>, _parts: &Rc<Parts<T::Class>>| {
@@ -259,7 +259,7 @@ pub(super) const fn without_body<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,
     block: &SignatureBlock<A, R>,
-    about: About,
+    about: Metadata,
 ) -> Function<C> {
     let declare = |function: &Function<C>, _parts: &Rc<Parts<C>>| function.of::<A, R>(None, idle());
     Function { name, flags, overrides: "", block: block.0, about, declare }

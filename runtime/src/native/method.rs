@@ -84,7 +84,7 @@ impl Receiver for Exclusive {
 
 /// Source location in the author's code.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct SourceLocation {
     /// Source file.
     pub file: &'static str,
     /// Line, from 1.
@@ -108,10 +108,10 @@ pub trait Method: 'static {
     /// Name, for errors.
     const NAME: &'static str;
     /// Source location.
-    const PLACE: Place;
+    const PLACE: SourceLocation;
 
     /// Calls the method.
-    fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Given<'f, Self>) -> Self::Returned;
+    fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Arguments<'f, Self>) -> Self::Returned;
 }
 
 /// A static function of a class as a type.
@@ -125,7 +125,7 @@ pub trait StaticMethod: 'static {
     /// Rust return type: the result, or a `Result` of it.
     type Returned: NativeReturned<Value = Self::Result>;
     /// Source location.
-    const PLACE: Place;
+    const PLACE: SourceLocation;
 
     /// Calls the function.
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
@@ -142,7 +142,7 @@ impl<T: NativeParams + SlotRow> Params for T {
 }
 
 /// Parameters of a method as it receives them.
-pub type Given<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
+pub type Arguments<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
 /// Receiver value of a method.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
@@ -181,8 +181,8 @@ pub(super) fn run_static<M: StaticMethod>(args: <M::Args as NativeParams>::Seen)
     failing(|| Ok(M::run(args.into())))?.crossing(|| M::PLACE.into())
 }
 
-impl From<Place> for SourcePlace {
-    fn from(Place { file, line, column }: Place) -> Self {
+impl From<SourceLocation> for SourcePlace {
+    fn from(SourceLocation { file, line, column }: SourceLocation) -> Self {
         Self { file: file.to_owned(), line, column }
     }
 }

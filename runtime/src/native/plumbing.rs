@@ -9,7 +9,7 @@ pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fie
 
 pub use crate::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 pub use crate::native::Natives;
-pub use crate::native::c_functions::{ImportCell, Manner, c_gives, c_takes, dll_import, invoke_import};
+pub use crate::native::c_functions::{CallingConvention, ImportCell, c_gives, c_takes, dll_import, invoke_import};
 pub use crate::native::declared::{
     Body, Declared, DeclaredClass, Description, Hook, NoBody, References, add_class, add_enum, add_struct,
     add_structure, class_property, hook, invoke_member, invoke_member as invoke_static_member, struct_field,
@@ -17,7 +17,7 @@ pub use crate::native::declared::{
 pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::fail;
 pub use crate::native::functions::{
-    About, BlockOf, CParam, CustomThunk, Function, FunctionCell, SignatureBlock, custom_thunk, function_description,
+    BlockOf, CParam, CustomThunk, Function, FunctionCell, Metadata, SignatureBlock, custom_thunk, function_description,
     implementable_event, meta, static_function,
 };
 pub use crate::native::interfaces::{
@@ -25,7 +25,9 @@ pub use crate::native::interfaces::{
     interface_function, lists, member,
 };
 pub use crate::native::member_function::MemberFunction;
-pub use crate::native::method::{Exclusive, Given, Held, Method, Params, Part, Place, Shared, StaticMethod};
+pub use crate::native::method::{
+    Arguments, Exclusive, Held, Method, Params, Part, Shared, SourceLocation, StaticMethod,
+};
 pub use crate::native::net::{NetHooks, NetStruct, WithoutNet};
 pub use crate::native::property::{IntoHost, NativeProperty, fits_a_byte, read_member, scripts_have, write_member};
 pub use crate::native::this::{At, Class, This, View};

@@ -1,6 +1,7 @@
 //! Changes and phase durations of a reload, for journal and report.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -68,22 +69,36 @@ impl<'de> Deserialize<'de> for Phases {
 }
 
 impl Phases {
-    /// Returns the duration of one phase in milliseconds; zero if it was not reached.
-    pub fn get(&self, phase: Phase) -> f64 {
+    /// Returns the duration of one phase; zero if it was not reached.
+    pub fn get(&self, phase: Phase) -> Duration {
+        duration(self.ms(phase))
+    }
+
+    /// Returns the duration from quiesce to commit, during which the world is paused.
+    pub fn swap(&self) -> Duration {
+        duration(self.swap_ms())
+    }
+
+    pub(crate) fn ms(&self, phase: Phase) -> f64 {
         self.0.get(phase.name()).copied().unwrap_or(0.0)
     }
 
-    /// Returns the milliseconds from quiesce to commit, during which the world is paused.
-    pub fn swap_ms(&self) -> f64 {
+    pub(crate) fn swap_ms(&self) -> f64 {
         [Phase::Quiesce, Phase::Start, Phase::Classes, Phase::Migrate, Phase::Rebuild, Phase::Commit]
             .into_iter()
-            .map(|phase| self.get(phase))
+            .map(|phase| self.ms(phase))
             .sum()
     }
 }
 
+/// Converts milliseconds; zero for a number that cannot be a duration.
+fn duration(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
+}
+
 /// Change of one property, counted over all living objects of a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PropertyChange {
     /// Short path of the class, such as `Game.MagicCube`.
     pub class: String,
@@ -124,6 +139,7 @@ impl PropertyChange {
 
 /// Counts of all values of the affected objects. Each value is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ValueCounts {
     /// Unchanged values.
     pub kept: u64,
@@ -150,14 +166,14 @@ impl ValueCounts {
     }
 
     /// Returns the total.
-    pub fn all(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.kept + self.followed + self.converted + self.defaulted + self.put_aside
     }
 }
 
 /// Outcome for the objects of a class whose bodies were not simply migrated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClassFate {
+pub struct ClassChange {
     /// Short path of the class, such as `Game.MagicCube`.
     pub class: String,
     /// Description: gone, still gone, back, renamed, or on another native class.

@@ -10,7 +10,7 @@ use crate::load::master::BroughtUp;
 use crate::load::module::master::MasterModule;
 use crate::load::record::Record;
 use crate::object::mode::CallCount;
-use crate::reload::changes::{ClassFate, Phases, PropertyChange, ValueCounts};
+use crate::reload::changes::{ClassChange, Phases, PropertyChange, ValueCounts};
 use crate::unload::ticket::UnloadTicket;
 
 #[derive(Default)]
@@ -37,7 +37,7 @@ pub(crate) struct Journal {
 pub(crate) struct Changes {
     pub properties: Vec<PropertyChange>,
     pub values: ValueCounts,
-    pub classes: Vec<ClassFate>,
+    pub classes: Vec<ClassChange>,
     pub structure: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{Carried, OwnValues, Surroundings, asleep, carry, own_values};
-use crate::reload::changes::{ClassFate, ValueCounts};
+use crate::reload::changes::{ClassChange, ValueCounts};
 use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, key_of};
 use crate::reload::journal::Changes;
 use crate::reload::object_plan::ObjectPlan;
@@ -90,7 +90,7 @@ pub(crate) fn migrate(
     for own in std::mem::take(&mut walk.to_own) {
         refer_to_own(core, &own)?;
     }
-    changes.classes = walk.class_fates();
+    changes.classes = walk.class_changes();
     changes.values = ValueCounts::of(&changes.properties);
     changes.properties.retain(|change| !change.change.is_empty());
     let is_rebuilt = |object: &&ObjectHandle| !walk.doomed.contains(*object) && !walk.sleeping.contains(*object);
@@ -289,7 +289,7 @@ impl Walk<'_> {
     }
 
     /// Returns report lines of classes whose objects were not simply migrated, sorted by path.
-    fn class_fates(&self) -> Vec<ClassFate> {
+    fn class_changes(&self) -> Vec<ClassChange> {
         let mapping = self.mapping.0.iter().filter(|(_, target)| target.objects != 0);
         let line = |((_, dormant), target): (&ClassKey, &ClassTarget)| {
             let change = match (&target.object_plan, dormant) {
@@ -308,10 +308,10 @@ impl Walk<'_> {
                     format!("extends {} now: its objects were recreated", short(onto))
                 }
             };
-            Some(ClassFate { class: short(&target.path).to_owned(), change, objects: target.objects })
+            Some(ClassChange { class: short(&target.path).to_owned(), change, objects: target.objects })
         };
-        let mut fates: Vec<_> = mapping.filter_map(line).collect();
-        fates.sort_unstable_by(|one, other| one.class.cmp(&other.class));
-        fates
+        let mut changes: Vec<_> = mapping.filter_map(line).collect();
+        changes.sort_unstable_by(|one, other| one.class.cmp(&other.class));
+        changes
     }
 }

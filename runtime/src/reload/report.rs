@@ -1,19 +1,21 @@
 //! Report of a reload: outcome, effects on objects and values, and phase durations.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
-use crate::reload::changes::{ClassFate, Phase, Phases, PropertyChange, ValueCounts};
+use crate::reload::changes::{ClassChange, Phase, Phases, PropertyChange, ValueCounts};
 use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 
 /// Outcome of a reload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
     /// The new generation is live.
+    #[default]
     Committed,
     /// The old generation continues unchanged.
     RolledBack {
@@ -27,6 +29,7 @@ pub enum Outcome {
 /// Effects of a rolled back reload that the rollback cannot undo, such as listeners called and module code run. The world, the
 /// plugin parts and the registries are restored except for the effects listed here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Remainder {
     /// Events for which listeners of the load context were called, in order, including those of the rollback: `Unloading 3`,
     /// `PreStartup 4`, `Resumed 3`.
@@ -120,9 +123,10 @@ impl Remainder {
     }
 }
 
-/// Report of one reload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reload {
+/// Report of one reload. The default is a commit that changed nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ReloadReport {
     /// Number of requests merged into this reload; zero for a direct call.
     pub requests: u64,
     /// Affected modules, in dependency order.
@@ -154,7 +158,7 @@ pub struct Reload {
     #[serde(default)]
     pub values: ValueCounts,
     /// Classes that are gone, back, renamed, or on another native class, with the number of their objects.
-    pub classes: Vec<ClassFate>,
+    pub classes: Vec<ClassChange>,
     /// Default subobjects created for or removed from living objects, and inserted base classes.
     pub structure: Vec<String>,
     /// Images that stay mapped, with the reason.
@@ -171,7 +175,7 @@ pub struct Reload {
     pub phases: Phases,
 }
 
-impl Reload {
+impl ReloadReport {
     /// Creates the report of a reload that had nothing to replace.
     pub(crate) fn unchanged(journal: Journal) -> Self {
         let generation = journal.from;
@@ -212,28 +216,17 @@ impl Reload {
         let (parked, retired) = ended.as_ref().map(|it| (it.parked_lines(), it.end_report())).unwrap_or_default();
         let blocked = ended.filter(|_| retired.is_none() && parked.is_empty()).map(|ticket| ticket.report());
         Self {
-            requests: 0,
             modules,
-            kept_modules: Vec::new(),
-            replaced_because: Vec::new(),
             from,
             generation,
             outcome,
-            objects_kept: 0,
-            conjugates_rebuilt: 0,
             class_constructors_rerun: reruns,
-            fields_kept: 0,
-            fields_lost: Vec::new(),
-            properties: Vec::new(),
-            values: ValueCounts::default(),
-            classes: Vec::new(),
-            structure: Vec::new(),
             parked,
             retired,
             blocked,
-            remainder: Remainder::default(),
             warnings,
             phases,
+            ..Self::default()
         }
     }
 
@@ -250,13 +243,13 @@ impl Reload {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }
 
-    /// Returns the milliseconds from the start of staging to the commit.
-    pub fn stage_to_commit_ms(&self) -> f64 {
-        self.phases.get(Phase::Stage) + self.phases.get(Phase::Canary) + self.phases.swap_ms()
+    /// Returns the duration from the start of staging to the commit.
+    pub fn stage_to_commit(&self) -> Duration {
+        self.phases.get(Phase::Stage) + self.phases.get(Phase::Canary) + self.phases.swap()
     }
 }
 
-impl fmt::Display for Reload {
+impl fmt::Display for ReloadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let modules = self.modules.join(", ");
         match &self.outcome {
@@ -284,7 +277,7 @@ impl fmt::Display for Reload {
             .iter()
             // Hosts without a canary have no such phase.
             .filter(|phase| **phase != Phase::Canary || self.phases.0.contains_key(phase.name()))
-            .map(|phase| format!("{phase} {:.1}", self.phases.get(*phase)))
+            .map(|phase| format!("{phase} {:.1}", self.phases.ms(*phase)))
             .collect();
         writeln!(f, "  {} ms", phases.join(" · "))?;
         write!(
@@ -298,7 +291,7 @@ impl fmt::Display for Reload {
     }
 }
 
-impl Reload {
+impl ReloadReport {
     fn tail(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.kept_modules.is_empty() {
             write!(f, "\n  {} stays as it is", self.kept_modules.join(", "))?;
@@ -306,8 +299,8 @@ impl Reload {
         for line in &self.replaced_because {
             write!(f, "\n  {line}")?;
         }
-        for fate in &self.classes {
-            write!(f, "\n  {} {}: {} objects", fate.class, fate.change, thousands(fate.objects))?;
+        for class in &self.classes {
+            write!(f, "\n  {} {}: {} objects", class.class, class.change, thousands(class.objects))?;
         }
         for change in &self.properties {
             write!(f, "\n  {}.{}   {}{}", change.class, change.property, change.change, counts(change))?;
@@ -362,7 +355,7 @@ pub(crate) fn thousands(number: u64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Phase, PropertyChange, Reload, thousands};
+    use super::{Phase, PropertyChange, ReloadReport, thousands};
     use crate::bridge::rebuild::Rebuilt;
     use crate::handles::ObjectHandle;
     use crate::load::error::LoadError;
@@ -390,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_committed_reload_reads_as_a_few_lines() {
-        let reload = Reload::committed(journal(3), 4, 1000);
+        let reload = ReloadReport::committed(journal(3), 4, 1000);
         expect_test::expect![[r#"
             magic-cube  generation 3 → 4   swapped in 1.1 ms
               stage 6.0 · canary 1.2 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
@@ -418,7 +411,7 @@ mod tests {
             resolved: vec!["ex:/tell".into()],
         };
         let failure = LoadError::NoMaster;
-        let reload = Reload::rolled_back(Journal { done, ..journal(4) }, Phase::Rebuild, &failure, 1000);
+        let reload = ReloadReport::rolled_back(Journal { done, ..journal(4) }, Phase::Rebuild, &failure, 1000);
         assert_eq!((reload.objects_kept, reload.conjugates_rebuilt, reload.properties.len()), (1000, 0, 0));
         expect_test::expect![[r#"
             magic-cube  generation 4 stays   the reload failed
@@ -437,7 +430,7 @@ mod tests {
               taken from the root set: #8.2
               looked up, and known from now on: ex:/tell"#]]
         .assert_eq(&reload.to_string());
-        let empty = Reload::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
+        let empty = ReloadReport::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
         assert!(empty.ends_with("\n  everything is as it was · save again to retry"), "{empty}");
     }
 

@@ -28,7 +28,7 @@ use crate::reload::class_mapping::{self, ClassMapping};
 use crate::reload::journal::Journal;
 use crate::reload::migrate::{self, Migration};
 use crate::reload::references;
-use crate::reload::report::Reload;
+use crate::reload::report::ReloadReport;
 use crate::reload::requests::ReloadScope;
 use crate::unload::generation;
 use crate::unload::steps::{UnloadCause, UnloadStep};
@@ -43,7 +43,7 @@ pub(crate) fn reload(
     loads: &Loads,
     paths: &[PathBuf],
     scope: ReloadScope,
-) -> Result<Reload, LoadError> {
+) -> Result<ReloadReport, LoadError> {
     let old = loads.master().ok_or(LoadError::NoMaster)?;
     loads.check_budget()?;
     let generation = loads.next_generation();
@@ -73,7 +73,7 @@ pub(crate) fn reload(
     match run.forward(paths) {
         Ok(None) => {
             run.journal.warnings.push("no library has changed, so nothing was replaced".into());
-            Ok(Reload::unchanged(run.close()))
+            Ok(ReloadReport::unchanged(run.close()))
         }
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
@@ -85,7 +85,7 @@ pub(crate) fn reload(
             }) {
                 run.journal.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
             }
-            Ok(Reload::committed(run.close(), generation.0, objects_kept))
+            Ok(ReloadReport::committed(run.close(), generation.0, objects_kept))
         }
         Err((phase, error)) => Ok(run.roll_back(phase, &error)),
     }
@@ -229,7 +229,7 @@ impl Run<'_> {
         faults::at(ReloadStep::Survivors)?;
         let mut kept = KeptFields::default();
         for object in &living {
-            let failed = |error| LoadError::Keep { object: core.world.objects.shown(*object).to_string(), error };
+            let failed = |error| LoadError::Keep { object: core.world.objects.display(*object).to_string(), error };
             let fields = core.plugins().save_kept(*object).map_err(failed)?;
             if !fields.is_empty() {
                 kept.insert(*object, fields);
@@ -342,7 +342,7 @@ impl Run<'_> {
     }
 
     /// Drops the new side and restores the old one.
-    fn roll_back(mut self, phase: Phase, error: &LoadError) -> Reload {
+    fn roll_back(mut self, phase: Phase, error: &LoadError) -> ReloadReport {
         let core = self.core;
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
         if let Some(Staged { modules, is_known, has_shadow, .. }) = self.staged.take() {
@@ -384,7 +384,7 @@ impl Run<'_> {
             }
         }
         let objects = core.world.objects.living().len() as u64;
-        Reload::rolled_back(self.close(), phase, error, objects)
+        ReloadReport::rolled_back(self.close(), phase, error, objects)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
 
 /// Result of a collection done at a safe point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Collected {
     /// Number of destroyed objects.
     pub objects: usize,
@@ -52,7 +53,7 @@ impl Collection<'_> {
     }
 
     /// Returns whether a mark in slices is in progress.
-    pub fn is_under_way(&self) -> bool {
+    pub fn is_in_progress(&self) -> bool {
         self.0.inner.core.world.objects.is_marking()
     }
 

@@ -15,6 +15,7 @@ use crate::unload::backoff::Backoff;
 
 /// Progress of the finalizer thread during a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Drained {
     /// Plugin parts dropped during the wait.
     pub dropped: u64,
@@ -32,7 +33,8 @@ pub struct Drained {
 
 /// Report of the end of a runtime.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shutdown {
+#[non_exhaustive]
+pub struct ShutdownReport {
     /// Remainder, one line each: images that stay mapped, and Slims that are still unloading, with reasons.
     pub left: Vec<String>,
     /// Black conjugates that were not dropped or were released only at the end: leaked by plugins, stored in their statics, or held by
@@ -58,7 +60,7 @@ impl fmt::Display for Drained {
     }
 }
 
-impl Shutdown {
+impl ShutdownReport {
     /// Returns an error if something could not be ended.
     ///
     /// # Errors
@@ -71,7 +73,7 @@ impl Shutdown {
     }
 }
 
-impl fmt::Display for Shutdown {
+impl fmt::Display for ShutdownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { left, blacks, plugin_parts, jobs, leases, objects } = self;
         let forgotten: u64 = blacks.iter().map(|count| count.count).sum();
@@ -184,7 +186,7 @@ impl Runtime {
     /// Listeners to the Default are called last. Other handles to the runtime then see a host without modules.
     ///
     /// Dropping the last handle does the same without a report. [`std::process::exit`] does not, nor does a handle that is never
-    /// dropped; see [`Contexts::tell_at_exit`](crate::Contexts::tell_at_exit) for those cases.
+    /// dropped; see [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) for those cases.
     ///
     /// At the end every callback is dropped: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of
     /// load contexts. This breaks the reference cycle of a callback that owns a handle to this host (see [`Runtime::downgrade`]). The
@@ -192,11 +194,11 @@ impl Runtime {
     /// `Rc`, the last of them is logged.
     ///
     /// While plugin code is on the stack or an exclusive operation is in progress, nothing is done and `left` contains the reason.
-    pub fn shutdown(self) -> Shutdown {
+    pub fn shutdown(self) -> ShutdownReport {
         let inner = &self.inner;
         let _busy = match self.at_safe_point("shutting down") {
             Ok(busy) => busy,
-            Err(error) => return Shutdown { left: vec![error.to_string()], ..Shutdown::default() },
+            Err(error) => return ShutdownReport { left: vec![error.to_string()], ..ShutdownReport::default() },
         };
         let _none = inner.watch.take();
         let jobs = self.jobs();
@@ -215,11 +217,11 @@ impl Runtime {
         let left: Vec<String> = masters.into_iter().chain(slims.left).collect();
         let report = self.conjugates().blacks();
         let blacks = inner.core.blacks.left().into_iter().chain(report.undropped).chain(report.live).collect();
-        let objects = self.objects().all().len() as u64;
+        let objects = self.objects().iter().len() as u64;
         if let Some(agent) = inner.agent.get() {
             agent.send_end(Vec::clone(&left));
         }
         inner.let_go();
-        Shutdown { left, blacks, plugin_parts: drained.pending, jobs, leases, objects }
+        ShutdownReport { left, blacks, plugin_parts: drained.pending, jobs, leases, objects }
     }
 }

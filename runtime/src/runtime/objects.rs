@@ -75,14 +75,15 @@ impl Objects<'_> {
         match self.0.inner.core.end_object(object) {
             Ok(()) | Err(CallError::Stale { .. }) => {}
             Err(error) => {
-                tracing::warn!(object = %self.0.core().world.objects.shown(object), %error, "an object was not destroyed");
+                tracing::warn!(object = %self.0.core().world.objects.display(object), %error, "an object was not destroyed");
             }
         }
     }
 
-    /// Returns the alive objects in creation order, without class default objects and their templates.
-    pub fn all(&self) -> Vec<ObjectHandle> {
-        self.0.inner.core.world.objects.living()
+    /// Iterates over the alive objects in creation order, without class default objects and their templates. Objects that are created
+    /// or destroyed during the iteration do not change it.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = ObjectHandle> + ExactSizeIterator + use<> {
+        self.0.inner.core.world.objects.living().into_iter()
     }
 
     /// Returns the class path of a dormant object, whose class a reload removed. A dormant object has no plugin part and appears as an
@@ -190,7 +191,7 @@ impl Objects<'_> {
 
     /// Formats an object for a log as class and name, `Game.Cube (Cube_1)`, or as its handle if destroyed.
     pub fn describe(&self, object: ObjectHandle) -> String {
-        self.0.core().world.objects.shown(object).to_string()
+        self.0.core().world.objects.display(object).to_string()
     }
 
     /// Returns the context whose module declares the class of an object: a generation of the Master, or the Default for native classes.

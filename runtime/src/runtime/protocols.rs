@@ -16,7 +16,7 @@ use crate::zcall::call::{Call, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Origin, Resolver};
 use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
-use crate::zcall::reader::{NameError, NameFlaw, Reader};
+use crate::zcall::reader::{NameError, NameErrorKind, Reader};
 
 /// Code of the host; `None` after the host has ended.
 type Kept<T> = RefCell<Option<Rc<T>>>;
@@ -286,7 +286,7 @@ fn ended() -> CallError {
 struct HostProtocol {
     word: String,
     form: String,
-    way_out: String,
+    help: String,
     code: Rc<Kept<dyn Protocol>>,
 }
 
@@ -295,7 +295,7 @@ impl HostProtocol {
         let protocol = code.borrow().clone().ok_or_else(ended)?;
         catch_panics(|| {
             let (word, form) = (protocol.word().to_owned(), protocol.form().to_owned());
-            Ok(Self { word, form, way_out: protocol.way_out().to_owned(), code })
+            Ok(Self { word, form, help: protocol.help().to_owned(), code })
         })
     }
 }
@@ -309,12 +309,12 @@ impl Protocol for HostProtocol {
         &self.form
     }
 
-    fn way_out(&self) -> &str {
-        &self.way_out
+    fn help(&self) -> &str {
+        &self.help
     }
 
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
-        let Some(protocol) = self.code.borrow().clone() else { return Err(address.flaw(NameFlaw::Protocol)) };
+        let Some(protocol) = self.code.borrow().clone() else { return Err(address.error(NameErrorKind::Protocol)) };
         protocol.read(address)
     }
 }

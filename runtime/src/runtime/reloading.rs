@@ -6,7 +6,7 @@ use super::Runtime;
 use crate::error::{A_RELOAD, Error, UNLOADING};
 use crate::load::error::LoadError;
 use crate::load::master::{self, Unload};
-use crate::reload::report::Reload;
+use crate::reload::report::ReloadReport;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::transaction;
 use crate::reload::watch::FileWatch;
@@ -36,7 +36,7 @@ impl Runtime {
     ///
     /// # Errors
     /// When no Master is loaded, or plugin code is on the stack.
-    pub fn reload(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
+    pub fn reload(&self, libraries: &[impl AsRef<Path>]) -> Result<ReloadReport, Error> {
         self.reload_for(&owned(libraries), ReloadScope::All, 0)
     }
 
@@ -46,12 +46,17 @@ impl Runtime {
     ///
     /// # Errors
     /// Errors of [`Runtime::reload`].
-    pub fn reload_changed(&self, libraries: &[impl AsRef<Path>]) -> Result<Reload, Error> {
+    pub fn reload_changed(&self, libraries: &[impl AsRef<Path>]) -> Result<ReloadReport, Error> {
         self.reload_for(&owned(libraries), ReloadScope::Changed, 0)
     }
 
     /// Reloads on behalf of `answers` requests; zero for a direct call.
-    pub(crate) fn reload_for(&self, libraries: &[PathBuf], scope: ReloadScope, answers: u64) -> Result<Reload, Error> {
+    pub(crate) fn reload_for(
+        &self,
+        libraries: &[PathBuf],
+        scope: ReloadScope,
+        answers: u64,
+    ) -> Result<ReloadReport, Error> {
         let _busy = self.at_safe_point(A_RELOAD)?;
         let modules = self.with_scripts(libraries);
         let mut report = transaction::reload(&self.inner.core, &self.inner.loads, &modules, scope)?;
@@ -74,7 +79,7 @@ impl Runtime {
     }
 
     /// Removes and returns the reports of reloads at safe points, oldest first. Keeps at most the last 64.
-    pub fn take_reloads(&self) -> Vec<Reload> {
+    pub fn take_reloads(&self) -> Vec<ReloadReport> {
         self.inner.reloads.take()
     }
 

@@ -110,7 +110,7 @@ impl Tables<'_> {
     /// # Errors
     /// [`LoadError::NoModule`] without such a module, [`CallError::NotFound`] when the module implements another table or none,
     /// [`LoadError::Table`] when the definitions differ.
-    pub fn of_module<T: ModuleEntries<Place = OfMaster>>(&self, module: &str) -> Result<T, Error> {
+    pub fn of_module<T: ModuleEntries<Context = OfMaster>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
         let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
         let found = master.modules.iter().find(|found| found.name() == module);
@@ -149,7 +149,7 @@ impl LoadContext {
     ///
     /// # Errors
     /// When the context has no such module, the module does not implement the table or has another definition, or the context unloads.
-    pub fn table<T: ModuleEntries<Place = OfContext>>(&self, module: &str) -> Result<T, Error> {
+    pub fn table<T: ModuleEntries<Context = OfContext>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
         T::bind(&self.table_module(module, &table)?)
     }
@@ -179,7 +179,7 @@ pub trait HostEntries: Sized {
 /// A table implemented by a module, declared with [`entry_table!`](crate::entry_table).
 pub trait ModuleEntries: Sized {
     /// Contexts of the modules that implement the table.
-    type Place: Place;
+    type Context: TableContext;
     /// Name of the table.
     const NAME: &'static str;
 
@@ -195,7 +195,7 @@ pub trait ModuleEntries: Sized {
     /// # Errors
     /// When the module lacks an entry.
     #[doc(hidden)]
-    fn bind(module: &<Self::Place as Place>::Module) -> Result<Self, Error>;
+    fn bind(module: &<Self::Context as TableContext>::Module) -> Result<Self, Error>;
 }
 
 /// Returns the signature of an entry.
@@ -243,7 +243,7 @@ mod sealed {
 }
 
 /// Contexts of the modules that implement a table: [`OfMaster`] or [`OfContext`].
-pub trait Place: sealed::Sealed + 'static {
+pub trait TableContext: sealed::Sealed + 'static {
     /// Entry of a module's table.
     type Entry<A: ValueParams, R: NativeResult>;
 
@@ -274,7 +274,7 @@ pub enum OfContext {}
 impl sealed::Sealed for OfMaster {}
 impl sealed::Sealed for OfContext {}
 
-impl Place for OfMaster {
+impl TableContext for OfMaster {
     type Entry<A: ValueParams, R: NativeResult> = TypedFunction<A, R>;
     type Module = (Runtime, String);
 
@@ -287,7 +287,7 @@ impl Place for OfMaster {
     }
 }
 
-impl Place for OfContext {
+impl TableContext for OfContext {
     type Entry<A: ValueParams, R: NativeResult> = ContextEntry<A, R>;
     type Module = TableModule;
 
@@ -402,18 +402,18 @@ macro_rules! entry_table {
         }
     ) => {
         $(#[$attr])*
-        $vis struct $table<P: $crate::tables::Place = $crate::tables::OfMaster> {
+        $vis struct $table<P: $crate::tables::TableContext = $crate::tables::OfMaster> {
             $($(#[$doc])* pub $name: P::Entry<($($ty,)*), ($($result)?)>,)+
         }
 
-        impl<P: $crate::tables::Place> $crate::tables::ModuleEntries for $table<P> {
-            type Place = P;
+        impl<P: $crate::tables::TableContext> $crate::tables::ModuleEntries for $table<P> {
+            type Context = P;
             const NAME: &'static ::core::primitive::str = ::core::stringify!($table);
 
             $crate::entry_table!(@entries [$($name: ($($ty,)*) => ($($result)?)),+]);
 
             fn bind(
-                module: &<P as $crate::tables::Place>::Module,
+                module: &<P as $crate::tables::TableContext>::Module,
             ) -> ::core::result::Result<Self, $crate::Error> {
                 ::core::result::Result::Ok(Self {
                     $($name: P::bind::<($($ty,)*), ($($result)?)>(

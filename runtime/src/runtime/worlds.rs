@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Runtime;
 use crate::error::Error;
 use crate::reload::digest::{self, WorldDigest};
-use crate::world::{self, WorldLoad};
+use crate::world::{self, WorldLoadReport};
 
 /// The world of a host as a whole; see [`Runtime::worlds`]. Game thread only.
 ///
@@ -44,7 +44,7 @@ impl Worlds<'_> {
     /// # Errors
     /// When plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. The
     /// world is unchanged then.
-    pub fn load(&self, path: impl AsRef<Path>) -> Result<WorldLoad, Error> {
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<WorldLoadReport, Error> {
         let _busy = self.0.at_safe_point("loading a world")?;
         let report = world::load(&self.0.inner.core, path.as_ref())?;
         self.0.inner.core.finalizer.release();
@@ -57,7 +57,7 @@ impl Worlds<'_> {
     pub fn hash(&self) -> u64 {
         let world = &self.0.inner.core.world;
         let mut hasher = DefaultHasher::new();
-        for object in self.0.objects().all() {
+        for object in self.0.objects().iter() {
             (object, world.objects.name(object), world.objects.outer(object)).hash(&mut hasher);
             // An alive object has a body.
             let _body = world.objects.with_body(object, |body| {
@@ -69,7 +69,7 @@ impl Worlds<'_> {
     }
 
     /// Returns the world as text in parts: objects, values, plugin parts, types, calls, modules, and mutual references of modules and
-    /// host. Equal before and after a rolled-back reload, except for `Reload::remainder`; [`WorldDigest::differences`] lists the
+    /// host. Equal before and after a rolled-back reload, except for `ReloadReport::remainder`; [`WorldDigest::differences`] lists the
     /// differences. Of data on the plugin side it includes the location and not the content.
     pub fn digest(&self) -> WorldDigest {
         digest::digest(&self.0.inner.core, &self.0.inner.loads)

@@ -1,6 +1,6 @@
 //! Conversion of holders of an image to the blockers of a report.
 
-use alcedo_sys::process::thread_in_words;
+use alcedo_sys::process::describe_thread;
 use alcedo_sys::{Holder, HolderKind};
 
 use crate::lease::{Blocker, LeaseKind};
@@ -26,7 +26,7 @@ fn blocker(holder: Holder) -> Blocker {
     };
     let own = ["thread ", "io_uring ", "the handler "].iter().find_map(|kind| holder.name.strip_prefix(kind));
     let owner = own.map(str::to_owned).unwrap_or(holder.name);
-    let thread = if holder.thread.is_empty() { thread_in_words(None, None) } else { holder.thread };
+    let thread = if holder.thread.is_empty() { describe_thread(None, None) } else { holder.thread };
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }
 

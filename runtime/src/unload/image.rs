@@ -189,7 +189,7 @@ fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {
         maps_bytes: report.maps_bytes,
         maps_unknown: report.maps_unknown,
         maps_unknown_bytes: report.maps_unknown_bytes,
-        fds_left: report.fds_left.into_iter().map(|(fd, leads_to)| OpenFile { fd, leads_to }).collect(),
+        fds_left: report.fds_left.into_iter().map(|(fd, target)| OpenFile { fd, target }).collect(),
         fds_closed: report.fds_closed.len() as u64,
         children_left: report.children_left.into_iter().map(|(pid, is)| UnwaitedProcess { pid, is }).collect(),
         children_reaped: report.children_reaped,

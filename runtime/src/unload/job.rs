@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use alcedo_sys::process::this_thread_in_words;
+use alcedo_sys::process::describe_this_thread;
 
 use crate::lease::{Blocker, Lease, LeaseKind, Leases};
 use crate::unload::blockers::kept_by;
@@ -82,7 +82,7 @@ impl ModuleUnload {
     /// Creates the unload of a module whose leases are sealed.
     pub(crate) fn new(job: UnloadJob) -> Self {
         debug_assert!(job.leases.is_sealed(), "a lease taken now would come too late");
-        Self { job, begun: Instant::now(), begun_on: this_thread_in_words(), stage: Stage::Used }
+        Self { job, begun: Instant::now(), begun_on: describe_this_thread(), stage: Stage::Used }
     }
 
     pub(super) fn is_over(&self) -> bool {

@@ -40,7 +40,7 @@ pub struct UnloadPolicy {
     /// blocks of 1 kB (debug build). It stops after 64 MiB, 262,144 blocks or one second; the image then stays mapped, and a
     /// report states the limit. Pointers in the program's own variables are not followed, and few of those in the C library's.
     /// An unrelated value may look like an address and keep an image mapped.
-    pub look_for_references: ReferenceSearch,
+    pub search_references: ReferenceSearch,
 }
 
 impl Default for UnloadPolicy {
@@ -54,7 +54,7 @@ impl Default for UnloadPolicy {
             evict_after: None,
             close_fds: false,
             free_c_heap: true,
-            look_for_references: ReferenceSearch::default(),
+            search_references: ReferenceSearch::default(),
         }
     }
 }
@@ -94,7 +94,7 @@ impl UnloadPolicy {
             grace: Duration::ZERO,
             close_fds: self.close_fds,
             free_c_heap: self.free_c_heap,
-            look: self.look_for_references,
+            look: self.search_references,
             evict: self.evict_after.map(|_| Duration::ZERO),
             reap_children: self.reap_children,
             live_heap: None,

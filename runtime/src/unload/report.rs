@@ -13,6 +13,7 @@ use crate::unload::state::ContextState;
 /// Resources that an unmapped module had left, and how the host released them. Modules that release their own resources leave
 /// none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ModuleEnd {
     /// Name of the module.
     pub module: String,
@@ -84,7 +85,8 @@ pub struct OpenFile {
     /// Number of the descriptor.
     pub fd: i32,
     /// Target as named by the kernel: a path, `socket:[4711]`.
-    pub leads_to: String,
+    #[serde(rename = "leads_to")]
+    pub target: String,
 }
 
 /// Child process that a module has not waited for.
@@ -109,6 +111,7 @@ pub struct ParkedImage {
 
 /// Report of a completed unload, whose images are gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct UnloadReport {
     /// Subject of the unload: `generation 3`, `Slim "reports"`.
     pub subject: String,
@@ -125,6 +128,7 @@ pub struct UnloadReport {
 
 /// Report of an incomplete unload, with its blockers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BlockerReport {
     /// Subject of the unload: `generation 3`, `Slim "reports"`.
     pub subject: String,
@@ -245,7 +249,7 @@ impl ModuleEnd {
             words.push(format!("{count} memory map{} that no hook saw left ({bytes})", plural(count)));
         }
         words.extend(self.put_back.iter().cloned());
-        words.extend(self.fds_left.iter().map(|OpenFile { fd, leads_to }| format!("fd {fd} left open ({leads_to})")));
+        words.extend(self.fds_left.iter().map(|OpenFile { fd, target }| format!("fd {fd} left open ({target})")));
         words.extend(
             self.children_left.iter().map(|UnwaitedProcess { pid, is }| format!("process {pid} not waited for ({is})")),
         );
@@ -322,7 +326,7 @@ mod tests {
         (end.leaked_heap_bytes, end.thread_locals_run) = (1100, 1);
         assert_eq!(end.line(), None, "any module leaves that");
         (end.threads_joined, end.thread_locals_run, end.leaked_heap_bytes) = (1, 2, 3 << 20);
-        end.fds_left.push(OpenFile { fd: 7, leads_to: "socket:[1]".into() });
+        end.fds_left.push(OpenFile { fd: 7, target: "socket:[1]".into() });
         expect!["m left 2 thread-local destructors run · 1 finished thread joined · 3.0 MiB of heap taken back · fd 7 left open (socket:[1])"]
         .assert_eq(&end.line().expect("it left something"));
     }

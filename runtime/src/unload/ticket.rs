@@ -76,7 +76,7 @@ impl Driver {
         Blocker {
             kind: LeaseKind::Call,
             owner: "the end itself: an exit hook, a destructor or a listener runs".into(),
-            thread: process::thread_in_words(self.thread.name(), self.number),
+            thread: process::describe_thread(self.thread.name(), self.number),
             age: self.since.elapsed(),
             place: None,
         }

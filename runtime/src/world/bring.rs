@@ -30,14 +30,14 @@ use crate::world::error::WorldError;
 use crate::world::file_value::{FileReference, FromFile};
 use crate::world::plan::{ClassPlan, Target};
 use crate::world::records::{KeptRecord, ObjectRecord, WorldFile};
-use crate::world::report::WorldLoad;
+use crate::world::report::WorldLoadReport;
 
 /// State of a load in progress.
 pub(super) struct Bringing<'a> {
     core: &'a Rc<Core>,
     file: &'a WorldFile,
     plans: &'a [ClassPlan],
-    report: &'a mut WorldLoad,
+    report: &'a mut WorldLoadReport,
     /// Object of each record.
     objects: Vec<ObjectHandle>,
     /// Subobjects that no class declares any more.
@@ -84,7 +84,7 @@ impl<'a> Bringing<'a> {
         core: &'a Rc<Core>,
         file: &'a WorldFile,
         plans: &'a [ClassPlan],
-        report: &'a mut WorldLoad,
+        report: &'a mut WorldLoadReport,
     ) -> Self {
         let (objects, doomed, to_own) = Default::default();
         Self { core, file, plans, report, objects, doomed, to_own }

@@ -123,7 +123,7 @@ struct Gathering<'a> {
 impl Gathering<'_> {
     fn object(&mut self, object: ObjectHandle) -> Result<ObjectRecord, WorldError> {
         let (core, world) = (self.core, &self.core.world);
-        let failed = |error| WorldError::Keep { object: world.objects.shown(object).to_string(), error };
+        let failed = |error| WorldError::Keep { object: world.objects.display(object).to_string(), error };
         let kept = core.plugins().save_kept(object).map_err(failed)?;
         let name = world.objects.name(object).map(|name| world.names.text(name).to_string()).unwrap_or_default();
         let failed = |error| WorldError::Object { object: name.clone(), error };

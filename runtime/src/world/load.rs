@@ -14,22 +14,22 @@ use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::load::master::undo_constructions;
 use crate::object::path::short;
-use crate::reload::changes::ClassFate;
+use crate::reload::changes::ClassChange;
 use crate::reload::object_plan::ObjectPlan;
 use crate::world::bring::Bringing;
 use crate::world::disk;
 use crate::world::error::WorldError;
 use crate::world::plan::{ClassPlan, plan_class};
 use crate::world::records::WorldFile;
-use crate::world::report::WorldLoad;
+use crate::world::report::WorldLoadReport;
 
 /// Replaces the current world by the world of a file. Must be called at a safe point. On an error the world is unchanged.
-pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoad, WorldError> {
+pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, WorldError> {
     let bytes = disk::read(path)?;
     let file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
     drop(bytes);
     let objects = &core.world.objects;
-    let mut report = WorldLoad::default();
+    let mut report = WorldLoadReport::default();
     let before = objects.living();
     let ids = core.world.lazy.snapshot();
     objects.abandon_mark();
@@ -56,10 +56,10 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoad, WorldError
 }
 
 /// Runs all steps that may fail.
-fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoad) -> Result<(), WorldError> {
+fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoadReport) -> Result<(), WorldError> {
     let plans = file.classes.iter().map(|class| plan_class(core, class, report));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
-    report.classes = fates(file, &plans);
+    report.classes = class_changes(file, &plans);
     let mut bringing = Bringing::new(core, file, &plans, report);
     bringing.make()?;
     core.world.mode.set(mode::REBUILDING);
@@ -75,7 +75,7 @@ fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoad) -> Result<()
 }
 
 /// Returns the classes whose objects changed, in order of their paths.
-fn fates(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassFate> {
+fn class_changes(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassChange> {
     let mut counts = BTreeMap::new();
     for object in &file.objects {
         *counts.entry(object.class).or_insert(0) += 1;
@@ -88,18 +88,18 @@ fn fates(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassFate> {
             }
             ObjectPlan::Reconstructed { onto } => format!("extends {} now: its objects were recreated", short(onto)),
         };
-        Some(ClassFate { class: short(&file.classes[class as usize].path).to_owned(), change, objects })
+        Some(ClassChange { class: short(&file.classes[class as usize].path).to_owned(), change, objects })
     };
-    let mut fates: Vec<_> = counts.into_iter().filter_map(line).collect();
-    fates.sort_unstable_by(|one, other| one.class.cmp(&other.class));
-    fates
+    let mut changes: Vec<_> = counts.into_iter().filter_map(line).collect();
+    changes.sort_unstable_by(|one, other| one.class.cmp(&other.class));
+    changes
 }
 
 /// Destroys the old objects. Their errors do not affect the new world.
 fn end_all(core: &Core, objects: &[ObjectHandle]) {
     for object in objects.iter().filter(|object| core.world.objects.is_alive(**object)) {
         if let Err(error) = catch_panics(|| core.end_object(*object)) {
-            let object = core.world.objects.shown(*object);
+            let object = core.world.objects.display(*object);
             tracing::warn!(%object, %error, "a replaced object was not destroyed correctly");
         }
     }

@@ -16,7 +16,7 @@ mod report;
 
 pub use error::WorldError;
 pub use records::FormatError;
-pub use report::WorldLoad;
+pub use report::WorldLoadReport;
 
 pub(crate) use load::load;
 

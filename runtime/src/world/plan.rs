@@ -20,7 +20,7 @@ use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
 use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
 use crate::world::error::WorldError;
 use crate::world::records::{ClassRecord, PropertyRecord};
-use crate::world::report::WorldLoad;
+use crate::world::report::WorldLoadReport;
 
 /// Destination of a saved value. `change` is the index of its line in the report.
 pub(super) enum Target {
@@ -77,7 +77,11 @@ fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<St
 
 /// Plans the migration of a saved class, and creates its class default object if missing. Fails if its native class is missing or not
 /// native, or a class default object cannot be constructed.
-pub(super) fn plan_class(core: &Core, record: &ClassRecord, report: &mut WorldLoad) -> Result<ClassPlan, WorldError> {
+pub(super) fn plan_class(
+    core: &Core,
+    record: &ClassRecord,
+    report: &mut WorldLoadReport,
+) -> Result<ClassPlan, WorldError> {
     let types = &core.world.types;
     let no_native = || WorldError::NoNative { class: record.path.clone(), native: record.native.clone() };
     let native = types.class_by_path(&record.native).ok_or_else(no_native)?;
@@ -110,7 +114,7 @@ fn targets(
     class: &Rc<Class>,
     redirects: &[(String, String)],
     is_dormant: bool,
-    report: &mut WorldLoad,
+    report: &mut WorldLoadReport,
 ) -> (Vec<Target>, Vec<usize>) {
     let is_saved = |property: &&Rc<Property>| !is_transient(property) && !is_subobject(property);
     let properties: Vec<_> = class.properties.iter().filter(is_saved).collect();

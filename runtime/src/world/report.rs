@@ -4,12 +4,13 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::reload::changes::{ClassFate, PropertyChange};
+use crate::reload::changes::{ClassChange, PropertyChange};
 use crate::reload::report::{counts, thousands};
 
 /// Report of a loaded world. Everything not listed was restored unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct WorldLoad {
+#[non_exhaustive]
+pub struct WorldLoadReport {
     /// Objects now alive, including default subobjects.
     pub objects: u64,
     /// Old objects that were destroyed.
@@ -23,14 +24,14 @@ pub struct WorldLoad {
     /// Values by property, if the declaration has changed.
     pub properties: Vec<PropertyChange>,
     /// Classes that are missing or have another native base class, with their objects.
-    pub classes: Vec<ClassFate>,
+    pub classes: Vec<ClassChange>,
     /// Default subobjects added to or removed from objects, and renamed members.
     pub structure: Vec<String>,
     /// References and bindings that cannot be resolved: owner and former target.
     pub unresolved: Vec<String>,
 }
 
-impl fmt::Display for WorldLoad {
+impl fmt::Display for WorldLoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -42,8 +43,8 @@ impl fmt::Display for WorldLoad {
         if self.replaced != 0 {
             write!(f, "\n  {} objects were replaced", thousands(self.replaced))?;
         }
-        for fate in &self.classes {
-            write!(f, "\n  {} {}: {} objects", fate.class, fate.change, thousands(fate.objects))?;
+        for class in &self.classes {
+            write!(f, "\n  {} {}: {} objects", class.class, class.change, thousands(class.objects))?;
         }
         for change in &self.properties {
             write!(f, "\n  {}.{}   {}{}", change.class, change.property, change.change, counts(change))?;
@@ -57,12 +58,12 @@ impl fmt::Display for WorldLoad {
 
 #[cfg(test)]
 mod tests {
-    use super::WorldLoad;
-    use crate::reload::changes::{ClassFate, PropertyChange};
+    use super::WorldLoadReport;
+    use crate::reload::changes::{ClassChange, PropertyChange};
 
     #[test]
     fn a_report_lists_changed_and_lost_values() {
-        let report = WorldLoad {
+        let report = WorldLoadReport {
             objects: 1200,
             replaced: 3,
             conjugates_built: 1000,
@@ -75,7 +76,7 @@ mod tests {
                 kept: 1000,
                 ..PropertyChange::default()
             }],
-            classes: vec![ClassFate { class: "Game.Ball".into(), change: "is not there".into(), objects: 2 }],
+            classes: vec![ClassChange { class: "Game.Ball".into(), change: "is not there".into(), objects: 2 }],
             structure: vec!["Game.Cube.tail is no longer a subobject: 1 destroyed".into()],
             unresolved: vec!["Cube_1.friend: nothing is at /World/x".into()],
         };

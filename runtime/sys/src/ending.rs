@@ -204,7 +204,7 @@ impl Ending {
             self.references.push(holder(format!(
                 "memory of libraries, searched only in part ({blocks} blocks, {mebibytes} MiB, {:.1} s): a callback \
                  into the plugin may be in the rest; end what the library keeps in the exit hook, or let the host \
-                 set `look_for_references` to `Never`",
+                 set `search_references` to `Never`",
                 result.took.as_secs_f64()
             )));
         }

@@ -12,7 +12,7 @@ pub use crate::panic_places::At;
 /// where the slot has two digits.
 pub const PANICS: &str = "panics";
 
-/// Writes the panics passed to [`tell`] to the existing `folder`. Any thread.
+/// Writes the panics passed to [`record`] to the existing `folder`. Any thread.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
 
 /// Records the calls of this thread if panics are reported; otherwise costs one load. For panic hooks on any thread: does not
 /// allocate or wait for other threads.
-pub fn tell(at: &At<'_>) {
+pub fn record(at: &At<'_>) {
     imp::write_panic(at);
 }
 

@@ -123,14 +123,14 @@ pub fn thread_stack() -> Option<std::ops::Range<usize>> {
 /// Formats a thread for reports: `"worker-3" (4711)`, or the known part of that. Threads of a running image are named in its own
 /// module only, and appear by id.
 #[must_use]
-pub fn thread_in_words(name: Option<&str>, number: Option<i32>) -> String {
+pub fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
     imp::describe_thread(name, number)
 }
 
-/// Formats the calling thread as [`thread_in_words`].
+/// Formats the calling thread as [`describe_thread`].
 #[must_use]
-pub fn this_thread_in_words() -> String {
-    thread_in_words(std::thread::current().name(), thread_number())
+pub fn describe_this_thread() -> String {
+    describe_thread(std::thread::current().name(), thread_number())
 }
 
 /// Returns all open file descriptors and their targets in the notation of the system (`/dev/null`, `socket:[4711]`,

@@ -164,7 +164,7 @@ fn a_module_replaced_alone_drops_values_while_what_they_read_is_alive() {
 /// Reloads a host that holds values in every location to a build that fails.
 fn fails(features: &[&str]) -> (Record, Runtime) {
     let (record, host) = armed_and_ticked();
-    let hoarder = host.objects().all().into_iter().next_back().expect("the hoarder");
+    let hoarder = host.objects().iter().next_back().expect("the hoarder");
     let report = host.reload(&libraries(features)).unwrap_or_else(|error| panic!("{error}"));
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");
     assert_eq!(
@@ -310,14 +310,14 @@ fn host_code_run_at_object_destruction_finds_the_generation_gates_closed() {
 #[test]
 fn objects_created_during_unloading_callbacks_are_destroyed_with_the_rest() {
     let (record, host) = armed();
-    let hoarder = host.objects().all().into_iter().next_back().expect("the hoarder");
+    let hoarder = host.objects().iter().next_back().expect("the hoarder");
     host.unloads().on_unloading(0, move |host, _generation| {
         let refused = host.objects().spawn("/Script/Game.Hoarder").expect_err("an unload is in progress");
         assert!(refused.to_string().contains("for a safe point"), "{refused}");
         assert_eq!(ask(host, hoarder, "breed"), "Hoarder_2");
     });
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((unload.objects_ended, host.objects().all().len(), host.conjugates().blacks().count()), (2, 0, 0));
+    assert_eq!((unload.objects_ended, host.objects().iter().len(), host.conjugates().blacks().count()), (2, 0, 0));
     assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
 }
 

@@ -170,11 +170,8 @@ fn objects_nested_100_000_deep_overflow_no_stack() {
     host.worlds().load(&world).expect("loaded");
     host.reload(&[another_attacker()]).expect("reloaded");
     host.collection().collect().expect("collected");
-    let root = host
-        .objects()
-        .all()
-        .into_iter()
-        .find(|object| host.objects().outer_of(*object).is_none_or(|outer| outer.is_none()));
+    let root =
+        host.objects().iter().find(|object| host.objects().outer_of(*object).is_none_or(|outer| outer.is_none()));
     host.objects().destroy(root.expect("there is one"));
     assert_works(&host);
     drop(host.shutdown());

@@ -37,7 +37,7 @@ fn collect(in_slices: bool) {
         for _ in 0..100 {
             host.tick(Budget::frame());
         }
-        assert!(!host.collection().is_under_way());
+        assert!(!host.collection().is_in_progress());
     } else {
         host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use alcedo_runtime::faults::{self, Armed, Fault, FaultKind, ReloadStep};
-use alcedo_runtime::{Budget, Builder, ObjectHandle, Reload, Runtime, Value};
+use alcedo_runtime::{Budget, Builder, ObjectHandle, ReloadReport, Runtime, Value};
 use expect_test::expect;
 
 use super::{attacker, support};
@@ -76,7 +76,7 @@ fn fails_at(step: ReloadStep) -> Armed {
 }
 
 /// Reloads to the build that grabs, partially or completely; the reload fails at its last step.
-fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> Reload {
+fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> ReloadReport {
     let armed = fails_at(ReloadStep::BeforeCommit);
     let next = libraries(features);
     let report = if is_whole { scene.host.reload(&next) } else { scene.host.reload_changed(&next) };
@@ -87,7 +87,7 @@ fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> Reload {
 }
 
 /// Removes leftovers of the module from the report, which depend on its build.
-fn without_leftovers(report: &Reload) -> String {
+fn without_leftovers(report: &ReloadReport) -> String {
     let text = report.to_string();
     text.lines().filter(|line| !line.starts_with("  attacker left ")).collect::<Vec<_>>().join("\n")
 }

@@ -30,7 +30,8 @@ impl Scene {
 
     /// Checks that the host rejects the library with a message that contains all of `parts`, and continues with the old code.
     fn refuses(&mut self, library: &Path, what: &str, parts: &[&str]) {
-        let before = (self.host.generation(), self.host.worlds().hash(), self.host.objects().all());
+        let before =
+            (self.host.generation(), self.host.worlds().hash(), self.host.objects().iter().collect::<Vec<_>>());
         let report = self.host.reload(&[library]).expect("there is a Master");
         match &report.outcome {
             Outcome::RolledBack { error, .. } => {
@@ -42,7 +43,11 @@ impl Scene {
             }
             _ => panic!("{what} was believed: {report}"),
         }
-        assert_eq!((self.host.generation(), self.host.worlds().hash(), self.host.objects().all()), before, "{what}");
+        assert_eq!(
+            (self.host.generation(), self.host.worlds().hash(), self.host.objects().iter().collect::<Vec<_>>()),
+            before,
+            "{what}"
+        );
         self.assert_works(what);
     }
 

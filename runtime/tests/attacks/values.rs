@@ -31,7 +31,7 @@ fn a_value_of_a_map_can_become_its_key() {
 #[test]
 fn keys_and_their_parts_cannot_be_changed_in_place() {
     check("write_keys", "36 refused, 2: ");
-    check("write_keys", "take a `clone()` of the key, remove it, and insert the clone, changed");
+    check("write_keys", "copy the key by `to_owned()`, remove the key, and insert the changed copy");
     let (host, holder) = holder();
     for variant in 0..6 {
         let refused = host
@@ -149,7 +149,7 @@ fn objects_nested_20_000_deep_are_traversed_without_recursion() {
     let (host, holder) = holder();
     host.objects().call(holder, "nest", &[Value::U32(20_000)]).expect("nested");
     host.tick(Budget::frame());
-    let deepest = *host.objects().all().last().expect("one");
+    let deepest = host.objects().iter().next_back().expect("one");
     let path = host.objects().path_of(deepest).expect("alive");
     assert!(path.matches('/').count() > 20_000, "{}", path.len());
     assert_eq!(host.objects().at_path(&path), Some(deepest));

@@ -146,7 +146,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("stage_dir", Nothing, quiet!(|host, tools| host.stage_dir())),
     ("objects().destroy", Nothing, quiet!(|host, tools| host.objects().destroy(tools.holder))),
     ("objects().is_alive", Nothing, quiet!(|host, tools| host.objects().is_alive(tools.holder))),
-    ("objects().all", Nothing, quiet!(|host, tools| host.objects().all())),
+    ("objects().iter", Nothing, quiet!(|host, tools| host.objects().iter())),
     ("objects().class_of", Nothing, quiet!(|host, tools| host.objects().class_of(tools.holder))),
     ("objects().name_of", Nothing, quiet!(|host, tools| host.objects().name_of(tools.holder))),
     ("objects().dormant_class", Nothing, quiet!(|host, tools| host.objects().dormant_class(tools.holder))),
@@ -307,7 +307,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("tick", Nothing, quiet!(|host, tools| host.tick(Budget::frame()))),
     ("safe_point", Nothing, quiet!(|host, tools| host.safe_point())),
     ("registrations", Nothing, quiet!(|host, tools| drop(host.registrations()))),
-    ("post_handle", Nothing, quiet!(|host, tools| host.post_handle().post(|host| drop(host.objects().all())))),
+    ("post_handle", Nothing, quiet!(|host, tools| host.post_handle().post(|host| drop(host.objects().iter())))),
     ("game_time", Nothing, quiet!(|host, tools| host.game_time())),
     ("jobs", Nothing, quiet!(|host, tools| host.jobs())),
     ("worlds().hash", Nothing, quiet!(|host, tools| host.worlds().hash())),
@@ -334,7 +334,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("conjugates().info", Nothing, quiet!(|host, tools| host.conjugates().info(tools.black))),
     ("conjugates().is_expired", Nothing, quiet!(|host, tools| host.conjugates().is_expired(tools.black))),
     ("collection().begin_in_slices", Nothing, quiet!(|host, tools| host.collection().begin_in_slices())),
-    ("collection().is_under_way", Nothing, quiet!(|host, tools| host.collection().is_under_way())),
+    ("collection().is_in_progress", Nothing, quiet!(|host, tools| host.collection().is_in_progress())),
     ("collection().take_done", Nothing, quiet!(|host, tools| host.collection().take_done())),
     ("contexts", Nothing, quiet!(|host, tools| host.contexts().all())),
     ("objects().context_of", Nothing, quiet!(|host, tools| host.objects().context_of(tools.holder))),
@@ -371,8 +371,9 @@ pub(crate) const VERBS: &[Verb] = &[
         "objects().log_failures",
         Nothing,
         quiet!(|host, tools| {
-            let failed = vec![(tools.holder, CallError::other("an attack").into())];
-            host.objects().log_failures("attack", &BatchReport { failed, ..BatchReport::default() })
+            let mut report = BatchReport::default();
+            report.failed = vec![(tools.holder, CallError::other("an attack").into())];
+            host.objects().log_failures("attack", &report)
         }),
     ),
     ("shutdown_requested", Nothing, quiet!(|host, tools| host.shutdown_requested())),

@@ -118,7 +118,7 @@ fn objects_in_a_batch_may_destroy_spawn_and_call_back() {
         mood
     };
     host.calls().register_typed("host.ask", ask).expect("the name is free");
-    let before = host.objects().all().len();
+    let before = host.objects().iter().len();
     for (at, mood) in [(1, 2), (2, 3), (4, 4)] {
         kept.mood.set(horses[at], mood).expect("written");
     }
@@ -127,7 +127,7 @@ fn objects_in_a_batch_may_destroy_spawn_and_call_back() {
     let expected = [Some(100), Some(102), Some(103), Some(100), Some(104), Some(100), None, Some(100)];
     assert_eq!(results, expected);
     assert_eq!((report.called, report.ended, report.failed.len()), (7, 1, 0));
-    assert_eq!(host.objects().all().len(), before, "one has ended, and one begun");
+    assert_eq!(host.objects().iter().len(), before, "one has ended, and one begun");
     kept.mood.set(horses[1], 0).expect("written");
     kept.mood.set(horses[2], 0).expect("written");
     kept.mood.set(horses[4], 0).expect("written");

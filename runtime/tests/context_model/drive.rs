@@ -550,7 +550,7 @@ fn refused(error: ContextError) -> Result<Outcome, String> {
         ContextError::ForeignModule { .. } => Refusal::Foreign,
         ContextError::PinnedDependsOnCollectible { .. } => Refusal::Pinned,
         ContextError::NoSuchFunction { .. } => Refusal::NoFunction,
-        ContextError::LoadRing { .. } => Refusal::Cycle,
+        ContextError::LoadCycle { .. } => Refusal::Cycle,
         ContextError::Load(LoadError::Order(_)) => Refusal::Order,
         ContextError::Load(LoadError::Main { .. }) => Refusal::Main,
         other => return Err(format!("an error that no step should come to: {other}")),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Canary, Runtime, Shutdown, process};
+use alcedo_runtime::{Canary, Runtime, ShutdownReport, process};
 
 use crate::drive::{Shared, Worker, is_quiet};
 use crate::libraries::Libraries;
@@ -143,7 +143,7 @@ fn race(program: &Program, lines: &[Line], runtime: Runtime) -> Result<Left, Str
 }
 
 /// Checks that the shutdown report lists each held generation once.
-fn expect_left(ended: &Shutdown, left: &[(String, usize, usize)]) -> Result<(), String> {
+fn expect_left(ended: &ShutdownReport, left: &[(String, usize, usize)]) -> Result<(), String> {
     for (title, least, most) in left {
         let found = ended.left.iter().filter(|line| line.starts_with(title)).count();
         if !(*least..=*most).contains(&found) {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_runtime::{
-    ContextError, ContextEventKind, ContextState, Contexts, LeaseKind, LoadContext, Runtime, Shutdown, Value,
+    ContextError, ContextEventKind, ContextState, Contexts, LeaseKind, LoadContext, Runtime, ShutdownReport, Value,
 };
 
 use super::{build_tag, gone, number, reports, runtime, slim, support};
@@ -101,7 +101,7 @@ fn held() -> (Runtime, Contexts, LoadContext, alcedo_runtime::FunctionPointer) {
 #[test]
 fn a_shutdown_report_lists_a_blocked_slim_once_with_its_blockers() {
     let (runtime, contexts, slim, pointer) = held();
-    let Shutdown { left, leases, .. } = runtime.shutdown();
+    let ShutdownReport { left, leases, .. } = runtime.shutdown();
     let owner = "pointer to nm:/reports:Report:build_tag";
     assert_eq!(left.len(), 1, "{left:?}");
     assert!(
@@ -121,7 +121,7 @@ fn a_shutdown_report_lists_images_of_parked_slims() {
     let (runtime, _contexts, slim, _pointer) = held();
     let _ticket = slim.begin_unload().expect("it is collectible");
     slim.park();
-    let Shutdown { left, leases, .. } = runtime.shutdown();
+    let ShutdownReport { left, leases, .. } = runtime.shutdown();
     assert_eq!((left.len(), leases.len()), (1, 0), "{left:?}");
     assert!(left[0].starts_with("reports of Slim \"held\" stays mapped"), "{left:?}");
 }
@@ -187,8 +187,8 @@ fn end_process(how: &str) {
         }
     });
     if how != "unasked" {
-        contexts.tell_at_exit().expect("it is available");
-        contexts.tell_at_exit().expect("asking again changes nothing");
+        contexts.raise_at_exit().expect("it is available");
+        contexts.raise_at_exit().expect("asking again changes nothing");
     }
     gone(&slim(&contexts, "gone").begin_unload().expect("it is collectible"));
     let one = slim(&contexts, "one");

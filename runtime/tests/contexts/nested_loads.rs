@@ -8,7 +8,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use alcedo_runtime::{
-    ContextError, ContextEventKind, FoundModule, LoadContext, LoadStep, ModuleRequest, ResolverFailure, Wanted,
+    ContextError, ContextEventKind, FoundModule, LoadContext, LoadRequest, LoadStep, ModuleRequest, ResolverFailure,
 };
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -20,7 +20,7 @@ use super::{LONG, any, figures, gone, needy, reports, runtime, slim, support};
 fn chain_of(error: &ContextError) -> Option<Vec<LoadStep>> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        if let Some(ContextError::LoadRing { chain }) = error.downcast_ref::<ContextError>() {
+        if let Some(ContextError::LoadCycle { chain }) = error.downcast_ref::<ContextError>() {
             return Some(chain.clone());
         }
         cause = error.source();
@@ -96,9 +96,9 @@ fn a_recursive_resolver_is_refused_immediately_with_the_chain() {
     let (slim, calls) = (contexts.create_slim("own").expect("the name is free"), Arc::default());
     slim.set_resolver(resolver_loading(&slim, "figures", &calls));
     let error = slim.load_name("figures", &any()).expect_err("it calls itself");
-    let link = ("Slim \"own\"".to_owned(), Wanted::Module("figures".into()));
+    let link = ("Slim \"own\"".to_owned(), LoadRequest::Module("figures".into()));
     let chain: Vec<_> =
-        chain_of(&error).expect("a chain").into_iter().map(|link| (link.context, link.wanted)).collect();
+        chain_of(&error).expect("a chain").into_iter().map(|link| (link.context, link.request)).collect();
     assert_eq!(chain, [link.clone(), link]);
     assert!(
         error.to_string().contains("figures in Slim \"own\" → figures in Slim \"own\"; let resolvers"),
@@ -461,5 +461,5 @@ fn contexts_replacing_each_other_do_not_deadlock() {
     assert_eq!(refused.len(), 1, "{refused:?}");
     let chain = chain_of(&refused[0]).expect("a chain");
     assert!(chain.len() > 3 && chain.first() == chain.last(), "{}", formatted(&chain));
-    assert_eq!(chain[0].wanted, Wanted::Replacement);
+    assert_eq!(chain[0].request, LoadRequest::Replacement);
 }

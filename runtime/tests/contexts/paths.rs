@@ -69,7 +69,8 @@ fn a_relative_path_is_refused_at_every_entry_point() {
 
     host_refuses("a Master", host.create_master(&[&path]).expect_err("it is relative"));
     host.create_master(&[support::plugin("broken", &[])]).expect("it is absolute");
-    let message_of = |report: alcedo_runtime::Reload| report.into_result().expect_err("it is relative").to_string();
+    let message_of =
+        |report: alcedo_runtime::ReloadReport| report.into_result().expect_err("it is relative").to_string();
     for report in [host.reload(&[&path]), host.reload_changed(&[&path])] {
         refused.borrow_mut().push(message_of(report.expect("there is a Master")));
     }

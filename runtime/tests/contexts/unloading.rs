@@ -453,7 +453,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     let held = std::mem::take(&mut *seen.lock().expect("not poisoned"));
     assert!(!held.is_empty() && call_sites(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     let threads: Vec<_> = held.iter().map(|by| by.thread.clone()).collect();
-    let own = process::this_thread_in_words();
+    let own = process::describe_this_thread();
     assert!(threads.iter().all(|thread| *thread == own), "{threads:?} on {own}");
 
     // A borrowed module is leased by the borrower, with the call site of the load.

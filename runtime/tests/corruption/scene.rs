@@ -92,14 +92,14 @@ impl Scene {
     }
 
     pub(super) fn path_is_refused(&mut self, path: &Path, what: &str, expected: &str) {
-        let before = (self.host.generation(), self.host.objects().all());
+        let before = (self.host.generation(), self.host.objects().iter().collect::<Vec<_>>());
         let report = self.host.reload(&[path]).expect("there is a Master, and it may be reloaded");
         match &report.outcome {
             Outcome::RolledBack { phase: Phase::Stage, error } => assert!(error.contains(expected), "{what}: {error}"),
             _ => panic!("{what}: {report}"),
         }
         assert!(!self.witness.exists(), "{what}: its initializer ran");
-        assert_eq!((self.host.generation(), self.host.objects().all()), before, "{what}");
+        assert_eq!((self.host.generation(), self.host.objects().iter().collect::<Vec<_>>()), before, "{what}");
         self.old_generation_answers(what);
     }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use alcedo_runtime::host::TypedFunction;
 use alcedo_runtime::native::{Obj, Object};
-use alcedo_runtime::{CallError, EnumValue, ObjectHandle, Reload, Runtime, Value};
+use alcedo_runtime::{CallError, EnumValue, ObjectHandle, ReloadReport, Runtime, Value};
 use expect_test::expect;
 use sheet::{DIRECTIONS, PROTOCOLS, Sheet};
 
@@ -120,7 +120,7 @@ fn register(host: &Runtime) {
     });
 }
 
-fn reloaded(report: Result<Reload, alcedo_runtime::Error>) {
+fn reloaded(report: Result<ReloadReport, alcedo_runtime::Error>) {
     let report = report.unwrap_or_else(|error| panic!("{error}"));
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
 }

@@ -216,7 +216,7 @@ fn collection_results_not_taken_are_kept_up_to_a_limit() {
     check(260, |_| {
         host.collection().begin_in_slices();
         host.tick(Budget::seconds(0.1).with_collection(LONG));
-        while host.collection().is_under_way() {
+        while host.collection().is_in_progress() {
             host.tick(Budget::seconds(0.1).with_collection(LONG));
         }
     });
@@ -282,7 +282,7 @@ fn constructions_and_destructions_leave_nothing() {
         }
     });
     assert_eq!(
-        host.objects().all().iter().filter(|object| host.objects().class_of(**object).as_deref() == Some(CUBE)).count(),
+        host.objects().iter().filter(|object| host.objects().class_of(*object).as_deref() == Some(CUBE)).count(),
         0
     );
 }

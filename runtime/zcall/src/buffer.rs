@@ -221,9 +221,7 @@ impl BufferMut<'_> {
         match self.kinds_of(signature)?.arguments.get(at) {
             Some(kind) if is_wanted(*kind) => Ok(()),
             Some(kind) => Err(other_kind(signature, "argument", at, *kind)),
-            None => {
-                Err(buffer_error(format!("argument {at} does not exist: the signature is ({})", signature.words())))
-            }
+            None => Err(buffer_error(format!("argument {at} does not exist: the signature is ({})", signature.text()))),
         }
     }
 
@@ -237,7 +235,7 @@ impl BufferMut<'_> {
         match kinds.result {
             Some(kind) if is_wanted(kind) => Ok(at),
             Some(kind) => Err(other_kind(signature, "result", at, kind)),
-            None => Err(buffer_error(format!("the call has no result: the signature is ({})", signature.words()))),
+            None => Err(buffer_error(format!("the call has no result: the signature is ({})", signature.text()))),
         }
     }
 
@@ -264,7 +262,7 @@ fn other_kind(signature: &CallSignature, what: &str, at: usize, found: PropertyK
     let found = found.text().unwrap_or("?");
     buffer_error(format!(
         "the {what} in slot {at} is of {found}, and another type was requested: the signature is ({})",
-        signature.words()
+        signature.text()
     ))
 }
 

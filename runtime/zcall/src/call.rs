@@ -292,8 +292,8 @@ impl Resolved {
 
     /// Returns the signature as a string.
     #[must_use]
-    pub fn words(&self) -> &str {
-        self.signature.words()
+    pub fn signature_text(&self) -> &str {
+        self.signature.text()
     }
 
     /// Returns the declared side effects.
@@ -397,7 +397,7 @@ impl Callee {
 
 impl fmt::Debug for Callee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.name, self.signature.words())
+        write!(f, "{} ({})", self.name, self.signature.text())
     }
 }
 

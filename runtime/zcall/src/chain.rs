@@ -15,7 +15,7 @@ use crate::handles::ModuleId;
 use crate::module_status::{ModuleStatus, ModuleStatuses};
 use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
-use crate::reader::{NameError, NameFlaw};
+use crate::reader::{NameError, NameErrorKind};
 
 /// Maximum nesting of lookups: a resolver may look up other names.
 const DEEPEST: usize = 64;
@@ -143,7 +143,7 @@ pub struct ResolverChain {
 #[derive(Clone)]
 struct Entry {
     word: Rc<str>,
-    way_out: Rc<str>,
+    help: Rc<str>,
     protocol: Rc<dyn Protocol>,
     origin: Origin,
     links: Rc<[Link]>,
@@ -183,8 +183,8 @@ impl ResolverChain {
     /// # Ok::<(), alcedo_base::border::CallError>(())
     /// ```
     pub fn add_protocol(&self, protocol: Rc<dyn Protocol>, origin: Origin) -> Result<(), CallError> {
-        let strings = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.way_out())));
-        let (word, way_out) = catch_panics(strings)?;
+        let strings = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.help())));
+        let (word, help) = catch_panics(strings)?;
         if !is_word(&word) {
             return Err(CallError::other(format!(
                 "`{}` cannot be a protocol: write at most 32 lower-case letters, digits, `+`, `-` and `.`, a letter first",
@@ -200,7 +200,7 @@ impl ResolverChain {
             return Err(CallError::other(format!("the protocol `{word}` is taken: {owner}; choose another name")));
         }
         self.expect_running(origin, &word)?;
-        let entry = Entry { word, way_out, protocol, origin, links: Rc::default() };
+        let entry = Entry { word, help, protocol, origin, links: Rc::default() };
         let mut entries = self.entries.borrow_mut();
         *entries = entries.iter().cloned().chain([entry]).collect();
         Ok(())
@@ -345,7 +345,7 @@ impl ResolverChain {
                 let running = entries.iter().filter(|entry| self.is_running(entry.origin));
                 let words: Vec<_> = running.map(|entry| format!("`{}:/`", entry.word)).collect();
                 let form = format!("one of {} and what it needs", words.join(", "));
-                Err(NameError { text: text.to_owned(), at: 0, flaw: NameFlaw::Protocol, form }.into())
+                Err(NameError { text: text.to_owned(), at: 0, kind: NameErrorKind::Protocol, form }.into())
             }
         }
     }
@@ -371,7 +371,7 @@ impl ResolverChain {
                 Answer::Declined(reason) => reasons.push((Rc::clone(&link.label), reason)),
             }
         }
-        Err(not_found(name, &reasons, &entry.way_out))
+        Err(not_found(name, &reasons, &entry.help))
     }
 
     /// Returns the response of each resolver to a name, in call order up to the deciding one. The resolved function is not called.
@@ -396,7 +396,7 @@ impl ResolverChain {
                 match catch_panics(|| link.resolver.resolve(&name)) {
                     Ok(Answer::Function(found)) => {
                         is_decided = true;
-                        StepAnswer::Found { signature: found.words().to_owned(), by: found.side }
+                        StepAnswer::Found { signature: found.signature_text().to_owned(), by: found.side }
                     }
                     Ok(Answer::Declined(reason)) => StepAnswer::Declined(reason),
                     Err(error) => {
@@ -408,9 +408,9 @@ impl ResolverChain {
             let (resolver, of) = (link.label.to_string(), self.describe(link.origin));
             steps.push(Step { resolver, of, priority: link.priority, answer });
         }
-        let way_out = entry.as_ref().map(|entry| entry.way_out.to_string()).unwrap_or_default();
+        let help = entry.as_ref().map(|entry| entry.help.to_string()).unwrap_or_default();
         let protocol = entry.map_or_else(String::new, |entry| self.describe(entry.origin));
-        Ok(Explanation { name: name.to_string(), protocol, steps, way_out })
+        Ok(Explanation { name: name.to_string(), protocol, steps, help })
     }
 
     /// Returns a sorted line for each protocol that is not built in, with its resolvers.
@@ -472,7 +472,7 @@ impl fmt::Debug for ResolverChain {
     }
 }
 
-fn not_found(name: &ZCallName, tried: &[(Rc<str>, String)], way_out: &str) -> CallError {
+fn not_found(name: &ZCallName, tried: &[(Rc<str>, String)], help: &str) -> CallError {
     let line = |(label, reason): &(Rc<str>, String)| match &**reason {
         "" => label.to_string(),
         reason => format!("{label} (declined: {reason})"),
@@ -481,8 +481,8 @@ fn not_found(name: &ZCallName, tried: &[(Rc<str>, String)], way_out: &str) -> Ca
         [] => "no resolver is registered".to_owned(),
         tried => format!("tried {}", tried.iter().map(line).collect::<Vec<_>>().join(", then ")),
     };
-    let way_out = if way_out.is_empty() { String::new() } else { format!("; {way_out}") };
-    CallError::NotFound { message: format!("`{name}` leads nowhere: {tried}{way_out}") }
+    let help = if help.is_empty() { String::new() } else { format!("; {help}") };
+    CallError::NotFound { message: format!("`{name}` leads nowhere: {tried}{help}") }
 }
 
 #[cfg(test)]

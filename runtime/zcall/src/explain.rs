@@ -33,7 +33,7 @@ pub struct Explanation {
     /// Resolvers in call order.
     pub steps: Vec<Step>,
     /// Help for unresolved names of this protocol; may be empty.
-    pub way_out: String,
+    pub help: String,
 }
 
 /// A resolver with its response.
@@ -99,7 +99,7 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, protocol, steps, way_out } = self;
+        let Self { name, protocol, steps, help } = self;
         write!(f, "{name}  (protocol: {protocol})")?;
         for step in steps {
             write!(f, "\n  {step}")?;
@@ -107,8 +107,8 @@ impl fmt::Display for Explanation {
         if steps.is_empty() {
             f.write_str("\n  no resolver is registered")?;
         }
-        if !self.is_found() && !way_out.is_empty() {
-            write!(f, "\n  {way_out}")?;
+        if !self.is_found() && !help.is_empty() {
+            write!(f, "\n  {help}")?;
         }
         Ok(())
     }

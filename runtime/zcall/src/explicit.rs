@@ -29,7 +29,7 @@ impl Protocol for Ex {
         "`ex:/name`"
     }
 
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         "register a function of that name first"
     }
 
@@ -238,7 +238,7 @@ mod tests {
             Answer::Function(found) => Some(found),
             Answer::Declined(_) => None,
         };
-        assert_eq!(found.as_ref().map(|found| found.words()), owner, "{name}");
+        assert_eq!(found.as_ref().map(|found| found.signature_text()), owner, "{name}");
     }
 
     #[test]

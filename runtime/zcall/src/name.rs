@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::protocol::Protocol;
-use crate::reader::{NameError, NameFlaw, Reader, is_no_part};
+use crate::reader::{NameError, NameErrorKind, Reader, is_no_part};
 
 /// Name of a call in its canonical spelling `protocol:address`. All spellings of a name compare equal.
 ///
@@ -45,16 +45,16 @@ impl ZCallName {
     pub fn read(text: &str, protocol: &dyn Protocol) -> Result<Self, NameError> {
         let word = protocol.word();
         let mut reader = Reader { text, at: 0, form: protocol.form() };
-        reader.fixed_as(word, NameFlaw::Protocol)?;
+        reader.fixed_as(word, NameErrorKind::Protocol)?;
         reader.fixed(":")?;
         if let Some((at, c)) = reader.rest().char_indices().find(|(_, c)| is_no_part(*c)) {
             reader.at += at;
-            return Err(reader.flaw(NameFlaw::Unexpected(c)));
+            return Err(reader.error(NameErrorKind::Unexpected(c)));
         }
         let address = protocol.read(&mut reader)?;
         reader.end()?;
         if let Some(c) = address.chars().find(|c| is_no_part(*c)) {
-            return Err(reader.flaw(NameFlaw::Unexpected(c)));
+            return Err(reader.error(NameErrorKind::Unexpected(c)));
         }
         Ok(Self { address: word.len() + 1, text: format!("{word}:{address}").into() })
     }
@@ -89,7 +89,7 @@ mod tests {
     use super::ZCallName;
     use crate::explicit::Ex;
     use crate::protocol::{PlainProtocol, Protocol};
-    use crate::reader::{NameError, NameFlaw, Reader};
+    use crate::reader::{NameError, NameErrorKind, Reader};
 
     fn check(protocol: &dyn Protocol, text: &str, rest: &str) {
         let name = ZCallName::read(text, protocol).expect(text);
@@ -97,9 +97,9 @@ mod tests {
         assert_eq!(ZCallName::read(&name.to_string(), protocol), Ok(name), "a name reads back as itself");
     }
 
-    fn check_refused(protocol: &dyn Protocol, text: &str, at: usize, flaw: NameFlaw) {
+    fn check_refused(protocol: &dyn Protocol, text: &str, at: usize, kind: NameErrorKind) {
         let error = ZCallName::read(text, protocol).expect_err(text);
-        assert_eq!((error.at, &error.flaw), (at, &flaw), "{error}");
+        assert_eq!((error.at, &error.kind), (at, &kind), "{error}");
         assert!(error.to_string().contains(&*text.escape_debug().to_string()), "{error}");
     }
 
@@ -107,14 +107,14 @@ mod tests {
     fn a_registered_function_name_must_not_begin_with_a_slash() {
         check(&Ex, "ex:/math.add", "math.add");
         check(&Ex, "ex:/a/b::c", "a/b::c");
-        check_refused(&Ex, "", 0, NameFlaw::Protocol);
-        check_refused(&Ex, "render", 0, NameFlaw::Protocol);
-        check_refused(&Ex, "EX:/render", 0, NameFlaw::Protocol);
-        check_refused(&Ex, "ex:render", 3, NameFlaw::Missing("/"));
-        check_refused(&Ex, "ex:/", 4, NameFlaw::Empty("name"));
-        check_refused(&Ex, "ex://render", 4, NameFlaw::Unexpected('/'));
-        check_refused(&Ex, "ex:/two words", 7, NameFlaw::Unexpected(' '));
-        check_refused(&Ex, "ex:/\u{202e}", 4, NameFlaw::Unexpected('\u{202e}'));
+        check_refused(&Ex, "", 0, NameErrorKind::Protocol);
+        check_refused(&Ex, "render", 0, NameErrorKind::Protocol);
+        check_refused(&Ex, "EX:/render", 0, NameErrorKind::Protocol);
+        check_refused(&Ex, "ex:render", 3, NameErrorKind::Missing("/"));
+        check_refused(&Ex, "ex:/", 4, NameErrorKind::Empty("name"));
+        check_refused(&Ex, "ex://render", 4, NameErrorKind::Unexpected('/'));
+        check_refused(&Ex, "ex:/two words", 7, NameErrorKind::Unexpected(' '));
+        check_refused(&Ex, "ex:/\u{202e}", 4, NameErrorKind::Unexpected('\u{202e}'));
     }
 
     #[test]
@@ -123,9 +123,9 @@ mod tests {
         for rest in ["users.count", "/users/1", "a:b?c=d"] {
             check(&db, &format!("db:/{rest}"), rest);
         }
-        check_refused(&db, "db:users", 3, NameFlaw::Missing("/"));
-        check_refused(&db, "db:/", 4, NameFlaw::Empty("name"));
-        check_refused(&db, "db:/two words", 7, NameFlaw::Unexpected(' '));
+        check_refused(&db, "db:users", 3, NameErrorKind::Missing("/"));
+        check_refused(&db, "db:/", 4, NameErrorKind::Empty("name"));
+        check_refused(&db, "db:/two words", 7, NameErrorKind::Unexpected(' '));
     }
 
     /// `at:/row.column`, where the row may have leading zeros.
@@ -153,9 +153,9 @@ mod tests {
     #[test]
     fn a_custom_protocol_defines_the_canonical_spelling() {
         check(&Cells, "at:/007.b", "7.b");
-        check_refused(&Cells, "at:/7", 5, NameFlaw::Missing("."));
-        check_refused(&Cells, "at:/7.", 6, NameFlaw::Empty("column"));
-        check_refused(&Cells, "at:/7.b.c", 7, NameFlaw::Unexpected('.'));
+        check_refused(&Cells, "at:/7", 5, NameErrorKind::Missing("."));
+        check_refused(&Cells, "at:/7.", 6, NameErrorKind::Empty("column"));
+        check_refused(&Cells, "at:/7.b.c", 7, NameErrorKind::Unexpected('.'));
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Protocol for Scripted {
                 Verb::Word => read.push_str(address.word("word")?),
                 Verb::All => read.push_str(address.all("all")?),
                 Verb::Since(at) => read.push_str(address.since(*at)),
-                Verb::Error => assert_eq!(address.flaw(crate::reader::NameFlaw::Protocol).at, before),
+                Verb::Error => assert_eq!(address.error(crate::reader::NameErrorKind::Protocol).at, before),
             }
             assert_eq!(address.at() - before, rest - address.rest().len(), "what is read is not left");
         }

@@ -1,11 +1,11 @@
 //! Protocols of names: the scheme name and the parser of the address. Built-in protocols and those of a host are registered the
 //! same way, see [`crate::chain`].
 
-use crate::reader::{NameError, NameFlaw, Reader};
+use crate::reader::{NameError, NameErrorKind, Reader};
 
 /// Protocol of calls by name. A [`Resolver`](crate::chain::Resolver) maps its names to functions.
 ///
-/// [`Protocol::word`] and [`Protocol::way_out`] are called once, at registration.
+/// [`Protocol::word`] and [`Protocol::help`] are called once, at registration.
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ pub trait Protocol {
     fn form(&self) -> &str;
 
     /// Returns the help for unresolved names, for errors: `register a function of that name first`. Empty by default.
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         ""
     }
 
@@ -46,7 +46,7 @@ pub trait Protocol {
     /// error.
     ///
     /// # Errors
-    /// The address is invalid: see [`Reader::flaw`].
+    /// The address is invalid: see [`Reader::error`].
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError>;
 }
 
@@ -94,7 +94,7 @@ impl Protocol for PlainProtocol {
 /// The rest is empty or begins with `/`.
 pub(crate) fn free(address: &mut Reader<'_>, what: &'static str) -> Result<String, NameError> {
     if address.rest().starts_with('/') {
-        return Err(address.flaw(NameFlaw::Unexpected('/')));
+        return Err(address.error(NameErrorKind::Unexpected('/')));
     }
     Ok(address.all(what)?.to_owned())
 }

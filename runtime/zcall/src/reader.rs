@@ -19,14 +19,14 @@ use crate::escape::line;
 /// assert!(error.to_string().starts_with("`db:users` is not a ZCall name: `/` is missing at byte 3"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("`{}` is not a ZCall name: {flaw} at byte {at}; write {}", line(text), line(form))]
+#[error("`{}` is not a ZCall name: {kind} at byte {at}; write {}", line(text), line(form))]
 pub struct NameError {
     /// The whole string.
     pub text: String,
     /// Byte offset of the fault.
     pub at: usize,
     /// Kind of fault.
-    pub flaw: NameFlaw,
+    pub kind: NameErrorKind,
     /// Expected form.
     pub form: String,
 }
@@ -42,7 +42,7 @@ pub struct NameError {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
-pub enum NameFlaw {
+pub enum NameErrorKind {
     /// No registered protocol matches.
     #[error("no known protocol")]
     Protocol,
@@ -123,8 +123,8 @@ impl<'a> Reader<'a> {
     /// }
     /// ```
     #[must_use]
-    pub fn flaw(&self, flaw: NameFlaw) -> NameError {
-        NameError { text: self.text.to_owned(), at: self.at, flaw, form: self.form.to_owned() }
+    pub fn error(&self, kind: NameErrorKind) -> NameError {
+        NameError { text: self.text.to_owned(), at: self.at, kind, form: self.form.to_owned() }
     }
 
     /// Reads a fixed part.
@@ -132,12 +132,12 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// The rest does not begin with `part`.
     pub fn fixed(&mut self, part: &'static str) -> Result<(), NameError> {
-        self.fixed_as(part, NameFlaw::Missing(part))
+        self.fixed_as(part, NameErrorKind::Missing(part))
     }
 
-    pub(crate) fn fixed_as(&mut self, part: &str, flaw: NameFlaw) -> Result<(), NameError> {
+    pub(crate) fn fixed_as(&mut self, part: &str, kind: NameErrorKind) -> Result<(), NameError> {
         if !self.rest().starts_with(part) {
-            return Err(self.flaw(flaw));
+            return Err(self.error(kind));
         }
         self.at += part.len();
         Ok(())
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
     fn take(&mut self, len: usize, what: &'static str) -> Result<&'a str, NameError> {
         let taken = &self.rest()[..len];
         if taken.is_empty() {
-            return Err(self.flaw(NameFlaw::Empty(what)));
+            return Err(self.error(NameErrorKind::Empty(what)));
         }
         self.at += len;
         Ok(taken)
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn end(&self) -> Result<(), NameError> {
         match self.rest().chars().next() {
-            Some(c) => Err(self.flaw(NameFlaw::Unexpected(c))),
+            Some(c) => Err(self.error(NameErrorKind::Unexpected(c))),
             None => Ok(()),
         }
     }

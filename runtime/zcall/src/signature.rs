@@ -68,7 +68,7 @@ impl CallSignature {
 
     /// Returns the signature string, for errors.
     #[must_use]
-    pub fn words(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.0.words
     }
 
@@ -94,6 +94,6 @@ impl CallSignature {
 
 impl fmt::Debug for CallSignature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({})", self.words())
+        write!(f, "({})", self.text())
     }
 }

@@ -453,7 +453,7 @@ fn agree(name: &ZCallName, signature: &CallSignature, expected: u64) -> Result<(
         (_, 0) => return Ok(()),
         (0, _) => "none that can be compared: call it with values whose types are queried, as `zcall_any` does".into(),
         (found, _) if found == expected => return Ok(()),
-        (found, _) => format!("{}, fingerprint {found:016x}", signature.words()),
+        (found, _) => format!("{}, fingerprint {found:016x}", signature.text()),
     };
     Err(CallError::Signature { name: format!("`{name}`"), found, wanted: format!("fingerprint {expected:016x}") })
 }

@@ -58,7 +58,7 @@ fn delegate(
         Some((class, _)) => format!("of = {}", names.class(class)),
     };
     doc(text, "", &found.doc);
-    let _ = writeln!(text, "#[udelegate({}, {owner})]", found.sort);
+    let _ = writeln!(text, "#[udelegate({}, {owner})]", found.kind);
     let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
     let head = head("", &format!("pub type {} = fn", identifier(own_name(&found.path))), params, &format!("{result};"));
     let _ = writeln!(text, "{head}");

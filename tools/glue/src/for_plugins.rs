@@ -125,7 +125,7 @@ fn check_names(declared: &Declared) -> Result<(), GlueError> {
                 check(&found.path, name)?;
             }
         }
-        check(&found.path, &found.sort)?;
+        check(&found.path, &found.kind)?;
         members(&found.path, &found.params)?;
     }
     for found in &declared.structs {
@@ -198,7 +198,7 @@ fn delegate(text: &mut String, names: &Names<'_>, found: &DeclaredDelegate) -> R
     let result = found.result.as_deref().map(of).transpose()?;
     let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
     doc(text, "", &found.doc);
-    let _ = writeln!(text, "#[udelegate(imported, {}, {owner})]", found.sort);
+    let _ = writeln!(text, "#[udelegate(imported, {}, {owner})]", found.kind);
     let _ =
         writeln!(text, "{}", head("", &format!("pub type {} = fn", identifier(name)), &params, &format!("{result};")));
     Ok(())

@@ -150,7 +150,7 @@ impl<'a> HostNames<'a> {
     pub(crate) fn delegate(&self, found: &DeclaredDelegate) -> Option<(Vec<String>, Option<String>)> {
         let owner = found.path.split_once(':').map_or(Some(&*found.path), |(class, _)| self.path(class).map(|_| class));
         let is_own = self.own.get(own_name(&found.path)) == Some(&&*found.path);
-        if found.sort != "single" || !is_own || owner.is_none() || found.params.len() > MOST_PARAMS {
+        if found.kind != "single" || !is_own || owner.is_none() || found.params.len() > MOST_PARAMS {
             return None;
         }
         let param =

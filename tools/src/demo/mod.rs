@@ -204,7 +204,7 @@ impl Stage {
     fn all_cubes(&self) -> Vec<ObjectHandle> {
         let runtime = self.runtime();
         let is_cube = |object: &ObjectHandle| runtime.objects().class_of(*object).is_some_and(|class| class == CUBE);
-        runtime.objects().all().into_iter().filter(is_cube).collect()
+        runtime.objects().iter().filter(is_cube).collect()
     }
 
     fn started(&mut self) -> Result<(u64, f64), Error> {

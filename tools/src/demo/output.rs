@@ -84,7 +84,7 @@ impl Serialize for Reloaded<'_> {
         let phases = &live.report.phases;
         let each = phases.0.iter().map(|(phase, ms)| (*phase, micros(*ms)));
         fields.insert("phases".into(), json!(each.collect::<BTreeMap<_, _>>()));
-        fields.insert("swap_ms".into(), json!(micros(phases.swap_ms())));
+        fields.insert("swap_ms".into(), json!(micros(phases.swap().as_secs_f64() * 1e3)));
         fields.insert("build_ms".into(), json!(live.build_ms.map(micros)));
         fields.insert("edit_to_live_ms".into(), json!(live.edit_to_live_ms.map(micros)));
         fields.serialize(serializer)

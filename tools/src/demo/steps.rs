@@ -135,7 +135,7 @@ struct World {
 
 impl World {
     fn of(stage: &Stage) -> Self {
-        Self { generation: stage.runtime().generation(), objects: stage.runtime().objects().all().len() as u64 }
+        Self { generation: stage.runtime().generation(), objects: stage.runtime().objects().iter().len() as u64 }
     }
 }
 
@@ -157,7 +157,7 @@ impl Stage {
         let cubes = self.cubes.len();
         let same = self.cubes.iter().enumerate().filter(|(number, cube)| self.is_labeled(**cube, *number)).count();
         self.routine("every cube lives and has its own label", cubes, same);
-        self.routine("no other object came or went", before.objects, self.runtime().objects().all().len() as u64);
+        self.routine("no other object came or went", before.objects, self.runtime().objects().iter().len() as u64);
         let rerun = self.runtime().counters().class_constructors_rerun;
         self.routine("no class constructor ran a second time", 0, rerun);
         let cubes = number(cubes as u64);

@@ -107,7 +107,7 @@ mod tests {
             image: "x.so".into(),
             module: None,
         };
-        let calls = ["alcedo_sys::panics::tell", "alcedo_rt::panic_guard::hook", "cube::turn"].map(call).to_vec();
+        let calls = ["alcedo_sys::panics::record", "alcedo_rt::panic_guard::hook", "cube::turn"].map(call).to_vec();
         assert_eq!(behind_the_hook(calls.clone()), calls[2..]);
         assert_eq!(behind_the_hook(calls[2..].to_vec()), calls[2..], "a hook that was not seen takes nothing with it");
     }

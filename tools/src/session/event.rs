@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use alcedo_build::BuildError;
-use alcedo_runtime::Reload;
+use alcedo_runtime::ReloadReport;
 use alcedo_runtime::development::link;
 
 use super::Mode;
@@ -92,7 +92,7 @@ pub(crate) enum Event {
 #[derive(Clone, Debug)]
 pub(crate) struct Live {
     /// The host's report.
-    pub(crate) report: Reload,
+    pub(crate) report: ReloadReport,
     /// Time from the first change of a file to the moment the new code was live; none if it never was, or no file was
     /// saved.
     pub(crate) edit_to_live_ms: Option<f64>,

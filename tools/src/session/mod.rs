@@ -507,7 +507,7 @@ impl<W: World> Session<W> {
     }
 
     /// Handles the result of a load: live, or rolled back.
-    fn loaded(&mut self, generation: u64, reload: Option<(Box<alcedo_runtime::Reload>, Instant)>) {
+    fn loaded(&mut self, generation: u64, reload: Option<(Box<alcedo_runtime::ReloadReport>, Instant)>) {
         let Some(Candidate { build, origin, .. }) = self.loading.take() else { return };
         let is_live = reload.as_ref().is_none_or(|(report, _)| report.is_committed());
         (self.is_running, self.generation) = (self.is_running || is_live, generation);

@@ -125,7 +125,7 @@ impl World for Local {
     fn status(&mut self) -> Status {
         Status {
             generation: self.runtime.generation(),
-            objects: self.runtime.objects().all().len() as u64,
+            objects: self.runtime.objects().iter().len() as u64,
             ticks: self.pace.rate(self.begun.elapsed()) as u64,
         }
     }

@@ -44,7 +44,7 @@ impl Populated {
         for class in runtime.types().dynamic_classes() {
             // A restored world has its objects already.
             let is_one = |object: &ObjectHandle| runtime.objects().class_of(*object).as_deref() == Some(&*class);
-            let living = runtime.objects().all().iter().filter(|object| is_one(object)).count() as u64;
+            let living = runtime.objects().iter().filter(is_one).count() as u64;
             let there = living.max(self.0.get(&class).copied().unwrap_or(0));
             if there < objects && runtime.types().is_subclass(&class, ACTOR) {
                 let population = spawn(runtime, class, objects - there);

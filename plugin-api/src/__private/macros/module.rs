@@ -235,7 +235,7 @@ macro_rules! __alcedo_export {
                 type Result = $result;
                 type Returned = $returned;
                 const NAME: &'static $crate::__private::core::primitive::str = $name;
-                const PLACE: $crate::__private::Place = $place;
+                const PLACE: $crate::__private::SourceLocation = $place;
 
                 fn run($args: Self::Args) -> Self::Returned {
                     $run

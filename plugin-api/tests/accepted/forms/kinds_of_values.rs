@@ -83,12 +83,12 @@ impl Holder {
     #[ufunction]
     fn all(&mut self, this: This<Self>, outer: Lent<'_, Outer>, row: Row, none: Lent<Delegate<fn()>>) -> UArray<Outer> {
         outer.inner().r#type().set("text");
-        outer.set_inner(outer.inner().clone());
+        outer.set_inner(outer.inner().to_owned());
         this.outer().assign(&outer);
         this.set_row(row);
         this.told().get(0).expect("one").broadcast(());
         let _unbound: Result<(), CallError> = none.call(());
-        self.own.push(outer.clone());
+        self.own.push(outer.to_owned());
         let _made: UArray<Outer> = self.own.iter().collect();
         this.all(this.outer(), Row::default(), none)
     }

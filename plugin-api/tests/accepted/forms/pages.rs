@@ -208,7 +208,7 @@ mod specifiers {
             let sum: f64 = this.scores().with_slice(|scores| scores.iter().sum());
             let best: f64 = this.open(&self.best).iter().sum();
             if sum > best {
-                self.best = this.scores().clone();
+                self.best = this.scores().to_owned();
             }
             sum
         }

@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use alcedo::{Budget, ContextFunction, ObjectHandle, Poster, Reload, Runtime, Value};
+use alcedo::{Budget, ContextFunction, ObjectHandle, Poster, ReloadReport, Runtime, Value};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
@@ -94,7 +94,7 @@ fn book(host: &Runtime) -> Result<ObjectHandle, String> {
 }
 
 /// Runs the game thread of a server until `is_over`: sleeps until a handler posts a closure. Calls `on_reload` for every reload.
-pub fn run_game_thread(host: &Runtime, is_over: impl Fn() -> bool, on_reload: impl Fn(&Reload)) {
+pub fn run_game_thread(host: &Runtime, is_over: impl Fn() -> bool, on_reload: impl Fn(&ReloadReport)) {
     let mut last = Instant::now();
     while !is_over() {
         host.wait(LOOK);

@@ -145,7 +145,7 @@ fn call_hooks(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<
     });
     called.map_err(|error| {
         let why = "so nothing is collected, because its references are unknown";
-        let object = world.objects.shown(object);
+        let object = world.objects.display(object);
         CallError::other(format!("add_references of {} failed on {object}, {why}: {error}", class.path))
     })?;
     Ok(found)

@@ -478,7 +478,7 @@ fn objects_are_formatted_by_class_and_name_or_by_stale_handle() {
     let classes = declare(&world, [native("Thing", OBJECT, &[])]);
     let recorder = Recorder::new(world);
     let object = recorder.construct(&classes[0]).unwrap();
-    let describe = || recorder.world.objects.shown(object).to_string();
+    let describe = || recorder.world.objects.display(object).to_string();
     assert_eq!(describe(), "Engine.Thing (Thing_1)");
     destroy(&recorder.world, &recorder, object);
     assert_eq!(describe(), format!("{object}, which is gone"));

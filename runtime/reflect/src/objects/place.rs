@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::naming::name_problem;
 use crate::objects::{Objects, Store, object_flags};
 
-/// See [`Objects::shown`].
+/// See [`Objects::display`].
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     objects: &'a Objects,
@@ -109,7 +109,7 @@ impl Objects {
     /// Formats an object for messages: `Game.Cube (Cube_1)`, or its handle if it does not exist. Evaluated only when
     /// formatted.
     #[inline]
-    pub fn shown(&self, object: ObjectHandle) -> Shown<'_> {
+    pub fn display(&self, object: ObjectHandle) -> Shown<'_> {
         Shown { objects: self, object }
     }
 

@@ -91,7 +91,7 @@ fn writes_check_the_mode_and_reads_do_not() {
             "writing to {} is refused before the commit: until then new code may read anything, write only \
              what it is building, and call only its own and what is declared pure; `task::post` the rest, which runs after \
              the commit, or never",
-            world.objects.shown(two)
+            world.objects.display(two)
         )
     );
     assert!(world.objects.read_value(two, "speed").is_ok());

@@ -9,7 +9,7 @@ use crate::slices::LentSlices;
 use crate::values::ptr::{Ptr, PtrMut};
 
 impl<'a> Frame<'a> {
-    /// Steps to the next parameter, which is evaluated again at each access. Returns its index for [`Frame::look_again`] and
+    /// Steps to the next parameter, which is evaluated again at each access. Returns its index for [`Frame::read_again`] and
     /// [`Frame::change_again`].
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// [`CallError::Other`] if the parameter was not stepped to; the error of the evaluation, and that of `read`.
-    pub fn look_again<R>(
+    pub fn read_again<R>(
         &mut self,
         at: usize,
         read: impl FnOnce(Ptr<'_>) -> Result<R, CallError>,
@@ -37,7 +37,7 @@ impl<'a> Frame<'a> {
     /// Evaluates an out parameter and passes it to `change` for writing.
     ///
     /// # Errors
-    /// Returns the errors of [`Frame::look_again`]; [`CallError::Other`] before [`Frame::finish`], and if the parameter is
+    /// Returns the errors of [`Frame::read_again`]; [`CallError::Other`] before [`Frame::finish`], and if the parameter is
     /// not an out parameter.
     pub fn change_again<R>(
         &mut self,

@@ -7,7 +7,7 @@ use alcedo_reflect::World;
 use alcedo_reflect::containers::{ContainerError, Keyed, array, keyed, keyed_mut};
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
 use alcedo_reflect::property::PropertyType;
-use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, Frame, Param, Wanted};
+use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, ArgumentKind, Frame, Param};
 use alcedo_reflect::values::ptr::Ptr;
 
 use super::build::{any_array, any_item, custom, out, problem, result};
@@ -183,35 +183,35 @@ fn set_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.give_result(is_new)
 }
 
-fn remove<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+fn remove<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, key) = (frame.step_compiled_in_ref::<K>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
     let was_there = take(frame, target, key)?;
     frame.give_result(was_there)
 }
 
-fn contains<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+fn contains<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, key) = (frame.step_compiled_in::<K>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
     let row = row_of(frame, target, key)?;
     frame.give_result(row.is_some())
 }
 
-fn length<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+fn length<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;
     let len = keyed_ref(frame.value(target)).len();
     frame.give_result(len as i32)
 }
 
-fn is_empty<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+fn is_empty<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;
     let len = keyed_ref(frame.value(target)).len();
     frame.give_result(len == 0)
 }
 
-fn clear<K: Wanted>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+fn clear<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let target = frame.step_compiled_in_ref::<K>()?;
     frame.finish()?;
     cost::add(u64::from(keyed_ref(frame.value(target)).len()));

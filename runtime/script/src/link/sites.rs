@@ -100,7 +100,9 @@ impl Linker<'_> {
                     None => None,
                 };
                 let params = Rc::new(self.params_of_delegate(&delegate.property.ty)?);
-                if let Some(function) = fallback.as_ref().filter(|function| function.words() != &*params.signature) {
+                if let Some(function) =
+                    fallback.as_ref().filter(|function| function.signature_text() != &*params.signature)
+                {
                     return Err(format!("{} has the signature ({})", function.path, function.signature()));
                 }
                 let fallback = fallback.map(|function| (function, OnceCell::new()));
@@ -307,7 +309,7 @@ impl KnownFunctions {
         let function = types.function_by_path(path).ok_or_else(|| format!("function {path} not found"))?;
         let shared = |param: &Property| Rc::new(param.clone());
         let (arguments, result) = (function.arguments().iter().map(shared).collect(), function.result().map(shared));
-        let params = Rc::new(Params::new(arguments, result, function.words(), function.params_size() as u32));
+        let params = Rc::new(Params::new(arguments, result, function.signature_text(), function.params_size() as u32));
         self.0.borrow_mut().insert(Rc::clone(path), (Rc::clone(&function), Rc::clone(&params)));
         Ok((function, params))
     }

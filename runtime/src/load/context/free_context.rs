@@ -16,7 +16,7 @@ use crate::load::context::owner::{self, Above, Owner};
 use crate::load::context::resolvers::Resolvers;
 use crate::load::context::waits::Work;
 use crate::load::context_id::{ContextId, ContextKind, title};
-use crate::load::error::context::{ContextError, Wanted};
+use crate::load::error::context::{ContextError, LoadRequest};
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
@@ -148,7 +148,7 @@ impl FreeContext {
 
     /// Returns the work of a replacement: a context has one at a time.
     pub(super) fn replacement_work(&self) -> Work {
-        Work::new(self.scope, self.title(), Wanted::Replacement)
+        Work::new(self.scope, self.title(), LoadRequest::Replacement)
     }
 
     /// Creates an empty generation to follow `current`.

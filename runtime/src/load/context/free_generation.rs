@@ -19,7 +19,7 @@ use crate::load::context::native_libs::Natives;
 use crate::load::context::resolvers::Resolvers;
 use crate::load::context::waits::Work;
 use crate::load::context_id::{ContextId, ContextKind, title};
-use crate::load::error::context::{ContextError, Wanted};
+use crate::load::error::context::{ContextError, LoadRequest};
 use crate::load::module::Need;
 use crate::load::module::info::ModuleInfo;
 use crate::unload::state::ContextState;
@@ -152,12 +152,12 @@ impl FreeGeneration {
 
     /// Returns the work of resolving or loading a module of that name here.
     pub(super) fn module_work(&self, name: &str) -> Work {
-        Work::new(self.scope, self.title(), Wanted::Module(name.to_owned()))
+        Work::new(self.scope, self.title(), LoadRequest::Module(name.to_owned()))
     }
 
     /// Returns the work of resolving a native library, optionally for one module.
     pub(super) fn native_work(&self, name: &str, for_module: Option<&str>) -> Work {
-        let wanted = Wanted::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
+        let wanted = LoadRequest::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
         Work::new(self.scope, self.title(), wanted)
     }
 

@@ -27,7 +27,7 @@ pub(super) struct StepGuard {
     not_send: PhantomData<*const ()>,
 }
 
-/// Begins a step on this thread. Waits while another thread has claimed part of the work. Returns [`ContextError::LoadRing`]
+/// Begins a step on this thread. Waits while another thread has claimed part of the work. Returns [`ContextError::LoadCycle`]
 /// for a deadlock, and [`ContextError::LoadTooDeep`].
 pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextError> {
     let here = thread::current().id();
@@ -37,7 +37,7 @@ pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextErro
         match table.begin(here, sort, works) {
             Ok(true) => return Ok(StepGuard { depth, not_send: PhantomData }),
             Ok(false) => table = ENDED.wait(table).unwrap_or_else(PoisonError::into_inner),
-            Err(Never::Cycle(chain)) => return Err(ContextError::LoadRing { chain }),
+            Err(Never::Cycle(chain)) => return Err(ContextError::LoadCycle { chain }),
             Err(Never::TooDeep) => {
                 let wanted = works.iter().map(|work| work.step().to_string()).collect::<Vec<_>>().join(", ");
                 return Err(ContextError::LoadTooDeep { wanted, limit: DEEPEST });
@@ -65,11 +65,11 @@ mod tests {
 
     use super::{Sort, begin, next_scope};
     use crate::load::context::waits::Work;
-    use crate::load::error::context::{ContextError, Wanted};
+    use crate::load::error::context::{ContextError, LoadRequest};
 
     fn works<const N: usize>() -> [Work; N] {
         let scope = next_scope();
-        std::array::from_fn(|at| Work::new(scope, "here".into(), Wanted::Module(format!("m{at}"))))
+        std::array::from_fn(|at| Work::new(scope, "here".into(), LoadRequest::Module(format!("m{at}"))))
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
                     .filter_map(Result::err)
                     .collect::<Vec<_>>()
             });
-            let [ContextError::LoadRing { chain }] = &refused[..] else { panic!("{refused:?}") };
+            let [ContextError::LoadCycle { chain }] = &refused[..] else { panic!("{refused:?}") };
             assert_eq!((chain.len(), chain.first()), (THREADS + 1, chain.last()));
         }
     }

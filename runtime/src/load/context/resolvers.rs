@@ -57,7 +57,7 @@ pub type ResolverFailure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Function that finds modules. Returns `Ok(None)` for an unknown module. May be called on any thread, repeatedly and
 /// concurrently with equal requests, and must return equal results. May load other modules, but not the requested one
-/// (`ContextError::LoadRing`).
+/// (`ContextError::LoadCycle`).
 pub type ModuleResolver = dyn Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync;
 
 /// Function that finds native libraries by name. Must return an absolute path.

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::load::error::context::{LoadStep, Wanted};
+use crate::load::error::context::{LoadRequest, LoadStep};
 
 /// Maximum depth of nested resolver calls on one thread. In an unoptimized host one call takes up to 64 KiB of the stack, and
 /// Rust threads have 2 MiB.
@@ -23,8 +23,8 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(scope: u64, context: String, wanted: Wanted) -> Self {
-        Self { scope, step: LoadStep { context, wanted } }
+    pub(super) fn new(scope: u64, context: String, request: LoadRequest) -> Self {
+        Self { scope, step: LoadStep { context, request } }
     }
 
     /// Returns the step for errors.
@@ -35,7 +35,7 @@ impl Work {
 
 impl PartialEq for Work {
     fn eq(&self, other: &Self) -> bool {
-        (self.scope, &self.step.wanted) == (other.scope, &other.step.wanted)
+        (self.scope, &self.step.request) == (other.scope, &other.step.request)
     }
 }
 

@@ -47,7 +47,7 @@ pub enum ContextError {
          progress",
         arrows(chain)
     )]
-    LoadRing {
+    LoadCycle {
         /// Cycle of requests; the last link repeats the first.
         chain: Vec<LoadStep>,
     },
@@ -292,20 +292,20 @@ impl ContextError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
     /// Searched location: `own modules`, `the resolver`, `Default`, `handler 1`.
-    pub asked: String,
+    pub source: String,
     /// Outcome of the step.
     pub outcome: String,
 }
 
 impl Attempt {
-    pub(crate) fn new(asked: impl Into<String>, outcome: impl Into<String>) -> Self {
-        Self { asked: asked.into(), outcome: outcome.into() }
+    pub(crate) fn new(source: impl Into<String>, outcome: impl Into<String>) -> Self {
+        Self { source: source.into(), outcome: outcome.into() }
     }
 }
 
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.asked, self.outcome)
+        write!(f, "{} {}", self.source, self.outcome)
     }
 }
 
@@ -316,13 +316,13 @@ pub struct LoadStep {
     /// Name of the context.
     pub context: String,
     /// Requested item.
-    pub wanted: Wanted,
+    pub request: LoadRequest,
 }
 
 /// Item that a context is loading.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Wanted {
+pub enum LoadRequest {
     /// Module, by its name.
     Module(String),
     /// Native library.
@@ -338,14 +338,14 @@ pub enum Wanted {
 
 impl fmt::Display for LoadStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { context, wanted } = self;
-        match wanted {
-            Wanted::Module(name) => write!(f, "{name} in {context}"),
-            Wanted::Native { name, for_module: None } => write!(f, "native library {name} in {context}"),
-            Wanted::Native { name, for_module: Some(module) } => {
+        let Self { context, request } = self;
+        match request {
+            LoadRequest::Module(name) => write!(f, "{name} in {context}"),
+            LoadRequest::Native { name, for_module: None } => write!(f, "native library {name} in {context}"),
+            LoadRequest::Native { name, for_module: Some(module) } => {
                 write!(f, "native library {name} for {module} in {context}")
             }
-            Wanted::Replacement => write!(f, "replacing {context}"),
+            LoadRequest::Replacement => write!(f, "replacing {context}"),
         }
     }
 }

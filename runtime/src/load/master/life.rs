@@ -74,6 +74,7 @@ fn go_live(
 
 /// Result of an unload of the Master, whose images are gone or are being unloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unload {
     /// Generation that ended.
     pub generation: u64,

@@ -5,7 +5,7 @@ pub(crate) mod report {
 
     /// Stub of the report.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-    pub struct Reload {
+    pub struct ReloadReport {
         generation: u64,
         problems: Vec<String>,
     }

@@ -17,7 +17,7 @@ pub(crate) mod process {
         None
     }
 
-    pub(crate) fn thread_in_words(name: Option<&str>, _number: Option<i32>) -> String {
+    pub(crate) fn describe_thread(name: Option<&str>, _number: Option<i32>) -> String {
         name.unwrap_or("unknown").to_owned()
     }
 }

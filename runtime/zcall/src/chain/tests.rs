@@ -43,7 +43,7 @@ pub(crate) fn add(chain: &ResolverChain, resolver: impl Fn(&ZCallName) -> Result
 
 fn resolve(chain: &ResolverChain, name: &str) -> Result<String, String> {
     let found = chain.read(name).and_then(|name| chain.resolve(&name));
-    found.map(|resolved| resolved.words().to_owned()).map_err(|error| error.to_string())
+    found.map(|resolved| resolved.signature_text().to_owned()).map_err(|error| error.to_string())
 }
 
 /// `2:a` adds resolver `a` with priority 2; with the suffix `+` it answers, with `!` it fails, with `?` it returns a reason.

@@ -177,7 +177,7 @@ impl Contexts {
     ///
     /// # Errors
     /// [`ContextError::System`] if the platform has no such handlers, or registers no more.
-    pub fn tell_at_exit(&self) -> Result<(), ContextError> {
+    pub fn raise_at_exit(&self) -> Result<(), ContextError> {
         at_exit::enable(&self.registry)
     }
 

@@ -133,7 +133,7 @@ impl Drop for Kept {
         }
         tracing::warn!(
             context = self.line.title(),
-            thread = %process::this_thread_in_words(),
+            thread = %process::describe_this_thread(),
             made_at = %self.made_at,
             "the last handle to a load context was dropped, so it unloads"
         );

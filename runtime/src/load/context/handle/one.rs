@@ -99,7 +99,7 @@ impl LoadContext {
     /// # Errors
     /// If the path is not absolute, the file does not exist or is not a module for this host; if the module declares classes,
     /// has a missing dependency, has the name of another loaded build, or its main panics; if a permanent context would depend
-    /// on a collectible one; if the context is unloading. The context is unchanged then. [`ContextError::LoadRing`] if called
+    /// on a collectible one; if the context is unloading. The context is unchanged then. [`ContextError::LoadCycle`] if called
     /// inside its own load, or if threads would wait for each other's modules in a cycle.
     #[track_caller]
     pub fn load_path(&self, path: impl AsRef<Path>) -> Result<ModuleSummary, ContextError> {

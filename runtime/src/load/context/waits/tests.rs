@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
-use super::{DEEPEST, LoadStep, Never, Sort, Table, Wanted, Work};
+use super::{DEEPEST, LoadRequest, LoadStep, Never, Sort, Table, Work};
 
 /// `a`, or `a@2` for a name in another context than the first.
 fn work(text: &str) -> Work {
     let (name, scope) = text.split_once('@').unwrap_or((text, "1"));
-    Work::new(scope.parse().expect("a number"), format!("#{scope}"), Wanted::Module(name.to_owned()))
+    Work::new(scope.parse().expect("a number"), format!("#{scope}"), LoadRequest::Module(name.to_owned()))
 }
 
 fn format_chain(chain: &[LoadStep]) -> String {

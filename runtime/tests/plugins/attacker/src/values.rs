@@ -344,7 +344,7 @@ impl Holder {
                 format_result(key.inner().try_set_name("two")),
                 format_result(key.inner().name().try_set("two")),
                 format_result(key.inner().try_set_text("two")),
-                format_result(key.try_set_inner(other.inner().clone())),
+                format_result(key.try_set_inner(other.inner().to_owned())),
                 format_result(key.inner().try_assign(other.inner())),
             ]);
         }
@@ -376,7 +376,7 @@ impl Holder {
             value.name().set("a value may be");
             value.inner().set_name("changed");
         }
-        let key = labels.iter().next().expect("present").clone();
+        let key = labels.iter().next().expect("present").to_owned();
         assert!(labels.remove(&key));
         this.open(&key).set_name("changed");
         assert!(labels.insert(&key) && labels.contains(&key));

@@ -90,7 +90,7 @@ fn on_value<K: Change>(
             Some(black) => K::change(&this.open(black), &context, &mut dice),
             None => NOTHING,
         },
-        (Verb::Clone, Some(red)) => put(slots, op.slot, red.clone()),
+        (Verb::Clone, Some(red)) => put(slots, op.slot, red.to_owned()),
         (Verb::New, _) => put(slots, op.slot, K::default()),
         (Verb::Copy, Some(red)) => match other {
             Some(other) => {

@@ -30,7 +30,7 @@ pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
     rows.push(["old"]);
     let row = rows.get(0).expect("not empty");
     rows.insert(0, ["new"]);
-    let grown = [kind(row.try_get(0)), kind(row.try_push("never")), kind(row.try_clone())];
+    let grown = [kind(row.try_get(0)), kind(row.try_push("never")), kind(row.try_to_owned())];
     let last = rows.last().expect("not empty");
     drop(rows.pop());
     let shrunk = [kind(last.try_get(0)), kind(last.try_set(0, "never"))];
@@ -63,7 +63,7 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
         kind(row.try_push("never")),
         kind(title.try_text()),
         kind(title.try_set("never")),
-        kind(sheet.try_clone()),
+        kind(sheet.try_to_owned()),
         kind(titles.try_get(0)),
         kind(ages.try_insert("never", 1)),
         kind(delegate.try_broadcast((1,))),
@@ -101,5 +101,5 @@ pub(crate) fn black(this: This<Yard>) -> u64 {
     let row = view.get(0).expect("one row");
     view.clear();
     count_accepted(this, FailureKind::EXPIRED, overwritten)
-        + count_accepted(this, FailureKind::EXPIRED, [kind(row.try_clone())])
+        + count_accepted(this, FailureKind::EXPIRED, [kind(row.try_to_owned())])
 }

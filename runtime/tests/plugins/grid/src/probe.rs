@@ -89,7 +89,7 @@ impl Probe {
         this.lend(self, |this| match &*sort {
             "numbers" => {
                 let typed = this.on_numbers().call((1, -2, 3, 0.5, 0.25, true));
-                let bound = this.on_numbers().clone();
+                let bound = this.on_numbers().to_owned();
                 let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any("nd:/", (on, 1_u8, -2_i16, 3_u32, 0.5_f32, 0.25_f64, true));
                 format!("{} {}", format_result(typed), format_result::<f64>(named))
@@ -97,7 +97,7 @@ impl Probe {
             "object" => {
                 let own = this.as_obj().as_object();
                 let typed = this.on_object().call((own,));
-                let bound = this.on_object().clone();
+                let bound = this.on_object().to_owned();
                 let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any::<_, Obj<Object>>("nd:/", (on, own));
                 format!(
@@ -110,7 +110,7 @@ impl Probe {
             "struct" => format_result(this.on_point().call((Point { x: 1.0, y: 2.0 },))),
             "string" => {
                 let typed = this.on_text().call(("a".to_owned(),));
-                let bound = this.on_text().clone();
+                let bound = this.on_text().to_owned();
                 let on = AnyConjugate::of(&bound);
                 let text = UString::from("b");
                 let named = this.zcall_any::<_, AnyConjugate>("nd:/", (on, AnyConjugate::of(&text)));
@@ -120,7 +120,7 @@ impl Probe {
             "array" => {
                 let numbers = UArray::of([1_i64, 2, 3]).expect("a host");
                 let typed = this.on_list().call((numbers.clone(),)).map(|list| list.to_string());
-                let bound = this.on_list().clone();
+                let bound = this.on_list().to_owned();
                 let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any::<_, AnyConjugate>("nd:/", (on, AnyConjugate::of(&numbers)));
                 let named = named.and_then(|given| Ok(given.as_::<UArray<i64>>(&this)?.to_string()));
@@ -129,7 +129,7 @@ impl Probe {
             "fine" => format_result(this.on_number().call((1,))),
             "negative" => format_result(this.on_number().call((-1,))),
             "wrong slot" => {
-                let bound = this.on_number().clone();
+                let bound = this.on_number().to_owned();
                 let on = AnyConjugate::of(&bound);
                 format_result(this.zcall_any::<_, i32>("nd:/", (on, 1.0_f64)))
             }

@@ -45,7 +45,7 @@ impl Protocol for Db {
         "`db:/table.column`"
     }
 
-    fn way_out(&self) -> &str {
+    fn help(&self) -> &str {
         "the ledger has to learn it first"
     }
 

@@ -104,8 +104,8 @@ mod case {
 mod case {
     use super::*;
     class! { Pair PairView: Object, "Game", "Pair",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::About::NONE },
-        { TWO two set_two try_set_two: UString, give UString, name: "speed", flags: 0, default: "", about: __private::About::NONE }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE },
+        { TWO two set_two try_set_two: UString, give UString, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE }
     }
 }
 
@@ -113,10 +113,10 @@ mod case {
 mod case {
     use super::*;
     class! { Base BaseView: Object, "Game", "Base",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::About::NONE }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE }
     }
     class! { Derived DerivedView: Base, "Game", "Derived",
-        { TWO two set_two try_set_two: u32, give u32, name: "speed", flags: 0, default: "", about: __private::About::NONE }
+        { TWO two set_two try_set_two: u32, give u32, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE }
     }
 }
 
@@ -124,7 +124,7 @@ mod case {
 mod case {
     use super::*;
     class! { Odd OddView: Object, "Game", "Odd",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "a\0b", about: __private::About::NONE }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "a\0b", about: __private::Metadata::NONE }
     }
 }
 
@@ -133,7 +133,7 @@ mod case {
     use super::*;
     class! { Doll DollView: Object, "Game", "Doll",
         { ONE one set_one try_set_one: Obj<Doll>, give Obj<Doll>, name: "inner",
-          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::About::NONE }
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::Metadata::NONE }
     }
 }
 
@@ -142,11 +142,11 @@ mod case {
     use super::*;
     class! { Hand HandView: Object, "Game", "Hand",
         { ONE one set_one try_set_one: Obj<Other>, give Obj<Other>, name: "draws",
-          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::About::NONE }
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::Metadata::NONE }
     }
     class! { Other OtherView: Object, "Game", "Other",
         { TWO two set_two try_set_two: Obj<Hand>, give Obj<Hand>, name: "draws",
-          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::About::NONE }
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::Metadata::NONE }
     }
 }
 
@@ -173,7 +173,7 @@ mod case {
     use __private::{Body, Function, FunctionCell, Given, Held, function_flags};
 
     class! { Maker MakerView: Object, "Game", "Maker",
-        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::About::NONE }
+        { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE }
     }
 
     enum Make {}
@@ -185,7 +185,7 @@ mod case {
         type Returned = ();
         type Receiver = __private::Shared;
         const NAME: &'static str = "a\nb";
-        const PLACE: __private::Place = __private::Place { file: "", line: 0, column: 0 };
+        const PLACE: __private::SourceLocation = __private::SourceLocation { file: "", line: 0, column: 0 };
 
         fn run<'f>(_part: Held<'_, Self>, _this: This<'f, Maker>, _args: Given<'f, Self>) {}
     }
@@ -195,7 +195,7 @@ mod case {
     static CELL: FunctionCell<Maker, (u64, u64), ()> = FunctionCell::new();
 
     const fn make(name: &'static str, flags: u64, overrides: &'static str) -> Function<Maker> {
-        __private::function_description::<Make>(name, flags, overrides, &BLOCK, &CELL, __private::About::NONE)
+        __private::function_description::<Make>(name, flags, overrides, &BLOCK, &CELL, __private::Metadata::NONE)
     }
 
     #[cfg(feature = "property-and-function")]
@@ -252,7 +252,7 @@ macro_rules! export {
     ($type_path:literal, $name:literal, $result:literal) => {
         __private::export! {
             type_path: $type_path, name: $name,
-            () -> u32, returns: u32, place: __private::Place { file: "", line: 0, column: 0 }, || $result
+            () -> u32, returns: u32, place: __private::SourceLocation { file: "", line: 0, column: 0 }, || $result
         }
     };
 }

@@ -48,7 +48,7 @@ impl Ringer {
         this.bell().set(bell);
         let is_bell = this.bell().get(&this).expect("alive").cast::<Bell>().is_ok();
         this.set_bell(ScriptInterface::of(chime).expect("a chime is a bell"));
-        let own = this.bell().clone();
+        let own = this.bell().to_owned();
         this.bell().set(bell);
         let different = (this.open(&own).obj() == chime, this.bell().obj() == bell);
         let refused_too = ScriptInterface::<Rings>::of(ringer).expect_err("a ringer lacks the interface");

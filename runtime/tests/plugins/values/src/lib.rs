@@ -224,7 +224,7 @@ impl Cabinet {
         stats.set_titles(["first", "second"]);
         stats.spot().set(Spot { x: 1.0, y: 2.0 });
         stats.set_friend(this.as_base().as_obj());
-        let copy = stats.clone();
+        let copy = stats.to_owned();
         stats.titles().clear();
         assert!(this.stats() != copy && this.open(&copy).titles().len() == 2);
         stats.assign(&copy);
@@ -347,7 +347,7 @@ impl Cabinet {
     /// Takes and returns a struct.
     #[ufunction]
     fn stronger(&self, this: This<Self>, stats: Lent<Stats>, by: f64) -> Stats {
-        let stronger = stats.clone();
+        let stronger = stats.to_owned();
         let view = this.open(&stronger);
         view.set_strength(view.strength() + by);
         stronger
@@ -367,8 +367,8 @@ impl Cabinet {
     fn keep(&mut self, this: This<Self>) {
         this.numbers().assign([1.0, 2.0]);
         this.stats().set_strength(7.0);
-        self.own.numbers = Some(this.numbers().clone());
-        self.own.stats = Some(this.stats().clone());
+        self.own.numbers = Some(this.numbers().to_owned());
+        self.own.stats = Some(this.stats().to_owned());
         self.own.words = ["one", "two"].map(UString::from).into();
     }
 
@@ -391,8 +391,8 @@ impl Cabinet {
                 let values = (
                     UArray::of([f64::from(number)]).expect("a host"),
                     UMap::of([("key", number)]).expect("a host") as UMap<String, u32>,
-                    this.stats().clone(),
-                    this.groups().clone(),
+                    this.stats().to_owned(),
+                    this.groups().to_owned(),
                     UString::from("text"),
                 );
                 std::thread::spawn(move || {
@@ -423,7 +423,7 @@ impl Cabinet {
         let dead = [
             numbers.try_push(1.0).expect_err("the owner was destroyed").kind(),
             numbers.try_get(0).expect_err("the owner was destroyed").kind(),
-            stats.try_clone().expect_err("the owner was destroyed").kind(),
+            stats.try_to_owned().expect_err("the owner was destroyed").kind(),
             grown.kind(),
         ];
         assert_eq!(dead, [FailureKind::EXPIRED; 4]);

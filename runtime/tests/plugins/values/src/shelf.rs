@@ -139,7 +139,7 @@ impl Shelf {
         this.open(&copy).push(3.0);
         assert!(own != copy && own.is_black() && !own.is_expired() && this.open(&own).is_black());
         this.numbers().assign(&copy);
-        let seen = this.numbers().clone();
+        let seen = this.numbers().to_owned();
         assert!(seen == copy && this.numbers() == seen);
         std::thread::spawn(move || drop(own)).join().expect("any thread may drop values");
         let collected: UArray<f64> = seen.to_string().len().to_string().bytes().map(f64::from).collect();

@@ -51,7 +51,7 @@ pub fn builder() -> Builder {
 /// Calls the event of each robot, once per tick. A failure affects only its robot.
 fn tick(runtime: &Runtime, seconds: f32) {
     let objects = runtime.objects();
-    for object in objects.all() {
+    for object in objects.iter() {
         // An earlier event may have destroyed this object; dormant objects are skipped.
         let Some(robot) = objects.cast::<Robot>(object) else { continue };
         if objects.dormant_class(object).is_some() {
@@ -66,7 +66,7 @@ fn tick(runtime: &Runtime, seconds: f32) {
 /// Spawns a robot of each class that plugins declare, unless there is one already.
 pub fn populate(runtime: &Runtime) -> Result<(), alcedo::Error> {
     let objects = runtime.objects();
-    let robots: Vec<_> = objects.all().into_iter().filter_map(|robot| objects.class_of(robot)).collect();
+    let robots: Vec<_> = objects.iter().filter_map(|robot| objects.class_of(robot)).collect();
     for class in runtime.types().dynamic_classes() {
         if runtime.types().is_subclass(&class, Robot::PATH) && !robots.contains(&class) {
             objects.spawn(&class)?;

@@ -61,7 +61,7 @@ fn run() -> Result<(), Error> {
 /// Prints the positions of the robots.
 fn print_positions(runtime: &Runtime) -> Result<(), Error> {
     let objects = runtime.objects();
-    for robot in objects.all().into_iter().filter_map(|object| objects.cast::<Robot>(object)) {
+    for robot in objects.iter().filter_map(|object| objects.cast::<Robot>(object)) {
         objects.with(robot, |robot| println!("{} is at {:.2}", robot.name(), robot.position()))?;
     }
     Ok(())

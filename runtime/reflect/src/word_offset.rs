@@ -25,18 +25,18 @@ struct Place {
 
 /// Offset of a property that is read as `T`, in objects of one class.
 #[derive(Debug)]
-pub struct WordPlace<T> {
+pub struct WordOffset<T> {
     place: Place,
     of: PhantomData<fn() -> T>,
 }
 
-impl<T> Clone for WordPlace<T> {
+impl<T> Clone for WordOffset<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for WordPlace<T> {}
+impl<T> Copy for WordOffset<T> {}
 
 /// Checks that values of the type are read and written as `T`.
 pub fn fits<T: FrameValue>(ty: &PropertyType) -> bool {
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-impl<T: FrameValue> WordPlace<T> {
+impl<T: FrameValue> WordOffset<T> {
     /// Returns the location of the property in objects of `class`; `None` if the class lacks it or its values are not
     /// word-sized values of type `T`.
     pub fn of(class: &Class, property: &Property) -> Option<Self> {
@@ -115,26 +115,26 @@ const CLASSES: usize = 4;
 /// Cached offsets of a word-sized property for recently used classes, with the epoch of the lookup. Independent of the Rust
 /// type. Game thread only.
 #[derive(Debug)]
-pub struct WordPlaces {
+pub struct WordOffsets {
     epoch: Cell<u64>,
     /// Cache entries, indexed by class id.
     places: [Cell<Option<Place>>; CLASSES],
 }
 
-impl Default for WordPlaces {
+impl Default for WordOffsets {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Clone for WordPlaces {
+impl Clone for WordOffsets {
     /// Returns an empty cache; entries are not copied.
     fn clone(&self) -> Self {
         Self::new()
     }
 }
 
-impl WordPlaces {
+impl WordOffsets {
     /// Creates an empty cache.
     #[must_use]
     pub const fn new() -> Self {
@@ -160,7 +160,7 @@ impl WordPlaces {
     /// property may be written.
     ///
     /// # Errors
-    /// Returns `value` in the cases in which [`WordPlaces::read`] returns `None`, and for references.
+    /// Returns `value` in the cases in which [`WordOffsets::read`] returns `None`, and for references.
     #[inline]
     pub fn write<T: FrameValue>(&self, columns: &HotColumns, object: ObjectHandle, value: T) -> Result<(), T> {
         // References need a write barrier for the mark and a check of the object's class.
@@ -193,7 +193,7 @@ impl HotColumns {
     /// Reads the value; `None` if the object does not exist or has another class. The caller has checked that it may be
     /// read.
     #[inline]
-    pub fn read_word<T: FrameValue>(&self, object: ObjectHandle, place: &WordPlace<T>) -> Option<T> {
+    pub fn read_word<T: FrameValue>(&self, object: ObjectHandle, place: &WordOffset<T>) -> Option<T> {
         place.place.read(&self.find(object)?)
     }
 }
