@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use alcedo_runtime::{ObjectHandle, Runtime, Value};
+use alcedo_runtime::{EnumValue, ObjectHandle, Runtime, Value};
 
 use crate::scripts::{HERO_TEXT, Package, builder, call, get, reload_of, spawn};
 
@@ -616,6 +616,123 @@ fn merged_and_shifted_variables_return_with_their_own_values() {
         ("var int B<Was=A>; var int C<Was=B>;", &[("B", 8), ("C", 0)]),
         (both, own),
     ]);
+}
+
+#[test]
+fn names_merged_once_do_not_resolve_to_each_other() {
+    let (both, own): (_, &[(&str, i32)]) = ("var int A; var int B;", &[("A", 7), ("B", 8)]);
+    // A value that was put aside under its own name precedes a redirect of the other name.
+    for (merged, values) in [("var int C<Was=A,B>;", ("C", 7)), ("var int B<Was=A>;", ("B", 8))] {
+        check_builds(&[
+            (both, own),
+            (merged, &[values]),
+            (both, own),
+            ("var int A;", &[("A", 7)]),
+            ("var int B;", &[("B", 8)]),
+            (both, own),
+        ]);
+    }
+    // The second name was redirected to the third, and the list replaced the redirect of the first.
+    check_builds(&[
+        ("var int A;", &[("A", 7)]),
+        ("var int B<Was=A>;", &[("B", 7)]),
+        ("var int B;", &[("B", 7)]),
+        ("var int C<Was=A,B>;", &[("C", 7)]),
+        ("var int B;", &[("B", 7)]),
+        ("var int A;", &[("A", 7)]),
+    ]);
+}
+
+/// Reloads these declarations, one build after the other. The variable `V` has the value in the first build, and these values in the
+/// later ones. Each report must count as many values as there are variables.
+fn check_values(own: &Value, builds: &[(&str, Value)]) {
+    let text = |declarations: &str| format!("class Foe extends Object;\n{declarations}\n");
+    let package = Package::new("Tale", &[("Foe.uc", &text(builds[0].0))]);
+    let host = host(&package);
+    let foe = spawn(&host, "/Script/Tale.Foe");
+    host.objects().set(foe, "V", own).expect("it fits");
+    for (at, (declarations, expected)) in builds.iter().enumerate() {
+        if at != 0 {
+            package.write("Foe.uc", &text(declarations));
+            let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
+            let report = report.into_result().unwrap_or_else(|report| panic!("build {at}: {report}"));
+            let is_changed = *declarations != builds[at - 1].0;
+            let all = host.objects().properties_of(foe).len() as u64;
+            assert!(!is_changed || report.values.all() == all, "build {at}: {report}");
+        }
+        assert_eq!(get(&host, foe, "V"), *expected, "build {at}: {builds:?}");
+    }
+}
+
+fn entry(name: &str) -> Value {
+    Value::Enum(EnumValue::named(name))
+}
+
+#[test]
+fn merged_entries_return_as_themselves() {
+    for (merged, names) in [
+        ("enum En { E0, EC<Was=EA,EB> };", ["EC", "EC"]),
+        ("enum En { E0, EA<Was=EB> };", ["EA", "EA"]),
+        ("enum En { E0, EB<Was=EA>, EC<Was=EB> };", ["EB", "EB"]),
+    ] {
+        for (own, now) in ["EA", "EB"].into_iter().zip(names) {
+            let build = |entries: &str| format!("{entries}\nvar En V;");
+            let (first, merged) = (build("enum En { E0, EA, EB };"), build(merged));
+            let builds = [(&*first, entry(own)), (&*merged, entry(now)), (&*merged, entry(now)), (&*first, entry(own))];
+            check_values(&entry(own), &builds);
+        }
+    }
+    // Adding an entry with the earlier name of another one does not undo the rename.
+    check_values(
+        &entry("EB"),
+        &[
+            ("enum En { E0, EB };\nvar En V;", entry("EB")),
+            ("enum En { E0, EX<Was=EB> };\nvar En V;", entry("EX")),
+            ("enum En { E0, EX<Was=EB>, EB };\nvar En V;", entry("EX")),
+            ("enum En { E0, EX<Was=EB> };\nvar En V;", entry("EX")),
+            ("enum En { E0, EB };\nvar En V;", entry("EB")),
+        ],
+    );
+}
+
+#[test]
+fn merged_keys_of_a_map_return_as_themselves() {
+    let map =
+        |keys: &[(&str, i32)]| Value::Map(keys.iter().map(|(key, value)| (entry(key), Value::I32(*value))).collect());
+    let own = map(&[("EA", 1), ("EB", 2)]);
+    for (merged, now) in
+        [("enum En { EA, EC<Was=EA,EB> };", map(&[("EA", 1), ("EC", 2)])), ("enum En { EC<Was=EA,EB> };", map(&[]))]
+    {
+        let build = |entries: &str| format!("{entries}\nvar map<En, int> V;");
+        let (first, merged) = (build("enum En { EA, EB };"), build(merged));
+        check_values(&own, &[(&*first, own.clone()), (&*merged, now), (&*first, own.clone())]);
+    }
+}
+
+#[test]
+fn numbers_and_strings_return_from_an_enum_unless_it_was_written() {
+    let (in_order, moved) = ("enum En { EA, EB, EC };", "enum En { EA, EC, EB };");
+    let build = |entries: &str, ty: &str| format!("{entries}\nvar {ty} V; var En Z;");
+    let [text, number, first, second] =
+        [build(in_order, "string"), build(in_order, "int"), build(in_order, "En"), build(moved, "En")];
+    let digits = Value::Text("2".into());
+    check_values(&digits, &[(&*text, digits.clone()), (&*first, entry("EC")), (&*text, digits.clone())]);
+    let one = Value::I32(1);
+    check_values(
+        &one,
+        &[(&*number, one.clone()), (&*first, entry("EB")), (&*second, entry("EB")), (&*number, one.clone())],
+    );
+    // An entry that is written in between is converted.
+    let package = Package::new("Tale", &[("Foe.uc", &format!("class Foe extends Object;\n{number}\n"))]);
+    let host = host(&package);
+    let foe = spawn(&host, "/Script/Tale.Foe");
+    host.objects().set(foe, "V", &one).expect("it fits");
+    package.write("Foe.uc", &format!("class Foe extends Object;\n{first}\n"));
+    reload_of(&host, &package);
+    host.objects().set(foe, "V", &entry("EC")).expect("it fits");
+    package.write("Foe.uc", &format!("class Foe extends Object;\n{number}\n"));
+    reload_of(&host, &package);
+    assert_eq!(get(&host, foe, "V"), Value::I32(2));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Conversion of the value of a property whose type changed, if the conversion is lossless.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use alcedo_base::handles::ObjectHandle;
 
+use crate::dormant::Aside;
 use crate::fixed::{self, Extent};
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
@@ -28,7 +30,7 @@ pub trait Paths {
 /// References convert to any kind of reference, by handle or by path, as far as `paths` can resolve them; the caller checks the class of
 /// the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
-    Conversion { names, paths, is_lossy: None }.convert(value, target)
+    Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::default() }.convert(value, target)
 }
 
 /// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and adjusts fixed arrays to the
@@ -40,32 +42,100 @@ pub fn convert_in_part(
     names: &Names,
     paths: &dyn Paths,
 ) -> Option<(Value, Extent)> {
-    let (is_lossy, extent) = (Cell::new(false), Cell::new(Extent::Whole));
-    let converted = Conversion { names, paths, is_lossy: Some(&is_lossy) }.convert(value, &property.ty)?;
+    let extent = Cell::new(Extent::Whole);
+    let conversion = Conversion { names, paths, extent: Some(&extent), keeps_now: false, known: &RefCell::default() };
+    let converted = conversion.convert(value, &property.ty)?;
     let converted = fixed::at_length(property, converted, default, &extent);
-    Some((converted, if is_lossy.get() { Extent::Part } else { extent.get() }))
+    Some((converted, extent.get()))
 }
 
 /// Returns `now`, a value of the property, with all parts of `earlier` that the property could not hold, and without elements that
 /// filled a fixed array. Parts written since `earlier` was saved are kept. `default` is the value of a property that cannot hold
 /// `earlier`. `None` if no part of `earlier` can have become a part of `now`.
+///
+/// Parts that the property held in another form have their original form in the value, and their present form in `instead`.
 pub fn rejoin(
     now: &Value,
-    earlier: &Value,
+    earlier: &Aside,
     property: &Property,
     default: Option<&Value>,
     names: &Names,
     paths: &dyn Paths,
-) -> Option<Value> {
-    Conversion { names, paths, is_lossy: None }.rejoin_property(now, earlier, property, default)
+) -> Option<Aside> {
+    let parts = Earlier { value: &earlier.value, instead: earlier.instead.as_ref() };
+    let known = RefCell::default();
+    let joined = |keeps_now| {
+        let conversion = Conversion { names, paths, extent: None, keeps_now, known: &known };
+        conversion.rejoin_property(now, parts, property, default)
+    };
+    let value = joined(false)?;
+    let instead = joined(true).filter(|instead| *instead != value);
+    let ty = if value == *now { 0 } else { earlier.ty };
+    Some(Aside { value, instead, ty })
 }
+
+/// Checks if the reverse conversion may return another value. The numbers and names of entries may change before the undo.
+fn is_one_way(from: &Value, to: &Value) -> bool {
+    match (from, to) {
+        (Value::Enum(from), Value::Enum(to)) => from.text != to.text,
+        // The conversion of the contained value decides.
+        (_, Value::Optional(_)) => false,
+        _ => matches!(from, Value::Enum(_)) || matches!(to, Value::Enum(_)),
+    }
+}
+
+/// Value put aside, or a part of one, with the value that the property got in its place.
+#[derive(Clone, Copy)]
+struct Earlier<'v> {
+    value: &'v Value,
+    instead: Option<&'v Value>,
+}
+
+impl<'v> Earlier<'v> {
+    /// Returns a part, with its counterpart in the other value.
+    fn part(self, value: &'v Value, counterpart: impl FnOnce(&'v Value) -> Option<&'v Value>) -> Self {
+        Self { value, instead: self.instead.and_then(counterpart) }
+    }
+
+    /// Returns an element of an array or a set.
+    fn element(self, at: usize, value: &'v Value) -> Self {
+        self.part(value, |instead| match instead {
+            Value::Array(values) | Value::Set(values) => values.get(at),
+            _ => None,
+        })
+    }
+
+    /// Returns key and value of an entry of a map.
+    fn entry(self, at: usize, (key, value): &'v (Value, Value)) -> (Self, Self) {
+        let entry = match self.instead {
+            Some(Value::Map(entries)) => entries.get(at),
+            _ => None,
+        };
+        (self.part(key, |_| entry.map(|entry| &entry.0)), self.part(value, |_| entry.map(|entry| &entry.1)))
+    }
+
+    /// Returns a field; `name` is that of its counterpart.
+    fn field(self, name: &str, value: &'v Value) -> Self {
+        self.part(value, |instead| match instead {
+            Value::Struct(fields) => fields.iter().find(|(known, _)| **known == *name).map(|(_, value)| value),
+            _ => None,
+        })
+    }
+}
+
+/// Names of members by struct and name.
+type MemberNames = RefCell<HashMap<(*const StructType, String), Rc<[String]>>>;
 
 /// Lookup context of a conversion.
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
-    /// Set when a part has no counterpart; `None` makes the conversion fail at that part.
-    is_lossy: Option<&'a Cell<bool>>,
+    /// Extent of the converted value so far; `None` makes the conversion fail at a part without counterpart.
+    extent: Option<&'a Cell<Extent>>,
+    /// Set if joined values keep the present form of parts that have another form in the earlier value.
+    keeps_now: bool,
+    /// Names that were looked up before, e.g. for another element of an array of structs.
+    known: &'a MemberNames,
 }
 
 impl Conversion<'_> {
@@ -75,75 +145,94 @@ impl Conversion<'_> {
             Value::Optional(inner) if !matches!(target, PropertyType::Optional(_)) => {
                 self.convert(inner.as_ref()?, target)
             }
-            value => target.convert(value, self),
+            value => {
+                let converted = target.convert(value, self)?;
+                if let Some(extent) = self.extent.filter(|_| is_one_way(value, &converted)) {
+                    extent.set(extent.get().max(Extent::OneWay));
+                }
+                Some(converted)
+            }
         }
     }
 
     /// Records that a part has no counterpart. `None` fails a conversion that must be complete.
     pub(crate) fn mark_lossy(&self) -> Option<()> {
-        self.is_lossy.map(|is_lossy| is_lossy.set(true))
+        self.extent.map(|extent| extent.set(Extent::Part))
     }
 
     fn in_part(&self, value: &Value, target: &PropertyType) -> Option<Value> {
-        let is_lossy = Cell::new(false);
-        let value = Conversion { is_lossy: Some(&is_lossy), ..*self }.convert(value, target)?;
-        Some(fixed::inside(target, value, &Cell::new(Extent::Whole)))
+        let extent = Cell::new(Extent::Whole);
+        let value = Conversion { extent: Some(&extent), ..*self }.convert(value, target)?;
+        Some(fixed::inside(target, value, &extent))
+    }
+
+    /// Returns the value that a property or part of that type had in place of an earlier value.
+    fn became(&self, earlier: Earlier<'_>, ty: &PropertyType) -> Option<Value> {
+        earlier.instead.cloned().or_else(|| self.in_part(earlier.value, ty))
     }
 
     fn rejoin_property(
         &self,
         now: &Value,
-        earlier: &Value,
+        earlier: Earlier<'_>,
         property: &Property,
         default: Option<&Value>,
     ) -> Option<Value> {
-        match (fixed::dim(property), now, earlier, &property.ty) {
-            (Some(_), Value::Array(now), Value::Array(earlier_values), PropertyType::Array(of)) => {
-                self.in_part(earlier, &property.ty)?;
-                let both = now.iter().zip(earlier_values).map(|(now, earlier)| self.rejoin_or(now, earlier, of.ty()));
-                let longer = if now.len() > earlier_values.len() { now } else { earlier_values };
-                let rest = longer.iter().skip(now.len().min(earlier_values.len())).cloned();
-                let is_filled = fixed::is_filled_from(earlier_values.len(), now, default, of.ty());
-                let len = if is_filled { earlier_values.len() } else { longer.len() };
+        match (fixed::dim(property), now, earlier.value, &property.ty) {
+            (Some(_), Value::Array(now), Value::Array(values), PropertyType::Array(of)) => {
+                self.became(earlier, &property.ty)?;
+                let both = now.iter().zip(values).enumerate();
+                let both = both.map(|(at, (now, value))| self.rejoin_or(now, earlier.element(at, value), of.ty()));
+                let longer = if now.len() > values.len() { now } else { values };
+                let rest = longer.iter().skip(now.len().min(values.len())).cloned();
+                let is_filled = fixed::is_filled_from(values.len(), now, default, of.ty());
+                let len = if is_filled { values.len() } else { longer.len() };
                 Some(Value::Array(both.chain(rest).take(len).collect()))
             }
             _ => self.rejoin(now, earlier, &property.ty, default),
         }
     }
 
-    fn rejoin_or(&self, now: &Value, earlier: &Value, ty: &PropertyType) -> Value {
+    fn rejoin_or(&self, now: &Value, earlier: Earlier<'_>, ty: &PropertyType) -> Value {
         self.rejoin(now, earlier, ty, None).unwrap_or_else(|| now.clone())
     }
 
-    fn rejoin(&self, now: &Value, earlier: &Value, ty: &PropertyType, default: Option<&Value>) -> Option<Value> {
-        let current = self.in_part(earlier, ty);
-        if let (Value::Struct(now), Value::Struct(earlier), PropertyType::Struct(of)) = (now, earlier, ty) {
-            return self.rejoin_fields(now, earlier, of, default.filter(|_| current.is_none()));
+    fn rejoin(&self, now: &Value, earlier: Earlier<'_>, ty: &PropertyType, default: Option<&Value>) -> Option<Value> {
+        let current = self.became(earlier, ty);
+        if let (Value::Struct(now), Value::Struct(fields), PropertyType::Struct(of)) = (now, earlier.value, ty) {
+            return self.rejoin_fields(now, (earlier, fields), of, default.filter(|_| current.is_none()));
         }
         // `None` here means that no part of `earlier` can be in `now`, e.g. since one element was not convertible.
         let current = current?;
-        Some(match (now, earlier, ty) {
-            (Value::Array(now), Value::Array(earlier), PropertyType::Array(of)) => {
-                Value::Array(self.rejoin_all(now, earlier, of.ty()))
+        Some(match (now, earlier.value, ty) {
+            (Value::Array(now), Value::Array(values), PropertyType::Array(of)) => {
+                Value::Array(self.rejoin_all(now, (earlier, values), of.ty()))
             }
-            (Value::Set(now), Value::Set(earlier), PropertyType::Set(of)) => {
-                Value::Set(self.rejoin_all(now, earlier, of.ty()))
+            (Value::Set(now), Value::Set(values), PropertyType::Set(of)) => {
+                Value::Set(self.rejoin_all(now, (earlier, values), of.ty()))
             }
-            (Value::Map(now), Value::Map(earlier), PropertyType::Map(of)) => {
-                let olds = earlier.iter().filter_map(|entry| Some((self.in_part(&entry.0, of.key())?, entry)));
+            (Value::Map(now), Value::Map(entries), PropertyType::Map(of)) => {
+                let olds = entries.iter().enumerate().filter_map(|(at, entry)| {
+                    let (key, value) = earlier.entry(at, entry);
+                    Some((self.became(key, of.key())?, (key, value)))
+                });
                 let olds: HashMap<_, _> = olds.collect();
                 let join = |(key, value): &(Value, Value)| match olds.get(key) {
                     Some((old, earlier)) => {
-                        (self.rejoin_or(key, old, of.key()), self.rejoin_or(value, earlier, of.value()))
+                        (self.rejoin_or(key, *old, of.key()), self.rejoin_or(value, *earlier, of.value()))
                     }
                     None => (key.clone(), value.clone()),
                 };
                 Value::Map(now.iter().map(join).collect())
             }
-            (Value::Optional(Some(now)), Value::Optional(Some(earlier)), PropertyType::Optional(of)) => {
-                Value::Optional(Some(Box::new(self.rejoin(now, earlier, of.ty(), None)?)))
+            (Value::Optional(Some(now)), Value::Optional(Some(value)), PropertyType::Optional(of)) => {
+                let inner = earlier.part(value, |instead| match instead {
+                    Value::Optional(inner) => inner.as_deref(),
+                    _ => None,
+                });
+                Value::Optional(Some(Box::new(self.rejoin(now, inner, of.ty(), None)?)))
             }
-            _ if current == *now => earlier.clone(),
+            _ if current == *now && !self.keeps_now => earlier.value.clone(),
             _ => now.clone(),
         })
     }
@@ -153,18 +242,18 @@ impl Conversion<'_> {
     fn rejoin_fields(
         &self,
         now: &[(Arc<str>, Value)],
-        fields: &[(Arc<str>, Value)],
+        (earlier, fields): (Earlier<'_>, &[(Arc<str>, Value)]),
         of: &StructType,
         default: Option<&Value>,
     ) -> Option<Value> {
         let (mut joined, mut is_related) = (now.to_vec(), fields.is_empty());
-        for (name, earlier) in fields {
+        for (name, value) in fields {
             let field = self.current_field(of, name).filter(|field| self.is_source(of, field, name, fields));
-            let Some((field, value)) = field.and_then(|field| {
+            let Some((field, held)) = field.and_then(|field| {
                 let at = joined.iter().position(|(name, _)| **name == *field.text)?;
                 Some((field, &mut joined[at].1))
             }) else {
-                joined.push((name.clone(), earlier.clone()));
+                joined.push((name.clone(), value.clone()));
                 continue;
             };
             is_related = true;
@@ -173,11 +262,13 @@ impl Conversion<'_> {
                 _ => None,
             };
             let default = default.map_or_else(|| field.start(), |(_, value)| value.clone());
+            let is_held = self.in_part(value, &field.ty).is_some();
+            let part = Earlier { instead: earlier.instead.filter(|_| is_held), ..earlier }.field(&field.text, value);
             // A field that could not hold the earlier value has its default, unless it was written since.
-            if *value == default && self.in_part(earlier, &field.ty).is_none() {
-                *value = earlier.clone();
-            } else if let Some(both) = self.rejoin_property(value, earlier, field, Some(&default)) {
-                *value = both;
+            if *held == default && !is_held {
+                *held = value.clone();
+            } else if let Some(both) = self.rejoin_property(held, part, field, Some(&default)) {
+                *held = both;
             }
         }
         is_related.then_some(Value::Struct(joined))
@@ -185,8 +276,9 @@ impl Conversion<'_> {
 
     /// Combines each element with its earlier value: an element that would convert to an equal one, at the same index first; otherwise,
     /// in containers of equal length, the element at its index.
-    fn rejoin_all(&self, now: &[Value], earlier: &[Value], ty: &PropertyType) -> Vec<Value> {
-        let mut current: Vec<_> = earlier.iter().map(|value| self.in_part(value, ty)).collect();
+    fn rejoin_all(&self, now: &[Value], (earlier, values): (Earlier<'_>, &[Value]), ty: &PropertyType) -> Vec<Value> {
+        let earlier: Vec<_> = values.iter().enumerate().map(|(at, value)| earlier.element(at, value)).collect();
+        let mut current: Vec<_> = earlier.iter().map(|value| self.became(*value, ty)).collect();
         let mut origins: Vec<Option<usize>> = vec![None; now.len()];
         for (at, (value, origin)) in now.iter().zip(&mut origins).enumerate() {
             if current.get(at).is_some_and(|old| old.as_ref() == Some(value)) {
@@ -208,7 +300,7 @@ impl Conversion<'_> {
         let has_len = now.len() == earlier.len();
         let join = |(at, (value, origin)): (usize, (&Value, Option<usize>))| {
             let origin = origin.or((has_len && free.contains(&at)).then_some(at));
-            origin.map_or_else(|| value.clone(), |old| self.rejoin_or(value, &earlier[old], ty))
+            origin.map_or_else(|| value.clone(), |old| self.rejoin_or(value, earlier[old], ty))
         };
         now.iter().zip(origins).enumerate().map(join).collect()
     }
@@ -229,15 +321,21 @@ impl Conversion<'_> {
         let has = |known: &str| values.iter().any(|(name, _)| **name == *known);
         let is_of_field = |known: &str| self.current_field(of, known).is_some_and(|other| other.text == field.text);
         let find = || {
-            self.names_of_field(of, &field.text)
-                .into_iter()
-                .find(|known| has(known) && (known == name || is_of_field(known)))
+            let known = self.names_of_field(of, &field.text);
+            known.iter().find(|known| has(known) && (*known == name || is_of_field(known))).cloned()
         };
         *field.text == *name || find().is_some_and(|first| first == name)
     }
 
-    fn names_of_field(&self, of: &StructType, name: &str) -> Vec<String> {
-        self.paths.names_of_member(&mut of.chain().map(|(path, _)| &**path), name)
+    /// Returns the current and earlier names of a field, which are looked up once per struct.
+    fn names_of_field(&self, of: &StructType, name: &str) -> Rc<[String]> {
+        let key = (std::ptr::from_ref(of), name.to_owned());
+        if let Some(names) = self.known.borrow().get(&key) {
+            return Rc::clone(names);
+        }
+        let names: Rc<[String]> = self.paths.names_of_member(&mut of.chain().map(|(path, _)| &**path), name).into();
+        self.known.borrow_mut().insert(key, Rc::clone(&names));
+        names
     }
 
     pub(crate) fn all(&self, values: &[Value], target: &PropertyType) -> Option<Vec<Value>> {

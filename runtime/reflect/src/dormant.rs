@@ -4,8 +4,10 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_base::handles::ObjectHandle;
 
+use crate::property::PropertyType;
 use crate::value::Value;
 
 /// State that a dormant object keeps of its missing class.
@@ -41,11 +43,22 @@ pub struct KeptField {
     pub data: Vec<u8>,
 }
 
+/// Value put aside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aside {
+    /// Original value.
+    pub value: Value,
+    /// Value that the last property had in its place, if it could hold one. The original value returns while this one is unchanged.
+    pub instead: Option<Value>,
+    /// Fingerprint of the type of the original value; zero if unknown.
+    pub ty: u64,
+}
+
 /// Values of removed properties, or of properties whose new type could not take them. Kept for the lifetime of the object in
 /// this process; never saved to a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedValues {
-    values: Vec<(Rc<str>, Value)>,
+    values: Vec<(Rc<str>, Aside)>,
     /// Kept fields that the plugin part rejected.
     pub fields: Vec<FieldAside>,
 }
@@ -66,15 +79,38 @@ impl KeptField {
     }
 }
 
+impl From<Value> for Aside {
+    fn from(value: Value) -> Self {
+        Self { value, instead: None, ty: 0 }
+    }
+}
+
+impl Aside {
+    /// Records the type of the original value, if it is unknown.
+    #[must_use]
+    pub fn of_type(self, ty: &PropertyType) -> Self {
+        if self.ty == 0 { Self { ty: fingerprint(ty), ..self } } else { self }
+    }
+
+    /// Checks that the original value was of that type, with equal entries of enums and fields of structs.
+    pub fn is_of(&self, ty: &PropertyType) -> bool {
+        self.ty == fingerprint(ty)
+    }
+}
+
+fn fingerprint(ty: &PropertyType) -> u64 {
+    Fingerprint::START.text(&ty.to_string()).number(ty.layout()).finish()
+}
+
 impl RemovedValues {
     /// Keeps the value of a removed property; replaces a kept value with that name.
-    pub fn put(&mut self, name: &Rc<str>, value: Value) {
+    pub fn put(&mut self, name: &Rc<str>, value: impl Into<Aside>) {
         self.take(name);
-        self.values.push((Rc::clone(name), value));
+        self.values.push((Rc::clone(name), value.into()));
     }
 
     /// Removes and returns the value with that name.
-    pub fn take(&mut self, name: &str) -> Option<Value> {
+    pub fn take(&mut self, name: &str) -> Option<Aside> {
         let at = self.values.iter().position(|(known, _)| **known == *name)?;
         Some(self.values.remove(at).1)
     }
@@ -91,7 +127,7 @@ impl RemovedValues {
 
     /// Returns the strong references of the values; the object keeps them alive.
     pub(super) fn objects(&self) -> Vec<ObjectHandle> {
-        strong_references(self.values.iter().map(|(_, value)| value))
+        strong_references(self.values.iter().map(|(_, aside)| &aside.value))
     }
 }
 

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 
 use alcedo_base::handles::ObjectHandle;
 
+use crate::dormant::Aside;
 use crate::property::{Property, PropertyType};
 use crate::value::{Value, with_objects};
 
@@ -17,20 +18,25 @@ pub const ARRAY_DIM: &str = "array_dim";
 pub enum Extent {
     /// All of them.
     Whole,
-    /// All of them, and elements of the default in a longer fixed array.
-    Filled,
+    /// All of them, but the reverse conversion returns another value: a fixed array has added elements of its default, or the value has
+    /// become an entry of an enum, or was one.
+    OneWay,
     /// Some of them.
     Part,
 }
 
 impl Extent {
-    /// Returns the value to put aside, so that the undo of the conversion restores the original value: none if the conversion can be
-    /// reversed; without its objects if only lengths are needed, since they are neither kept alive nor restored.
-    pub fn aside(self, original: Value) -> Option<Value> {
+    /// Returns the value to put aside, so that the undo of the conversion to `instead` restores the original value: none if the
+    /// conversion can be reversed; without objects if all of them are in `instead`, so that they are neither kept alive nor restored.
+    pub fn aside(self, original: impl Into<Aside>, instead: &Value) -> Option<Aside> {
+        let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
+        let original = original.into();
         match self {
             Self::Whole => None,
-            Self::Filled => Some(with_objects(&original, &mut |_| ObjectHandle::NONE)),
-            Self::Part => Some(original),
+            Self::OneWay => {
+                Some(Aside { value: without(&original.value), instead: Some(without(instead)), ..original })
+            }
+            Self::Part => Some(Aside { instead: Some(instead.clone()), ..original }),
         }
     }
 }
@@ -55,7 +61,7 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     match (dim(property), value, &property.ty) {
         (Some(len), Value::Array(mut values), PropertyType::Array(of)) => {
             let change = match values.len().cmp(&len) {
-                Ordering::Less => Extent::Filled,
+                Ordering::Less => Extent::OneWay,
                 Ordering::Equal => Extent::Whole,
                 Ordering::Greater => Extent::Part,
             };

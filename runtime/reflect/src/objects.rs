@@ -12,7 +12,7 @@ use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
 use crate::bits::Bits;
 use crate::body::Body;
 use crate::class::Class;
-use crate::dormant::{Dormant, FieldAside};
+use crate::dormant::{Aside, Dormant, FieldAside};
 use crate::hot_columns::{HotColumns, PluginPart};
 use crate::marker::Marker;
 use crate::member::PropertyKey;
@@ -271,7 +271,12 @@ impl Objects {
     ///
     /// # Errors
     /// [`CallError::Stale`] when the object is gone.
-    pub fn put_aside(&self, object: ObjectHandle, property: &Rc<str>, value: Value) -> Result<(), CallError> {
+    pub fn put_aside(
+        &self,
+        object: ObjectHandle,
+        property: &Rc<str>,
+        value: impl Into<Aside>,
+    ) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
         tenant.visible_body_mut().removed.get_or_insert_default().put(property, value);
@@ -290,7 +295,7 @@ impl Objects {
     }
 
     /// Removes and returns the kept value of a property.
-    pub fn take_aside(&self, object: ObjectHandle, property: &str) -> Option<Value> {
+    pub fn take_aside(&self, object: ObjectHandle, property: &str) -> Option<Aside> {
         let mut store = self.store.borrow_mut();
         let removed = &mut store.slots.get_mut(object)?.visible_body_mut().removed;
         let value = removed.as_mut()?.take(property);

@@ -258,7 +258,10 @@ mod tests {
         check("c:f64", "a:f64", "a:b b:c", "a<c");
         check("c:f64", "a:f64 b:f64", "a:b b:c", "a+ b<c");
         check("c:f64", "a:f64 b:f64", "b:c a:c", "a+ b<c");
-        check("b:f64", "a:f64", "a:c b:c", "a<b");
+        // Merged names do not resolve to each other, unless one was redirected to the other before.
+        check("b:f64", "a:f64", "a:c b:c", "a+ b-");
+        check("b:f64", "a:f64", "a:c b:c a:b", "a<b");
+        check("a:f64 b:f64", "b:f64 c:f64", "a:c a:b", "b= c<a");
     }
 
     /// Each chain is a suffix of the one before; a search per name would take quadratic time.

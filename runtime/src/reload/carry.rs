@@ -8,7 +8,7 @@ use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::convert::{convert_in_part, rejoin};
-use crate::object::dormant::{Dormant, KeptField, KeptValue, RemovedValues};
+use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue, RemovedValues};
 use crate::object::fixed;
 use crate::object::fixed::Extent;
 use crate::object::property::Property;
@@ -55,6 +55,8 @@ impl From<ObjectHandle> for Carried {
 
 /// Object and the three bodies its new values are computed from.
 struct Sources<'a> {
+    /// Class of the object in the report.
+    label: &'a str,
     around: Surroundings<'a>,
     object: ObjectHandle,
     own: View<'a>,
@@ -143,10 +145,19 @@ pub(super) fn asleep(
     let mut removed = body.removed.take().map_or_else(RemovedValues::default, |removed| *removed);
     with_sources(around, carried.into(), plan, |sources| {
         for (property, was, change) in &plan.left {
-            let value = own_value(sources, property, Some(was), removed.take(&property.text))?;
+            let own = own_value(sources, property, Some(was), removed.take(&property.text))?;
             let change = &mut changes[*change];
-            *if value.is_some() { &mut change.dormant } else { &mut change.followed } += 1;
-            values.push((Rc::clone(&property.text), value.map_or(KeptValue::Default, KeptValue::Own)));
+            *if own.is_some() { &mut change.dormant } else { &mut change.followed } += 1;
+            let kept = match own {
+                None => KeptValue::Default,
+                Some(Aside { value, instead: None, .. }) => KeptValue::Own(value),
+                Some(Aside { value, instead: Some(now), ty }) => {
+                    let own = Aside { value, instead: Some(now.clone()), ty };
+                    removed.put(&property.text, own.of_type(&property.ty));
+                    KeptValue::Own(now)
+                }
+            };
+            values.push((Rc::clone(&property.text), kept));
         }
         before = sources.dormant.cloned();
         Ok(())
@@ -186,6 +197,7 @@ fn with_sources<R>(
         objects.with_body(old_cdo, |old| {
             objects.with_body(new_cdo, |new| {
                 work(&Sources {
+                    label: &plan.label,
                     around,
                     object,
                     own: own.view(),
@@ -208,13 +220,7 @@ fn keep_removed(
     removed: &mut RemovedValues,
 ) -> Result<(), CallError> {
     for (property, was, change) in &plan.removed {
-        match own_value(sources, property, Some(was), removed.take(&property.text))? {
-            Some(own) => {
-                removed.put(&property.text, own);
-                changes[*change].dormant += 1;
-            }
-            None => changes[*change].followed += 1,
-        }
+        remove(sources, (property, Some(was)), &mut changes[*change], removed)?;
     }
     // An awakened class may lack properties that its objects had before they became dormant.
     let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
@@ -225,7 +231,8 @@ fn keep_removed(
             let change = PropertyChange::line(changes, &plan.label, name, REMOVED);
             match value {
                 KeptValue::Own(value) => {
-                    removed.put(name, value.clone());
+                    let original = removed.take(name).filter(|aside| aside.instead.as_ref() == Some(value));
+                    removed.put(name, original.unwrap_or_else(|| value.clone().into()));
                     changes[change].dormant += 1;
                 }
                 KeptValue::Default => changes[change].followed += 1,
@@ -235,33 +242,59 @@ fn keep_removed(
     Ok(())
 }
 
-/// Returns the own value of a property of the old class, merged with its put-aside value. `None` if the object has the default.
+/// Puts the own value of a property of the old class aside.
+fn remove(
+    sources: &Sources<'_>,
+    (property, was): (&Rc<Property>, Option<&PropertyDefault>),
+    change: &mut PropertyChange,
+    removed: &mut RemovedValues,
+) -> Result<(), CallError> {
+    match own_value(sources, property, was, removed.take(&property.text))? {
+        Some(own) => {
+            removed.put(&property.text, own.of_type(&property.ty));
+            change.dormant += 1;
+        }
+        None => change.followed += 1,
+    }
+    Ok(())
+}
+
+/// Returns the own value of a property of the old class, merged with its put-aside value, and its present form if that differs. `None`
+/// if the object has the default.
 fn own_value(
     sources: &Sources<'_>,
     property: &Property,
     was: Option<&PropertyDefault>,
-    earlier: Option<Value>,
-) -> Result<Option<Value>, CallError> {
+    earlier: Option<Aside>,
+) -> Result<Option<Aside>, CallError> {
     let has_default = has_default(sources, property, was)?;
     let Some(earlier) = earlier else {
-        return if has_default { Ok(None) } else { sources.own.read(property).map(Some) };
+        return if has_default { Ok(None) } else { sources.own.read(property).map(|own| Some(own.into())) };
     };
     let now = sources.own.read(property)?;
     let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
+    let joined = || rejoin(&now, &earlier, property, Some(&default), &world.names, world);
     if has_default {
-        match convert_in_part(&earlier, property, Some(&default), &world.names, world) {
-            Some((part, extent)) if part != now && !references::names_object(&part) => {
+        let held = convert_in_part(&earlier.value, property, Some(&default), &world.names, world);
+        let extent = held.as_ref().map_or(Extent::OneWay, |(_, extent)| *extent);
+        match earlier.instead.clone().or(held.map(|(part, _)| part)) {
+            // The property still has the part that it could hold.
+            Some(part) if part == now => {
+                let instead = joined().and_then(|own| own.instead);
+                return Ok(Some(Aside { instead, ..earlier }));
+            }
+            Some(part) if !references::names_object(&part) => {
                 // The property had all of the put-aside value, so the default was written since.
-                if extent == Extent::Filled {
+                if extent == Extent::OneWay {
                     return Ok(None);
                 }
             }
-            // The property could not hold the put-aside value, or still has the part that it could hold.
-            _ => return Ok(Some(earlier)),
+            // The property could not hold the put-aside value.
+            _ => return Ok(Some(Aside { instead: None, ..earlier })),
         }
     }
-    Ok(Some(rejoin(&now, &earlier, property, Some(&default), &world.names, world).unwrap_or(now)))
+    Ok(Some(joined().unwrap_or_else(|| now.clone().into())))
 }
 
 /// Copies the own value of a property. A value equal to the new default is also put aside, so that it does not follow the next
@@ -273,7 +306,7 @@ fn keep<'p>(
     removed: &mut RemovedValues,
 ) -> Result<Decision<'p>, CallError> {
     if matches!(default, PropertyDefault::Value) && sources.own.equal(from, sources.new_default, property)? {
-        removed.put(&property.text, sources.own.read(from)?);
+        removed.put(&property.text, Aside::from(sources.own.read(from)?).of_type(&from.ty));
     }
     Ok(Decision::Copy(from))
 }
@@ -283,8 +316,8 @@ fn decide<'p>(
     (property, action): (&Property, &'p Action),
     (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
+    let restored = take_restored(sources, (property, action), (&mut *changes, &mut *removed))?;
     let mut count = |change: usize, which: fn(&mut PropertyChange) -> &mut u64| *which(&mut changes[change]) += 1;
-    let restored = take_restored(sources, (property, action), removed)?;
     let (own, default, change, lost, is_same) = match action {
         Action::Carry { default, change, .. } | Action::Convert { default, change, .. } if restored.is_some() => {
             (restored, default, *change, Some(""), true)
@@ -304,7 +337,7 @@ fn decide<'p>(
             // `earlier` may hold references to objects that are of the right class again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was.as_ref(), earlier)?;
-            if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, own)) {
+            if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, &own.value)) {
                 count(*change, |change| &mut change.kept);
                 return keep(sources, property, (from, default), removed);
             }
@@ -316,11 +349,16 @@ fn decide<'p>(
             (own_value(sources, from, was.as_ref(), earlier)?, default, *change, Some(""), *is_same)
         }
         Action::Restore { names: known, default, change } => {
-            let asleep = sources.dormant.and_then(|dormant| known.iter().find_map(|name| dormant.value(name)));
+            let asleep =
+                sources.dormant.and_then(|dormant| known.iter().find_map(|name| Some((name, dormant.value(name)?))));
             let aside = removed.take(&property.text);
             let own = match asleep {
-                Some(KeptValue::Own(value)) => Some(value.clone()),
-                Some(KeptValue::Default) => None,
+                Some((name, KeptValue::Own(value))) => {
+                    let original = aside.or_else(|| removed.take(name));
+                    let original = original.filter(|aside| aside.instead.as_ref() == Some(value));
+                    Some(original.unwrap_or_else(|| value.clone().into()))
+                }
+                Some((_, KeptValue::Default)) => None,
                 None => aside.or_else(|| known.iter().find_map(|name| removed.take(name))),
             };
             (own, default, *change, Some(""), true)
@@ -350,9 +388,14 @@ fn decide<'p>(
         (Some((value, _)), PropertyDefault::Value) => sources.new_default.read(property)? == *value,
         _ => false,
     };
+    let own = match action {
+        Action::Carry { from, .. } | Action::Convert { from, .. } => own.of_type(&from.ty),
+        Action::Restore { .. } | Action::Subobject => own,
+    };
     let aside = match &fitting {
-        Some((_, extent)) if !is_default => extent.aside(own),
-        _ => Some(own),
+        Some((value, extent)) if !is_default => extent.aside(own, value),
+        Some((value, _)) => Some(Aside { instead: Some(value.clone()), ..own }),
+        None => Some(Aside { instead: None, ..own }),
     };
     if let Some(aside) = aside {
         removed.put(&property.text, aside);
@@ -360,19 +403,21 @@ fn decide<'p>(
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
 }
 
-/// Takes the value put aside under the new name of a renamed property, and returns it if the property has its default.
+/// Takes the value put aside under the new name of a renamed property, and puts the value of the earlier name aside instead: each of
+/// the two returns with its own name.
 fn take_restored(
     sources: &Sources<'_>,
     (property, action): (&Property, &Action),
-    removed: &mut RemovedValues,
-) -> Result<Option<Value>, CallError> {
+    (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
+) -> Result<Option<Aside>, CallError> {
     let (Action::Carry { from, was, .. } | Action::Convert { from, was, .. }) = action else { return Ok(None) };
-    if from.text == property.text || is_subobject(property) {
+    if from.text == property.text || is_subobject(property) || is_subobject(from) {
         return Ok(None);
     }
-    let aside = removed.take(&property.text);
-    let is_free = !removed.has(&from.text) && has_default(sources, from, was.as_ref())?;
-    Ok(aside.filter(|_| is_free))
+    let Some(restored) = removed.take(&property.text) else { return Ok(None) };
+    let change = PropertyChange::line(changes, sources.label, &from.text, REMOVED);
+    remove(sources, (from, was.as_ref()), &mut changes[change], removed)?;
+    Ok(Some(restored))
 }
 
 /// Checks if a value may become invalid although the type of the property is unchanged: referenced objects may have another
@@ -381,13 +426,25 @@ fn is_checked(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
 
-/// Converts a value to the type of the property, as far as possible.
-fn fitting(sources: &Sources<'_>, property: &Property, value: &Value) -> Option<(Value, Extent)> {
+/// Converts an own value to the type of the property, as far as possible: its original form if its original type is back, else its
+/// present form, unless the original form converts better.
+fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(Value, Extent)> {
     let world = &sources.around.core.world;
     let default = if fixed::has_fixed(property) { sources.new_default.read(property).ok() } else { None };
-    let (value, extent) = convert_in_part(value, property, default.as_ref(), &world.names, world)?;
-    let suits = fits(&property.ty, &value).is_ok() && sources.around.suits(property, &value);
-    suits.then_some((value, extent))
+    let fit = |value: &Value| {
+        let (value, extent) = convert_in_part(value, property, default.as_ref(), &world.names, world)?;
+        let suits = fits(&property.ty, &value).is_ok() && sources.around.suits(property, &value);
+        suits.then_some((value, extent))
+    };
+    let original = fit(&own.value);
+    let now = own.instead.as_ref().filter(|_| !own.is_of(&property.ty)).and_then(fit);
+    match (now, original) {
+        (Some((now, extent)), None) => Some((now, extent.max(Extent::OneWay))),
+        (Some((now, extent)), Some((value, other))) if extent <= other && now != value => {
+            Some((now, extent.max(Extent::OneWay)))
+        }
+        (_, original) => original,
+    }
 }
 
 fn has_default(sources: &Sources<'_>, property: &Property, was: Option<&PropertyDefault>) -> Result<bool, CallError> {

@@ -12,6 +12,7 @@ use crate::bridge::core::Core;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::convert::convert_in_part;
+use crate::object::dormant::Aside;
 use crate::object::fixed::Extent;
 use crate::object::property::Property;
 use crate::object::value::Value;
@@ -57,7 +58,7 @@ fn check(
     };
     let value = objects.read_value(object, &property.text)?;
     if !suits(&value) {
-        objects.put_aside(object, &property.text, value)?;
+        objects.put_aside(object, &property.text, Aside::from(value).of_type(&property.ty))?;
         give_default(core, object, class, property)?;
         return Ok(Some("got the default"));
     }
@@ -65,7 +66,7 @@ fn check(
         return Ok(None);
     }
     let Some(earlier) = objects.take_aside(object, &property.text) else { return Ok(None) };
-    let again = convert_in_part(&earlier, property, None, &world.names, world);
+    let again = convert_in_part(&earlier.value, property, None, &world.names, world);
     let is_back = |value: &Value| names_object(value) && fits(&property.ty, value).is_ok() && suits(value);
     match again.filter(|(value, extent)| *extent != Extent::Part && is_back(value)) {
         Some((again, _)) if again == value => objects.put_aside(object, &property.text, earlier).map(|()| None),

@@ -16,7 +16,7 @@ use crate::object::body::Body;
 use crate::object::class::Subobject;
 use crate::object::construction::{add_subobject, destroy, reconstruct};
 use crate::object::convert::convert_in_part;
-use crate::object::dormant::{Dormant, KeptField, KeptValue};
+use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue};
 use crate::object::fixed::Extent;
 use crate::object::objects::object_flags;
 use crate::object::path::short;
@@ -53,7 +53,7 @@ type Fitting = Vec<(Rc<Property>, Value)>;
 type Asleep = Vec<(Rc<str>, KeptValue)>;
 
 /// Saved values that do not fit their properties, or fit only partly.
-type Aside = Vec<(Rc<str>, Value)>;
+type SavedAside = Vec<(Rc<str>, Aside)>;
 
 /// Resolves saved references.
 struct References<'a> {
@@ -228,7 +228,7 @@ impl<'a> Bringing<'a> {
     }
 
     /// Splits the saved values into those written to properties, dormant ones, and those set aside.
-    fn saved(&mut self, record: &ObjectRecord, plan: &ClassPlan) -> (Fitting, Asleep, Aside) {
+    fn saved(&mut self, record: &ObjectRecord, plan: &ClassPlan) -> (Fitting, Asleep, SavedAside) {
         let names = &self.core.world.names;
         let class = &self.file.classes[record.class as usize];
         let mut references = References { core: self.core, objects: &self.objects, lost: Vec::new() };
@@ -253,18 +253,18 @@ impl<'a> Bringing<'a> {
                     if let Some(Err(error)) = &converted {
                         self.report.unresolved.push(format!("{}.{name}: {error}", record.name));
                         if change.is_none() {
-                            aside.push((Rc::clone(&to.text), value));
+                            aside.push((Rc::clone(&to.text), value.into()));
                             continue;
                         }
                     }
                     let converted = converted.and_then(Result::ok);
                     let extent = converted.as_ref().map(|(_, extent)| *extent);
                     let (fitted, is_cut) = (extent.is_some(), extent == Some(Extent::Part));
-                    own.extend(converted.map(|(value, _)| (Rc::clone(to), value)));
-                    let left = match extent {
-                        Some(extent) => extent.aside(value),
-                        None => Some(value),
+                    let left = match &converted {
+                        Some((fitted, extent)) => extent.aside(value, fitted),
+                        None => Some(value.into()),
                     };
+                    own.extend(converted.map(|(value, _)| (Rc::clone(to), value)));
                     aside.extend(left.map(|value| (Rc::clone(&to.text), value)));
                     let properties = &mut self.report.properties;
                     let cut_line = |properties| PropertyChange::line(properties, short(&class.path), &to.text, CUT);

@@ -77,59 +77,115 @@ impl Redirects {
     }
 }
 
-/// Names that members have or had. Links each name to its later names, then to its earlier names in the order of their list.
+/// Names by name.
+type Links<'a> = FxHashMap<&'a str, Vec<&'a str>>;
+
+/// Names that members have or had, by the redirects between them. Names that were merged into one have no redirect between them,
+/// so neither resolves to the other.
 #[derive(Debug)]
-pub struct OldNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
+pub struct OldNames<'a> {
+    current: Directions<'a>,
+    /// All redirects, among them replaced ones; `None` if none was replaced.
+    all: Option<Directions<'a>>,
+}
 
 /// Names in use, each with all names that resolve to it.
 #[derive(Debug)]
 pub struct CurrentNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
 
+/// Redirects in both directions.
+#[derive(Debug, Default)]
+struct Directions<'a> {
+    /// Later names of each name.
+    later: Links<'a>,
+    /// Earlier names of each name, in the order of their list.
+    earlier: Links<'a>,
+}
+
 impl<'a> OldNames<'a> {
-    /// Creates the table from pairs of old and new name.
+    /// Creates the table from pairs of old and new name. Of several pairs with one old name, the first is its redirect. The others
+    /// are replaced redirects: they apply to names that resolve to none otherwise.
     pub fn new(redirects: &'a [(String, String)]) -> Self {
-        let mut links: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
-        redirects.iter().for_each(|(old, new)| links.entry(old).or_default().push(new));
-        redirects.iter().for_each(|(old, new)| links.entry(new).or_default().push(old));
-        Self(links)
+        let mut targets: FxHashMap<&str, &str> = FxHashMap::default();
+        let (mut current, mut replaced) = (Vec::new(), Vec::new());
+        for pair in redirects {
+            let (old, new) = (pair.0.as_str(), pair.1.as_str());
+            let is_current = *targets.entry(old).or_insert(new) == new;
+            (if is_current { &mut current } else { &mut replaced }).push(pair);
+        }
+        let all = (!replaced.is_empty()).then(|| Directions::new(current.iter().chain(&replaced).copied()));
+        Self { current: Directions::new(current.into_iter()), all }
     }
 
     /// Returns the name of a member and its later and earlier names, nearest first.
     pub fn of(&self, member: &'a str) -> Vec<String> {
-        self.walk(&[member], |_| true).into_iter().map(|(name, _)| name.to_owned()).collect()
+        self.resolve(&[member]).of(member).iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// Resolves each name to the nearest of the names in use. The cost is linear in the number of redirects.
+    /// Resolves each name to the nearest of the names in use, either along its later or along its earlier names. The cost is linear
+    /// in the number of redirects.
     pub fn resolve(&self, in_use: &[&'a str]) -> CurrentNames<'a> {
-        let reached = self.walk(in_use, |_| true);
-        let distances: FxHashMap<&'a str, usize> = reached.iter().copied().collect();
-        let mut targets: FxHashMap<&'a str, &'a str> = FxHashMap::default();
-        for &(name, distance) in &reached {
-            let mut linked = self.0.get(name).into_iter().flatten();
-            let nearer = linked.find(|next| distances[**next] < distance);
-            let target = nearer.map_or(name, |next| targets[*next]);
-            targets.insert(name, target);
+        let mut names: FxHashMap<&'a str, Vec<&'a str>> = in_use.iter().map(|name| (*name, vec![*name])).collect();
+        let mut resolved: FxHashSet<&'a str> = in_use.iter().copied().collect();
+        for directions in std::iter::once(&self.current).chain(&self.all) {
+            for (name, target) in directions.resolve(in_use) {
+                if resolved.insert(name) {
+                    names.entry(target).or_default().push(name);
+                }
+            }
         }
-        let names_of = |name: &'a str| {
-            let names = self.walk(&[name], |known| targets.get(known) == Some(&name));
-            (name, names.into_iter().map(|(known, _)| known).collect::<Vec<_>>())
-        };
-        CurrentNames(in_use.iter().copied().map(names_of).collect())
+        CurrentNames(names)
+    }
+}
+
+impl<'a> Directions<'a> {
+    fn new(redirects: impl Iterator<Item = &'a (String, String)>) -> Self {
+        let mut directions = Self::default();
+        for (old, new) in redirects {
+            directions.later.entry(old).or_default().push(new);
+            directions.earlier.entry(new).or_default().push(old);
+        }
+        directions
     }
 
-    /// Returns these names and all accepted names linked to them, nearest first, each with its distance.
-    fn walk(&self, from: &[&'a str], accepts: impl Fn(&'a str) -> bool) -> Vec<(&'a str, usize)> {
-        let mut seen: FxHashSet<&'a str> = from.iter().copied().collect();
-        let mut reached: Vec<(&'a str, usize)> = from.iter().map(|name| (*name, 0)).collect();
-        let mut at = 0;
-        while let Some(&(name, distance)) = reached.get(at) {
-            let linked = self.0.get(name).into_iter().flatten();
-            let next = linked.filter(|next| accepts(next) && seen.insert(**next));
-            reached.extend(next.map(|next| (*next, distance + 1)));
-            at += 1;
-        }
-        reached
+    /// Returns the names that resolve to one of these names, each with that name, nearest first. At one distance, a name resolves to
+    /// its later name first; names left by an undo are listed first.
+    fn resolve(&self, in_use: &[&'a str]) -> Vec<(&'a str, &'a str)> {
+        let along_later = reach(in_use, &self.earlier, &self.later);
+        let along_earlier = reach(in_use, &self.later, &self.earlier);
+        let distances: FxHashMap<&str, usize> = along_later.iter().map(|found| (found.0, found.2)).collect();
+        let is_nearer = |found: &(&'a str, &'a str, usize)| distances.get(found.0).is_none_or(|later| found.2 < *later);
+        let mut found: Vec<_> = along_earlier.into_iter().filter(is_nearer).collect();
+        let nearest: FxHashSet<&str> = found.iter().map(|found| found.0).collect();
+        found.extend(along_later.into_iter().filter(|found| !nearest.contains(found.0)));
+        found.sort_by_key(|(_, _, distance)| *distance);
+        found.into_iter().map(|(name, target, _)| (name, target)).collect()
     }
+}
+
+/// Returns the names from which `onward` links reach one of these names, each with the nearest of these names and the distance,
+/// nearest first. At one distance, the first link of the name decides. `backward` has the links in the other direction.
+fn reach<'a>(from: &[&'a str], backward: &Links<'a>, onward: &Links<'a>) -> Vec<(&'a str, &'a str, usize)> {
+    let mut found: FxHashMap<&'a str, (&'a str, usize)> = from.iter().map(|name| (*name, (*name, 0))).collect();
+    let mut reached = from.to_vec();
+    let mut at = 0;
+    while let Some(&name) = reached.get(at) {
+        let (_, distance) = found[name];
+        for &next in backward.get(name).into_iter().flatten() {
+            if found.contains_key(next) {
+                continue;
+            }
+            let linked = onward.get(next).into_iter().flatten();
+            let nearest = linked.filter_map(|link| found.get(link)).find(|(_, known)| *known <= distance);
+            if let Some(&(target, _)) = nearest {
+                found.insert(next, (target, distance + 1));
+                reached.push(next);
+            }
+        }
+        at += 1;
+    }
+    let with_target = |name: &'a str| (name, found[name].0, found[name].1);
+    reached.into_iter().skip(from.len()).map(with_target).collect()
 }
 
 impl<'a> CurrentNames<'a> {
@@ -269,7 +325,7 @@ impl Registry {
     }
 
     /// Returns pairs of old and new names of the members of these types, under all names of the types. The old names of a member
-    /// have the order of their list.
+    /// have the order of their list. Replaced redirects come last.
     fn member_redirects<'p>(&self, owners: impl Iterator<Item = &'p str>) -> Vec<(String, String)> {
         let mut known: FxHashMap<Rc<str>, usize> = FxHashMap::default();
         for owner in owners {
@@ -289,12 +345,14 @@ impl Registry {
         }
         // The order of the map is random.
         lists.sort_by(|(one, one_table, ..), (two, two_table, ..)| (one, one_table).cmp(&(two, two_table)));
-        let mut pairs = Vec::new();
+        let (mut pairs, mut replaced) = (Vec::new(), Vec::new());
         for ((_, name), _, new, olds) in lists {
-            // Skips names that have been redirected elsewhere since.
-            let olds = olds.iter().filter(|old| self.redirect_target(old) == Some(new));
-            pairs.extend(olds.filter_map(|old| Some((member(old)?.1, name.clone()))));
+            for old in olds {
+                let list = if self.redirect_target(old) == Some(new) { &mut pairs } else { &mut replaced };
+                list.extend(member(old).map(|(_, old)| (old, name.clone())));
+            }
         }
+        pairs.append(&mut replaced);
         pairs
     }
 
