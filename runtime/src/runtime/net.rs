@@ -81,6 +81,7 @@ impl Runtime {
     /// #     }
     /// # }
     ///
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
     /// let runtime = Runtime::builder().natives(natives![Spot, Robot]).build()?;
     /// let here = runtime.objects().spawn_as::<Robot>()?;
     /// let there = runtime.objects().spawn_as::<Robot>()?;
@@ -88,7 +89,8 @@ impl Runtime {
     /// let bytes = runtime.net_write(here.handle(), "spot", &NoObjects)?;
     /// runtime.net_read(there.handle(), "spot", &bytes, &NoObjects)?;
     /// assert_eq!(runtime.objects().with(there, |robot| robot.spot())?, Spot { x: 1.0, y: 2.0 });
-    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// # Ok(())
+    /// # }
     /// ```
     pub fn net_write(&self, object: ObjectHandle, property: &str, names: &dyn NetNames) -> Result<Vec<u8>, Error> {
         let (ty, value) = (self.net_type(object, property)?, self.objects().get(object, property)?);

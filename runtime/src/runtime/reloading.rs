@@ -159,7 +159,7 @@ impl Runtime {
     /// use alcedo_runtime::Runtime;
     ///
     /// let runtime = Runtime::builder().build()?;
-    /// // There are no files to watch before the Master is created.
+    /// // The Master, whose files are watched, must be created first.
     /// assert!(runtime.watch().is_err());
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
