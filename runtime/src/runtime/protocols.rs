@@ -102,8 +102,8 @@ impl<F: Fn(&Runtime, &str) -> Result<ZCallFunction, Declined>> ZCallResolver for
 /// ```rust
 /// use alcedo_runtime::Declined;
 ///
-/// let declined = Declined::from(format!("there is no table {}", "users"));
-/// assert_eq!(declined.to_string(), "there is no table users");
+/// let declined = Declined::from(format!("the table {} does not exist", "users"));
+/// assert_eq!(declined.to_string(), "the table users does not exist");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
