@@ -12,6 +12,16 @@ use crate::unload::state::ContextState;
 
 /// Resources that an unmapped module had left, and how the host released them. Modules that release their own resources leave
 /// none.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::ModuleEnd;
+///
+/// let clean = ModuleEnd { module: "weather".to_owned(), ..ModuleEnd::default() };
+/// assert_eq!(clean.line(), None);
+/// let careless = ModuleEnd { fds_closed: 1, ..clean };
+/// assert!(careless.line().is_some());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleEnd {
     /// Name of the module.
@@ -108,6 +118,20 @@ pub struct ParkedImage {
 }
 
 /// Report of a completed unload, whose images are gone.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::UnloadReport;
+///
+/// fn check(report: &UnloadReport) {
+///     println!("{} took {:?}", report.subject, report.took);
+///     for module in &report.modules {
+///         if !module.fds_left.is_empty() {
+///             println!("{} left {} files open", module.module, module.fds_left.len());
+///         }
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnloadReport {
     /// Subject of the unload: `generation 3`, `Slim "reports"`.
@@ -124,6 +148,18 @@ pub struct UnloadReport {
 }
 
 /// Report of an incomplete unload, with its blockers.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::BlockerReport;
+///
+/// fn explain(report: &BlockerReport) {
+///     println!("{} is {} for {:?}", report.subject, report.state, report.since);
+///     for blocker in &report.blockers {
+///         println!("  {} {} on thread {}", blocker.kind, blocker.owner, blocker.thread);
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockerReport {
     /// Subject of the unload: `generation 3`, `Slim "reports"`.

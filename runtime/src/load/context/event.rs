@@ -8,6 +8,24 @@ use crate::load::context::owner::Owner;
 use crate::load::context_id::{ContextId, ContextKind, title};
 
 /// Event of a load context: a Slim, a pinned one, the Default or the Master.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextEvent, ContextEventKind, Runtime};
+///
+/// fn log(event: &ContextEvent) {
+///     match &event.event {
+///         ContextEventKind::Blocked(blockers) => eprintln!("{} is held by {}", event.name, blockers.join(", ")),
+///         _ => println!("{event}"),
+///     }
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().build()?;
+/// runtime.contexts().on_event(log);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContextEvent {
     /// Generation of the context.

@@ -21,6 +21,17 @@ pub struct MasterModuleInfo {
 }
 
 /// Snapshot of a loaded module.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::LoadContext;
+///
+/// fn list(context: &LoadContext) {
+///     for module in context.modules() {
+///         println!("{} {} from {:?}: {}", module.name, module.version, module.origin, module.types.join(", "));
+///     }
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleSummary {
     /// Name of the module.
@@ -71,6 +82,18 @@ impl fmt::Display for ModuleSummary {
 }
 
 /// Snapshot of one generation of a load context.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextKind, ContextState, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let contexts = runtime.contexts().all();
+/// let default = contexts.iter().find(|context| context.kind == ContextKind::Default).unwrap();
+/// assert_eq!(default.state, ContextState::Alive);
+/// assert!(default.modules.is_empty());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContextInfo {
     /// Id of the generation.

@@ -19,6 +19,17 @@ struct Opened {
 
 /// Native library found by a context. Clones share it; it stays open while a clone exists, and permanently unless it was marked
 /// unloadable. Any thread.
+///
+/// # Examples
+/// ```rust,no_run
+/// use alcedo_runtime::{ContextError, LoadContext};
+///
+/// fn find_codec(slim: &LoadContext) -> Result<*const (), ContextError> {
+///     let library = slim.native_library("vorbis", None)?;
+///     println!("{} is {}", library.name(), library.path().display());
+///     library.symbol("vorbis_info_init")
+/// }
+/// ```
 #[derive(Clone)]
 pub struct NativeLibrary {
     opened: Arc<Opened>,
