@@ -41,6 +41,21 @@ pub(crate) use code::Code;
 pub(crate) use inbox::{HostJob, Inbox, Timing};
 
 /// Scheduled job, for tools and tests.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{JobInfo, Runtime};
+///
+/// /// Returns the tasks, timers and closures of one plugin.
+/// fn jobs_of(runtime: &Runtime, module: &str) -> Vec<JobInfo> {
+///     runtime.jobs().into_iter().filter(|job| job.module == module).collect()
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// assert!(jobs_of(&Runtime::builder().build()?, "weather").is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobInfo {
     /// Name of the module.

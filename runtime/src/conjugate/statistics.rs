@@ -31,6 +31,21 @@ pub struct BlackCount {
 }
 
 /// Statistics of the black conjugates of a runtime.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Runtime, Value};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
+/// for count in &runtime.conjugates().blacks().live {
+///     println!("{} of {}: {}", count.ty, count.module, count.count);
+/// }
+/// assert_eq!(runtime.conjugates().blacks().count(), 1);
+/// runtime.conjugates().give_back(title);
+/// assert_eq!(runtime.conjugates().blacks().count(), 0);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 pub struct BlackReport {
     /// Conjugates owned by plugin code or the host, by module and type; includes those of modules suspended by a reload.

@@ -5,6 +5,17 @@ use std::fmt;
 use serde::Serialize;
 
 /// Kind of a load context.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextKind, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// assert_eq!(reports.kind(), ContextKind::Slim);
+/// assert_eq!(runtime.contexts().default_context().kind().to_string(), "Default");
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {

@@ -25,6 +25,20 @@ pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives};
 
 /// Declarations of a module or a host: types, functions by name, and imports. Plain data; any thread.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+/// for class in &declared.classes {
+///     println!("{} extends {:?}", class.path, class.base);
+/// }
+/// assert!(declared.enums.is_empty());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Declared {
@@ -87,6 +101,20 @@ pub struct DeclaredClass {
 }
 
 /// A property, a field or a parameter.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+/// let _gain = lamp.add_property::<f64>("gain", 0, "2.5");
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+/// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+/// let gain = &lamp.properties[0];
+/// assert_eq!((&*gain.name, &*gain.ty, &*gain.default), ("gain", "f64", "2.5"));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredProperty {
@@ -106,6 +134,21 @@ pub struct DeclaredProperty {
 }
 
 /// A function of a class or an interface.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+/// let _dimmed = lamp.add_function("dimmed", &["gain"], 0, |_world, _lamp, (gain,): (f64,)| Ok(gain * 0.5));
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+/// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+/// let dimmed = &lamp.functions[0];
+/// assert_eq!((&*dimmed.name, &*dimmed.params[0].name), ("dimmed", "gain"));
+/// assert_eq!(dimmed.result.as_deref(), Some("f64"));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredFunction {
@@ -142,6 +185,19 @@ pub struct DeclaredEnum {
 }
 
 /// An entry of an enum.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeEnum, Natives};
+///
+/// let mood = NativeEnum::new("Game", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1);
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").enumeration(mood)).declared()?;
+/// let mood = &declared.enums[0];
+/// assert_eq!(mood.entries.iter().find(|entry| entry.number == 1).unwrap().name, "Angry");
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredEntry {

@@ -59,6 +59,20 @@ pub struct ContextEvent {
 /// Startup of a Master generation is reported step by step; a Slim generation is reported once it is complete. During a reload
 /// the old generation of the Master is `Alive` until the new one is loaded, since it may resume. A blocked Slim is reported by
 /// its ticket only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextEventKind, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let listening = runtime.contexts().on_event(|event| {
+///     if let ContextEventKind::Loaded(module) = &event.event {
+///         println!("{module} is loaded into {}", event.name);
+///     }
+/// });
+/// # drop(listening);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ContextEventKind {

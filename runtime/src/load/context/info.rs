@@ -10,6 +10,22 @@ use crate::load::order::titled;
 use crate::unload::state::ContextState;
 
 /// Snapshot of a module of the living Master.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{MasterModuleInfo, Runtime};
+///
+/// /// Returns the name and version of each plugin, for the main menu.
+/// fn plugins(runtime: &Runtime) -> Vec<String> {
+///     let line = |module: MasterModuleInfo| format!("{} {}", module.name, module.version);
+///     runtime.modules().into_iter().map(line).collect()
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// assert!(plugins(&Runtime::builder().build()?).is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MasterModuleInfo {
     /// Name of the module.

@@ -73,6 +73,17 @@ impl fmt::Debug for NativeLibrary {
 }
 
 /// Native library that a context holds, or has left open.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// for library in runtime.contexts().natives() {
+///     println!("{} from {}", library.name, library.path.display());
+/// }
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RetainedNative {
     /// Generation that requested the library.
