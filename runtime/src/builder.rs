@@ -486,6 +486,22 @@ impl Builder {
 
     /// Adds script packages: folders of `.uc` files, each named like its package. Declares each package. [`Runtime::create_master`] and
     /// reloads load the scripts along with the libraries.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Runtime, Value};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let package = folder.path().join("Tale");
+    /// std::fs::create_dir(&package)?;
+    /// let hero = "class Hero extends Core.Object;\nvar int Health;\ndefaultproperties { Health=100 }\n";
+    /// std::fs::write(package.join("Hero.uc"), hero)?;
+    /// let runtime = Runtime::builder().scripts(&[&package]).build()?;
+    /// runtime.create_master(&[] as &[&str])?;
+    /// let hero = runtime.objects().spawn("/Script/Tale.Hero")?;
+    /// assert_eq!(runtime.objects().get(hero, "Health")?, Value::I32(100));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "script")]
     #[must_use]
     pub fn scripts(mut self, folders: &[impl AsRef<Path>]) -> Self {
@@ -499,6 +515,16 @@ impl Builder {
 
     /// Sets the maximum depth of nested script calls and the maximum loop iterations of one call from outside. A script that exceeds a
     /// limit fails with an error.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Runtime, ScriptLimits};
+    ///
+    /// // A loop of a quest script ends after a million rounds.
+    /// let limits = ScriptLimits { rounds: 1_000_000, ..ScriptLimits::default() };
+    /// let runtime = Runtime::builder().script_limits(limits).build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[cfg(feature = "script")]
     #[must_use]
     pub fn script_limits(mut self, limits: alcedo_script::Limits) -> Self {
@@ -512,6 +538,20 @@ impl Builder {
     /// # Errors
     /// When a native declaration breaks a rule. Errors of a package are in its own result, as is the error of a library that cannot be
     /// read or declared. A library without errors has no result.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let package = folder.path().join("Tale");
+    /// std::fs::create_dir(&package)?;
+    /// std::fs::write(package.join("Hero.uc"), "class Hero extends Core.Object;\nvar ;\n")?;
+    /// let checks = Runtime::builder().check_scripts(&[&package])?;
+    /// // The second line of the class is incomplete.
+    /// assert!(checks[0].declared.as_ref().unwrap_err().contains("Hero.uc:2"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "script")]
     pub fn check_scripts(mut self, modules: &[impl AsRef<Path>]) -> Result<Vec<ScriptCheck>, Error> {
         let world = World::new();

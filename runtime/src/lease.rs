@@ -157,6 +157,17 @@ impl fmt::Display for Blocker {
 }
 
 /// A lease on a module of the current Master.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// for held in runtime.unloads().leases() {
+///     println!("{} keeps {} mapped", held.blocker.owner, held.module);
+/// }
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModuleBlocker {
     /// Name of the module.

@@ -61,6 +61,18 @@ pub struct Declared {
 }
 
 /// Result of checking a package of scripts.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::ScriptCheck;
+///
+/// fn print(check: &ScriptCheck) {
+///     match &check.declared {
+///         Ok(declared) => println!("{} {}: {} classes", check.package, check.version, declared.classes.len()),
+///         Err(errors) => eprintln!("{errors}"),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ScriptCheck {

@@ -426,6 +426,27 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
 /// In a host, a `host struct` has a function or closure for each entry and is passed to [`Tables::offer`](crate::Tables::offer). A
 /// `module struct` is returned by [`Tables::of_module`](crate::Tables::of_module) and
 /// [`LoadContext::table`](crate::LoadContext::table).
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Runtime, entry_table};
+///
+/// entry_table! {
+///     /// Offered by the host.
+///     pub host struct Sky {
+///         /// Returns the brightness at an hour.
+///         light: fn(f64) -> f64,
+///     }
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().build()?;
+/// runtime.tables().offer(Sky { light: |hour| if hour < 6.0 { 0.0 } else { 1.0 } })?;
+/// let light = runtime.function::<(f64,), f64>("ex:/Sky/light")?;
+/// assert_eq!(light.call((12.0,))?, 1.0);
+/// # Ok(())
+/// # }
+/// ```
 #[macro_export]
 macro_rules! entry_table {
     (@entries [$($name:ident: $args:ty => $result:ty),+]) => {

@@ -107,6 +107,15 @@ pub struct UnwaitedProcess {
 }
 
 /// Image that stays mapped until the process ends.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::BlockerReport;
+///
+/// fn parked_files(report: &BlockerReport) -> Vec<&str> {
+///     report.parked.iter().map(|image| image.file.as_str()).collect()
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedImage {
     /// Name of the module.
