@@ -183,6 +183,20 @@ impl fmt::Display for ModuleBlocker {
 }
 
 /// Error of taking a lease after the unload has begun.
+///
+/// # Examples
+/// ```rust,no_run
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// use alcedo_runtime::Error;
+///
+/// match runtime.unloads().lease("weather", "the renderer draws its clouds") {
+///     Err(Error::Sealed(sealed)) => println!("{} ends since {:?}", sealed.owner, sealed.since),
+///     lease => drop(lease?),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{owner} has been unloading for {:.1} s and accepts no new {kind}: use its replacement", since.as_secs_f64())]
 pub struct Sealed {

@@ -73,6 +73,17 @@ pub struct JobInfo {
 }
 
 /// Number of jobs of one kind from one location that were dropped with their module.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::UnloadReport;
+///
+/// fn print_jobs(report: &UnloadReport) {
+///     for job in &report.jobs {
+///         println!("{} {}s of {} were dropped, from {}", job.count, job.kind, job.module, job.place);
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobCount {
     /// "task", "timer" or "posted closure".

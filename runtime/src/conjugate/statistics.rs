@@ -16,6 +16,16 @@ pub struct SiteCount {
 }
 
 /// Number of black conjugates of one type and module.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::BlackReport;
+///
+/// /// Returns the number of values that a plugin owns in host memory.
+/// fn owned_by(report: &BlackReport, module: &str) -> u64 {
+///     report.live.iter().filter(|count| count.module == module).map(|count| count.count).sum()
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct BlackCount {
     /// Name of the owning module; `host` for the host itself.

@@ -93,6 +93,18 @@ pub struct ScriptCheck {
 }
 
 /// A class.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object").doc("A light source.");
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+/// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+/// assert_eq!((&*lamp.base, &*lamp.doc), ("/Script/Core.Object", "A light source."));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredClass {
@@ -181,6 +193,19 @@ pub struct DeclaredFunction {
 }
 
 /// An enum.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeEnum, Natives};
+///
+/// let mood = NativeEnum::new("Game", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1);
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").enumeration(mood)).declared()?;
+/// let mood = &declared.enums[0];
+/// assert_eq!((&*mood.path, mood.entries.len(), mood.is_flags), ("/Script/Game.Mood", 2, false));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredEnum {
@@ -226,6 +251,19 @@ pub struct DeclaredEntry {
 }
 
 /// A named delegate.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeDelegate, Natives};
+///
+/// let on_hit = NativeDelegate::multicast("Game", "OnHit").param("damage", (PropertyKind::U32, ""));
+/// let runtime = Runtime::builder().natives(Natives::in_package("Game").delegate(on_hit)).build()?;
+/// let on_hit = runtime.types().delegate("/Script/Game.OnHit").unwrap();
+/// assert_eq!((&*on_hit.params[0].ty, on_hit.result), ("u32", None));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredDelegate {
@@ -242,6 +280,19 @@ pub struct DeclaredDelegate {
 }
 
 /// A struct.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeStruct, Natives};
+///
+/// let spot = NativeStruct::new("Game", "Spot").field("x", (PropertyKind::F64, "")).field("y", (PropertyKind::F64, ""));
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").structure(spot)).declared()?;
+/// let spot = declared.structs.iter().find(|found| found.path == "/Script/Game.Spot").unwrap();
+/// assert_eq!((spot.size, spot.fields.len()), (16, 2));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredStruct {
@@ -261,6 +312,19 @@ pub struct DeclaredStruct {
 }
 
 /// An interface.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeInterface, Natives};
+///
+/// let hums = NativeInterface::new("Game", "Hums").function("hum", &[("times", (PropertyKind::U32, ""))], None);
+/// let natives = Natives::in_package("Game").interface_with_functions(hums);
+/// let declared = Runtime::builder().natives(natives).declared()?;
+/// assert_eq!(declared.interfaces[0].functions[0].name, "hum");
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredInterface {

@@ -66,6 +66,18 @@ pub trait Class: Sized + 'static {
 }
 
 /// Root of all classes.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{Obj, Object};
+///
+/// let runtime = Runtime::builder().build()?;
+/// // An object of any class.
+/// let anything: Obj<Object> = runtime.objects().spawn_as()?;
+/// assert!(runtime.objects().is_alive(anything.handle()));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Debug)]
 pub enum Object {}
 

@@ -242,6 +242,31 @@ pub trait HostEntries: Sized {
 }
 
 /// A table implemented by a module, declared with [`entry_table!`](crate::entry_table).
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::tables::ModuleEntries;
+/// use alcedo_runtime::{Error, Runtime, entry_table};
+///
+/// entry_table! {
+///     /// Offered by the plugin.
+///     pub module struct Scores {
+///         /// Returns the score after a hit.
+///         hit: fn(i32) -> i32,
+///     }
+/// }
+///
+/// /// Rejects plugins whose table has another definition.
+/// fn expect<T: ModuleEntries>(runtime: &Runtime) -> Result<(), Error> {
+///     println!("expecting {}", T::NAME);
+///     runtime.tables().expect::<T>()
+/// }
+///
+/// # fn main() -> Result<(), Error> {
+/// expect::<Scores>(&Runtime::builder().build()?)?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait ModuleEntries: Sized {
     /// Contexts of the modules that implement the table.
     type Place: Place;
@@ -333,6 +358,25 @@ pub trait Place: sealed::Sealed + 'static {
 pub enum OfMaster {}
 
 /// Tables of modules of Slims, pinned contexts and the Default, for any thread; see [`LoadContext::table`].
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::tables::OfContext;
+/// use alcedo_runtime::{ContextError, entry_table};
+///
+/// entry_table! {
+///     /// Offered by the module.
+///     pub module struct Prices {
+///         /// Returns the price with tax.
+///         with_tax: fn(u32) -> u32,
+///     }
+/// }
+///
+/// /// Any thread may call the entries.
+/// fn total(prices: &Prices<OfContext>, goods: &[u32]) -> Result<u32, ContextError> {
+///     goods.iter().map(|price| prices.with_tax.call((*price,))).sum()
+/// }
+/// ```
 #[derive(Debug)]
 pub enum OfContext {}
 

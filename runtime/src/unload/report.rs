@@ -89,6 +89,17 @@ pub struct ModuleEnd {
 }
 
 /// File descriptor that a module has opened and left open.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::UnloadReport;
+///
+/// fn print_files(report: &UnloadReport) {
+///     for file in report.modules.iter().flat_map(|module| &module.fds_left) {
+///         println!("descriptor {} of {} is open", file.fd, file.leads_to);
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenFile {
     /// Number of the descriptor.
@@ -98,6 +109,15 @@ pub struct OpenFile {
 }
 
 /// Child process that a module has not waited for.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::UnloadReport;
+///
+/// fn children(report: &UnloadReport) -> Vec<i32> {
+///     report.modules.iter().flat_map(|module| &module.children_left).map(|child| child.pid).collect()
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnwaitedProcess {
     /// Process id.

@@ -54,6 +54,15 @@ impl fmt::Display for TypeRef {
 }
 
 /// Error of using a value as a value of another type.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{CastError, TypeRef};
+///
+/// fn check(found: &TypeRef, expected: &TypeRef) -> Result<(), CastError> {
+///     found.expect(expected).inspect_err(|error| eprintln!("{} is not {}", error.found, error.wanted))
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{found} is not {wanted}{}", help(found, wanted))]
 pub struct CastError {

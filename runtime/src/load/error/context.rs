@@ -336,6 +336,15 @@ impl fmt::Display for Attempt {
 }
 
 /// Link of a chain of loads in progress.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::LoadStep;
+///
+/// fn chain(steps: &[LoadStep]) -> String {
+///     steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" → ")
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct LoadStep {

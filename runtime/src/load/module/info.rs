@@ -51,6 +51,15 @@ impl ModuleInfo {
 }
 
 /// Module that another module needs.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Dependency, ManifestInfo};
+///
+/// fn needs(info: &ManifestInfo, module: &str) -> bool {
+///     info.dependencies.iter().any(|Dependency { name, .. }| name == module)
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dependency {
     /// Name of the module.
