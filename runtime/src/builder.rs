@@ -494,7 +494,7 @@ impl Builder {
     /// let folder = tempfile::tempdir()?;
     /// let package = folder.path().join("Tale");
     /// std::fs::create_dir(&package)?;
-    /// let hero = "class Hero extends Core.Object;\nvar int Health;\ndefaultproperties { Health=100 }\n";
+    /// let hero = "class Hero extends Core.Object;\nvar int Health;\ndefaultproperties\n{\n    Health=100\n}\n";
     /// std::fs::write(package.join("Hero.uc"), hero)?;
     /// let runtime = Runtime::builder().scripts(&[&package]).build()?;
     /// runtime.create_master(&[] as &[&str])?;

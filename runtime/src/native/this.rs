@@ -300,8 +300,8 @@ impl<'f, C: Class> This<'f, C> {
 ///
 /// # Examples
 /// ```rust
-/// use alcedo_runtime::native::{Obj, Object};
 /// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{Obj, Object};
 ///
 /// let runtime = Runtime::builder().build()?;
 /// let player: Obj<Object> = runtime.objects().spawn_as()?;

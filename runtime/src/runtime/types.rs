@@ -215,9 +215,9 @@ impl Types<'_> {
     ///
     /// # Examples
     /// ```rust
+    /// use alcedo_runtime::Runtime;
     /// use alcedo_runtime::kinds::{PropertyKind, property_flags};
     /// use alcedo_runtime::native::{NativeClass, Natives};
-    /// use alcedo_runtime::Runtime;
     ///
     /// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
     /// let lamp = lamp.property("gain", (PropertyKind::F64, ""), property_flags::EDIT_ANYWHERE, "1");
