@@ -51,6 +51,17 @@ const DEV: &str = "alcedo dev";
 const ROOT_PACKAGE: &str = "Core";
 
 /// Builds a [`Runtime`].
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Budget, Runtime};
+///
+/// let runtime = Runtime::builder().package("Game").build()?;
+/// runtime.tick(Budget::frame());
+/// // No plugin is loaded yet.
+/// assert_eq!(runtime.generation(), 0);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Default)]
 pub struct Builder {
     packages: Vec<String>,
@@ -89,6 +100,17 @@ impl Runtime {
 impl Builder {
     /// Declares a package that modules may bind to; `Game` declares `/Script/Game`. [`Builder::build`] fails if the name is not an
     /// identifier.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+    /// let runtime = Runtime::builder().package("Game").natives(Natives::default().class(lamp)).build()?;
+    /// assert!(runtime.types().has("/Script/Game.Lamp"));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn package(mut self, name: &str) -> Self {
         self.packages.push(name.to_owned());
@@ -96,6 +118,23 @@ impl Builder {
     }
 
     /// Adds native types with their tickers and hooks.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Runtime, Value, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Lamp {
+    ///     #[uproperty(default = 1.5)]
+    ///     brightness: f64,
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
+    /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+    /// assert_eq!(runtime.objects().get(lamp, "brightness")?, Value::F64(1.5));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn natives(mut self, natives: Natives) -> Self {
         self.natives.push(natives);
@@ -103,6 +142,22 @@ impl Builder {
     }
 
     /// Adds a callback that runs once per tick, with the seconds since the last tick.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// use alcedo_runtime::{Budget, Runtime};
+    ///
+    /// let played = Rc::new(Cell::new(0.0));
+    /// let clock = Rc::clone(&played);
+    /// let runtime = Runtime::builder().ticker(move |_, seconds| clock.set(clock.get() + seconds)).build()?;
+    /// runtime.tick(Budget::seconds(0.5));
+    /// runtime.tick(Budget::seconds(0.25));
+    /// assert_eq!(played.get(), 0.75);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
@@ -112,6 +167,18 @@ impl Builder {
     }
 
     /// Sets the arguments that the `main` function of each module receives.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().module_args(&["--map", "harbor"]).build()?;
+    /// // The `main` of the plugin receives both arguments.
+    /// runtime.create_master(&["/opt/game/plugins/libweather.so"])?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn module_args(mut self, args: &[&str]) -> Self {
         self.args = args.iter().map(|arg| (*arg).to_owned()).collect();
@@ -119,6 +186,19 @@ impl Builder {
     }
 
     /// Rejects libraries that are not sealed by `alcedo build`.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().require_seal(true).build()?;
+    /// if let Err(error) = runtime.create_master(&["/opt/game/plugins/libweather.so"]) {
+    ///     eprintln!("the plugin is not loaded: {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn require_seal(mut self, require: bool) -> Self {
         self.require_seal = require;
@@ -141,6 +221,13 @@ impl Builder {
     }
 
     /// Sets the maximum size of a library file in bytes, 1 GiB by default. A larger file is rejected before it is read.
+    ///
+    /// # Examples
+    /// ```rust
+    /// let builder = alcedo_runtime::Runtime::builder().largest_library(64 << 20); // 64 MiB
+    /// # let _runtime = builder.build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn largest_library(mut self, bytes: u64) -> Self {
         self.demands.largest = bytes;
@@ -149,6 +236,15 @@ impl Builder {
 
     /// Sets the process that loads new modules before this host does, in every context; see [`Canary`].
     /// [`LoadContext::set_canary`](crate::LoadContext::set_canary) sets it for one context.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Canary, Runtime};
+    ///
+    /// // A tool that loads only plugins of its own build.
+    /// let runtime = Runtime::builder().canary(Canary::Off).build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn canary(mut self, canary: Canary) -> Self {
         self.canary = canary;
@@ -156,6 +252,19 @@ impl Builder {
     }
 
     /// Sets the time limit of the canary for all modules of a generation or load together, ten seconds by default.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// alcedo_runtime::canary::run_if_child();
+    /// let runtime = Runtime::builder().canary_deadline(Duration::from_secs(30)).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn canary_deadline(mut self, deadline: Duration) -> Self {
         self.canary_deadline = Some(deadline);
@@ -164,6 +273,16 @@ impl Builder {
 
     /// Starts a thread that logs each call into a module, phase of a reload, or finalizer that takes longer than `limit`. Costs about
     /// ten nanoseconds per call into a module.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().watchdog(Duration::from_millis(500)).build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn watchdog(mut self, limit: Duration) -> Self {
         self.watchdog = Some(limit);
@@ -172,6 +291,18 @@ impl Builder {
 
     /// Adds a listener that the watchdog calls on its own thread while the reported call still hangs. Has no effect unless
     /// [`Builder::watchdog`] sets a limit.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let builder = Runtime::builder().watchdog(Duration::from_secs(2));
+    /// let builder = builder.on_hang(|hang| eprintln!("{} of {} hangs", hang.function, hang.module));
+    /// # let _runtime = builder.build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn on_hang(mut self, listener: impl Fn(&Hang) + Send + Sync + 'static) -> Self {
@@ -206,6 +337,14 @@ impl Builder {
     /// call that would exceed this fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so unbounded recursion returns an error
     /// and does not end the process. Destruction of objects leaves a quarter of the reserve free. Calls into a
     /// Slim, a pinned context or the Default are not checked by pointer, or on the stack of a coroutine, whose size is unknown.
+    ///
+    /// # Examples
+    /// ```rust
+    /// // A deep recursion of plugins and host functions fails while half a megabyte of the stack is free.
+    /// let builder = alcedo_runtime::Runtime::builder().stack_reserve(512 << 10);
+    /// # let _runtime = builder.build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn stack_reserve(mut self, bytes: usize) -> Self {
         self.stack_reserve = Some(bytes);
@@ -213,6 +352,20 @@ impl Builder {
     }
 
     /// Changes the policy for unloads that do not finish by themselves.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let builder = Runtime::builder().unloads(|policy| {
+    ///     policy.grace = Duration::from_millis(10);
+    ///     policy.reap_children = true;
+    /// });
+    /// # let _runtime = builder.build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn unloads(mut self, change: impl FnOnce(&mut UnloadPolicy)) -> Self {
         change(&mut self.unloads);
@@ -220,6 +373,18 @@ impl Builder {
     }
 
     /// Sets the time after which a blocked generation is parked: its images stay mapped permanently, and the report names the blockers.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// // At most four images stay mapped, each after a minute of waiting.
+    /// let builder = Runtime::builder().park_after(Duration::from_secs(60)).parked_budget(4);
+    /// # let _runtime = builder.build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn park_after(self, after: Duration) -> Self {
         self.unloads(|policy| policy.park_after = Some(after))
@@ -240,6 +405,18 @@ impl Builder {
     }
 
     /// Adds a listener for events of the Master load context, called on the game thread.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{MasterEvent, Runtime};
+    ///
+    /// let builder = Runtime::builder().on_event(|event| match event {
+    ///     MasterEvent::Blocked(..) => eprintln!("old code is still in use: {event}"),
+    ///     other => println!("{other}"),
+    /// });
+    /// # let _runtime = builder.build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn on_event(mut self, observer: impl Fn(&MasterEvent) + 'static) -> Self {
@@ -312,6 +489,22 @@ impl Builder {
 
     /// Adds script packages: folders of `.uc` files, each named like its package. Declares each package. [`Runtime::create_master`] and
     /// reloads load the scripts along with the libraries.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Runtime, Value};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let package = folder.path().join("Tale");
+    /// std::fs::create_dir(&package)?;
+    /// let hero = "class Hero extends Core.Object;\nvar int Health;\ndefaultproperties\n{\n    Health=100\n}\n";
+    /// std::fs::write(package.join("Hero.uc"), hero)?;
+    /// let runtime = Runtime::builder().scripts(&[&package]).build()?;
+    /// runtime.create_master(&[] as &[&str])?;
+    /// let hero = runtime.objects().spawn("/Script/Tale.Hero")?;
+    /// assert_eq!(runtime.objects().get(hero, "Health")?, Value::I32(100));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "script")]
     #[must_use]
     pub fn scripts(mut self, folders: &[impl AsRef<Path>]) -> Self {
@@ -327,6 +520,16 @@ impl Builder {
 
     /// Sets the maximum depth of nested script calls and the maximum loop iterations of one call from outside. A script that exceeds a
     /// limit fails with an error.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Runtime, ScriptLimits};
+    ///
+    /// // A loop of a quest script ends after a million rounds.
+    /// let limits = ScriptLimits { rounds: 1_000_000, ..ScriptLimits::default() };
+    /// let runtime = Runtime::builder().script_limits(limits).build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[cfg(feature = "script")]
     #[must_use]
     pub fn script_limits(mut self, limits: alcedo_script::Limits) -> Self {
@@ -340,6 +543,20 @@ impl Builder {
     /// # Errors
     /// When a native declaration breaks a rule. Errors of a package are in its own result, as is the error of a library that cannot be
     /// read or declared. A library without errors has no result.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let package = folder.path().join("Tale");
+    /// std::fs::create_dir(&package)?;
+    /// std::fs::write(package.join("Hero.uc"), "class Hero extends Core.Object;\nvar ;\n")?;
+    /// let checks = Runtime::builder().check_scripts(&[&package])?;
+    /// // The second line of the class is incomplete.
+    /// assert!(checks[0].declared.as_ref().unwrap_err().contains("Hero.uc:2"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "script")]
     pub fn check_scripts(mut self, modules: &[impl AsRef<Path>]) -> Result<Vec<ScriptCheck>, Error> {
         let world = World::new();
@@ -366,6 +583,23 @@ impl Builder {
     ///
     /// # Errors
     /// When a native declaration breaks a rule.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Lamp {
+    ///     #[uproperty]
+    ///     brightness: f64,
+    /// }
+    ///
+    /// let declared = Runtime::builder().natives(natives![Lamp]).declared()?;
+    /// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+    /// assert_eq!(lamp.properties[0].name, "brightness");
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn declared(mut self) -> Result<Declared, Error> {
         let world = World::new();
         let Natives { batch, .. } = self.take_natives(&world.types)?;
@@ -376,6 +610,16 @@ impl Builder {
     /// Answers `alcedo glue --host` if that tool started this process: writes the result of [`Builder::declared`] and ends the process.
     /// Otherwise has no effect. [`Builder::build`] does this first, so a host needs this call only if it opens a window, a port or a
     /// file before it builds its runtime.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let builder = Runtime::builder().package("Game").answer_glue();
+    /// // Here the host opens its window.
+    /// let runtime = builder.build()?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn answer_glue(self) -> Self {
         match answer::requested() {
@@ -401,6 +645,20 @@ impl Builder {
     /// # Errors
     /// When a native declaration breaks a rule, the system refuses the finalizer thread or the folder for copies, or the
     /// caller runs on the stack of a coroutine, or on a thread with a stack below 256 KiB.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// // The base class does not exist.
+    /// let lamp = NativeClass::new("Game", "Lamp", "/Script/Game.Actor");
+    /// let builder = Runtime::builder().natives(Natives::in_package("Game").class(lamp));
+    /// match builder.build() {
+    ///     Ok(_runtime) => unreachable!("the declaration is wrong"),
+    ///     Err(error) => assert!(error.to_string().contains("/Script/Game.Actor")),
+    /// }
+    /// ```
     pub fn build(self) -> Result<Runtime, Error> {
         // Checked in a separate frame: the frame of `build_here` may be larger than the stack of a coroutine.
         if let Some(problem) = stack_problem(thread_stack::span()) {

@@ -153,6 +153,16 @@ impl<C: Clone> Callbacks<C> {
 ///
 /// Returned by methods that register with a running host. [`Runtime::registrations`](crate::Runtime::registrations) also returns the
 /// registrations made with a [`Builder`](crate::Builder) or [`Natives`](crate::native::Natives).
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Registration, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let registration: Registration = runtime.contexts().on_event(|event| println!("{event}"));
+/// registration.remove();
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct Registration<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync> {
     site: Site,
     remove: Box<F>,
@@ -201,6 +211,19 @@ impl<F: ?Sized + FnOnce()> fmt::Debug for Registration<F> {
 }
 
 /// Removes a callback when dropped; see [`Registration::guard`].
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// {
+///     let _guard = runtime.unloads().on_unloading(0, |_, generation| println!("{generation} ends")).guard();
+///     assert_eq!(runtime.registrations().len(), 1);
+/// }
+/// assert!(runtime.registrations().is_empty());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[must_use = "the callback is removed when this is dropped"]
 #[derive(Debug)]
 pub struct RegistrationGuard<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync>(Option<Registration<F>>);

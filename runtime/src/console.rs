@@ -36,6 +36,17 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 impl Runtime {
     /// Executes a command line and returns the answer; `help` lists the commands. Errors are returned as answers. An answer is safe to
     /// print to a terminal: strings of plugins and unknown lines are escaped.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// assert_eq!(runtime.console("collect"), "0 objects collected");
+    /// // An unknown command returns the list of commands.
+    /// assert!(runtime.console("jump").contains("is not a command"));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn console(&self, line: &str) -> String {
         printable(&self.answer(line)).into_owned()
     }
@@ -95,6 +106,15 @@ impl Runtime {
     }
 
     /// Returns completions of a line for [`Runtime::console`]: whole lines, at most twenty.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// assert!(runtime.complete("expl").iter().any(|line| line.starts_with("explain")));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn complete(&self, line: &str) -> Vec<String> {
         #[cfg(feature = "script")]
         if let Some(text) = line.trim_start().strip_prefix("eval ") {

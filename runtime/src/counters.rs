@@ -1,6 +1,17 @@
 //! Counters of one runtime.
 
 /// Counters since the runtime was built.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Counters, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let Counters { reloads, rollbacks, class_constructors_rerun, .. } = runtime.counters();
+/// println!("{reloads} reloads, {rollbacks} rollbacks");
+/// assert_eq!(class_constructors_rerun, 0);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Counters {

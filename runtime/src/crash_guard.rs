@@ -30,6 +30,17 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When the folder cannot be written to, or the guard is armed already.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::crash_guard;
+///
+/// match crash_guard::arm_if_supervised() {
+///     Ok(true) => println!("crashes are reported to the supervisor"),
+///     Ok(false) => {}
+///     Err(error) => eprintln!("crashes are not reported: {error}"),
+/// }
+/// ```
 pub fn arm_if_supervised() -> io::Result<bool> {
     match std::env::var_os(FOLDER).map(PathBuf::from) {
         None => Ok(false),

@@ -6,6 +6,18 @@ use crate::object::construction::ConstructionFailed;
 use crate::object::refusal::DeclareError;
 
 /// Error of a request to the runtime. A failed request changes nothing.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Error, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// match runtime.objects().spawn("/Script/Game.Ghost") {
+///     Err(Error::UnknownClass { path, .. }) => assert_eq!(path, "/Script/Game.Ghost"),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -65,6 +65,16 @@ pub use member::{DynamicFunctionOf, FunctionOf, PropertyOf};
 pub use property::TypedProperty;
 
 /// A class known to the glue to be `B` or to extend `B`.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::host::{Class, Extends, Obj};
+///
+/// /// Returns a reference of the base class to the same object.
+/// fn upcast<B: Class, C: Extends<B>>(object: Obj<C>) -> Obj<B> {
+///     Obj::new(object.handle())
+/// }
+/// ```
 pub trait Extends<B>: Class {}
 
 /// A reference to an object of any class.

@@ -16,6 +16,22 @@ use slotmap::{DefaultKey, SlotMap};
 use crate::sync::{Arc, Mutex, MutexGuard, PoisonError, thread};
 
 /// Kind of lease on a module's code.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{LeaseKind, Runtime};
+///
+/// fn threads(runtime: &Runtime) -> usize {
+///     let leases = runtime.unloads().leases();
+///     leases.iter().filter(|lease| lease.blocker.kind == LeaseKind::Thread).count()
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// assert_eq!(threads(&Runtime::builder().build()?), 0);
+/// assert_eq!(LeaseKind::Timer.to_string(), "timer");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -98,6 +114,19 @@ impl LeaseKind {
 }
 
 /// Entry of a blocker report: one lease.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// let _lease = reports.lease("a page is being sent")?;
+/// for blocker in reports.held_by() {
+///     assert!(blocker.to_string().contains("a page is being sent"));
+/// }
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Blocker {
     /// Kind of the lease.
@@ -128,6 +157,17 @@ impl fmt::Display for Blocker {
 }
 
 /// A lease on a module of the current Master.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// for held in runtime.unloads().leases() {
+///     println!("{} keeps {} mapped", held.blocker.owner, held.module);
+/// }
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ModuleBlocker {
     /// Name of the module.
@@ -143,6 +183,20 @@ impl fmt::Display for ModuleBlocker {
 }
 
 /// Error of taking a lease after the unload has begun.
+///
+/// # Examples
+/// ```rust,no_run
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// use alcedo_runtime::Error;
+///
+/// match runtime.unloads().lease("weather", "the renderer draws its clouds") {
+///     Err(Error::Sealed(sealed)) => println!("{} ends since {:?}", sealed.owner, sealed.since),
+///     lease => drop(lease?),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{owner} has been unloading for {:.1} s and accepts no new {kind}: use its replacement", since.as_secs_f64())]
 pub struct Sealed {
@@ -311,6 +365,19 @@ impl Entry {
 }
 
 /// Keeps a module's code mapped until dropped, on any thread.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// let lease = reports.lease("a page is being sent")?;
+/// // The lease ends on the thread that sends the page.
+/// std::thread::spawn(move || drop(lease)).join().unwrap();
+/// assert!(reports.held_by().is_empty());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[must_use = "a lease that is dropped immediately has no effect"]
 pub struct Lease {
     leases: Arc<Leases>,

@@ -71,6 +71,20 @@ pub(crate) type Ticker = Rc<Cell<Option<Box<dyn FnMut(&Runtime, f32)>>>>;
 pub(crate) type DestroyHook = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 /// Native types of a crate, with their tickers and hooks.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::native::{NativeClass, Natives};
+/// use alcedo_runtime::{Budget, Runtime};
+///
+/// let physics = Natives::in_package("Physics")
+///     .class(NativeClass::new("Physics", "Body", "/Script/Core.Object"))
+///     .ticker(|runtime, seconds| println!("{seconds} s for {} bodies", runtime.counters().objects))
+///     .named("physics");
+/// let runtime = Runtime::builder().natives(physics).build()?;
+/// runtime.tick(Budget::frame());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Default)]
 pub struct Natives {
     pub(crate) packages: Vec<String>,
@@ -163,6 +177,27 @@ impl Natives {
     }
 
     /// Adds a hook that runs before the host destroys an object, while the object is intact.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::Natives;
+    ///
+    /// let destroyed = Rc::new(Cell::new(0));
+    /// let counter = Rc::clone(&destroyed);
+    /// let natives = Natives::default().before_destroy(move |runtime, object| {
+    ///     assert!(runtime.objects().is_alive(object));
+    ///     counter.set(counter.get() + 1);
+    /// });
+    /// let runtime = Runtime::builder().natives(natives).build()?;
+    /// let enemy = runtime.objects().spawn("/Script/Core.Object")?;
+    /// runtime.objects().destroy(enemy);
+    /// assert_eq!(destroyed.get(), 1);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn before_destroy(mut self, hook: impl Fn(&Runtime, ObjectHandle) + 'static) -> Self {
@@ -180,6 +215,20 @@ impl Natives {
 }
 
 /// Declaration of a native enum, under construction.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeEnum, Natives};
+///
+/// let damage = NativeEnum::new("Game", "Damage", PropertyKind::U8).flags().entry("Fire", 1).entry("Ice", 2);
+/// let runtime = Runtime::builder().natives(Natives::in_package("Game").enumeration(damage)).build()?;
+/// let declared = runtime.types().declared_natives().enums;
+/// let damage = declared.iter().find(|declared| declared.path == "/Script/Game.Damage").unwrap();
+/// assert!(damage.is_flags);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct NativeEnum(EnumDecl);
 
 impl NativeEnum {
@@ -212,6 +261,19 @@ impl NativeEnum {
 }
 
 /// Declaration of a named native delegate, the type of properties and parameters; under construction.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeDelegate, Natives};
+///
+/// let on_hit = NativeDelegate::multicast("Game", "OnHit").param("damage", (PropertyKind::U32, ""));
+/// let runtime = Runtime::builder().natives(Natives::in_package("Game").delegate(on_hit)).build()?;
+/// let declared = runtime.types().delegate("/Script/Game.OnHit").unwrap();
+/// assert_eq!(declared.params[0].name, "damage");
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct NativeDelegate(DelegateDecl);
 
 impl NativeDelegate {
@@ -262,6 +324,22 @@ impl NativeDelegate {
 }
 
 /// Declaration of a native class, under construction.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+/// use alcedo_runtime::{Runtime, Value};
+///
+/// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object")
+///     .doc("A light source.")
+///     .property("gain", (PropertyKind::F64, ""), 0, "2.5")
+///     .member_doc("gain", "Factor of the brightness.");
+/// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).build()?;
+/// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+/// assert_eq!(runtime.objects().get(lamp, "gain")?, Value::F64(2.5));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct NativeClass(ClassDecl);
 
 /// Type of a native property or parameter: its kind, and the path of its struct or class.
@@ -347,6 +425,21 @@ impl NativeClass {
     }
 
     /// Sets a hook that runs once for every object of the class, after the hooks of its base classes.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::kinds::PropertyKind;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    /// use alcedo_runtime::{Runtime, Value};
+    ///
+    /// let robot = NativeClass::new("Game", "Robot", "/Script/Core.Object")
+    ///     .property("charge", (PropertyKind::U32, ""), 0, "")
+    ///     .constructor(|world, robot| world.set(robot, "charge", 5_u32).map_err(|error| error.to_string()));
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(robot)).build()?;
+    /// let robot = runtime.objects().spawn("/Script/Game.Robot")?;
+    /// assert_eq!(runtime.objects().get(robot, "charge")?, Value::U32(5));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn constructor(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
         let hook = Guarded::new(hook);
@@ -363,6 +456,25 @@ impl NativeClass {
     }
 
     /// Sets a hook that runs when destruction of an object begins, before the hooks of its base classes, while the object is intact.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let explosions = Rc::new(Cell::new(0));
+    /// let counter = Rc::clone(&explosions);
+    /// let mine = NativeClass::new("Game", "Mine", "/Script/Core.Object")
+    ///     .begin_destroy(move |_world, _mine| counter.set(counter.get() + 1));
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(mine)).build()?;
+    /// let mine = runtime.objects().spawn("/Script/Game.Mine")?;
+    /// runtime.objects().destroy(mine);
+    /// assert_eq!(explosions.get(), 1);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn begin_destroy(mut self, hook: impl Fn(&World, ObjectHandle) + 'static) -> Self {
         let hook = Guarded::new(hook);
@@ -372,6 +484,25 @@ impl NativeClass {
 
     /// Sets a hook that reports references of an object to the collector in addition to its properties. The hook must not change the
     /// world. An incremental collection calls it when it visits the object, and again at the end.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    /// use alcedo_runtime::{ObjectHandle, Runtime};
+    ///
+    /// let focused = Rc::new(Cell::new(ObjectHandle::NONE));
+    /// let reference = Rc::clone(&focused);
+    /// let camera = NativeClass::new("Game", "Camera", "/Script/Core.Object")
+    ///     .add_references(move |_world, _camera, visit| visit(reference.get()));
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(camera)).build()?;
+    /// let camera = runtime.objects().spawn("/Script/Game.Camera")?;
+    /// focused.set(runtime.objects().spawn_in("/Script/Core.Object", camera)?);
+    /// assert_eq!(runtime.collection().collect()?, 0);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn add_references(
         mut self,
@@ -398,6 +529,19 @@ impl NativeClass {
 }
 
 /// Declaration of an interface, under construction.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeInterface, Natives};
+///
+/// let hums = NativeInterface::new("Game", "Hums").function("hum", &[("times", (PropertyKind::U32, ""))], None);
+/// let natives = Natives::in_package("Game").interface_with_functions(hums);
+/// let runtime = Runtime::builder().natives(natives).build()?;
+/// assert!(runtime.types().has("/Script/Game.Hums"));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct NativeInterface(InterfaceDecl);
 
 impl NativeInterface {
@@ -431,6 +575,20 @@ impl NativeInterface {
 }
 
 /// Declaration of a native struct, under construction.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeStruct, Natives};
+///
+/// let spot = NativeStruct::new("Game", "Spot").field("x", (PropertyKind::F64, "")).field("y", (PropertyKind::F64, ""));
+/// let tagged = NativeStruct::new("Game", "Tagged").extends("/Script/Game.Spot").field("tag", (PropertyKind::U32, ""));
+/// let natives = Natives::in_package("Game").structure(spot).structure(tagged);
+/// let runtime = Runtime::builder().natives(natives).build()?;
+/// assert!(runtime.types().struct_extends("/Script/Game.Tagged", "/Script/Game.Spot"));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct NativeStruct(StructDecl);
 
 impl NativeStruct {

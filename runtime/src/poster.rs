@@ -8,6 +8,27 @@ use crate::callback::Guarded;
 use crate::runtime::Runtime;
 
 /// Posts closures to the game thread. Any thread. A clone is another handle to the same runtime, which a poster does not keep alive.
+///
+/// # Examples
+/// ```rust
+/// use std::cell::Cell;
+///
+/// use alcedo_runtime::Runtime;
+///
+/// thread_local! {
+///     static SCORE: Cell<u32> = const { Cell::new(0) };
+/// }
+///
+/// let runtime = Runtime::builder().build()?;
+/// let poster = runtime.post_handle();
+/// // The closure is sent by a network thread and runs on the game thread.
+/// let network = std::thread::spawn(move || poster.post(|_| SCORE.set(7)));
+/// assert!(network.join().unwrap());
+/// assert_eq!(SCORE.get(), 0);
+/// runtime.safe_point();
+/// assert_eq!(SCORE.get(), 7);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Poster {
     inbox: Arc<Inbox>,
@@ -22,6 +43,18 @@ impl Poster {
     /// closures that are not run are dropped with the runtime.
     ///
     /// A panic of `code` is logged and not propagated. A safe point inside `code` runs the following closures, up to 8 levels deep.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let poster = runtime.post_handle();
+    /// drop(runtime);
+    /// // The runtime has ended.
+    /// assert!(!poster.post(|_| unreachable!()));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn post(&self, code: impl FnOnce(&Runtime) + Send + 'static) -> bool {
         let code = Guarded::new(code);
         self.inbox.post_host(Box::new(move |runtime: &dyn Any| {

@@ -166,12 +166,44 @@ impl Drop for Busy<'_> {
 /// Shutdown and the drop of the last handle wait for unloads in progress as long as
 /// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown) allows; shutdown also waits for finalizers.
 /// A runtime in a thread-local ends with its thread; the platform decides whether thread-locals of the main thread are dropped.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::native::uclass;
+/// use alcedo_runtime::{Budget, Runtime, natives};
+///
+/// #[uclass(package = "Game")]
+/// struct Robot {
+///     #[uproperty(default = 3)]
+///     charge: u32,
+/// }
+///
+/// let runtime = Runtime::builder().natives(natives![Robot]).build()?;
+/// let robot = runtime.objects().spawn_as::<Robot>()?;
+/// let charge = runtime.objects().with(robot, |robot| robot.charge())?;
+/// assert_eq!(charge, 3);
+/// runtime.tick(Budget::frame());
+/// runtime.shutdown().into_result()?;
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Runtime {
     inner: Rc<Inner>,
 }
 
 /// A weak handle to a host. Game thread only, enforced by the compiler.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let weak = runtime.downgrade();
+/// assert!(weak.upgrade().is_some());
+/// drop(runtime);
+/// assert!(weak.upgrade().is_none());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct WeakRuntime {
     inner: Weak<Inner>,
@@ -258,6 +290,20 @@ impl Runtime {
     ///
     /// Callbacks can be removed at any time on the game thread, also by a callback and during a reload. Other threads use
     /// [`Poster::post`](crate::Poster::post).
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Budget, Runtime};
+    ///
+    /// let runtime = Runtime::builder().ticker(|_, _| panic!("it was removed")).named("spawner").build()?;
+    /// for registration in runtime.registrations() {
+    ///     if registration.name() == Some("spawner") {
+    ///         registration.remove();
+    ///     }
+    /// }
+    /// runtime.tick(Budget::frame());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn registrations(&self) -> Vec<LocalRegistration> {
         let inner = &self.inner;
@@ -364,6 +410,18 @@ impl Runtime {
     }
 
     /// Returns the modules of the current Master, dependencies first.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// runtime.create_master(&["/opt/game/plugins/libweather.so"])?;
+    /// for module in runtime.modules() {
+    ///     println!("{} {} of generation {}", module.name, module.version, module.generation);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn modules(&self) -> Vec<MasterModuleInfo> {
         let modules = self.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         let of = |module: &Rc<MasterModule>| MasterModuleInfo {
@@ -380,6 +438,17 @@ impl Runtime {
     }
 
     /// Returns the name for a string.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let harbor = runtime.intern("harbor");
+    /// assert_eq!(harbor, runtime.intern("harbor"));
+    /// assert_eq!(runtime.text(harbor), "harbor");
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn intern(&self, text: &str) -> Name {
         self.inner.core.world.names.intern(text)
     }
@@ -408,11 +477,38 @@ impl Runtime {
 
     /// Returns true if `alcedo dev`, which runs this host, has requested its end. The host should then return from `main`; otherwise it
     /// is ended a few seconds later. Always false without that tool.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::{Budget, Runtime};
+    ///
+    /// let runtime = Runtime::builder().development().build()?;
+    /// while !runtime.shutdown_requested() {
+    ///     runtime.tick(Budget::frame());
+    /// }
+    /// runtime.shutdown().into_result()?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn shutdown_requested(&self) -> bool {
         self.inner.agent.get().is_some_and(Agent::shutdown_requested)
     }
 
     /// Returns the counters since the start.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let player = runtime.objects().spawn("/Script/Core.Object")?;
+    /// runtime.objects().destroy(player);
+    /// runtime.objects().spawn("/Script/Core.Object")?;
+    /// assert_eq!(runtime.counters().objects, 1);
+    /// assert!(runtime.counters().constructions >= 2);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn counters(&self) -> Counters {
         let core = &self.inner.core;
         let counted = &core.world.counters;

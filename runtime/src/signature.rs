@@ -16,6 +16,16 @@ use crate::zcall::signature::{CallSignature, Kinds};
 
 /// A signature as a string: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path, an array is
 /// `Array(f64)`. `Object` alone is an object of any class.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Signature;
+///
+/// let signature: Signature = "i32, String -> bool".parse()?;
+/// assert_eq!(signature.to_string(), "i32, String -> bool");
+/// assert!("i32 -> nothing".parse::<Signature>().is_err());
+/// # Ok::<(), alcedo_runtime::CallError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signature(pub(crate) SignatureText);
 

@@ -19,6 +19,23 @@ use crate::unload::ticket::UnloadTicket;
 
 /// Replaces a Slim whenever its library file changes, until this is dropped. Keeps the Slim alive like any handle. Can be used on any
 /// thread.
+///
+/// # Examples
+/// ```rust,no_run
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// use alcedo_runtime::SlimWatch;
+///
+/// let library = "/srv/plugins/libreports.so";
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// reports.load_path(library)?;
+/// let watch = SlimWatch::start(&reports, library, |replaced| match replaced {
+///     Ok(old) => println!("replaced {}", old.subject()),
+///     Err(error) => eprintln!("the old build continues: {error}"),
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "the watch ends when this is dropped"]
 pub struct SlimWatch {
     /// Stops the watch when dropped.

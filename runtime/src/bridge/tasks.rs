@@ -41,6 +41,21 @@ pub(crate) use code::Code;
 pub(crate) use inbox::{HostJob, Inbox, Timing};
 
 /// Scheduled job, for tools and tests.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{JobInfo, Runtime};
+///
+/// /// Returns the tasks, timers and closures of one plugin.
+/// fn jobs_of(runtime: &Runtime, module: &str) -> Vec<JobInfo> {
+///     runtime.jobs().into_iter().filter(|job| job.module == module).collect()
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// assert!(jobs_of(&Runtime::builder().build()?, "weather").is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobInfo {
     /// Name of the module.
@@ -58,6 +73,17 @@ pub struct JobInfo {
 }
 
 /// Number of jobs of one kind from one location that were dropped with their module.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::UnloadReport;
+///
+/// fn print_jobs(report: &UnloadReport) {
+///     for job in &report.jobs {
+///         println!("{} {}s of {} were dropped, from {}", job.count, job.kind, job.module, job.place);
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobCount {
     /// "task", "timer" or "posted closure".

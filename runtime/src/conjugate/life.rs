@@ -4,6 +4,17 @@
 use thiserror::Error;
 
 /// Side that created a conjugate and owns its lifetime.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Color, Runtime, Value};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
+/// // The host has created the value itself.
+/// assert_eq!(runtime.conjugates().info(title)?.color, Color::Black);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Color {
     /// Created by the host.

@@ -16,6 +16,16 @@ pub struct SiteCount {
 }
 
 /// Number of black conjugates of one type and module.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::BlackReport;
+///
+/// /// Returns the number of values that a plugin owns in host memory.
+/// fn owned_by(report: &BlackReport, module: &str) -> u64 {
+///     report.live.iter().filter(|count| count.module == module).map(|count| count.count).sum()
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct BlackCount {
     /// Name of the owning module; `host` for the host itself.
@@ -31,6 +41,21 @@ pub struct BlackCount {
 }
 
 /// Statistics of the black conjugates of a runtime.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Runtime, Value};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
+/// for count in &runtime.conjugates().blacks().live {
+///     println!("{} of {}: {}", count.ty, count.module, count.count);
+/// }
+/// assert_eq!(runtime.conjugates().blacks().count(), 1);
+/// runtime.conjugates().give_back(title);
+/// assert_eq!(runtime.conjugates().blacks().count(), 0);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BlackReport {

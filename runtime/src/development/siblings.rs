@@ -11,6 +11,17 @@ const LARGEST_LIST: u64 = 1 << 24;
 
 /// Returns the libraries in the folder of a program, sorted. A library whose sources no longer exist is left out with a warning,
 /// because cargo keeps the library of a plugin that was removed from its workspace. Any thread.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::sibling_libraries;
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("libweather.so"), "")?;
+/// let program = folder.path().join("game");
+/// assert_eq!(sibling_libraries(&program), [folder.path().join("libweather.so")]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn sibling_libraries(program: &Path) -> Vec<PathBuf> {
     let entries = program.parent().and_then(|dir| fs::read_dir(dir).ok()).into_iter().flatten().flatten();
     let mut libraries: Vec<_> = entries.map(|entry| entry.path()).filter(|path| is_library(path)).collect();

@@ -4,6 +4,17 @@ use crate::border::CallError;
 use crate::object::refusal::DeclareError;
 
 /// Reason for refusing a batch.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{EmitError, LoadError};
+///
+/// /// Checks if two modules declare one name.
+/// fn is_clash(error: &LoadError) -> bool {
+///     matches!(error, LoadError::Emit(EmitError::Clash { .. }))
+/// }
+/// assert!(!is_clash(&LoadError::NoMaster));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmitError {

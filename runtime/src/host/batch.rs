@@ -24,6 +24,21 @@ use crate::zcall::call::Callee;
 use crate::zcall::table::KeptHandle;
 
 /// A method by name, for calls on many objects; see [`Runtime::batch`]. Keeps nothing alive, including the runtime. Game thread only.
+///
+/// # Examples
+/// ```rust,no_run
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// let tick = runtime.batch::<(f32,), ()>("uf:/Script/Engine.Actor:receive_tick")?;
+/// // Skips actors that do not tick, and classes without an override.
+/// let tick = tick.when("can_tick").only_overrides();
+/// let mut actors = runtime.list("/Script/Engine.Actor");
+/// actors.refresh(&runtime);
+/// let report = tick.call_list(actors.list(), (1.0 / 60.0,))?;
+/// println!("{} actors ticked", report.called);
+/// # Ok(())
+/// # }
+/// ```
 pub struct BatchFunction<A, R> {
     runtime: WeakRuntime,
     name: String,
@@ -42,6 +57,19 @@ impl<A, R> fmt::Debug for BatchFunction<A, R> {
 }
 
 /// Result of a batch.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::host::BatchReport;
+///
+/// fn log(runtime: &Runtime, report: &BatchReport) {
+///     println!("{} calls, {} ABI crossings", report.called, report.crossings);
+///     for (object, error) in &report.failed {
+///         eprintln!("{}: {error}", runtime.objects().describe(*object));
+///     }
+/// }
+/// ```
 #[derive(Debug, Default)]
 #[must_use = "it lists the calls that failed"]
 #[non_exhaustive]

@@ -27,6 +27,20 @@ const CALL: &str = "call";
 type Closure<A, R> = dyn Fn(&Runtime, A) -> Result<R, CallError>;
 
 /// Keeps a closure bound to a delegate until dropped. Game thread only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::host::Listener;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let rule = Listener::of(&runtime, |_, (times,): (u32,)| Ok(times <= 4))?;
+/// let may_ring = rule.delegate::<fn(u32) -> bool>()?;
+/// assert!(may_ring.call(runtime.world(), (3,))?);
+/// drop(rule);
+/// assert!(may_ring.call(runtime.world(), (3,)).is_err());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[must_use = "the closure is bound until this is dropped"]
 pub struct Listener {
     runtime: WeakRuntime,

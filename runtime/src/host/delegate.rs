@@ -19,6 +19,37 @@ use crate::object::value::Binding;
 use crate::runtime::Runtime;
 
 /// A single, multicast or sparse delegate property of an object; returned by glue. Each use checks the signature. Game thread only.
+///
+/// # Examples
+/// ```rust
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+///
+/// use alcedo_runtime::native::{MulticastDelegate, uclass};
+/// use alcedo_runtime::{Runtime, natives};
+///
+/// #[uclass(package = "Game")]
+/// #[derive(Default)]
+/// struct Bell {
+///     #[uproperty]
+///     on_rung: MulticastDelegate<fn(u32)>,
+/// }
+///
+/// let runtime = Runtime::builder().natives(natives![Bell]).build()?;
+/// let bell = runtime.objects().spawn_as::<Bell>()?;
+/// let on_rung = runtime.objects().with(bell, |bell| bell.on_rung().detach())?;
+/// let heard = Rc::new(Cell::new(0));
+/// let sum = Rc::clone(&heard);
+/// let listener = on_rung.listen(&runtime, move |_, (times,)| {
+///     sum.set(sum.get() + times);
+///     Ok(())
+/// })?;
+/// on_rung.call(&runtime, (3,))?;
+/// drop(listener);
+/// on_rung.call(&runtime, (5,))?;
+/// assert_eq!(heard.get(), 3);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct DelegateOf<A, R> {
     object: ObjectHandle,
     class: &'static str,

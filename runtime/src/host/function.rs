@@ -31,6 +31,25 @@ use crate::zcall::table::KeptHandle;
 
 /// A function by name with Rust types for parameters and result; see [`Runtime::function`]. A call uses the current resolution of the
 /// name: after a reload the new code, never the old. Keeps nothing alive, including the runtime. Game thread only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::host::TypedFunction;
+///
+/// /// Looks its function up once and calls it in each frame.
+/// struct Weather {
+///     rain: TypedFunction<(f64,), f64>,
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().build()?;
+/// runtime.calls().register_leaf("host.rain", |(hour,): (f64,)| hour * 0.5)?;
+/// let weather = Weather { rain: runtime.function("ex:/host.rain")? };
+/// assert_eq!(weather.rain.call((3.0,))?, 1.5);
+/// # Ok(())
+/// # }
+/// ```
 pub struct TypedFunction<A, R> {
     runtime: WeakRuntime,
     name: String,
@@ -56,6 +75,17 @@ pub struct TypedFunction<A, R> {
 
 /// A function of a module that stays loaded during the borrow; see [`TypedFunction::hot`] and
 /// [`ContextEntry::hot`](crate::tables::ContextEntry::hot).
+///
+/// # Examples
+/// ```rust,no_run
+/// use alcedo_runtime::Error;
+/// use alcedo_runtime::host::TypedFunction;
+///
+/// /// Adds up the heights of a row of points, without a check for each call.
+/// fn sum(height: &TypedFunction<(f64,), f64>, points: &[f64]) -> Result<f64, Error> {
+///     height.hot(|height| points.iter().map(|point| height.call((*point,))).sum())?
+/// }
+/// ```
 pub struct HotFunction<'a, A, R> {
     trampoline: &'a HotTrampoline<'a>,
     of: PhantomData<fn(A) -> R>,

@@ -13,6 +13,18 @@ fn next_version() -> u64 {
 }
 
 /// An ordered list of objects. Keeps no object alive. Any thread may fill it.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::host::ObjectList;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let mut selection = ObjectList::default();
+/// selection.push(runtime.objects().spawn("/Script/Core.Object")?);
+/// assert_eq!(selection.objects().len(), 1);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct ObjectList {
     objects: Vec<ObjectHandle>,
@@ -51,6 +63,20 @@ impl ObjectList {
 }
 
 /// All objects of a class and its subclasses, except templates and dormant objects; see [`Runtime::list`]. Game thread only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let mut all = runtime.list("/Script/Core.Object");
+/// let player = runtime.objects().spawn("/Script/Core.Object")?;
+/// assert!(all.refresh(&runtime));
+/// assert_eq!(all.list().objects(), [player]);
+/// // No object was created or destroyed since.
+/// assert!(!all.refresh(&runtime));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct ClassList {
     class: String,

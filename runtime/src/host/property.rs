@@ -17,6 +17,27 @@ use crate::runtime::{Runtime, WeakRuntime};
 
 /// A property by name with a Rust type; see [`Runtime::property`]. Valid for objects of the named class and its subclasses; after a
 /// reload for the new class. Keeps nothing alive, including the runtime. Game thread only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::native::uclass;
+/// use alcedo_runtime::{Runtime, natives};
+///
+/// #[uclass(package = "Game")]
+/// struct Lamp {
+///     #[uproperty(default = 1.5)]
+///     brightness: f64,
+/// }
+///
+/// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
+/// let brightness = runtime.property::<f64>("up:/Script/Game.Lamp:brightness")?;
+/// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+/// assert_eq!(brightness.get(lamp)?, 1.5);
+/// // An object of another class has no brightness.
+/// let other = runtime.objects().spawn("/Script/Core.Object")?;
+/// assert!(brightness.get(other).is_err());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct TypedProperty<T: HostValue> {
     runtime: WeakRuntime,
     /// For example `up:/Script/Game.Cube:speed`.

@@ -33,6 +33,17 @@ const NO_HOST: i32 = 2;
 /// program to be started as a canary of its own host.
 ///
 /// Call it at the very beginning of `main`: code before the call also runs in every canary.
+///
+/// # Examples
+/// ```rust,no_run
+/// use alcedo_runtime::{Error, Runtime};
+///
+/// fn main() -> Result<(), Error> {
+///     alcedo_runtime::canary::run_if_child();
+///     let runtime = Runtime::builder().build()?;
+///     runtime.create_master(&["/opt/game/plugins/libweather.so"])
+/// }
+/// ```
 pub fn run_if_child() {
     if std::env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
         run();

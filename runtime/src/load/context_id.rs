@@ -5,6 +5,17 @@ use std::fmt;
 use serde::Serialize;
 
 /// Kind of a load context.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextKind, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// assert_eq!(reports.kind(), ContextKind::Slim);
+/// assert_eq!(runtime.contexts().default_context().kind().to_string(), "Default");
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {
@@ -50,6 +61,15 @@ impl fmt::Display for ContextKind {
 }
 
 /// Id of one generation of a load context. Unique in a runtime, even if a name is used again.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextId, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// assert_eq!(runtime.contexts().default_context().id(), Some(ContextId::DEFAULT));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
 pub struct ContextId {
     /// Index of the context: 0 is the Default, 1 the Master; Slims and pinned contexts count from 2.

@@ -25,6 +25,20 @@ pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives};
 
 /// Declarations of a module or a host: types, functions by name, and imports. Plain data; any thread.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+/// for class in &declared.classes {
+///     println!("{} extends {:?}", class.path, class.base);
+/// }
+/// assert!(declared.enums.is_empty());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Declared {
@@ -47,6 +61,18 @@ pub struct Declared {
 }
 
 /// Result of checking a package of scripts.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::ScriptCheck;
+///
+/// fn print(check: &ScriptCheck) {
+///     match &check.declared {
+///         Ok(declared) => println!("{} {}: {} classes", check.package, check.version, declared.classes.len()),
+///         Err(errors) => eprintln!("{errors}"),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ScriptCheck {
@@ -67,6 +93,18 @@ pub struct ScriptCheck {
 }
 
 /// A class.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object").doc("A light source.");
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+/// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+/// assert_eq!((&*lamp.base, &*lamp.doc), ("/Script/Core.Object", "A light source."));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredClass {
@@ -87,6 +125,20 @@ pub struct DeclaredClass {
 }
 
 /// A property, a field or a parameter.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+/// let _gain = lamp.add_property::<f64>("gain", 0, "2.5");
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+/// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+/// let gain = &lamp.properties[0];
+/// assert_eq!((&*gain.name, &*gain.ty, &*gain.default), ("gain", "f64", "2.5"));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredProperty {
@@ -106,6 +158,21 @@ pub struct DeclaredProperty {
 }
 
 /// A function of a class or an interface.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+/// let _dimmed = lamp.add_function("dimmed", &["gain"], 0, |_world, _lamp, (gain,): (f64,)| Ok(gain * 0.5));
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+/// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+/// let dimmed = &lamp.functions[0];
+/// assert_eq!((&*dimmed.name, &*dimmed.params[0].name), ("dimmed", "gain"));
+/// assert_eq!(dimmed.result.as_deref(), Some("f64"));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredFunction {
@@ -126,6 +193,19 @@ pub struct DeclaredFunction {
 }
 
 /// An enum.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeEnum, Natives};
+///
+/// let mood = NativeEnum::new("Game", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1);
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").enumeration(mood)).declared()?;
+/// let mood = &declared.enums[0];
+/// assert_eq!((&*mood.path, mood.entries.len(), mood.is_flags), ("/Script/Game.Mood", 2, false));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredEnum {
@@ -142,6 +222,19 @@ pub struct DeclaredEnum {
 }
 
 /// An entry of an enum.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeEnum, Natives};
+///
+/// let mood = NativeEnum::new("Game", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1);
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").enumeration(mood)).declared()?;
+/// let mood = &declared.enums[0];
+/// assert_eq!(mood.entries.iter().find(|entry| entry.number == 1).unwrap().name, "Angry");
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredEntry {
@@ -158,6 +251,19 @@ pub struct DeclaredEntry {
 }
 
 /// A named delegate.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeDelegate, Natives};
+///
+/// let on_hit = NativeDelegate::multicast("Game", "OnHit").param("damage", (PropertyKind::U32, ""));
+/// let runtime = Runtime::builder().natives(Natives::in_package("Game").delegate(on_hit)).build()?;
+/// let on_hit = runtime.types().delegate("/Script/Game.OnHit").unwrap();
+/// assert_eq!((&*on_hit.params[0].ty, on_hit.result), ("u32", None));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredDelegate {
@@ -175,6 +281,19 @@ pub struct DeclaredDelegate {
 }
 
 /// A struct.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeStruct, Natives};
+///
+/// let spot = NativeStruct::new("Game", "Spot").field("x", (PropertyKind::F64, "")).field("y", (PropertyKind::F64, ""));
+/// let declared = Runtime::builder().natives(Natives::in_package("Game").structure(spot)).declared()?;
+/// let spot = declared.structs.iter().find(|found| found.path == "/Script/Game.Spot").unwrap();
+/// assert_eq!((spot.size, spot.fields.len()), (16, 2));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredStruct {
@@ -194,6 +313,19 @@ pub struct DeclaredStruct {
 }
 
 /// An interface.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeInterface, Natives};
+///
+/// let hums = NativeInterface::new("Game", "Hums").function("hum", &[("times", (PropertyKind::U32, ""))], None);
+/// let natives = Natives::in_package("Game").interface_with_functions(hums);
+/// let declared = Runtime::builder().natives(natives).declared()?;
+/// assert_eq!(declared.interfaces[0].functions[0].name, "hum");
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredInterface {

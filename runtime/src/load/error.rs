@@ -20,6 +20,16 @@ use canary::CanaryStep;
 use context::ContextError;
 
 /// Error of loading a module. The host continues with the modules loaded before.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Error, LoadError, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let lease = runtime.unloads().lease_master("the renderer draws its clouds");
+/// assert!(matches!(lease, Err(Error::Load(LoadError::NoMaster))));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {

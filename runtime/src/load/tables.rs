@@ -11,6 +11,18 @@ use crate::escape::line;
 use crate::signature::Signature;
 
 /// Error of exchanging function tables between a module and its host.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::tables::TableError;
+///
+/// fn advice(error: &TableError) -> &'static str {
+///     match error {
+///         TableError::NotOffered { .. } => "offer the table before the plugin is loaded",
+///         _ => "build the plugin with the declaration of this host",
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {

@@ -301,6 +301,34 @@ macro_rules! __alcedo_native_register {
 /// Collects native types with their packages: `natives![Lamp, Glow, Shines]`. Each type is declared with
 /// [`uclass`](crate::native::uclass), [`ustruct`](crate::native::ustruct), [`uenum`](crate::native::uenum),
 /// [`udelegate`](crate::native::udelegate) or [`uinterface`](crate::native::uinterface).
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::native::{uclass, uenum};
+/// use alcedo_runtime::{Runtime, natives};
+///
+/// #[uenum(package = "Game")]
+/// #[repr(u8)]
+/// #[derive(Default)]
+/// pub enum Mood {
+///     #[default]
+///     Calm,
+///     Angry,
+/// }
+///
+/// #[uclass(package = "Game")]
+/// pub struct Cat {
+///     #[uproperty(default = "Angry")]
+///     mood: Mood,
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().natives(natives![Mood, Cat]).build()?;
+/// let cat = runtime.objects().spawn_as::<Cat>()?;
+/// assert!(runtime.objects().with(cat, |cat| matches!(cat.mood(), Mood::Angry))?);
+/// # Ok(())
+/// # }
+/// ```
 #[macro_export]
 macro_rules! natives {
     ($($native:ty),* $(,)?) => {

@@ -27,6 +27,31 @@ use crate::object::thunk::{Frame, ParamBlock};
 use crate::object::value::{Binding, Value};
 
 /// Signature of a delegate: a function type with up to eight parameters.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::native::{Delegate, Signature};
+/// use alcedo_runtime::{CallError, Runtime};
+///
+/// /// Calls a delegate of any signature if it is bound.
+/// fn call_bound<F: Signature>(
+///     runtime: &Runtime,
+///     delegate: &Delegate<F>,
+///     arguments: F::Args,
+/// ) -> Result<Option<F::Result>, CallError> {
+///     if !delegate.is_bound() {
+///         return Ok(None);
+///     }
+///     delegate.call(runtime.world(), arguments).map(Some)
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().build()?;
+/// let unbound = Delegate::<fn(u32) -> bool>::none();
+/// assert_eq!(call_bound(&runtime, &unbound, (3,))?, None);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a signature of a delegate",
     label = "write `fn(A, B) -> R`, of values that native functions take and return"
@@ -97,6 +122,32 @@ impl<S: NamedSignature> Signature for Named<S> {
 /// nothing alive and resolves the function in each call, so overrides and reloads take effect.
 /// [`Links::delegate`](crate::Links::delegate) creates one. The accessor of a property of this type returns a [`DelegateRef`], which
 /// binds the property.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::native::{Delegate, uclass};
+/// use alcedo_runtime::{Runtime, natives};
+///
+/// #[uclass(package = "Game")]
+/// #[derive(Default)]
+/// struct Shop {}
+///
+/// #[uclass]
+/// impl Shop {
+///     #[ufunction]
+///     fn is_cheap(&self, price: u32) -> bool {
+///         price < 10
+///     }
+/// }
+///
+/// let runtime = Runtime::builder().natives(natives![Shop]).build()?;
+/// let shop = runtime.objects().spawn("/Script/Game.Shop")?;
+/// let is_cheap: Delegate<fn(u32) -> bool> = runtime.links().delegate(shop, "is_cheap")?;
+/// assert!(is_cheap.call(runtime.world(), (3,))?);
+/// runtime.objects().destroy(shop);
+/// assert!(is_cheap.call(runtime.world(), (3,)).is_err());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct Delegate<F>(Binding, PhantomData<fn() -> F>);
 
 impl<F> Clone for Delegate<F> {
@@ -329,6 +380,39 @@ macro_rules! refs {
 }
 refs! {
     /// Single delegate property of an object in the running call, returned by accessors. Game thread only.
+    ///
+    /// # Examples
+    /// ```rust
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::native::{Delegate, This, uclass};
+    /// use alcedo_runtime::{CallError, Runtime, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// struct Bell {
+    ///     #[uproperty]
+    ///     rule: Delegate<fn(u32) -> bool>,
+    /// }
+    ///
+    /// #[uclass]
+    /// impl Bell {
+    ///     #[ufunction]
+    ///     fn at_most_four(&self, times: u32) -> bool {
+    ///         times <= 4
+    ///     }
+    ///     #[ufunction]
+    ///     fn may_ring(&self, this: This<Self>, times: u32) -> Result<bool, CallError> {
+    ///         this.rule().bind(this.as_obj(), "at_most_four");
+    ///         this.rule().call((times,))
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Bell]).build()?;
+    /// let bell = runtime.objects().spawn_as::<Bell>()?;
+    /// assert!(runtime.objects().with(bell, |bell| bell.may_ring(3))??);
+    /// # Ok(())
+    /// # }
+    /// ```
     DelegateRef;
     /// Multicast or sparse delegate property of an object in the running call, returned by accessors. Game thread only.
     ///

@@ -21,12 +21,43 @@ use crate::object::value::Value;
 
 /// A property of a class declared at run time, with the Rust type of its values. Valid for objects of that class and its subclasses, in
 /// the one runtime built with the declaration. Clones refer to the same property. Keeps nothing alive. Game thread only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+/// let gain = lamp.add_property::<f64>("gain", 0, "2.5");
+/// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).build()?;
+/// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+/// gain.set(runtime.world(), lamp, gain.get(runtime.world(), lamp)? * 2.0)?;
+/// assert_eq!(gain.get(runtime.world(), lamp)?, 5.0);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct PropertyHandle<T> {
     of: AnyPropertyHandle,
     values: PhantomData<fn(T) -> T>,
 }
 
 /// A property like [`PropertyHandle`] whose type has no Rust type in the host.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::kinds::PropertyKind;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+/// use alcedo_runtime::{CallError, Runtime, Value};
+///
+/// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+/// let gain = lamp.add_any_property("gain", (PropertyKind::F64, ""), 0, "2.5");
+/// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).build()?;
+/// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+/// assert_eq!(gain.read(runtime.world(), lamp)?, Value::F64(2.5));
+/// assert_eq!(gain.get::<f64>(runtime.world(), lamp)?, 2.5);
+/// // A read as another type is an error.
+/// assert!(matches!(gain.get::<u32>(runtime.world(), lamp), Err(CallError::Signature { .. })));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct AnyPropertyHandle {
     class: Rc<str>,
@@ -35,6 +66,19 @@ pub struct AnyPropertyHandle {
 
 /// A function of a class declared at run time, with the Rust types of its parameters and result. Valid for the same objects as a
 /// [`PropertyHandle`]. Game thread only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{NativeClass, Natives};
+///
+/// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+/// let dimmed = lamp.add_function("dimmed", &["gain"], 0, |_world, _lamp, (gain,): (f64,)| Ok(gain * 0.5));
+/// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).build()?;
+/// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+/// assert_eq!(dimmed.call(runtime.world(), lamp, (3.0,))?, 1.5);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct FunctionHandle<A, R> {
     class: Rc<str>,
     key: FunctionRef,
@@ -187,6 +231,20 @@ impl NativeClass {
     }
 
     /// Adds an event that subclasses may override, and returns the handle by which bodies call it. The default body does nothing.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+    /// let switched = lamp.add_event::<(bool,)>("switched", &["is_on"]);
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).build()?;
+    /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+    /// // Plugins may override the event; here the default body is called.
+    /// switched.call(runtime.world(), lamp, (true,))?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn add_event<A: ValueParams>(&mut self, name: &str, params: &[&str]) -> FunctionHandle<A, ()> {
         self.push_function(name, params, function_flags::NATIVE_EVENT, idle())
     }

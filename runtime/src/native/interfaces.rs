@@ -17,6 +17,43 @@ use crate::object::natives::core_of;
 use crate::object::origin::Origin;
 
 /// An interface as a type, declared by `#[uinterface]`.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::native::{uclass, uinterface};
+/// use alcedo_runtime::{CallError, Runtime, natives};
+///
+/// #[uinterface(package = "Game")]
+/// pub trait Hums {
+///     /// Hums, and returns the total.
+///     fn hum(&mut self, times: u32) -> u32;
+/// }
+///
+/// #[uclass(package = "Game", implements(Hums))]
+/// #[derive(Default)]
+/// pub struct Lamp {
+///     hums: u32,
+/// }
+///
+/// #[uclass]
+/// impl Hums for Lamp {
+///     fn hum(&mut self, times: u32) -> u32 {
+///         self.hums += times;
+///         self.hums
+///     }
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().natives(natives![Hums, Lamp]).build()?;
+/// let lamp = runtime.objects().spawn_as::<Lamp>()?;
+/// let hummed = runtime.objects().with(lamp, |lamp| {
+///     let hums = lamp.as_interface::<Hums>()?;
+///     Ok::<_, CallError>(hums.hum(2) + hums.hum(3))
+/// })??;
+/// assert_eq!(hummed, 7);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an interface",
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"

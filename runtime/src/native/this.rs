@@ -30,6 +30,26 @@ pub trait View<'f>: Copy {
 }
 
 /// A class as a type.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{Class, Object};
+///
+/// /// Counts the objects of a class.
+/// fn count<C: Class>(runtime: &Runtime) -> usize {
+///     let mut list = runtime.list(C::PATH);
+///     list.refresh(runtime);
+///     list.list().objects().len()
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().build()?;
+/// runtime.objects().spawn_as::<Object>()?;
+/// assert_eq!(count::<Object>(&runtime), 1);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Class: Sized + 'static {
     /// Base class; [`Object`] is its own base.
     type Base: Class;
@@ -46,6 +66,18 @@ pub trait Class: Sized + 'static {
 }
 
 /// Root of all classes.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{Obj, Object};
+///
+/// let runtime = Runtime::builder().build()?;
+/// // An object of any class.
+/// let anything: Obj<Object> = runtime.objects().spawn_as()?;
+/// assert!(runtime.objects().is_alive(anything.handle()));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Debug)]
 pub enum Object {}
 
@@ -56,6 +88,19 @@ impl Class for Object {
 }
 
 /// View of any object.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::native::Object;
+/// use alcedo_runtime::{ObjectHandle, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let player = runtime.objects().spawn_as::<Object>()?;
+/// runtime.objects().rename(player.handle(), "Ada", ObjectHandle::NONE)?;
+/// let (name, is_template) = runtime.objects().with(player, |player| (player.name(), player.is_template()))?;
+/// assert_eq!((&*name, is_template), ("Ada", false));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct ObjectView<'f>(At<'f>);
 
@@ -111,6 +156,40 @@ impl<'f> ObjectView<'f> {
 ///
 /// Dereferences to the view of its class, with property accessors and function calls, then those of every base class up to
 /// [`ObjectView`].
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::native::{Obj, This, uclass};
+/// use alcedo_runtime::{Runtime, natives};
+///
+/// #[uclass(package = "Game")]
+/// #[derive(Default)]
+/// struct Robot {
+///     #[uproperty(default = 3)]
+///     charge: u32,
+/// }
+///
+/// #[uclass]
+/// impl Robot {
+///     /// Moves all charge of another robot to this one.
+///     #[ufunction]
+///     fn drain(&self, this: This<Self>, other: Obj<Robot>) -> u32 {
+///         if let Some(other) = this.get(other) {
+///             this.set_charge(this.charge() + other.charge());
+///             other.set_charge(0);
+///         }
+///         this.charge()
+///     }
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().natives(natives![Robot]).build()?;
+/// let [one, two] = [runtime.objects().spawn_as::<Robot>()?, runtime.objects().spawn_as::<Robot>()?];
+/// assert_eq!(runtime.objects().with(one, |one| one.drain(two))?, 6);
+/// assert_eq!(runtime.objects().with(two, |two| two.charge())?, 0);
+/// # Ok(())
+/// # }
+/// ```
 pub struct This<'f, C: Class> {
     pub(super) view: C::View<'f>,
     /// Rust fields that the running method borrows.
@@ -161,6 +240,40 @@ impl<'f, C: Class> This<'f, C> {
     ///
     /// Ends the running call with a typed error if `part` is not of this object. `&self` needs no lending, because shared borrows do
     /// not exclude each other.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::{MulticastDelegate, This, uclass};
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// struct Bell {
+    ///     #[uproperty]
+    ///     on_rung: MulticastDelegate<fn(u32)>,
+    ///     rung: u32,
+    /// }
+    ///
+    /// #[uclass]
+    /// impl Bell {
+    ///     #[ufunction]
+    ///     fn ring(&mut self, this: This<Self>, times: u32) {
+    ///         self.rung += times;
+    ///         // A listener may call the bell.
+    ///         this.lend(self, |this| this.on_rung().broadcast((times,)));
+    ///     }
+    ///     #[ufunction]
+    ///     fn total(&self) -> u32 {
+    ///         self.rung
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Bell]).build()?;
+    /// let bell = runtime.objects().spawn_as::<Bell>()?;
+    /// runtime.objects().with(bell, |bell| bell.ring(3))?;
+    /// assert_eq!(runtime.objects().with(bell, |bell| bell.total())?, 3);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
         let object = self.view.at().object;
         let lent = match self.part {
@@ -184,6 +297,18 @@ impl<'f, C: Class> This<'f, C> {
 }
 
 /// A reference to an object of a class, or to none. A property or parameter of this type has that class.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::native::{Obj, Object};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let player: Obj<Object> = runtime.objects().spawn_as()?;
+/// assert_eq!(Obj::new(player.handle()), player);
+/// assert!(Obj::<Object>::none().is_none());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub struct Obj<C>(ObjectHandle, PhantomData<fn() -> C>);
 
 impl<C> Clone for Obj<C> {

@@ -6,6 +6,15 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// Phase of the reload transaction.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Phase;
+///
+/// let names: Vec<_> = Phase::ALL.iter().map(|phase| phase.name()).collect();
+/// assert_eq!(names[..3], ["stage", "canary", "quiesce"]);
+/// assert!(Phase::Rebuild < Phase::Commit);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the phases are the steps of the reload transaction, explained in docs/reload.md")]
@@ -58,6 +67,21 @@ impl fmt::Display for Phase {
 }
 
 /// Durations of the phases in milliseconds. Phases that were not reached have no entry.
+///
+/// # Examples
+/// ```rust
+/// use std::time::Duration;
+///
+/// use alcedo_runtime::{Phase, Phases};
+///
+/// let mut phases = Phases::default();
+/// phases.0.insert(Phase::Stage.name(), 19.0);
+/// phases.0.insert(Phase::Rebuild.name(), 4.0);
+/// phases.0.insert(Phase::Commit.name(), 0.5);
+/// // The world was paused for less time than the reload took.
+/// assert_eq!(phases.swap(), Duration::from_micros(4500));
+/// assert_eq!(phases.get(Phase::Stage), Duration::from_millis(19));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Phases(pub std::collections::BTreeMap<&'static str, f64>);
 
@@ -97,6 +121,16 @@ fn duration(ms: f64) -> Duration {
 }
 
 /// Change of one property, counted over all living objects of a class.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{PropertyChange, Reload};
+///
+/// /// Returns the properties whose values were not all carried over.
+/// fn losses(report: &ReloadReport) -> impl Iterator<Item = &PropertyChange> {
+///     report.properties.iter().filter(|change| change.defaulted + change.dropped != 0)
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PropertyChange {
@@ -138,6 +172,14 @@ impl PropertyChange {
 }
 
 /// Counts of all values of the affected objects. Each value is counted once.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::ValueCounts;
+///
+/// let counts = ValueCounts { kept: 3, followed: 997, ..ValueCounts::default() };
+/// assert_eq!(counts.all(), 1000);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ValueCounts {
@@ -172,6 +214,17 @@ impl ValueCounts {
 }
 
 /// Outcome for the objects of a class whose bodies were not simply migrated.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ClassFate, Reload};
+///
+/// fn print(report: &ReloadReport) {
+///     for ClassFate { class, change, objects } in &report.classes {
+///         println!("{class} is {change}: {objects} objects");
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClassChange {
     /// Short path of the class, such as `Game.MagicCube`.

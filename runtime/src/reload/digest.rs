@@ -18,6 +18,19 @@ use crate::object::body::Body;
 use crate::object::class::Class;
 
 /// State that a rollback must restore, as text. Comparable within one runtime only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let digest = runtime.worlds().digest();
+/// for part in digest.parts() {
+///     println!("{part}: {} lines", digest.part(part).len());
+/// }
+/// assert_eq!(digest, runtime.worlds().digest());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WorldDigest {
     parts: BTreeMap<&'static str, Vec<String>>,

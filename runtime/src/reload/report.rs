@@ -11,6 +11,18 @@ use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 
 /// Outcome of a reload.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Outcome, Phase};
+///
+/// let outcome = Outcome::RolledBack { phase: Phase::Rebuild, error: "a red constructor panicked".to_owned() };
+/// let line = match outcome {
+///     Outcome::Committed => "the new code is live".to_owned(),
+///     Outcome::RolledBack { phase, error } => format!("{phase}: {error}"),
+/// };
+/// assert_eq!(line, "rebuild: a red constructor panicked");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome {
@@ -28,6 +40,22 @@ pub enum Outcome {
 
 /// Effects of a rolled back reload that the rollback cannot undo, such as listeners called and module code run. The world, the
 /// plugin parts and the registries are restored except for the effects listed here.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ReloadReport, Remainder};
+///
+/// /// Warns about code that a rolled back reload has run.
+/// fn warn(report: &ReloadReport) {
+///     let Remainder { mains, pure_calls, .. } = &report.remainder;
+///     for module in mains {
+///         eprintln!("the main of {module} was called");
+///     }
+///     for call in pure_calls {
+///         eprintln!("called: {call}");
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Remainder {
@@ -62,6 +90,14 @@ pub struct Remainder {
 }
 
 /// Name with a count.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Named;
+///
+/// let called = Named { name: "ex:/host.version".to_owned(), times: 2 };
+/// assert_eq!(called.to_string(), "ex:/host.version (2 times)");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
     /// Path of a class or function, or name of a call.
@@ -124,6 +160,27 @@ impl Remainder {
 }
 
 /// Report of one reload. The default is a commit that changed nothing.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Error, Runtime};
+///
+/// /// Reloads a plugin and prints the effects on the objects.
+/// fn reload(runtime: &Runtime, library: &str) -> Result<(), Error> {
+///     let report = runtime.reload(&[library])?;
+///     println!("{} objects kept, {} conjugates rebuilt", report.objects_kept, report.conjugates_rebuilt);
+///     for change in &report.properties {
+///         println!("{}.{} {}: {} followed", change.class, change.property, change.change, change.followed);
+///     }
+///     Ok(())
+/// }
+///
+/// # fn main() -> Result<(), Error> {
+/// // No Master is loaded.
+/// assert!(reload(&Runtime::builder().build()?, "/opt/game/plugins/libweather.so").is_err());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReloadReport {
@@ -239,6 +296,20 @@ impl ReloadReport {
     ///
     /// # Errors
     /// The report of a reload that was rolled back.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// let libraries = ["/opt/game/plugins/libweather.so"];
+    /// runtime.create_master(&libraries)?;
+    /// let report = runtime.reload(&libraries)?;
+    /// if let Err(report) = report.into_result() {
+    ///     eprintln!("generation {} continues: {report}", report.from);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn into_result(self) -> Result<Self, Box<Self>> {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }

@@ -13,6 +13,17 @@ pub(crate) enum Request {
 }
 
 /// Scope of a reload.
+///
+/// # Examples
+/// ```rust,no_run
+/// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// use alcedo_runtime::ReloadScope;
+///
+/// let libraries = vec!["/opt/game/plugins/libweather.so".into(), "/opt/game/plugins/libquests.so".into()];
+/// runtime.request_reload_of(libraries, ReloadScope::Changed);
+/// runtime.safe_point();
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum ReloadScope {
     /// Replaces modules whose library has changed, and the modules that depend on them.

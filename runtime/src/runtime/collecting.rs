@@ -11,6 +11,23 @@ use crate::handles::ObjectHandle;
 use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
 
 /// Result of a collection done at a safe point.
+///
+/// # Examples
+/// ```rust
+/// use std::time::Duration;
+///
+/// use alcedo_runtime::{Budget, Collected, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let level = runtime.objects().spawn("/Script/Core.Object")?;
+/// runtime.objects().remove_root(level);
+/// runtime.collection().begin_in_slices();
+/// while !runtime.collection().take_done().iter().any(|Collected { objects, .. }| *objects == 1) {
+///     runtime.tick(Budget::frame().with_collection(Duration::from_millis(2)));
+/// }
+/// assert!(!runtime.objects().is_alive(level));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Collected {
@@ -39,6 +56,19 @@ impl Collection<'_> {
     /// # Errors
     /// When plugin code is on the stack; the collection then runs at the next safe point. When an `add_references` of a native class
     /// panics; nothing is destroyed then.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let level = runtime.objects().spawn("/Script/Core.Object")?;
+    /// // The level is a root, and no property refers to the tree.
+    /// let tree = runtime.objects().spawn_in("/Script/Core.Object", level)?;
+    /// assert_eq!(runtime.collection().collect()?, 1);
+    /// assert!(!runtime.objects().is_alive(tree));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn collect(&self) -> Result<usize, Error> {
         let core = &self.0.inner.core;
         let _busy = self.0.at_safe_point(A_COLLECTION).inspect_err(|_| core.collection.ask(Wanted::Whole))?;

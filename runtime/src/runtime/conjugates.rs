@@ -19,10 +19,36 @@ use crate::object::value::Value;
 
 /// A value by number: red (owned by the host and lent for a call) or black (owned by the side that created it). Using an expired
 /// conjugate is an error with its kind and age. Numbers are never reused.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{AnyConjugate, Runtime, Value};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let scores = runtime.conjugates().make("Array(u32)", &Value::Array(vec![Value::U32(3)]))?;
+/// // A tool stores only the number.
+/// let number = scores.number();
+/// let again = AnyConjugate::from_number(number);
+/// assert_eq!(runtime.conjugates().read(again)?, Value::Array(vec![Value::U32(3)]));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AnyConjugate(ConjugateHandle);
 
 /// Metadata of any conjugate, expired or not.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Color, ConjugateInfo, Runtime, Value};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
+/// let ConjugateInfo { color, is_expired, .. } = runtime.conjugates().info(title)?;
+/// assert_eq!((color, is_expired), (Color::Black, false));
+/// runtime.conjugates().give_back(title);
+/// assert!(runtime.conjugates().read(title).is_err());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConjugateInfo {
     /// Side that created the conjugate.
@@ -68,6 +94,17 @@ pub struct Conjugates<'a>(pub(super) &'a Runtime);
 
 impl Conjugates<'_> {
     /// Returns the existing black conjugates by module and type: values in host memory that plugin code owns.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Runtime, Value};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
+    /// println!("{}", runtime.conjugates().blacks());
+    /// assert_eq!(runtime.conjugates().blacks().count(), 1);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn blacks(&self) -> BlackReport {
         self.0.inner.core.blacks.report()
     }
@@ -104,6 +141,18 @@ impl Conjugates<'_> {
     ///
     /// # Errors
     /// When the conjugate has expired.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Runtime, Value};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
+    /// let draft = runtime.conjugates().copy(title)?;
+    /// runtime.conjugates().write(draft, &Value::Text("Old harbor".into()))?;
+    /// assert_eq!(runtime.conjugates().read(title)?, Value::Text("Harbor".into()));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn copy(&self, conjugate: AnyConjugate) -> Result<AnyConjugate, Error> {
         self.keep(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0)
     }

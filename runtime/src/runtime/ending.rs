@@ -14,6 +14,21 @@ use crate::load::master;
 use crate::unload::backoff::Backoff;
 
 /// Progress of the finalizer thread during a wait.
+///
+/// # Examples
+/// ```rust
+/// use std::time::Duration;
+///
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let drained = runtime.drain_finalizers(Duration::from_secs(1))?;
+/// if !drained.is_complete {
+///     eprintln!("a plugin part is still being dropped: {drained}");
+/// }
+/// assert_eq!((drained.pending, drained.failures.len()), (0, 0));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drained {
@@ -32,6 +47,19 @@ pub struct Drained {
 }
 
 /// Report of the end of a runtime.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// runtime.objects().spawn("/Script/Core.Object")?;
+/// let report = runtime.shutdown();
+/// println!("{report}");
+/// assert!(report.left.is_empty());
+/// assert_eq!(report.objects, 1);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
@@ -65,6 +93,15 @@ impl ShutdownReport {
     ///
     /// # Errors
     /// When `left` is not empty.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Shutdown;
+    ///
+    /// let report = ShutdownReport { left: vec!["libweather.so stays mapped".to_owned()], ..ShutdownReport::default() };
+    /// let error = report.into_result().unwrap_err();
+    /// assert!(error.to_string().contains("libweather.so"));
+    /// ```
     pub fn into_result(self) -> Result<(), Error> {
         if self.left.is_empty() {
             return Ok(());
@@ -194,6 +231,22 @@ impl Runtime {
     /// `Rc`, the last of them is logged.
     ///
     /// While plugin code is on the stack or an exclusive operation is in progress, nothing is done and `left` contains the reason.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let saved = Rc::new(Cell::new(false));
+    /// let autosave = Rc::clone(&saved);
+    /// let runtime = Runtime::builder().ticker(move |_, _| autosave.set(true)).build()?;
+    /// runtime.shutdown().into_result()?;
+    /// // The ticker was dropped with its captures.
+    /// assert_eq!(Rc::strong_count(&saved), 1);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn shutdown(self) -> ShutdownReport {
         let inner = &self.inner;
         let _busy = match self.at_safe_point("shutting down") {

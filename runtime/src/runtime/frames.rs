@@ -11,6 +11,18 @@ use crate::reload::requests::{self, Plan};
 use crate::reload::watch::FileWatch;
 
 /// Game time and time limits of one tick.
+///
+/// # Examples
+/// ```rust
+/// use std::time::Duration;
+///
+/// use alcedo_runtime::{Budget, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// runtime.tick(Budget::seconds(0.25).with_collection(Duration::from_micros(200)));
+/// assert_eq!(runtime.game_time().as_millis(), 250);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Budget {
     /// Game time of the tick in seconds.
@@ -40,6 +52,23 @@ impl Budget {
 impl Runtime {
     /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. While plugin
     /// code holds a slice of host memory, for example in a logger that it calls, a tick only logs a warning.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// use alcedo_runtime::{Budget, Runtime};
+    ///
+    /// let frames = Rc::new(Cell::new(0));
+    /// let counter = Rc::clone(&frames);
+    /// let runtime = Runtime::builder().ticker(move |_, _| counter.set(counter.get() + 1)).build()?;
+    /// for _ in 0..3 {
+    ///     runtime.tick(Budget::frame());
+    /// }
+    /// assert_eq!(frames.get(), 3);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn tick(&self, budget: Budget) {
         if let Err(error) = self.inner.core.world.slices.allow_change(&"a tick") {
             tracing::warn!(%error, "a tick was not done");
@@ -87,6 +116,18 @@ impl Runtime {
 
     /// Runs a safe point: posted closures, requested reloads, a requested collection, freeing of memory. No effect while code of a
     /// plugin or script is on the stack.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// // A server handles posted work, and game time does not advance.
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.post_handle().post(|runtime| println!("{} objects", runtime.counters().objects));
+    /// runtime.safe_point();
+    /// assert!(runtime.game_time().is_zero());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn safe_point(&self) {
         self.safe_point_within(Budget::frame().collection);
     }
@@ -137,6 +178,21 @@ impl Runtime {
     /// Sleeps until another thread posts or wakes something or work is pending, at most for `timeout`. Returns true if work is pending:
     /// then call [`Runtime::tick`], or [`Runtime::safe_point`] without advancing game time. For hosts that are idle between requests,
     /// such as servers. Timers of plugins use game time, which does not advance during the wait.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let poster = runtime.post_handle();
+    /// let worker = std::thread::spawn(move || poster.post(|_| println!("a request has arrived")));
+    /// while !runtime.wait(Duration::from_millis(100)) {}
+    /// runtime.safe_point();
+    /// assert!(worker.join().unwrap());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn wait(&self, timeout: Duration) -> bool {
         !self.inner.requests.borrow().is_empty() || self.inner.core.tasks.wait(timeout)
     }
@@ -147,12 +203,36 @@ impl Runtime {
     }
 
     /// Returns the game time since the runtime was built: the sum of all ticks. Timers and delays of modules use it.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Budget, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.tick(Budget::seconds(0.5));
+    /// runtime.tick(Budget::seconds(0.25));
+    /// assert_eq!(runtime.game_time().as_millis(), 750);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn game_time(&self) -> Duration {
         self.inner.core.tasks.now()
     }
 
     /// Returns unfinished tasks, timers and posted closures of modules, in scheduling order. Closures posted by other threads are
     /// included from the next safe point on.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// for job in runtime.jobs() {
+    ///     println!("{} of {}, from {}", job.kind, job.module, job.place);
+    /// }
+    /// // No plugin has started a task.
+    /// assert!(runtime.jobs().is_empty());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn jobs(&self) -> Vec<JobInfo> {
         self.inner.core.tasks.infos()
     }

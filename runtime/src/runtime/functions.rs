@@ -48,6 +48,19 @@ impl Calls<'_> {
     ///
     /// # Errors
     /// Errors of [`Calls::resolve`]; when the arguments do not fit or the callee fails.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Error, Runtime, Value};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.calls().register_leaf("host.area", |(width, height): (f64, f64)| width * height)?;
+    /// let area = runtime.calls().call("ex:/host.area", &[Value::F64(2.0), Value::F64(3.0)])?;
+    /// assert_eq!(area, Some(Value::F64(6.0)));
+    /// // The number of arguments is checked.
+    /// assert!(matches!(runtime.calls().call("ex:/host.area", &[]), Err(Error::Call(_))));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn call(&self, name: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         self.call_handle(self.resolve(name)?, arguments)
     }
@@ -65,6 +78,20 @@ impl Calls<'_> {
     /// # Errors
     /// [`CallError::NotFound`] with the called resolvers when the name cannot be resolved; [`CallError::NoMaster`] when additionally
     /// no Master is loaded.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Runtime, Value};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// assert!(runtime.calls().resolve("ex:/host.tax").is_err());
+    /// runtime.calls().register_leaf("host.tax", |(price,): (u32,)| price / 5)?;
+    /// let tax = runtime.calls().resolve("ex:/host.tax")?;
+    /// for price in [10, 20] {
+    ///     assert_eq!(runtime.calls().call_handle(tax, &[Value::U32(price)])?, Some(Value::U32(price / 5)));
+    /// }
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
         Ok(dynamic_call::resolve(&self.0.inner.core, name).map_err(|error| match error {
             // An invalid name fails with any modules.
@@ -91,6 +118,19 @@ impl Calls<'_> {
     ///
     /// # Errors
     /// When the name is invalid, or [`Calls::resolve`] fails before it calls a resolver.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.calls().register_leaf("host.tax", |(price,): (u32,)| price / 5)?;
+    /// assert!(runtime.calls().explain("ex:/host.tax")?.is_found());
+    /// let explanation = runtime.calls().explain("ex:/host.taxes")?;
+    /// println!("{explanation}");
+    /// assert!(!explanation.is_found());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn explain(&self, name: &str) -> Result<Explanation, Error> {
         Ok(self.0.inner.core.chain.explain(name)?)
     }
@@ -129,6 +169,23 @@ impl Calls<'_> {
     }
 
     /// Returns the counts and durations of observed calls, by kind and name.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::zcall::Observed;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.calls().register_typed("host.double", |_, (number,): (i64,)| number * 2)?;
+    /// runtime.calls().observe(Observed { counts: true, spans: false });
+    /// runtime.function::<(i64,), i64>("ex:/host.double")?.call((21,))?;
+    /// for times in runtime.calls().times() {
+    ///     println!("{times}");
+    /// }
+    /// runtime.calls().clear_times();
+    /// assert!(runtime.calls().times().iter().all(|times| times.calls == 0));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn times(&self) -> Vec<CallTimes> {
         self.0.inner.core.zcalls.times()
@@ -144,6 +201,27 @@ impl Calls<'_> {
     ///
     /// # Errors
     /// When the name is taken or invalid.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::cell::RefCell;
+    /// use std::rc::Rc;
+    ///
+    /// use alcedo_runtime::{Runtime, Value};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let chat = Rc::new(RefCell::new(Vec::new()));
+    /// let lines = Rc::clone(&chat);
+    /// runtime.calls().register("host.say", "String -> u32".parse()?, move |_, values| {
+    ///     let [Value::Text(line)] = values else { return Ok(None) };
+    ///     lines.borrow_mut().push(line.clone());
+    ///     Ok(Some(Value::U32(lines.borrow().len() as u32)))
+    /// })?;
+    /// let count = runtime.calls().call("ex:/host.say", &[Value::Text("hello".into())])?;
+    /// assert_eq!(count, Some(Value::U32(1)));
+    /// assert_eq!(chat.borrow().len(), 1);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn register(
         &self,
@@ -159,6 +237,17 @@ impl Calls<'_> {
     ///
     /// # Errors
     /// Errors of [`Calls::register`].
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Runtime, Value};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.calls().register_pure("host.version", "-> u32".parse()?, |_, _| Ok(Some(Value::U32(3))))?;
+    /// // New code may call the function in its `main`, before the reload is committed.
+    /// assert_eq!(runtime.calls().call("ex:/host.version", &[])?, Some(Value::U32(3)));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn register_pure(
         &self,

@@ -45,6 +45,29 @@ impl Links<'_> {
     ///
     /// # Errors
     /// When the object does not fit, or the property is not a reference or must not be written now.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::{Obj, uclass};
+    /// use alcedo_runtime::{ObjectHandle, Runtime, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Robot {
+    ///     #[uproperty]
+    ///     target: Obj<Robot>,
+    /// }
+    ///
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// let runtime = Runtime::builder().natives(natives![Robot]).build()?;
+    /// let hunter = runtime.objects().spawn("/Script/Game.Robot")?;
+    /// let prey = runtime.objects().spawn("/Script/Game.Robot")?;
+    /// runtime.links().point(hunter, "target", prey)?;
+    /// assert_eq!(runtime.links().resolve(hunter, "target")?, prey);
+    /// runtime.links().point(hunter, "target", ObjectHandle::NONE)?;
+    /// assert!(runtime.links().resolve(hunter, "target")?.is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn point(&self, object: ObjectHandle, property: &str, target: ObjectHandle) -> Result<(), Error> {
         let ty = self.type_of(object, property)?;
         self.0.objects().set(object, property, &self.0.core().world.reference_to(&ty, target)?)
@@ -142,6 +165,37 @@ impl Links<'_> {
     /// # Errors
     /// When a single delegate is unbound, the arguments do not fit, or delegate calls are nested too deep. When a callee fails; a
     /// multicast delegate calls all bindings and returns the first error.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::{MulticastDelegate, This, uclass};
+    /// use alcedo_runtime::{Runtime, Value, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// struct Button {
+    ///     #[uproperty]
+    ///     on_press: MulticastDelegate<fn(u32)>,
+    ///     #[uproperty]
+    ///     presses: u32,
+    /// }
+    ///
+    /// #[uclass]
+    /// impl Button {
+    ///     #[ufunction]
+    ///     fn count(&self, this: This<Self>, times: u32) {
+    ///         this.set_presses(this.presses() + times);
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Button]).build()?;
+    /// let button = runtime.objects().spawn("/Script/Game.Button")?;
+    /// runtime.links().bind(button, "on_press", button, "count")?;
+    /// runtime.links().broadcast(button, "on_press", &[Value::U32(2)])?;
+    /// assert_eq!(runtime.objects().get(button, "presses")?, Value::U32(2));
+    /// assert_eq!(runtime.links().unbind(button, "on_press", button, "count")?, 1);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn broadcast(&self, object: ObjectHandle, property: &str, arguments: &[Value]) -> Result<Option<Value>, Error> {
         let (core, ty) = (self.0.core(), self.type_of(object, property)?);
         Ok(core.delegates.broadcast(&core.world, (object, property), &ty, arguments)?)

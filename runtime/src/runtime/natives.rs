@@ -11,11 +11,47 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// Errors of [`Objects::spawn`].
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Lamp {
+    ///     #[uproperty(default = 1.5)]
+    ///     brightness: f64,
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
+    /// let lamp = runtime.objects().spawn_as::<Lamp>()?;
+    /// assert_eq!(runtime.objects().with(lamp, |lamp| lamp.brightness())?, 1.5);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn spawn_as<C: Class>(&self) -> Result<Obj<C>, Error> {
         self.spawn(C::PATH).map(Obj::new)
     }
 
     /// Returns the object as a reference of a native class, if it is alive and an instance of that class or a subclass.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Lamp {
+    ///     #[uproperty]
+    ///     brightness: f64,
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
+    /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+    /// let other = runtime.objects().spawn("/Script/Core.Object")?;
+    /// assert!(runtime.objects().cast::<Lamp>(lamp).is_some());
+    /// assert!(runtime.objects().cast::<Lamp>(other).is_none());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn cast<C: Class>(&self, object: ObjectHandle) -> Option<Obj<C>> {
         (self.is_alive(object) && self.is_a(object, C::PATH)).then(|| Obj::new(object))
     }

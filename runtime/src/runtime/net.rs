@@ -11,6 +11,30 @@ use crate::object::property::PropertyType;
 use crate::object::value::{Value, with_objects};
 
 /// Mapping of objects to network numbers, provided by the host.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{NetNames, ObjectHandle, Runtime};
+///
+/// /// Objects that all machines know, numbered from 1.
+/// struct Players(Vec<ObjectHandle>);
+///
+/// impl NetNames for Players {
+///     fn id(&self, object: ObjectHandle) -> Option<u64> {
+///         let at = self.0.iter().position(|known| *known == object)?;
+///         Some(at as u64 + 1)
+///     }
+///     fn object(&self, id: u64) -> Option<ObjectHandle> {
+///         self.0.get(usize::try_from(id).ok()?.checked_sub(1)?).copied()
+///     }
+/// }
+///
+/// let runtime = Runtime::builder().build()?;
+/// let player = runtime.objects().spawn("/Script/Core.Object")?;
+/// let names = Players(vec![player]);
+/// assert_eq!(names.object(names.id(player).unwrap()), Some(player));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 pub trait NetNames {
     /// Returns the network number of an object, never 0; `None` if no other machine has the object.
     fn id(&self, object: ObjectHandle) -> Option<u64>;
@@ -27,6 +51,47 @@ impl Runtime {
     /// # Errors
     /// When the object is destroyed or has no such property, or the property is not a struct. When `net_serialize` fails or returns no
     /// success ([`CallError::Returned`]).
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::{uclass, ustruct};
+    /// use alcedo_runtime::{NetNames, ObjectHandle, Runtime, natives};
+    ///
+    /// #[ustruct(package = "Game", pod)]
+    /// #[derive(PartialEq, Debug, Default)]
+    /// struct Spot {
+    ///     x: f64,
+    ///     y: f64,
+    /// }
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Robot {
+    ///     #[uproperty]
+    ///     spot: Spot,
+    /// }
+    ///
+    /// /// No object is known to both machines.
+    /// struct NoObjects;
+    /// # impl NetNames for NoObjects {
+    /// #     fn id(&self, _: ObjectHandle) -> Option<u64> {
+    /// #         None
+    /// #     }
+    /// #     fn object(&self, _: u64) -> Option<ObjectHandle> {
+    /// #         None
+    /// #     }
+    /// # }
+    ///
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// let runtime = Runtime::builder().natives(natives![Spot, Robot]).build()?;
+    /// let here = runtime.objects().spawn_as::<Robot>()?;
+    /// let there = runtime.objects().spawn_as::<Robot>()?;
+    /// runtime.objects().with(here, |robot| robot.set_spot(Spot { x: 1.0, y: 2.0 }))?;
+    /// let bytes = runtime.net_write(here.handle(), "spot", &NoObjects)?;
+    /// runtime.net_read(there.handle(), "spot", &bytes, &NoObjects)?;
+    /// assert_eq!(runtime.objects().with(there, |robot| robot.spot())?, Spot { x: 1.0, y: 2.0 });
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn net_write(&self, object: ObjectHandle, property: &str, names: &dyn NetNames) -> Result<Vec<u8>, Error> {
         let (ty, value) = (self.net_type(object, property)?, self.objects().get(object, property)?);
         let id = |handle: ObjectHandle| names.id(handle).filter(|_| !handle.is_none()).unwrap_or_default();

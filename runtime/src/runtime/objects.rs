@@ -56,6 +56,18 @@ impl Objects<'_> {
     /// # Errors
     /// When the class does not exist, or a step of the construction failed; nothing of the object is left then. While an exclusive
     /// operation such as a reload is in progress.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let player = runtime.objects().spawn("/Script/Core.Object")?;
+    /// assert!(runtime.objects().is_alive(player));
+    /// let error = runtime.objects().spawn("/Script/Game.Ghost").unwrap_err();
+    /// assert!(error.to_string().contains("/Script/Game.Ghost"));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn spawn(&self, class: impl ClassKey) -> Result<ObjectHandle, Error> {
         self.spawn_in(class, ObjectHandle::NONE)
     }
@@ -65,12 +77,36 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// Errors of [`Objects::spawn`]. When `outer` is destroyed, or is a class default object or a part of one.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let robot = runtime.objects().spawn("/Script/Core.Object")?;
+    /// let arm = runtime.objects().spawn_in("/Script/Core.Object", robot)?;
+    /// assert_eq!(runtime.objects().outer_of(arm), Some(robot));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn spawn_in(&self, class: impl ClassKey, outer: ObjectHandle) -> Result<ObjectHandle, Error> {
         self.construct(&class.find(self.0.types())?, outer)
     }
 
     /// Destroys an object and its subobjects. No effect on a destroyed object. Only logs a warning for a class default object, and in a
     /// listener of a reload in progress.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let enemy = runtime.objects().spawn("/Script/Core.Object")?;
+    /// runtime.objects().destroy(enemy);
+    /// assert!(!runtime.objects().is_alive(enemy));
+    /// // A second call has no effect.
+    /// runtime.objects().destroy(enemy);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn destroy(&self, object: ObjectHandle) {
         match self.0.inner.core.end_object(object) {
             Ok(()) | Err(CallError::Stale { .. }) => {}
@@ -88,11 +124,37 @@ impl Objects<'_> {
 
     /// Returns the class path of a dormant object, whose class a reload removed. A dormant object has no plugin part and appears as an
     /// object of its nearest base class; it becomes active when the class returns.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// # let cube = runtime.objects().spawn("/Script/Game.Cube")?;
+    /// // The new code has no class Cube any more.
+    /// runtime.reload(&["/opt/game/plugins/libshapes.so"])?;
+    /// if let Some(class) = runtime.objects().dormant_class(cube) {
+    ///     println!("the object waits for {class}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn dormant_class(&self, object: ObjectHandle) -> Option<String> {
         self.0.inner.core.world.objects.waits_for(object).map(|class| class.to_string())
     }
 
     /// Returns the object with that name in `outer`, or at the top level for none. Constant time.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ObjectHandle, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let player = runtime.objects().spawn("/Script/Core.Object")?;
+    /// runtime.objects().rename(player, "Ada", ObjectHandle::NONE)?;
+    /// assert_eq!(runtime.objects().find_in(ObjectHandle::NONE, "Ada"), Some(player));
+    /// assert_eq!(runtime.objects().find_in(player, "Ada"), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn find_in(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         self.0.inner.core.world.objects.find(outer, name)
     }
@@ -101,11 +163,39 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// [`RenameError`] with the reason; nothing has changed then.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ObjectHandle, RenameError, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let ada = runtime.objects().spawn("/Script/Core.Object")?;
+    /// let bob = runtime.objects().spawn("/Script/Core.Object")?;
+    /// runtime.objects().rename(ada, "Ada", ObjectHandle::NONE)?;
+    /// let taken = runtime.objects().rename(bob, "Ada", ObjectHandle::NONE);
+    /// assert!(matches!(taken, Err(RenameError::Taken { .. })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
         self.0.inner.core.world.objects.rename(object, name, outer)
     }
 
     /// Adds an object to the root set, which protects it and objects it refers to from collection. Returns whether the object exists.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let level = runtime.objects().spawn("/Script/Core.Object")?;
+    /// let tree = runtime.objects().spawn_in("/Script/Core.Object", level)?;
+    /// let rock = runtime.objects().spawn_in("/Script/Core.Object", level)?;
+    /// assert!(runtime.objects().add_root(tree));
+    /// runtime.collection().collect()?;
+    /// assert!(runtime.objects().is_alive(tree));
+    /// assert!(!runtime.objects().is_alive(rock));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         self.0.inner.core.world.objects.add_root(object)
     }
@@ -116,6 +206,19 @@ impl Objects<'_> {
     }
 
     /// Removes an object from the root set; references still keep it alive. Returns whether it was a root.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// // An object without an outer is created as a root.
+    /// let level = runtime.objects().spawn("/Script/Core.Object")?;
+    /// assert!(runtime.objects().is_root(level));
+    /// assert!(runtime.objects().remove_root(level));
+    /// assert_eq!(runtime.collection().collect()?, 1);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn remove_root(&self, object: ObjectHandle) -> bool {
         self.0.inner.core.world.objects.remove_root(object)
     }
@@ -124,6 +227,25 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// When the object is destroyed or has no such property.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Error, Runtime, Value, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Lamp {
+    ///     #[uproperty(default = 1.5)]
+    ///     brightness: f64,
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
+    /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+    /// assert_eq!(runtime.objects().get(lamp, "brightness")?, Value::F64(1.5));
+    /// let missing = runtime.objects().get(lamp, "color");
+    /// assert!(matches!(missing, Err(Error::UnknownMember { .. })));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn get(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, Error> {
         self.property(object, property)?;
         Ok(self.0.inner.core.world.objects.read_value(object, property)?)
@@ -135,6 +257,26 @@ impl Objects<'_> {
     /// When the object is destroyed or has no such property, or the property has another type. [`CallError::WrongClass`] when the value
     /// is an object that does not match the class or interface of the property. [`CallError::NotFound`] and [`CallError::Signature`]
     /// when a delegate is bound to a function that its object lacks, or that has other parameters.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Runtime, Value, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Lamp {
+    ///     #[uproperty]
+    ///     brightness: f64,
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
+    /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+    /// runtime.objects().set(lamp, "brightness", &Value::F64(2.0))?;
+    /// assert_eq!(runtime.objects().get(lamp, "brightness")?, Value::F64(2.0));
+    /// // A value of another type is refused.
+    /// assert!(runtime.objects().set(lamp, "brightness", &Value::Bool(true)).is_err());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn set(&self, object: ObjectHandle, property: impl PropertyKey, value: &Value) -> Result<(), Error> {
         let found = self.property(object, property)?;
         delegates::check(&self.0.inner.core.world, &found.ty, value)?;
@@ -142,6 +284,29 @@ impl Objects<'_> {
     }
 
     /// Returns the names of an object's properties, base class first.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// struct Lamp {
+    ///     #[uproperty]
+    ///     brightness: f64,
+    ///     #[uproperty]
+    ///     is_on: bool,
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
+    /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
+    /// // An inspector lists all values.
+    /// for property in runtime.objects().properties_of(lamp) {
+    ///     println!("{property} = {:?}", runtime.objects().get(lamp, &property)?);
+    /// }
+    /// # assert_eq!(runtime.objects().properties_of(lamp), ["brightness", "is_on"]);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn properties_of(&self, object: ObjectHandle) -> Vec<String> {
         let class = self.0.inner.core.world.objects.class(object);
         class
@@ -154,6 +319,35 @@ impl Objects<'_> {
     /// # Errors
     /// When the object is destroyed or has no such function, the arguments do not fit, or the body fails. [`CallError::WrongClass`]
     /// when an argument is an object that does not fit its parameter.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::{This, uclass};
+    /// use alcedo_runtime::{Runtime, Value, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// struct Robot {
+    ///     #[uproperty(default = 3)]
+    ///     charge: u32,
+    /// }
+    ///
+    /// #[uclass]
+    /// impl Robot {
+    ///     #[ufunction]
+    ///     fn load(&self, this: This<Self>, by: u32) -> u32 {
+    ///         this.set_charge(this.charge() + by);
+    ///         this.charge()
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Robot]).build()?;
+    /// let robot = runtime.objects().spawn("/Script/Game.Robot")?;
+    /// let charge = runtime.objects().call(robot, "load", &[Value::U32(4)])?;
+    /// assert_eq!(charge, Some(Value::U32(7)));
+    /// assert!(runtime.objects().call(robot, "fly", &[]).is_err());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn call(
         &self,
         object: ObjectHandle,
@@ -185,17 +379,52 @@ impl Objects<'_> {
     }
 
     /// Returns the object at a path.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ObjectHandle, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let level = runtime.objects().spawn("/Script/Core.Object")?;
+    /// runtime.objects().rename(level, "Harbor", ObjectHandle::NONE)?;
+    /// let path = runtime.objects().path_of(level).unwrap();
+    /// assert_eq!(runtime.objects().at_path(&path), Some(level));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn at_path(&self, path: &str) -> Option<ObjectHandle> {
         self.object_at(path)
     }
 
     /// Formats an object for a log as class and name, `Game.Cube (Cube_1)`, or as its handle if destroyed.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ObjectHandle, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let player = runtime.objects().spawn("/Script/Core.Object")?;
+    /// runtime.objects().rename(player, "Ada", ObjectHandle::NONE)?;
+    /// assert_eq!(runtime.objects().describe(player), "Core.Object (Ada)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn describe(&self, object: ObjectHandle) -> String {
         self.0.core().world.objects.display(object).to_string()
     }
 
     /// Returns the context whose module declares the class of an object: a generation of the Master, or the Default for native classes.
     /// `None` for a destroyed object.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ContextKind, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let player = runtime.objects().spawn("/Script/Core.Object")?;
+    /// // Native classes belong to the host itself.
+    /// let context = runtime.objects().context_of(player).unwrap();
+    /// assert_eq!(context.kind, ContextKind::Default);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn context_of(&self, object: ObjectHandle) -> Option<ContextInfo> {
         let class = self.0.inner.core.world.objects.class(object)?;
@@ -222,7 +451,7 @@ impl Objects<'_> {
                 "a {} cannot be created in {}, a class default object or a part of one, which contains only default subobjects: \
                  create it in an object of the class, or declare a default subobject",
                 class.short_path(),
-                core.world.objects.shown(outer)
+                core.world.objects.display(outer)
             ))
             .into());
         }

@@ -54,6 +54,33 @@ impl HostCode {
 
 /// Resolves the names of one protocol to functions. Called on the game thread, also before the commit of new code, so it must have no
 /// side effects. It may resolve other names.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Declined, Runtime, Signature, Value, ZCallFunction, ZCallResolver};
+///
+/// /// Prices by name, `shop:/apple`.
+/// struct Shop(Vec<(&'static str, u32)>);
+///
+/// impl ZCallResolver for Shop {
+///     fn resolve(&self, _runtime: &Runtime, name: &str) -> Result<ZCallFunction, Declined> {
+///         let Some((_, price)) = self.0.iter().find(|(goods, _)| *goods == name).copied() else {
+///             return Err(format!("{name} is not sold here").into());
+///         };
+///         let signature = "-> u32".parse::<Signature>().map_err(|_| "an invalid signature")?;
+///         Ok(ZCallFunction::pure(signature, move |_, _| Ok(Some(Value::U32(price)))))
+///     }
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().build()?;
+/// runtime.calls().add_value_resolver("shop", Shop(vec![("apple", 2)]))?;
+/// assert_eq!(runtime.calls().call("shop:/apple", &[])?, Some(Value::U32(2)));
+/// let error = runtime.calls().call("shop:/pear", &[]).unwrap_err();
+/// assert!(error.to_string().contains("pear is not sold here"));
+/// # Ok(())
+/// # }
+/// ```
 pub trait ZCallResolver {
     /// Returns the function for `name`, the part after `protocol:/`. A function is cached under its handle; a declined name is resolved
     /// again each time.
@@ -70,6 +97,14 @@ impl<F: Fn(&Runtime, &str) -> Result<ZCallFunction, Declined>> ZCallResolver for
 }
 
 /// Reason why a resolver has no function for a name: a short sentence.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Declined;
+///
+/// let declined = Declined::from(format!("the table {} does not exist", "users"));
+/// assert_eq!(declined.to_string(), "the table users does not exist");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Declined(String);
@@ -81,6 +116,19 @@ impl<T: Into<String>> From<T> for Declined {
 }
 
 /// A function of the host with its signature. Clones share the function.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Signature, Value, ZCallFunction};
+///
+/// let signature: Signature = "u32 -> u32".parse()?;
+/// let double = ZCallFunction::pure(signature, |_, values| match values {
+///     [Value::U32(number)] => Ok(Some(Value::U32(number * 2))),
+///     _ => Ok(None),
+/// });
+/// assert_eq!(format!("{double:?}"), "(u32 -> u32), Pure");
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct ZCallFunction {
     signature: Signature,

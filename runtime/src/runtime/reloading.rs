@@ -18,6 +18,18 @@ impl Runtime {
     /// # Errors
     /// When a path is relative, a file is unreadable, a check fails, or a main or class default object panics. Nothing stays loaded
     /// then.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let error = runtime.create_master(&["plugins/libweather.so"]).unwrap_err();
+    /// // The path is relative.
+    /// assert!(error.to_string().contains("plugins/libweather.so"));
+    /// assert_eq!(runtime.generation(), 0);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn create_master(&self, libraries: &[impl AsRef<Path>]) -> Result<(), Error> {
         match self.inner.agent.get().filter(|_| self.generation() == 0) {
             Some(agent) => agent.create(self),
@@ -36,6 +48,21 @@ impl Runtime {
     ///
     /// # Errors
     /// When no Master is loaded, or plugin code is on the stack.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// let libraries = ["/opt/game/plugins/libweather.so"];
+    /// runtime.create_master(&libraries)?;
+    /// // The library was built again.
+    /// match runtime.reload(&libraries)?.into_result() {
+    ///     Ok(report) => println!("{} objects kept", report.objects_kept),
+    ///     Err(report) => eprintln!("the old code continues: {report}"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn reload(&self, libraries: &[impl AsRef<Path>]) -> Result<ReloadReport, Error> {
         self.reload_for(&owned(libraries), ReloadScope::All, 0)
     }
@@ -46,6 +73,19 @@ impl Runtime {
     ///
     /// # Errors
     /// Errors of [`Runtime::reload`].
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// let libraries = ["/opt/game/plugins/libweather.so", "/opt/game/plugins/libquests.so"];
+    /// runtime.create_master(&libraries)?;
+    /// // Only libquests.so was built again.
+    /// let report = runtime.reload_changed(&libraries)?;
+    /// assert_eq!(report.modules, ["quests"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn reload_changed(&self, libraries: &[impl AsRef<Path>]) -> Result<ReloadReport, Error> {
         self.reload_for(&owned(libraries), ReloadScope::Changed, 0)
     }
@@ -69,6 +109,20 @@ impl Runtime {
 
     /// Requests a reload at the next safe point. Several requests are combined into one reload of the last named libraries; a request
     /// to unload discards it. [`Runtime::take_reloads`] returns the report with the number of requests.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # use alcedo_runtime::Budget;
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// runtime.request_reload(vec!["/opt/game/plugins/libweather.so".into()]);
+    /// runtime.tick(Budget::frame());
+    /// for report in runtime.take_reloads() {
+    ///     println!("{report}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn request_reload(&self, libraries: Vec<PathBuf>) {
         self.request_reload_of(libraries, ReloadScope::All);
     }
@@ -79,6 +133,23 @@ impl Runtime {
     }
 
     /// Removes and returns the reports of reloads at safe points, oldest first. Keeps at most the last 64.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # use alcedo_runtime::Budget;
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// runtime.watch()?;
+    /// loop {
+    ///     runtime.tick(Budget::frame());
+    ///     if let Some(failed) = runtime.take_reloads().into_iter().find(|reload| !reload.is_committed()) {
+    ///         eprintln!("{failed}");
+    /// #       break;
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn take_reloads(&self) -> Vec<ReloadReport> {
         self.inner.reloads.take()
     }
@@ -87,6 +158,16 @@ impl Runtime {
     ///
     /// # Errors
     /// When no Master is loaded, or its folders cannot be watched.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// // The Master, whose files are watched, must be created first.
+    /// assert!(runtime.watch().is_err());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn watch(&self) -> Result<(), Error> {
         self.watch_for(ReloadScope::All)
     }
@@ -119,6 +200,18 @@ impl Runtime {
     ///
     /// # Errors
     /// When no Master is loaded, or plugin code is on the stack.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// runtime.create_master(&["/opt/game/plugins/libweather.so"])?;
+    /// let unload = runtime.unload_master()?;
+    /// println!("{} objects of the plugin were destroyed", unload.objects_ended);
+    /// assert_eq!(runtime.generation(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn unload_master(&self) -> Result<Unload, Error> {
         let _busy = self.at_safe_point(UNLOADING)?;
         let unload = master::unload(&self.inner.core, &self.inner.loads)?;

@@ -64,6 +64,29 @@ impl Tables<'_> {
     ///
     /// # Errors
     /// When a table with this name is already offered.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Runtime, entry_table};
+    ///
+    /// entry_table! {
+    ///     /// Offered by the host.
+    ///     pub host struct Dice {
+    ///         /// Returns the sum of two dice.
+    ///         roll: fn(u32, u32) -> u32,
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.tables().offer(Dice { roll: |left, right| left + right })?;
+    /// let roll = runtime.function::<(u32, u32), u32>("ex:/Dice/roll")?;
+    /// assert_eq!(roll.call((2, 5))?, 7);
+    /// // A table is offered once.
+    /// assert!(runtime.tables().offer(Dice { roll: |_, _| 0 }).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn offer<T: HostEntries>(&self, table: T) -> Result<(), Error> {
         self.offer_as(table, Effect::Any)
@@ -110,6 +133,24 @@ impl Tables<'_> {
     /// # Errors
     /// [`LoadError::NoModule`] without such a module, [`CallError::NotFound`] when the module implements another table or none,
     /// [`LoadError::Table`] when the definitions differ.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// use alcedo_runtime::{Error, Runtime, entry_table};
+    ///
+    /// entry_table! {
+    ///     /// Offered by the plugin.
+    ///     pub module struct Scores {
+    ///         /// Returns the score after a hit.
+    ///         hit: fn(i32) -> i32,
+    ///     }
+    /// }
+    ///
+    /// fn hit(runtime: &Runtime) -> Result<i32, Error> {
+    ///     let scores: Scores = runtime.tables().of_module("scores")?;
+    ///     scores.hit.call((3,))
+    /// }
+    /// ```
     pub fn of_module<T: ModuleEntries<Context = OfMaster>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
         let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
@@ -156,6 +197,30 @@ impl LoadContext {
 }
 
 /// A table implemented by the host, declared with [`entry_table!`](crate::entry_table).
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::tables::HostEntries;
+/// use alcedo_runtime::{Error, Runtime, entry_table};
+///
+/// entry_table! {
+///     /// Offered by the host.
+///     pub host struct Clock {
+///         /// Returns the hours of a day.
+///         hours: fn() -> u32,
+///     }
+/// }
+///
+/// fn offer<T: HostEntries>(runtime: &Runtime, table: T) -> Result<(), Error> {
+///     println!("offering {}", T::NAME);
+///     runtime.tables().offer(table)
+/// }
+///
+/// # fn main() -> Result<(), Error> {
+/// offer(&Runtime::builder().build()?, Clock { hours: || 24 })?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait HostEntries: Sized {
     /// Name of the table.
     const NAME: &'static str;
@@ -177,6 +242,31 @@ pub trait HostEntries: Sized {
 }
 
 /// A table implemented by a module, declared with [`entry_table!`](crate::entry_table).
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::tables::ModuleEntries;
+/// use alcedo_runtime::{Error, Runtime, entry_table};
+///
+/// entry_table! {
+///     /// Offered by the plugin.
+///     pub module struct Scores {
+///         /// Returns the score after a hit.
+///         hit: fn(i32) -> i32,
+///     }
+/// }
+///
+/// /// Rejects plugins whose table has another definition.
+/// fn expect<T: ModuleEntries>(runtime: &Runtime) -> Result<(), Error> {
+///     println!("expecting {}", T::NAME);
+///     runtime.tables().expect::<T>()
+/// }
+///
+/// # fn main() -> Result<(), Error> {
+/// expect::<Scores>(&Runtime::builder().build()?)?;
+/// # Ok(())
+/// # }
+/// ```
 pub trait ModuleEntries: Sized {
     /// Contexts of the modules that implement the table.
     type Context: TableContext;
@@ -268,6 +358,25 @@ pub trait TableContext: sealed::Sealed + 'static {
 pub enum OfMaster {}
 
 /// Tables of modules of Slims, pinned contexts and the Default, for any thread; see [`LoadContext::table`].
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::tables::OfContext;
+/// use alcedo_runtime::{ContextError, entry_table};
+///
+/// entry_table! {
+///     /// Offered by the module.
+///     pub module struct Prices {
+///         /// Returns the price with tax.
+///         with_tax: fn(u32) -> u32,
+///     }
+/// }
+///
+/// /// Any thread may call the entries.
+/// fn total(prices: &Prices<OfContext>, goods: &[u32]) -> Result<u32, ContextError> {
+///     goods.iter().map(|price| prices.with_tax.call((*price,))).sum()
+/// }
+/// ```
 #[derive(Debug)]
 pub enum OfContext {}
 
@@ -303,6 +412,17 @@ impl TableContext for OfContext {
 /// Typed entry of a table implemented by a module of a Slim, a pinned context or the Default. Valid for one generation: once that
 /// unloads, each call is an error, also after a [`replace`](crate::LoadContext::replace). Keeps nothing alive. Any thread; a clone is
 /// another handle to the same entry.
+///
+/// # Examples
+/// ```rust,no_run
+/// use alcedo_runtime::ContextError;
+/// use alcedo_runtime::tables::ContextEntry;
+///
+/// fn damage(hit: &ContextEntry<(i32,), i32>, hits: &[i32]) -> Result<i32, ContextError> {
+///     // One check for all calls.
+///     hit.hot(|hit| hits.iter().filter_map(|strength| hit.call((*strength,)).ok()).sum())
+/// }
+/// ```
 pub struct ContextEntry<A, R> {
     entry: TableEntry,
     of: PhantomData<fn(A) -> R>,
@@ -350,6 +470,27 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
 /// In a host, a `host struct` has a function or closure for each entry and is passed to [`Tables::offer`](crate::Tables::offer). A
 /// `module struct` is returned by [`Tables::of_module`](crate::Tables::of_module) and
 /// [`LoadContext::table`](crate::LoadContext::table).
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Runtime, entry_table};
+///
+/// entry_table! {
+///     /// Offered by the host.
+///     pub host struct Sky {
+///         /// Returns the brightness at an hour.
+///         light: fn(f64) -> f64,
+///     }
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().build()?;
+/// runtime.tables().offer(Sky { light: |hour| if hour < 6.0 { 0.0 } else { 1.0 } })?;
+/// let light = runtime.function::<(f64,), f64>("ex:/Sky/light")?;
+/// assert_eq!(light.call((12.0,))?, 1.0);
+/// # Ok(())
+/// # }
+/// ```
 #[macro_export]
 macro_rules! entry_table {
     (@entries [$($name:ident: $args:ty => $result:ty),+]) => {

@@ -14,6 +14,19 @@ use crate::object::origin::Origin;
 /// Cached class for creating many objects, instead of its path. Resolves to the current class of the path: after a reload the new
 /// class, or none while it does not exist. Keeps nothing alive; another runtime resolves it to its own class with that path. Game
 /// thread only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let bullet = runtime.types().class("/Script/Core.Object")?;
+/// for _ in 0..100 {
+///     runtime.objects().spawn(&bullet)?;
+/// }
+/// assert_eq!(runtime.counters().objects, 100);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ClassRef {
     path: Rc<str>,
@@ -41,6 +54,24 @@ mod sealed {
 }
 
 /// Key for the lookup of a class: its path, or a [`ClassRef`].
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ClassKey, Error, ObjectHandle, Runtime};
+///
+/// /// Creates some objects of a class.
+/// fn wave(runtime: &Runtime, class: impl ClassKey + Copy, count: usize) -> Result<Vec<ObjectHandle>, Error> {
+///     (0..count).map(|_| runtime.objects().spawn(class)).collect()
+/// }
+///
+/// # fn main() -> Result<(), Error> {
+/// let runtime = Runtime::builder().build()?;
+/// assert_eq!(wave(&runtime, "/Script/Core.Object", 3)?.len(), 3);
+/// let class = runtime.types().class("/Script/Core.Object")?;
+/// assert_eq!(wave(&runtime, &class, 5)?.len(), 5);
+/// # Ok(())
+/// # }
+/// ```
 pub trait ClassKey: sealed::Sealed {
     /// Returns the current class.
     #[doc(hidden)]
@@ -86,6 +117,20 @@ impl Types<'_> {
     }
 
     /// Returns whether the class `class` is `base` or extends it; both are paths.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let natives = Natives::in_package("Game")
+    ///     .class(NativeClass::new("Game", "Actor", "/Script/Core.Object"))
+    ///     .class(NativeClass::new("Game", "Robot", "/Script/Game.Actor"));
+    /// let runtime = Runtime::builder().natives(natives).build()?;
+    /// assert!(runtime.types().is_subclass("/Script/Game.Robot", "/Script/Game.Actor"));
+    /// assert!(!runtime.types().is_subclass("/Script/Game.Actor", "/Script/Game.Robot"));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn is_subclass(&self, class: &str, base: &str) -> bool {
         let types = &self.0.inner.core.world.types;
         match (types.class_by_path(class), types.class_by_path(base)) {
@@ -99,6 +144,20 @@ impl Types<'_> {
     ///
     /// # Errors
     /// When `new` redirects to `old`.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let robot = NativeClass::new("Game", "Robot", "/Script/Core.Object");
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(robot)).build()?;
+    /// // The class was named Droid in an older version.
+    /// runtime.types().redirect("/Script/Game.Droid", "/Script/Game.Robot")?;
+    /// let robot = runtime.objects().spawn("/Script/Game.Droid")?;
+    /// assert!(runtime.objects().describe(robot).starts_with("Game.Robot"));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn redirect(&self, old: &str, new: &str) -> Result<(), Error> {
         // An operation in progress may be rolled back, and the redirect with it.
         let _busy = self.0.at_safe_point("redirecting a name")?;
@@ -114,6 +173,18 @@ impl Types<'_> {
     }
 
     /// Returns whether a class, struct, enum, interface or named delegate with that path is declared.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::kinds::PropertyKind;
+    /// use alcedo_runtime::native::{NativeEnum, Natives};
+    ///
+    /// let mood = NativeEnum::new("Game", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1);
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Game").enumeration(mood)).build()?;
+    /// assert!(runtime.types().has("/Script/Game.Mood"));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn has(&self, path: &str) -> bool {
         let types = &self.0.inner.core.world.types;
         types.class_by_path(path).is_some()
@@ -141,6 +212,21 @@ impl Types<'_> {
     }
 
     /// Returns the flags of a property or function by path: bits of `property_flags` or `function_flags`.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::kinds::{PropertyKind, property_flags};
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+    /// let lamp = lamp.property("gain", (PropertyKind::F64, ""), property_flags::EDIT_ANYWHERE, "1");
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).build()?;
+    /// let flags = runtime.types().member_flags("/Script/Game.Lamp:gain").unwrap();
+    /// // An editor shows the property.
+    /// assert_ne!(flags & property_flags::EDIT_ANYWHERE, 0);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn member_flags(&self, path: &str) -> Option<u64> {
         let types = &self.0.inner.core.world.types;
         let property = types.property_by_path(path).map(|property| property.flags);
@@ -176,6 +262,19 @@ impl Types<'_> {
     }
 
     /// Returns the native types of the host, like [`Builder::declared`](crate::Builder::declared) before the build.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object").doc("A light source.");
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).build()?;
+    /// let declared = runtime.types().declared_natives();
+    /// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+    /// assert_eq!(lamp.doc, "A light source.");
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn declared_natives(&self) -> Declared {
         of_natives(&self.0.inner.core.world)
     }

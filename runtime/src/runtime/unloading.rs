@@ -55,6 +55,20 @@ impl Unloads<'_> {
     ///
     /// The callback stays registered until [`LocalRegistration`] removes it, until [`Runtime::shutdown`], or until the runtime ends. It
     /// should use its argument and not own a handle to the runtime; see [`Runtime::downgrade`].
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let saving = runtime.unloads().on_unloading(0, |runtime, generation| {
+    ///     println!("generation {generation} ends with {} objects", runtime.counters().objects);
+    /// });
+    /// assert_eq!(runtime.registrations().len(), 1);
+    /// saving.remove();
+    /// assert!(runtime.registrations().is_empty());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn on_unloading(&self, priority: i32, callback: impl Fn(&Runtime, u64) + 'static) -> LocalRegistration {
         let site = Site::new("unloading callback", &callback);
@@ -72,6 +86,20 @@ impl Unloads<'_> {
     ///
     /// # Errors
     /// When the module is unknown or unloading.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// runtime.create_master(&["/opt/game/plugins/libweather.so"])?;
+    /// let lease = runtime.unloads().lease("weather", "the renderer draws its clouds")?;
+    /// for held in runtime.unloads().leases() {
+    ///     println!("{held}");
+    /// }
+    /// drop(lease);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[track_caller]
     pub fn lease(&self, module: &str, owner: &str) -> Result<Lease, Error> {
         let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();
@@ -114,6 +142,21 @@ impl Unloads<'_> {
     ///
     /// # Errors
     /// When plugin code is on the stack.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// # use std::time::Duration;
+    /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+    /// runtime.reload(&["/opt/game/plugins/libweather.so"])?;
+    /// if !runtime.unloads().wait(Duration::from_secs(1))? {
+    ///     for ticket in runtime.unloads().tickets() {
+    ///         eprintln!("{}", ticket.report());
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn wait(&self, deadline: Duration) -> Result<bool, Error> {
         let _busy = self.0.at_safe_point("waiting for unloads")?;
         Ok(in_progress::wait_for_all(&self.0.inner.core, &self.0.inner.loads, deadline))
@@ -123,6 +166,17 @@ impl Unloads<'_> {
     ///
     /// # Errors
     /// When the generation is not unloading, or plugin code is on the stack.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// // No such generation is unloading.
+    /// assert!(runtime.unloads().park(7).is_err());
+    /// assert!(runtime.unloads().generations().is_empty());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn park(&self, generation: u64) -> Result<(), Error> {
         let _busy = self.0.at_safe_point("parking a generation")?;
         match in_progress::park(&self.0.inner.core, &self.0.inner.loads, Some(Generation(generation))) {

@@ -32,6 +32,17 @@ impl Worlds<'_> {
     /// # Errors
     /// When plugin code is on the stack, a kept field does not serialize, or the file cannot be written. An existing file is then
     /// unchanged.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// runtime.objects().spawn("/Script/Core.Object")?;
+    /// let folder = tempfile::tempdir()?;
+    /// assert_eq!(runtime.worlds().save(folder.path().join("harbor.world"))?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
         let _busy = self.0.at_safe_point("saving the world")?;
         Ok(world::save(&self.0.inner.core, path.as_ref())?)
@@ -44,6 +55,24 @@ impl Worlds<'_> {
     /// # Errors
     /// When plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. The
     /// world is unchanged then.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Error, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let player = runtime.objects().spawn("/Script/Core.Object")?;
+    /// let folder = tempfile::tempdir()?;
+    /// let file = folder.path().join("harbor.world");
+    /// runtime.worlds().save(&file)?;
+    /// let report = runtime.worlds().load(&file)?;
+    /// assert_eq!((report.objects, report.replaced), (1, 1));
+    /// // Earlier handles are stale.
+    /// assert!(!runtime.objects().is_alive(player));
+    /// std::fs::write(&file, "no world")?;
+    /// assert!(matches!(runtime.worlds().load(&file), Err(Error::World(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn load(&self, path: impl AsRef<Path>) -> Result<WorldLoadReport, Error> {
         let _busy = self.0.at_safe_point("loading a world")?;
         let report = world::load(&self.0.inner.core, path.as_ref())?;
@@ -54,6 +83,19 @@ impl Worlds<'_> {
 
     /// Returns a hash of the alive objects with class, name, outer and all property values, equal for equal worlds. Data on the plugin
     /// side is not included.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let before = runtime.worlds().hash();
+    /// let player = runtime.objects().spawn("/Script/Core.Object")?;
+    /// assert_ne!(runtime.worlds().hash(), before);
+    /// runtime.objects().destroy(player);
+    /// assert_eq!(runtime.worlds().hash(), before);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn hash(&self) -> u64 {
         let world = &self.0.inner.core.world;
         let mut hasher = DefaultHasher::new();
@@ -71,6 +113,20 @@ impl Worlds<'_> {
     /// Returns the world as text in parts: objects, values, plugin parts, types, calls, modules, and mutual references of modules and
     /// host. Equal before and after a rolled-back reload, except for `ReloadReport::remainder`; [`WorldDigest::differences`] lists the
     /// differences. Of data on the plugin side it includes the location and not the content.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let before = runtime.worlds().digest();
+    /// assert!(before.differences(&runtime.worlds().digest()).is_empty());
+    /// runtime.objects().spawn("/Script/Core.Object")?;
+    /// for line in before.differences(&runtime.worlds().digest()) {
+    ///     println!("{line}");
+    /// }
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn digest(&self) -> WorldDigest {
         digest::digest(&self.0.inner.core, &self.0.inner.loads)
     }

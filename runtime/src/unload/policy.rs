@@ -6,6 +6,24 @@ use std::time::Duration;
 use alcedo_sys::{EndPolicy, ReferenceSearch};
 
 /// Settings of the host for unloads that do not complete by themselves.
+///
+/// # Examples
+/// ```rust
+/// use std::time::Duration;
+///
+/// use alcedo_runtime::{Runtime, UnloadPolicy};
+///
+/// /// Waits for old code as long as needed, and never parks it.
+/// fn patient(policy: &mut UnloadPolicy) {
+///     policy.grace = Duration::from_secs(1);
+///     policy.park_after = None;
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().unloads(patient).build()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnloadPolicy {

@@ -12,6 +12,16 @@ use crate::unload::state::ContextState;
 
 /// Resources that an unmapped module had left, and how the host released them. Modules that release their own resources leave
 /// none.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::ModuleEnd;
+///
+/// let clean = ModuleEnd { module: "weather".to_owned(), ..ModuleEnd::default() };
+/// assert_eq!(clean.line(), None);
+/// let careless = ModuleEnd { fds_closed: 1, ..clean };
+/// assert!(careless.line().is_some());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModuleEnd {
@@ -80,6 +90,17 @@ pub struct ModuleEnd {
 }
 
 /// File descriptor that a module has opened and left open.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::UnloadReport;
+///
+/// fn print_files(report: &UnloadReport) {
+///     for file in report.modules.iter().flat_map(|module| &module.fds_left) {
+///         println!("descriptor {} of {} is open", file.fd, file.target);
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenFile {
     /// Number of the descriptor.
@@ -90,6 +111,15 @@ pub struct OpenFile {
 }
 
 /// Child process that a module has not waited for.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::UnloadReport;
+///
+/// fn children(report: &UnloadReport) -> Vec<i32> {
+///     report.modules.iter().flat_map(|module| &module.children_left).map(|child| child.pid).collect()
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnwaitedProcess {
     /// Process id.
@@ -99,6 +129,15 @@ pub struct UnwaitedProcess {
 }
 
 /// Image that stays mapped until the process ends.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::BlockerReport;
+///
+/// fn parked_files(report: &BlockerReport) -> Vec<&str> {
+///     report.parked.iter().map(|image| image.file.as_str()).collect()
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParkedImage {
     /// Name of the module.
@@ -110,6 +149,20 @@ pub struct ParkedImage {
 }
 
 /// Report of a completed unload, whose images are gone.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::UnloadReport;
+///
+/// fn check(report: &UnloadReport) {
+///     println!("{} took {:?}", report.subject, report.took);
+///     for module in &report.modules {
+///         if !module.fds_left.is_empty() {
+///             println!("{} left {} files open", module.module, module.fds_left.len());
+///         }
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnloadReport {
@@ -127,6 +180,18 @@ pub struct UnloadReport {
 }
 
 /// Report of an incomplete unload, with its blockers.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::BlockerReport;
+///
+/// fn explain(report: &BlockerReport) {
+///     println!("{} is {} for {:?}", report.subject, report.state, report.since);
+///     for blocker in &report.blockers {
+///         println!("  {} {} on thread {}", blocker.kind, blocker.owner, blocker.thread);
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BlockerReport {

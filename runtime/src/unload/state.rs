@@ -4,6 +4,17 @@
 use thiserror::Error;
 
 /// State of a load context.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextState, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// assert_eq!(reports.state(), ContextState::Alive);
+/// assert_eq!(reports.state().to_string(), "alive");
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextState {
@@ -20,6 +31,17 @@ pub enum ContextState {
 }
 
 /// Generation of the Master that is not dead.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextState, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let generations = runtime.unloads().generations();
+/// let blocked = generations.iter().filter(|generation| generation.state == ContextState::Blocked);
+/// assert_eq!(blocked.count(), 0);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct GenerationInfo {
     /// Number of the generation.

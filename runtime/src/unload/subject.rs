@@ -60,6 +60,22 @@ pub(crate) trait UnloadHost {
 }
 
 /// Event of the Master load context.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{MasterEvent, Runtime};
+///
+/// fn watch_memory(event: &MasterEvent) {
+///     if let MasterEvent::Parked(generation, images) = event {
+///         eprintln!("generation {generation} stays mapped: {}", images.join(", "));
+///     }
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().on_event(watch_memory).build()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MasterEvent {
     /// A generation is about to start; no main has run.

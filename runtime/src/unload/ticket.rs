@@ -92,6 +92,24 @@ struct Poll<'a> {
 
 /// Handle of an unload that has begun. Clones share the unload; a ticket may be kept without limit and dropped at any time. Any
 /// thread.
+///
+/// # Examples
+/// ```rust
+/// use std::time::Duration;
+///
+/// use alcedo_runtime::{ContextState, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// let lease = reports.lease("a page is being sent")?;
+/// let ticket = reports.begin_unload()?;
+/// let blocked = ticket.wait(Duration::ZERO).unwrap_err();
+/// assert!(!blocked.blockers.is_empty());
+/// drop(lease);
+/// ticket.wait(Duration::from_secs(5)).unwrap();
+/// assert_eq!(ticket.state(), ContextState::Dead);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 #[must_use = "the unload has begun; the ticket reports its end"]
 pub struct UnloadTicket {

@@ -29,6 +29,23 @@ const LONGEST_REST: Duration = Duration::from_millis(250);
 pub(crate) const GAME_THREAD: &str = "game thread";
 
 /// An activity of a thread that takes too long. Reported once per activity.
+///
+/// # Examples
+/// ```rust
+/// use std::time::Duration;
+///
+/// use alcedo_runtime::{Hang, Runtime};
+///
+/// fn report(hang: &Hang) {
+///     eprintln!("{hang}");
+///     eprintln!("{} has not returned for {:?}", hang.function, hang.since);
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().watchdog(Duration::from_secs(1)).on_hang(report).build()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hang {
     /// `game thread` or `finalizer thread`.

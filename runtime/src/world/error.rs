@@ -8,6 +8,21 @@ use crate::object::construction::ConstructionFailed;
 use crate::world::records::FormatError;
 
 /// Error of saving or loading a world. The world and an existing file are unchanged.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Error, Runtime, WorldError};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let folder = tempfile::tempdir()?;
+/// let file = folder.path().join("harbor.world");
+/// std::fs::write(&file, "a text")?;
+/// match runtime.worlds().load(&file) {
+///     Err(Error::World(WorldError::Format { path, source })) => println!("{} is damaged: {source}", path.display()),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {

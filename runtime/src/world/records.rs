@@ -78,6 +78,21 @@ pub(crate) struct KeptRecord {
 }
 
 /// Error of an invalid world file. The reader of the file adds its path.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::FormatError;
+///
+/// /// Returns advice for a player whose world cannot be loaded.
+/// fn advice(error: &FormatError) -> &'static str {
+///     match error {
+///         FormatError::Newer { .. } => "update the game",
+///         FormatError::Length { .. } | FormatError::Damaged { .. } => "use a backup",
+///         _ => "choose another file",
+///     }
+/// }
+/// assert_eq!(advice(&FormatError::Newer { found: 9, known: 3 }), "update the game");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
     /// The file is not a world.

@@ -8,6 +8,21 @@ use crate::reload::changes::{ClassChange, PropertyChange};
 use crate::reload::report::{counts, thousands};
 
 /// Report of a loaded world. Everything not listed was restored unchanged.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let folder = tempfile::tempdir()?;
+/// let file = folder.path().join("harbor.world");
+/// runtime.objects().spawn("/Script/Core.Object")?;
+/// runtime.worlds().save(&file)?;
+/// let report = runtime.worlds().load(&file)?;
+/// println!("{report}");
+/// assert!(report.fields_lost.is_empty() && report.unresolved.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WorldLoadReport {

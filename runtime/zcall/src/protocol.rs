@@ -58,7 +58,7 @@ pub trait Protocol {
 ///
 /// let db = PlainProtocol::new("db");
 /// assert_eq!(db.word(), "db");
-/// assert_eq!(db.way_out(), "");
+/// assert_eq!(db.help(), "");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlainProtocol {

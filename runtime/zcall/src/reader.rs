@@ -12,10 +12,10 @@ use crate::escape::line;
 /// ```
 /// use alcedo_zcall::name::ZCallName;
 /// use alcedo_zcall::protocol::PlainProtocol;
-/// use alcedo_zcall::reader::NameFlaw;
+/// use alcedo_zcall::reader::NameErrorKind;
 ///
 /// let error = ZCallName::read("db:users", &PlainProtocol::new("db")).expect_err("no slash");
-/// assert_eq!((error.at, &error.flaw), (3, &NameFlaw::Missing("/")));
+/// assert_eq!((error.at, &error.kind), (3, &NameErrorKind::Missing("/")));
 /// assert!(error.to_string().starts_with("`db:users` is not a ZCall name: `/` is missing at byte 3"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -35,10 +35,10 @@ pub struct NameError {
 ///
 /// # Examples
 /// ```
-/// use alcedo_zcall::reader::NameFlaw;
+/// use alcedo_zcall::reader::NameErrorKind;
 ///
-/// assert_eq!(NameFlaw::Missing("/").to_string(), "`/` is missing");
-/// assert_eq!(NameFlaw::Empty("row").to_string(), "the row is missing");
+/// assert_eq!(NameErrorKind::Missing("/").to_string(), "`/` is missing");
+/// assert_eq!(NameErrorKind::Empty("row").to_string(), "the row is missing");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
@@ -112,12 +112,12 @@ impl<'a> Reader<'a> {
     ///
     /// # Examples
     /// ```
-    /// use alcedo_zcall::reader::{NameError, NameFlaw, Reader};
+    /// use alcedo_zcall::reader::{NameError, NameErrorKind, Reader};
     ///
     /// /// Reads the number of a save slot.
     /// fn slot(address: &mut Reader<'_>) -> Result<u8, NameError> {
     ///     let number = address.rest().parse::<u8>();
-    ///     let number = number.map_err(|_| address.flaw(NameFlaw::Other("a slot is a number up to 255".into())))?;
+    ///     let number = number.map_err(|_| address.error(NameErrorKind::Other("a slot is a number up to 255".into())))?;
     ///     address.all("slot")?;
     ///     Ok(number)
     /// }

@@ -15,7 +15,7 @@ use alcedo_abi::kinds::PropertyKind;
 /// use alcedo_zcall::signature::CallSignature;
 ///
 /// let signature = CallSignature::new("-> u64".into(), 0x5c0e, ["u64"]);
-/// assert_eq!((signature.words(), signature.fingerprint()), ("-> u64", 0x5c0e));
+/// assert_eq!((signature.text(), signature.fingerprint()), ("-> u64", 0x5c0e));
 /// assert_eq!(signature.types::<[&str; 1]>(), Some(&["u64"]));
 /// assert!(signature.types::<String>().is_none());
 /// ```

@@ -26,6 +26,17 @@ const DEADLINE: Duration = Duration::from_secs(10);
 static ARMED: AtomicBool = AtomicBool::new(false);
 
 /// Selects the process that loads new modules first, so that a crash there does not affect the host.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Canary, Runtime};
+///
+/// // A small program that only calls `run_if_child`.
+/// let builder = Runtime::builder().canary(Canary::Program("/opt/game/bin/canary".into()));
+/// # let _runtime = builder.build()?;
+/// assert_eq!(Canary::default(), Canary::Auto);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Canary {
     /// The host's own program, started again, if its `main` calls [`run_if_child`](crate::canary::run_if_child); otherwise no

@@ -8,6 +8,24 @@ use crate::load::context::owner::Owner;
 use crate::load::context_id::{ContextId, ContextKind, title};
 
 /// Event of a load context: a Slim, a pinned one, the Default or the Master.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextEvent, ContextEventKind, Runtime};
+///
+/// fn log(event: &ContextEvent) {
+///     match &event.event {
+///         ContextEventKind::Blocked(blockers) => eprintln!("{} is held by {}", event.name, blockers.join(", ")),
+///         _ => println!("{event}"),
+///     }
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// let runtime = Runtime::builder().build()?;
+/// runtime.contexts().on_event(log);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContextEvent {
     /// Generation of the context.
@@ -41,6 +59,20 @@ pub struct ContextEvent {
 /// Startup of a Master generation is reported step by step; a Slim generation is reported once it is complete. During a reload
 /// the old generation of the Master is `Alive` until the new one is loaded, since it may resume. A blocked Slim is reported by
 /// its ticket only.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextEventKind, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let listening = runtime.contexts().on_event(|event| {
+///     if let ContextEventKind::Loaded(module) = &event.event {
+///         println!("{module} is loaded into {}", event.name);
+///     }
+/// });
+/// # drop(listening);
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ContextEventKind {

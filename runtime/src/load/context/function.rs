@@ -33,6 +33,20 @@ use crate::signature::Signature;
 /// Function of a context, by name. Calls use the context's current generation. A function of a dependency in another context is
 /// called there, and a call keeps that context loaded. The resolved target is cached for the generation. Keeps nothing alive.
 /// Any thread; a clone refers to the same function and costs one reference count.
+///
+/// # Examples
+/// ```rust,no_run
+/// use alcedo_runtime::{ContextError, ContextFunction, LoadContext, Value};
+///
+/// /// Looks the function up once; each call runs in the current generation.
+/// fn pages(reports: &LoadContext, names: &[String]) -> Result<(), ContextError> {
+///     let render: ContextFunction = reports.function("Report", "render", "String -> String")?;
+///     for name in names {
+///         println!("{:?}", render.call(&[Value::Text(name.clone())])?);
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct ContextFunction {
     named: Arc<NamedFunction>,
@@ -236,6 +250,17 @@ impl fmt::Debug for ContextFunction {
 }
 
 /// Address of an exported function, with a lease that keeps it valid. Any thread.
+///
+/// # Examples
+/// ```rust,no_run
+/// use alcedo_runtime::{Error, LoadContext, Value};
+///
+/// /// Keeps the generation mapped while the pointer exists.
+/// fn double(slim: &LoadContext, number: i64) -> Result<Option<Value>, Error> {
+///     let pointer = slim.get_function_pointer("Math", "double", "i64 -> i64")?;
+///     Ok(pointer.call(&[Value::I64(number)])?)
+/// }
+/// ```
 pub struct FunctionPointer {
     export: FreeExport,
     signature: Signature,

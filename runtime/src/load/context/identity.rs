@@ -8,6 +8,22 @@ use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::native_libs::RetainedNative;
 
 /// Type in one generation of one context. Equal values denote the same type.
+///
+/// # Examples
+/// ```rust,no_run
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// reports.load_path("/srv/plugins/libreports.so")?;
+/// let before = reports.resolve_type("Report")?;
+/// reports.replace("/srv/plugins/libreports.so")?;
+/// // The new build declares a type of its own.
+/// if let Err(error) = reports.resolve_type("Report")?.expect(&before) {
+///     println!("{error}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeRef {
     /// Path: `/Script/Package.Type`, or `Type` if the type is neither a class nor a struct.
@@ -38,6 +54,15 @@ impl fmt::Display for TypeRef {
 }
 
 /// Error of using a value as a value of another type.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{CastError, TypeRef};
+///
+/// fn check(found: &TypeRef, expected: &TypeRef) -> Result<(), CastError> {
+///     found.expect(expected).inspect_err(|error| eprintln!("{} is not {}", error.found, error.wanted))
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{found} is not {wanted}{}", help(found, wanted))]
 pub struct CastError {

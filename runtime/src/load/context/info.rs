@@ -10,6 +10,22 @@ use crate::load::order::titled;
 use crate::unload::state::ContextState;
 
 /// Snapshot of a module of the living Master.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{MasterModuleInfo, Runtime};
+///
+/// /// Returns the name and version of each plugin, for the main menu.
+/// fn plugins(runtime: &Runtime) -> Vec<String> {
+///     let line = |module: MasterModuleInfo| format!("{} {}", module.name, module.version);
+///     runtime.modules().into_iter().map(line).collect()
+/// }
+///
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// assert!(plugins(&Runtime::builder().build()?).is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MasterModuleInfo {
     /// Name of the module.
@@ -21,6 +37,17 @@ pub struct MasterModuleInfo {
 }
 
 /// Snapshot of a loaded module.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::LoadContext;
+///
+/// fn list(context: &LoadContext) {
+///     for module in context.modules() {
+///         println!("{} {} from {:?}: {}", module.name, module.version, module.origin, module.types.join(", "));
+///     }
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleSummary {
     /// Name of the module.
@@ -71,6 +98,18 @@ impl fmt::Display for ModuleSummary {
 }
 
 /// Snapshot of one generation of a load context.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextKind, ContextState, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let contexts = runtime.contexts().all();
+/// let default = contexts.iter().find(|context| context.kind == ContextKind::Default).unwrap();
+/// assert_eq!(default.state, ContextState::Alive);
+/// assert!(default.modules.is_empty());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContextInfo {
     /// Id of the generation.

@@ -19,6 +19,17 @@ struct Opened {
 
 /// Native library found by a context. Clones share it; it stays open while a clone exists, and permanently unless it was marked
 /// unloadable. Any thread.
+///
+/// # Examples
+/// ```rust,no_run
+/// use alcedo_runtime::{ContextError, LoadContext};
+///
+/// fn find_codec(slim: &LoadContext) -> Result<*const (), ContextError> {
+///     let library = slim.native_library("vorbis", None)?;
+///     println!("{} is {}", library.name(), library.path().display());
+///     library.symbol("vorbis_info_init")
+/// }
+/// ```
 #[derive(Clone)]
 pub struct NativeLibrary {
     opened: Arc<Opened>,
@@ -62,6 +73,17 @@ impl fmt::Debug for NativeLibrary {
 }
 
 /// Native library that a context holds, or has left open.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// for library in runtime.contexts().natives() {
+///     println!("{} from {}", library.name, library.path.display());
+/// }
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RetainedNative {
     /// Generation that requested the library.

@@ -15,6 +15,21 @@ use crate::load::error::context::ContextError;
 use crate::panic_guard;
 
 /// Request for a module.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Runtime, VersionReq};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// reports.on_resolving(|request| {
+///     println!("{} of {} is missing in {}", request.name, request.range, request.context);
+///     assert_eq!((&*request.name, &request.needed_by), ("maps", &None));
+///     Ok(None)
+/// });
+/// assert!(reports.load_name("maps", &VersionReq::STAR).is_err());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleRequest {
     /// Name of the module.
@@ -36,6 +51,18 @@ impl fmt::Display for ModuleRequest {
 }
 
 /// Module found by a resolver.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{FoundModule, ModuleRequest, ResolverFailure};
+///
+/// /// Uses the module of a Slim that holds modules for all.
+/// fn resolve(request: &ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> {
+///     let base = request.contexts().and_then(|contexts| contexts.slim("base")).ok_or("the Slim base has ended")?;
+///     let mut modules = base.modules().into_iter();
+///     Ok(modules.find(|module| module.name == request.name).map(FoundModule::Loaded))
+/// }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FoundModule {

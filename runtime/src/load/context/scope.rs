@@ -36,6 +36,21 @@ fn at<T>(of: impl FnOnce(&(Weak<FreeGeneration>, Weak<Lease>)) -> Option<T>) -> 
 }
 
 /// Scope of a context on this thread, left when the guard is dropped. Restores the state before it.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Contexts, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// {
+///     let _scope = reports.enter()?;
+///     // Types are resolved in the Slim.
+///     assert!(runtime.contexts().resolve_type("Report").is_err());
+/// }
+/// assert!(Contexts::current().is_none());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[must_use = "the scope is left when this is dropped"]
 pub struct ContextScope {
     before: Here,
@@ -73,6 +88,16 @@ impl fmt::Debug for ContextScope {
 }
 
 /// Future that enters a context whenever it is polled, on any thread, and keeps the context until it is dropped.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextError, Contexts, LoadContext, Scoped};
+///
+/// /// Prints the context in which the future is polled.
+/// fn task(slim: &LoadContext) -> Result<Scoped<impl Future<Output = ()>>, ContextError> {
+///     slim.scope(async { println!("{:?}", Contexts::current()) })
+/// }
+/// ```
 #[must_use = "a future does nothing until it is polled"]
 pub struct Scoped<F> {
     future: Pin<Box<F>>,

@@ -3,6 +3,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Step of a canary with one module.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::CanaryStep;
+///
+/// let step = CanaryStep::Mapping;
+/// println!("the canary has stopped: {step}");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CanaryStep {
     /// Runs the module's initializers.

@@ -12,6 +12,18 @@ use crate::load::error::LoadError;
 use crate::load::paths::not_absolute;
 
 /// Error of a load context, which is unchanged then.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ContextError, Runtime};
+///
+/// let runtime = Runtime::builder().build()?;
+/// match runtime.contexts().create_slim("night/reports") {
+///     Err(ContextError::Name { name, reason, .. }) => println!("{name:?} is not a name: {reason}"),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
@@ -289,6 +301,20 @@ impl ContextError {
 }
 
 /// Step of a search, with its outcome.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Attempt, ContextError, Runtime, VersionReq};
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// if let Err(ContextError::NotFound { trace, .. }) = reports.load_name("maps", &VersionReq::STAR) {
+///     for Attempt { asked, outcome } in trace {
+///         println!("{asked}: {outcome}");
+///     }
+/// }
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
     /// Searched location: `own modules`, `the resolver`, `Default`, `handler 1`.
@@ -310,6 +336,15 @@ impl fmt::Display for Attempt {
 }
 
 /// Link of a chain of loads in progress.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::LoadStep;
+///
+/// fn chain(steps: &[LoadStep]) -> String {
+///     steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" → ")
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct LoadStep {
@@ -320,6 +355,19 @@ pub struct LoadStep {
 }
 
 /// Item that a context is loading.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{LoadRequest, LoadStep};
+///
+/// /// Returns the modules in a chain of loads.
+/// fn modules(chain: &[LoadStep]) -> impl Iterator<Item = &str> {
+///     chain.iter().filter_map(|step| match &step.wanted {
+///         LoadRequest::Module(name) => Some(name.as_str()),
+///         _ => None,
+///     })
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LoadRequest {

@@ -73,6 +73,19 @@ fn go_live(
 }
 
 /// Result of an unload of the Master, whose images are gone or are being unloaded.
+///
+/// # Examples
+/// ```rust,no_run
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// runtime.request_unload();
+/// runtime.safe_point();
+/// for unload in runtime.take_unloads() {
+///     println!("generation {}: {} objects destroyed", unload.generation, unload.objects_ended);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unload {

@@ -51,6 +51,15 @@ impl ModuleInfo {
 }
 
 /// Module that another module needs.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{Dependency, ManifestInfo};
+///
+/// fn needs(info: &ManifestInfo, module: &str) -> bool {
+///     info.dependencies.iter().any(|Dependency { name, .. }| name == module)
+/// }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dependency {
     /// Name of the module.
@@ -60,6 +69,25 @@ pub struct Dependency {
 }
 
 /// Manifest of a module, and further facts from its file.
+///
+/// # Examples
+/// ```rust,no_run
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// use std::path::Path;
+///
+/// use alcedo_runtime::ManifestInfo;
+///
+/// let info = ManifestInfo::peek(Path::new("/opt/game/plugins/libweather.so"))?;
+/// println!("{} {} by {}", info.name, info.version, info.compiler);
+/// for dependency in &info.dependencies {
+///     println!("  needs {} {}", dependency.name, dependency.versions);
+/// }
+/// if let Some(reason) = &info.will_park {
+///     println!("  stays mapped after its unload: {reason}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ManifestInfo {

@@ -46,6 +46,19 @@ impl Contexts {
     ///
     /// # Errors
     /// If the name is invalid, used by a living Slim, or the name of another kind of context.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ContextError, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// // The name is in use.
+    /// let second = runtime.contexts().create_slim("reports");
+    /// assert!(matches!(second, Err(ContextError::Name { .. })));
+    /// # drop(reports);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn create_slim(&self, name: &str) -> Result<LoadContext, ContextError> {
         let line = self.registry.create(ContextKind::Slim, name)?;
@@ -57,6 +70,19 @@ impl Contexts {
     ///
     /// # Errors
     /// If the name is invalid, used by a living Slim or a pinned context, or the name of another kind of context.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ContextKind, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let codecs = runtime.contexts().create_pinned("codecs")?;
+    /// assert_eq!(codecs.kind(), ContextKind::Pinned);
+    /// // The context needs no handle.
+    /// drop(codecs);
+    /// assert!(runtime.contexts().pinned("codecs").is_some());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn create_pinned(&self, name: &str) -> Result<LoadContext, ContextError> {
         let line = self.registry.create(ContextKind::Pinned, name)?;
@@ -87,6 +113,19 @@ impl Contexts {
 
     /// Lists every generation of every context that is not dead, including those of the Master. Parked generations remain
     /// listed.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// for context in runtime.contexts().all() {
+    ///     println!("{context}: {} modules", context.modules.len());
+    /// }
+    /// assert!(runtime.contexts().all().iter().any(|context| Some(context.id) == reports.id()));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn all(&self) -> Vec<ContextInfo> {
         self.registry.all()
@@ -202,6 +241,22 @@ impl Contexts {
     ///
     /// # Errors
     /// If the path is not absolute, the file does not exist, or is not a module that this host could map.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let folder = tempfile::tempdir()?;
+    /// let file = folder.path().join("libreports.so");
+    /// std::fs::write(&file, "no library")?;
+    /// match runtime.contexts().peek(&file) {
+    ///     Ok(manifest) => println!("{} {}", manifest.name, manifest.version),
+    ///     Err(error) => println!("not a module: {error}"),
+    /// }
+    /// # assert!(runtime.contexts().peek(&file).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn peek(&self, path: impl AsRef<Path>) -> Result<ManifestInfo, ContextError> {
         ManifestInfo::peek(path.as_ref())
     }
@@ -212,6 +267,22 @@ impl Contexts {
     ///
     /// The listener remains registered until [`Registration::remove`], until its runtime ends, or as long as the contexts
     /// exist. It should own no handle to the contexts, see [`Contexts::downgrade`]: the event provides access to them.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::sync::mpsc::channel;
+    ///
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let (sender, names) = channel();
+    /// let listening = runtime.contexts().on_event(move |event| drop(sender.send(event.name.clone())));
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// reports.begin_unload()?;
+    /// assert!(names.try_iter().any(|name| name == "reports"));
+    /// listening.remove();
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn on_event(&self, listener: impl Fn(&ContextEvent) + Send + Sync + 'static) -> Registration {
         let site = Site::new("listener for context events", &listener);
@@ -222,6 +293,19 @@ impl Contexts {
     }
 
     /// Returns the context whose scope this thread, or the task it polls, has entered.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{Contexts, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// let scope = reports.enter()?;
+    /// assert_eq!(Contexts::current().map(|context| context.id), reports.id());
+    /// drop(scope);
+    /// assert!(Contexts::current().is_none());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[must_use]
     pub fn current() -> Option<ContextInfo> {
         scope::here().map(|generation| generation.info())

@@ -20,6 +20,19 @@ use crate::load::context_id::ContextKind;
 /// Handle of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master. Clones
 /// refer to the same contexts. May outlive the runtime, which unloads the existing Slims when it ends. Any thread. How-tos and
 /// a comparison with .NET's `AssemblyLoadContext`: `runtime/docs/load-contexts.md`.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let contexts = runtime.contexts();
+/// // Any thread may use the handle.
+/// let loader = std::thread::spawn(move || contexts.create_pinned("codecs").is_ok());
+/// assert!(loader.join().unwrap());
+/// assert!(runtime.contexts().pinned("codecs").is_some());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Contexts {
     registry: Arc<ContextRegistry>,
@@ -28,18 +41,54 @@ pub struct Contexts {
 /// Handle of one context for any thread: a Slim, a pinned context, or the Default. Clones refer to the same context. Dropping
 /// the last handle of a Slim starts its unload; a callback of the Slim that owns a handle prevents this, see
 /// [`LoadContext::downgrade`]. Other contexts remain without a handle. Any thread.
+///
+/// # Examples
+/// ```rust,no_run
+/// # fn main() -> Result<(), alcedo_runtime::Error> {
+/// # let runtime = alcedo_runtime::Runtime::builder().build()?;
+/// use alcedo_runtime::Value;
+///
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// reports.load_path("/srv/plugins/libreports.so")?;
+/// let render = reports.function("Report", "render", "String -> String")?;
+/// println!("{:?}", render.call(&[Value::Text("Ada".into())])?);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct LoadContext {
     kept: Arc<Kept>,
 }
 
 /// Weak handle of the contexts of a runtime, for callbacks. Any thread.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let contexts = runtime.contexts().downgrade();
+/// assert!(contexts.upgrade().is_some());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct WeakContexts {
     registry: Weak<ContextRegistry>,
 }
 
 /// Weak handle of a context, for its callbacks. Does not prevent its unload. Any thread.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+///
+/// let runtime = Runtime::builder().build()?;
+/// let reports = runtime.contexts().create_slim("reports")?;
+/// // A callback of the Slim captures the weak handle.
+/// let weak = reports.downgrade();
+/// assert_eq!(weak.upgrade().map(|slim| slim.name().to_owned()).as_deref(), Some("reports"));
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct WeakLoadContext {
     registry: Weak<ContextRegistry>,

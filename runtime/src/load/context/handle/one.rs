@@ -101,6 +101,17 @@ impl LoadContext {
     /// has a missing dependency, has the name of another loaded build, or its main panics; if a permanent context would depend
     /// on a collectible one; if the context is unloading. The context is unchanged then. [`ContextError::LoadCycle`] if called
     /// inside its own load, or if threads would wait for each other's modules in a cycle.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ContextError, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// let relative = reports.load_path("plugins/libreports.so");
+    /// assert!(matches!(relative, Err(ContextError::PathNotAbsolute { .. })));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn load_path(&self, path: impl AsRef<Path>) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading a file")?);
@@ -140,6 +151,20 @@ impl LoadContext {
     ///
     /// # Errors
     /// See [`LoadContext::load_path`]; includes the ordered trace of the search if the module is not found.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ContextError, Runtime, VersionReq};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// if let Err(ContextError::NotFound { trace, .. }) = reports.load_name("maps", &VersionReq::STAR) {
+    ///     for step in trace {
+    ///         println!("{step}");
+    ///     }
+    /// }
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn load_name(&self, name: &str, range: &VersionReq) -> Result<ModuleSummary, ContextError> {
         let _door = host_verb();
@@ -157,6 +182,21 @@ impl LoadContext {
     /// # Errors
     /// See [`LoadContext::load_path`]; also if a `suspend` fails. [`ContextError::NotCollectible`] for the Default and for
     /// pinned contexts.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_runtime::{ContextError, LoadContext};
+    ///
+    /// fn update(reports: &LoadContext) -> Result<(), ContextError> {
+    ///     let old = reports.replace("/srv/plugins/libreports.so")?;
+    ///     if let Err(report) = old.wait(Duration::from_secs(5)) {
+    ///         eprintln!("{report}");
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
     #[track_caller]
     pub fn replace(&self, path: impl AsRef<Path>) -> Result<UnloadTicket, ContextError> {
         let _door = host_verb();
@@ -199,6 +239,25 @@ impl LoadContext {
     ///
     /// # Errors
     /// [`ContextError::NotCollectible`] for the Default and for pinned contexts.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_runtime::{ContextState, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// let ticket = reports.begin_unload()?;
+    /// match ticket.wait(Duration::from_secs(5)) {
+    ///     Ok(end) => println!("{end}"),
+    ///     Err(report) => eprintln!("{report}"),
+    /// }
+    /// assert_ne!(reports.state(), ContextState::Alive);
+    /// // The name is free.
+    /// runtime.contexts().create_slim("reports")?;
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     pub fn begin_unload(&self) -> Result<UnloadTicket, ContextError> {
         self.line().begin_unload(&self.kept.registry, "it was requested")
     }
@@ -220,6 +279,20 @@ impl LoadContext {
     ///
     /// # Errors
     /// [`ContextError::ContextUnloading`] once the context is unloading.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{LeaseKind, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// let lease = reports.lease("a page is being sent")?;
+    /// let held = reports.held_by();
+    /// assert_eq!((held[0].kind, &*held[0].owner), (LeaseKind::Borrow, "a page is being sent"));
+    /// drop(lease);
+    /// assert!(reports.held_by().is_empty());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn lease(&self, owner: &str) -> Result<Lease, ContextError> {
         let action = "taking a lease";
@@ -238,6 +311,22 @@ impl LoadContext {
     ///
     /// The callback remains registered until [`Registration::remove`] or until the context has ended. It should own no handle
     /// to the context, see [`LoadContext::downgrade`]: the event provides access to it.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::sync::mpsc::channel;
+    ///
+    /// use alcedo_runtime::Runtime;
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// let (sender, ended) = channel();
+    /// reports.on_unloading(0, move |event| drop(sender.send(event.id)));
+    /// let id = reports.id();
+    /// reports.begin_unload()?;
+    /// assert_eq!(ended.try_recv().ok(), id);
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn on_unloading(
         &self,
@@ -315,6 +404,25 @@ impl LoadContext {
     /// The resolver remains registered until [`Registration::remove`], until another one replaces it, or until the context has
     /// ended. Resolvers and handlers should own no handle to the context, see [`LoadContext::downgrade`]: the request provides
     /// access to the requesting context.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use std::path::PathBuf;
+    ///
+    /// use alcedo_runtime::{FoundModule, Runtime, VersionReq};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let reports = runtime.contexts().create_slim("reports")?;
+    /// let folder = PathBuf::from("/srv/plugins");
+    /// reports.set_resolver(move |request| {
+    ///     let file = folder.join(format!("lib{}.so", request.name));
+    ///     Ok(file.exists().then_some(FoundModule::File(file)))
+    /// });
+    /// if let Err(error) = reports.load_name("maps", &VersionReq::STAR) {
+    ///     println!("{error}");
+    /// }
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
     #[track_caller]
     pub fn set_resolver(
         &self,
