@@ -42,7 +42,7 @@ use crate::{ObjectView, Value, host};
 ///
 /// fn save(backup: &mut Backup, scores: &Lent<'_, UArray<f64>>) -> Result<(), CallError> {
 ///     scores.try_push(12.5)?;
-///     backup.scores = Some(scores.try_clone()?);
+///     backup.scores = Some(scores.try_to_owned()?);
 ///     Ok(())
 /// }
 /// ```
@@ -214,7 +214,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// # use alcedo_plugin_api::prelude::*;
     ///
     /// fn keep(titles: &mut Vec<UString>, title: &Lent<'_, UString>) -> Result<(), CallError> {
-    ///     titles.push(title.try_clone()?);
+    ///     titles.push(title.try_to_owned()?);
     ///     Ok(())
     /// }
     /// ```

@@ -124,7 +124,7 @@ fn duration(ms: f64) -> Duration {
 ///
 /// # Examples
 /// ```rust
-/// use alcedo_runtime::{PropertyChange, Reload};
+/// use alcedo_runtime::{PropertyChange, ReloadReport};
 ///
 /// /// Returns the properties whose values were not all carried over.
 /// fn losses(report: &ReloadReport) -> impl Iterator<Item = &PropertyChange> {
@@ -177,8 +177,9 @@ impl PropertyChange {
 /// ```rust
 /// use alcedo_runtime::ValueCounts;
 ///
-/// let counts = ValueCounts { kept: 3, followed: 997, ..ValueCounts::default() };
-/// assert_eq!(counts.all(), 1000);
+/// let mut counts = ValueCounts::default();
+/// (counts.kept, counts.followed) = (3, 997);
+/// assert_eq!(counts.total(), 1000);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -217,10 +218,10 @@ impl ValueCounts {
 ///
 /// # Examples
 /// ```rust
-/// use alcedo_runtime::{ClassFate, Reload};
+/// use alcedo_runtime::{ClassChange, ReloadReport};
 ///
 /// fn print(report: &ReloadReport) {
-///     for ClassFate { class, change, objects } in &report.classes {
+///     for ClassChange { class, change, objects } in &report.classes {
 ///         println!("{class} is {change}: {objects} objects");
 ///     }
 /// }

@@ -96,9 +96,10 @@ impl ShutdownReport {
     ///
     /// # Examples
     /// ```rust
-    /// use alcedo_runtime::Shutdown;
+    /// use alcedo_runtime::ShutdownReport;
     ///
-    /// let report = ShutdownReport { left: vec!["libweather.so stays mapped".to_owned()], ..ShutdownReport::default() };
+    /// let mut report = ShutdownReport::default();
+    /// report.left.push("libweather.so stays mapped".to_owned());
     /// let error = report.into_result().unwrap_err();
     /// assert!(error.to_string().contains("libweather.so"));
     /// ```

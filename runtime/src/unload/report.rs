@@ -17,10 +17,10 @@ use crate::unload::state::ContextState;
 /// ```rust
 /// use alcedo_runtime::ModuleEnd;
 ///
-/// let clean = ModuleEnd { module: "weather".to_owned(), ..ModuleEnd::default() };
-/// assert_eq!(clean.line(), None);
-/// let careless = ModuleEnd { fds_closed: 1, ..clean };
-/// assert!(careless.line().is_some());
+/// let mut end = ModuleEnd::default();
+/// assert_eq!(end.line(), None);
+/// end.fds_closed = 1;
+/// assert!(end.line().is_some());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

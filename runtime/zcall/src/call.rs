@@ -31,7 +31,7 @@ use crate::signature::CallSignature;
 ///     }
 /// }
 /// let wave = Resolved::new(CallSignature::new("-> u64".into(), 0, ()), Wave(3));
-/// assert_eq!(wave.text(), "-> u64");
+/// assert_eq!(wave.signature_text(), "-> u64");
 /// ```
 pub trait Dispatcher {
     /// Executes the call.
@@ -221,7 +221,7 @@ pub enum Slots {
 ///
 /// let signature = CallSignature::new("-> u64".into(), 0, ());
 /// let score = Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 7_u64));
-/// assert_eq!((score.text(), score.effect()), ("-> u64", Effect::Any));
+/// assert_eq!((score.signature_text(), score.effect()), ("-> u64", Effect::Any));
 /// ```
 #[derive(Clone)]
 pub struct Resolved {
@@ -322,7 +322,7 @@ impl Resolved {
     ///         inner.call(call)
     ///     }
     /// });
-    /// assert_eq!(counted.text(), "-> u64");
+    /// assert_eq!(counted.signature_text(), "-> u64");
     /// ```
     #[must_use]
     pub fn within<D: Dispatcher + 'static>(self, around: impl FnOnce(Rc<dyn Dispatcher>) -> D) -> Self {

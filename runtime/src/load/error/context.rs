@@ -309,8 +309,8 @@ impl ContextError {
 /// let runtime = Runtime::builder().build()?;
 /// let reports = runtime.contexts().create_slim("reports")?;
 /// if let Err(ContextError::NotFound { trace, .. }) = reports.load_name("maps", &VersionReq::STAR) {
-///     for Attempt { asked, outcome } in trace {
-///         println!("{asked}: {outcome}");
+///     for Attempt { source, outcome } in trace {
+///         println!("{source}: {outcome}");
 ///     }
 /// }
 /// # Ok::<(), alcedo_runtime::Error>(())
@@ -362,7 +362,7 @@ pub struct LoadStep {
 ///
 /// /// Returns the modules in a chain of loads.
 /// fn modules(chain: &[LoadStep]) -> impl Iterator<Item = &str> {
-///     chain.iter().filter_map(|step| match &step.wanted {
+///     chain.iter().filter_map(|step| match &step.request {
 ///         LoadRequest::Module(name) => Some(name.as_str()),
 ///         _ => None,
 ///     })
