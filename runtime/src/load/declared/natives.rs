@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Declarations, Declared, DeclaredDelegate};
+use super::{Declarations, Declared, DeclaredDelegate, Form};
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::decl::{
@@ -37,7 +37,7 @@ pub(crate) fn of_package(world: &World, package: &str) -> Declared {
 
 /// Converts a delegate, of any origin.
 pub(crate) fn of_delegate(found: &DelegateType, names: &Names) -> DeclaredDelegate {
-    super::delegate(delegate(found, names))
+    Form::of(delegate(found, names))
 }
 
 /// Returns the types of a world that satisfy a predicate.
