@@ -22,7 +22,7 @@ pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
 #[cfg(feature = "script")]
 pub(crate) use natives::of_package;
-pub(crate) use natives::{of_delegate, of_natives};
+pub(crate) use natives::{of_delegate, of_natives, of_types};
 
 /// Declarations of a module or a host: types, functions by name, and imports. Plain data; any thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
