@@ -140,7 +140,7 @@ impl DllImport {
         Ok(quote! {
             ::alcedo_plugin_api::__private::dll_import::<#class, (#(#types,)*), #result, #outs>(
                 #text,
-                ::alcedo_plugin_api::__private::Manner { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 },
+                ::alcedo_plugin_api::__private::CallingConvention { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 },
                 {
                     const BLOCK: &::alcedo_plugin_api::__private::SignatureBlock<(#(#types,)*), #result> =
                         &::alcedo_plugin_api::__private::SignatureBlock::new(&[#(#names),*]).in_c(&[#(#params),*]);

@@ -68,7 +68,8 @@ pub use crate::{
 };
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
-pub use c_functions::{GiveBack, Manner, c_gives, c_takes, dll_import, invoke_import};
+pub use alcedo_abi::kinds::CallingConvention;
+pub use c_functions::{GiveBack, c_gives, c_takes, dll_import, invoke_import};
 pub(crate) use declared::SignatureWords;
 pub use declared::{
     About, Body, Declared, Function, FunctionOf, Hook, NoBody, Property, all_functions, class as class_description,
