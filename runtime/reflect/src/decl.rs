@@ -250,19 +250,9 @@ impl PropertyDecl {
 impl FunctionDecl {
     /// Creates a function without flags or parameters.
     pub fn new(name: &str, thunk: Thunk) -> Self {
-        let (overrides, params, doc, meta, black_code) = Default::default();
-        Self {
-            name: name.to_owned(),
-            flags: 0,
-            overrides,
-            params,
-            fingerprint: 0,
-            doc,
-            meta,
-            thunk,
-            black_code,
-            tag: 0,
-        }
+        let (name, (flags, overrides, params, fingerprint, doc)) = (name.to_owned(), Default::default());
+        let (meta, black_code, tag) = Default::default();
+        Self { name, flags, overrides, params, fingerprint, doc, meta, thunk, black_code, tag }
     }
 
     /// Creates a function of an interface, whose bodies are in classes.
@@ -302,17 +292,9 @@ impl Batch {
 impl EnumDecl {
     /// Creates an enum without entries.
     pub fn new(package: &str, name: &str, underlying: PropertyKind, origin: Origin) -> Self {
+        let (package, name) = (package.to_owned(), name.to_owned());
         let (is_flags, entries, fingerprint, doc) = Default::default();
-        Self {
-            package: package.to_owned(),
-            name: name.to_owned(),
-            origin,
-            underlying,
-            is_flags,
-            entries,
-            fingerprint,
-            doc,
-        }
+        Self { package, name, origin, underlying, is_flags, entries, fingerprint, doc }
     }
 }
 
