@@ -31,12 +31,31 @@ pub(super) const fn value(name: &'static str, ty: ValueType, flags: u64) -> Prop
 /// Maximum number of values in a parameter block: eight parameters and a result.
 const MOST: usize = 9;
 
-/// Parameter block of a function: its parameters and its result, with the layout of C.
+/// Parameter block of a method: its parameters and its result, with the layout of C.
+#[derive(Debug)]
+pub struct BlockOf<M>(Block, PhantomData<fn() -> M>);
+
+impl<M: Method> BlockOf<M> {
+    /// Creates the block with these parameter names.
+    #[must_use]
+    pub const fn new(names: &[&'static str]) -> Self {
+        Self(Block::new(names, <M::Args as Params>::TYPES, <M::Result as ReturnValue>::VALUE), PhantomData)
+    }
+
+    /// Adds defaults; an empty string for a parameter without one.
+    #[must_use]
+    pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
+        Self(self.0.with_defaults(defaults), PhantomData)
+    }
+
+    pub(super) const fn block(&self) -> &Block {
+        &self.0
+    }
+}
+
+/// Parameter block of a function of an interface, without a method.
 #[derive(Debug)]
 pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
-
-/// Parameter block of a method.
-pub type BlockOf<M> = SignatureBlock<<M as Method>::Args, <M as Method>::Result>;
 
 impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
     /// Creates the block with these parameter names.
