@@ -127,23 +127,6 @@ pub struct StructDecl {
     pub doc: String,
 }
 
-/// Class of a subobject that differs from that of its property, which a base may declare. An own property with the `DEFAULT_SUBOBJECT`
-/// flag states its class itself.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SubobjectDecl {
-    /// Name of the property.
-    pub property: String,
-    /// Path of the class.
-    pub class_path: String,
-}
-
-impl SubobjectDecl {
-    /// Creates the declaration of another class for a subobject.
-    pub fn instead(property: impl Into<String>, class_path: impl Into<String>) -> Self {
-        Self { property: property.into(), class_path: class_path.into() }
-    }
-}
-
 /// A class.
 #[derive(Clone, Default)]
 pub struct ClassDecl {
@@ -161,8 +144,9 @@ pub struct ClassDecl {
     pub properties: Vec<PropertyDecl>,
     /// Own functions.
     pub functions: Vec<FunctionDecl>,
-    /// Subobjects with other classes than their properties.
-    pub subobjects: Vec<SubobjectDecl>,
+    /// Names of properties, own or of a base, with the path of another class for the subobject. An own property with the
+    /// `DEFAULT_SUBOBJECT` flag states its class itself.
+    pub subobjects: Vec<(String, String)>,
     /// Overrides of inherited defaults, and of defaults in subobjects: names separated by dots, and the value as text.
     pub default_overrides: Vec<(String, String)>,
     /// Hook of a script class that changes its class default object after the base's values were copied.
