@@ -4,8 +4,8 @@
 use crate::border::CallError;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ObjectHandle};
+use crate::load::declared::of_types;
 use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
-use crate::object::dump::dump;
 use crate::runtime::Runtime;
 
 /// Access to the stores of a runtime.
@@ -30,9 +30,22 @@ impl Stores<'_> {
         Some(self.0.world.types.class_by_path(path)?.id.0)
     }
 
-    /// Returns the dump of all registered types of a package, without their origins.
+    /// Returns all registered types of a package as text, without their origins. Adds the parts of classes that [`Declared`] omits.
+    ///
+    /// [`Declared`]: crate::Declared
     pub fn types_of(&self, package: &str) -> String {
-        dump(&self.0.world.types, &self.0.world.names, package)
+        let (world, start) = (&self.0.world, format!("/Script/{package}."));
+        let mut text = format!("{:#?}\n", of_types(world, &|_, path| path.starts_with(&start)));
+        let mut classes = world.types.classes();
+        classes.retain(|class| class.path.starts_with(&start));
+        classes.sort_by(|one, other| one.path.cmp(&other.path));
+        for class in classes {
+            let parts = class.subobjects.iter().map(|part| (&part.name, &part.class_path, part.role));
+            let (parts, of_bases) = (parts.collect::<Vec<_>>(), (&class.subobject_overrides, &class.default_overrides));
+            let vtable: Vec<_> = class.vtable.iter().map(|function| &function.path).collect();
+            text += &format!("{} {parts:?} {vtable:?} {of_bases:?}\n", class.path);
+        }
+        text
     }
 
     /// Returns the plugin part of an object for a class, as each call into a module finds it.

@@ -251,13 +251,6 @@ impl NativeEnum {
         self.0.is_flags = true;
         self
     }
-
-    /// Sets the doc comment.
-    #[must_use]
-    pub fn doc(mut self, doc: &str) -> Self {
-        doc.clone_into(&mut self.0.doc);
-        self
-    }
 }
 
 /// Declaration of a named native delegate, the type of properties and parameters; under construction.
@@ -314,13 +307,6 @@ impl NativeDelegate {
         self.0.params.push(property(RESULT_NAME, kind, type_path, property_flags::RETURN, ""));
         self
     }
-
-    /// Sets the doc comment.
-    #[must_use]
-    pub fn doc(mut self, doc: &str) -> Self {
-        doc.clone_into(&mut self.0.doc);
-        self
-    }
 }
 
 /// Declaration of a native class, under construction.
@@ -349,13 +335,6 @@ impl NativeClass {
     /// Declares a class of `package` that extends the class with the path `base`.
     pub fn new(package: &str, name: &str, base: &str) -> Self {
         Self(ClassDecl::new(package, name, base, Origin::Native))
-    }
-
-    /// Sets the doc comment.
-    #[must_use]
-    pub fn doc(mut self, doc: &str) -> Self {
-        doc.clone_into(&mut self.0.doc);
-        self
     }
 
     /// Adds bits of `class_flags`.
@@ -550,13 +529,6 @@ impl NativeInterface {
         Self(InterfaceDecl::new(package, name, Origin::Native))
     }
 
-    /// Sets the doc comment.
-    #[must_use]
-    pub fn doc(mut self, doc: &str) -> Self {
-        doc.clone_into(&mut self.0.doc);
-        self
-    }
-
     /// Adds a function without a body. Each class that implements the interface has a body.
     #[must_use]
     pub fn function(mut self, name: &str, params: &[(&str, NativeType)], result: Option<NativeType>) -> Self {
@@ -603,13 +575,6 @@ impl NativeStruct {
         Self(StructDecl::plain::<T>().unwrap_or_else(|_| StructDecl::new("", T::PATH, Origin::Native)))
     }
 
-    /// Sets the doc comment.
-    #[must_use]
-    pub fn doc(mut self, doc: &str) -> Self {
-        doc.clone_into(&mut self.0.doc);
-        self
-    }
-
     /// Extends the struct with the path `base`; the fields of the base are stored first.
     #[must_use]
     pub fn extends(mut self, base: &str) -> Self {
@@ -630,6 +595,20 @@ impl NativeStruct {
         self
     }
 }
+
+macro_rules! documented {
+    ($($native:ident),*) => {$(
+        impl $native {
+            /// Sets the doc comment.
+            #[must_use]
+            pub fn doc(mut self, doc: &str) -> Self {
+                doc.clone_into(&mut self.0.doc);
+                self
+            }
+        }
+    )*};
+}
+documented!(NativeEnum, NativeDelegate, NativeClass, NativeInterface, NativeStruct);
 
 fn parameters(params: &[(&str, NativeType)], result: Option<NativeType>) -> Vec<PropertyDecl> {
     let params = params.iter().map(|(name, (kind, path))| property(name, *kind, path, 0, ""));

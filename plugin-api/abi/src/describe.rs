@@ -56,6 +56,16 @@ pub struct MetaDesc {
     pub value: RStr<'static>,
 }
 
+/// Keys of metadata for functions of C libraries.
+pub mod c_keys {
+    /// Library of a function.
+    pub const LIBRARY: &str = "DllBind";
+    /// Symbol of a function, if it differs from the name.
+    pub const SYMBOL: &str = "DllSymbol";
+    /// Length of a parameter that is an array.
+    pub const LEN: &str = "ArrayDim";
+}
+
 /// A property, a struct field or a parameter.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]

@@ -222,6 +222,18 @@ impl PropertyKind {
         matches!(self.0, 1..=11 | 13 | 14)
     }
 
+    /// Returns `true` for a kind of numbers.
+    #[must_use]
+    pub const fn is_number(self) -> bool {
+        Self::U8.0 <= self.0 && self.0 <= Self::F64.0
+    }
+
+    /// Returns `true` if C functions accept values of the kind: numbers, strings and structs.
+    #[must_use]
+    pub const fn fits_c(self) -> bool {
+        self.is_number() || matches!(self, Self::STRING | Self::STRUCT)
+    }
+
     /// Registration number of conjugates of this kind; conjugates are released in descending order of it. `None` for
     /// kinds without conjugates, whose values are copied.
     ///
@@ -307,6 +319,29 @@ pub mod function_flags {
     pub const BOOL32: u64 = 1 << 11;
     /// Has its own thunk, which steps through the parameters; its plain body is never called.
     pub const CUSTOM_THUNK: u64 = 1 << 16;
+}
+
+/// Calling convention of a C function.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct CallingConvention {
+    /// True if the function needs no working directory.
+    pub no_cwd: bool,
+    /// True if a `bool` result has one byte.
+    pub bool8: bool,
+    /// True if a `bool` result has four bytes.
+    pub bool32: bool,
+}
+
+impl CallingConvention {
+    /// Returns the bits of [`function_flags`] of the function.
+    #[must_use]
+    pub const fn flags(self) -> u64 {
+        let no_cwd = if self.no_cwd { function_flags::NO_CWD } else { 0 };
+        let bool8 = if self.bool8 { function_flags::BOOL8 } else { 0 };
+        let bool32 = if self.bool32 { function_flags::BOOL32 } else { 0 };
+        function_flags::DLL_IMPORT | no_cwd | bool8 | bool32
+    }
 }
 
 /// Flag bits of classes.

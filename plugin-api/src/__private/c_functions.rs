@@ -1,9 +1,9 @@
 //! Functions of a C library: the types that C can read, their descriptions, and the conversion of out parameters for the caller.
 
 use alcedo_abi::fingerprint::Fingerprint;
-use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+use alcedo_abi::kinds::{CallingConvention, PropertyKind, property_flags};
 
-use super::declared::{Function, Metadata, import_of_c};
+use super::declared::{Function, Metadata, without_body};
 use super::describe::SignatureBlock;
 use crate::cells::ImportCell;
 use crate::direct::CalledAs;
@@ -11,22 +11,11 @@ use crate::out::Outs;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, Value, zcall};
 
-/// Calling convention of a function of C.
-#[derive(Clone, Copy, Debug)]
-pub struct CallingConvention {
-    /// True if the function needs no working directory.
-    pub no_cwd: bool,
-    /// True if a `bool` result fills one byte.
-    pub bool8: bool,
-    /// True if a `bool` result fills four bytes.
-    pub bool32: bool,
-}
-
 /// Describes a function of the C library that class `C` is bound to.
 #[must_use]
 pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
     name: &'static str,
-    manner: CallingConvention,
+    convention: CallingConvention,
     block: &'static SignatureBlock<A, R>,
     cell: &'static ImportCell<C, A::Values, R, O>,
     about: Metadata,
@@ -40,10 +29,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
         at += 1;
     }
     assert!(outs.finish() == O::FINGERPRINT.finish(), "the out parameters of C are those of the cell");
-    let no_cwd = if manner.no_cwd { function_flags::NO_CWD } else { 0 };
-    let bool8 = if manner.bool8 { function_flags::BOOL8 } else { 0 };
-    let bool32 = if manner.bool32 { function_flags::BOOL32 } else { 0 };
-    import_of_c::<C, A, R>((name, function_flags::DLL_IMPORT | no_cwd | bool8 | bool32), block, &cell.0, about)
+    without_body::<C, A, R>((name, convention.flags()), block, &cell.0, about)
 }
 
 /// Calls a function of a C library; returns the result and the out parameters.
@@ -88,19 +74,11 @@ impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
 /// Returns true if C can take a value of the type; an array has a declared length.
 #[must_use]
 pub const fn c_takes<T: Value>(has_len: bool) -> bool {
-    if has_len { T::KIND.0 == PropertyKind::ARRAY.0 } else { is_number::<T>() || is_text_or_struct::<T>() }
+    if has_len { T::KIND.0 == PropertyKind::ARRAY.0 } else { T::KIND.fits_c() }
 }
 
 /// Returns true if C can return a value of the type.
 #[must_use]
 pub const fn c_gives<T: Value>() -> bool {
-    is_number::<T>() || is_text_or_struct::<T>() || T::KIND.0 == PropertyKind::BOOL.0
-}
-
-const fn is_number<T: Value>() -> bool {
-    T::KIND.0 >= PropertyKind::U8.0 && T::KIND.0 <= PropertyKind::F64.0
-}
-
-const fn is_text_or_struct<T: Value>() -> bool {
-    T::KIND.0 == PropertyKind::STRING.0 || T::KIND.0 == PropertyKind::STRUCT.0
+    T::KIND.fits_c() || T::KIND.0 == PropertyKind::BOOL.0
 }

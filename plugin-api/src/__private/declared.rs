@@ -17,7 +17,7 @@ use alcedo_abi::describe::{
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
-use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint};
+use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint, value};
 use super::direct;
 use super::enums::Underlying;
 use super::returned::Returned;
@@ -78,17 +78,12 @@ pub const fn property<C: Class, T: Value>(
     let is_subobject = flags & property_flags::DEFAULT_SUBOBJECT != 0;
     assert!(!is_subobject || T::KIND.0 == PropertyKind::OBJECT.0, "a default subobject is held by an `Obj<Class>`");
     assert!(flags & (property_flags::OUT | property_flags::RETURN) == 0, "a property is not a parameter");
-    let ValueType { kind, path, .. } = ValueType::of::<T>();
     let desc = PropertyDesc {
-        name: RStr::from_str(name),
-        kind,
-        type_path: RStr::from_str(path),
-        flags,
         default: RStr::from_str(default),
         doc: RStr::from_str(about.doc),
         meta: RSlice::from_slice(about.meta),
-        offset: 0,
         cell: ROption::RSome(&cell.0),
+        ..value(name, ValueType::of::<T>(), flags)
     };
     Property(desc, PhantomData)
 }
@@ -103,13 +98,19 @@ unsafe impl<C: 'static> Transparent for Function<C> {
     type Inner = FunctionDesc;
 }
 
-impl<C> Clone for Function<C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
+/// Implements `Copy` for types that contain no value of the class.
+macro_rules! copies {
+    ($($of_class:ident),*) => {$(
+        impl<C> Clone for $of_class<C> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
 
-impl<C> Copy for Function<C> {}
+        impl<C> Copy for $of_class<C> {}
+    )*};
+}
+copies!(Function, Hook, Body);
 
 /// Description of a function of interface `I`.
 #[repr(transparent)]
@@ -251,15 +252,7 @@ pub const fn implementable_event<C: Class, A: Params, R: ReturnValue>(
         flags & !(function_flags::CALLABLE | function_flags::PURE) == 0,
         "an implementable event has no native body"
     );
-    let flags = flags | function_flags::IMPLEMENTABLE_EVENT;
-    described(
-        (name, flags, ""),
-        block.block(),
-        c_fingerprint::<A, R>(block.descriptions()),
-        Invoke(invoke_nothing),
-        &cell.0,
-        about,
-    )
+    without_body((name, flags | function_flags::IMPLEMENTABLE_EVENT), block, cell, about)
 }
 
 /// Describes a function with the custom thunk `T`; its parameters may be of any type.
@@ -280,8 +273,8 @@ pub const fn custom_thunk<T: CustomThunk, A: Params, R: ReturnValue>(
     described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_custom::<T>), &cell.0, about)
 }
 
-/// Describes a function of a C library. With a host that does not call C it returns the zero value.
-pub(super) const fn import_of_c<C: Class, A: Params, R: ReturnValue>(
+/// Describes a function whose body a script or a C library contains. Without that body it returns the zero value.
+pub(super) const fn without_body<C: Class, A: Params, R: ReturnValue>(
     (name, flags): (&'static str, u64),
     block: &'static SignatureBlock<A, R>,
     cell: &'static FunctionCell<C, A::Values, R>,
@@ -342,14 +335,6 @@ const fn described<C>(
 #[derive(Debug)]
 pub struct Hook<C>(Invoke, PhantomData<fn() -> C>);
 
-impl<C> Clone for Hook<C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C> Copy for Hook<C> {}
-
 /// Creates the hook with the body `M`.
 #[must_use]
 pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
@@ -363,14 +348,6 @@ pub struct Body<C: 'static> {
     class_constructor: Option<Hook<C>>,
     post_init_properties: Option<Hook<C>>,
 }
-
-impl<C> Clone for Body<C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C> Copy for Body<C> {}
 
 impl<C> Body<C> {
     /// Body of a class without such a block.

@@ -14,7 +14,7 @@ use crate::blocks::BlockLayout;
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType};
 
-const fn value(name: &'static str, ty: ValueType, flags: u64) -> PropertyDesc {
+pub(super) const fn value(name: &'static str, ty: ValueType, flags: u64) -> PropertyDesc {
     PropertyDesc {
         name: RStr::from_str(name),
         kind: ty.kind,

@@ -27,7 +27,7 @@ pub use alcedo_abi::describe::{
     InterfaceDesc, MetaDesc, StructDesc, TableDesc,
 };
 pub use alcedo_abi::interface_check::InterfaceFunction;
-pub use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
+pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_abi::type_text::{joined, joined_len};
@@ -68,7 +68,7 @@ pub use crate::{
 };
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
-pub use c_functions::{CallingConvention, GiveBack, c_gives, c_takes, dll_import, invoke_import};
+pub use c_functions::{GiveBack, c_gives, c_takes, dll_import, invoke_import};
 pub(crate) use declared::SignatureWords;
 pub use declared::{
     Body, Declared, Function, FunctionOf, Hook, Metadata, NoBody, Property, all_functions, class as class_description,

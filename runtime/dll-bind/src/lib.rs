@@ -20,6 +20,6 @@ pub use breach::{Breach, Broken};
 pub use function::{BoolWidth, Import, Imported, Outcome, Route};
 pub use library::{Library, UserCode};
 pub use shape::{BindError, Layouts, Number, Shape};
-pub use thunk::{Body, Manner, check};
+pub use thunk::{Body, check};
 pub use typed::{CNumber, CNumbers, CResult, TypedCall};
 pub use zones::RED_ZONE;

@@ -1,13 +1,14 @@
-//! Reflected functions with C bodies. Classes are declared before their types are known, so the declaration is stored with the
-//! function and bound once the class exists.
+//! Reflected functions with C bodies. Classes are declared before their types are known, so a body is bound once the class exists.
 
 use std::cell::OnceCell;
 use std::fmt;
 use std::rc::Rc;
 
-use alcedo_abi::kinds::property_flags;
+use alcedo_abi::describe::c_keys;
+use alcedo_abi::kinds::{function_flags, property_flags};
 use alcedo_base::border::CallError;
 use alcedo_reflect::function::Function;
+use alcedo_reflect::meta::value_of;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{Frame, Thunk, function_of};
 
@@ -17,33 +18,19 @@ use crate::library::Library;
 use crate::shape::{BindError, Layouts, Number};
 use crate::typed::CNumber;
 
-/// C-specific part of a declaration, in addition to the reflected signature.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Manner {
-    /// Symbol in the library, if it differs from the name of the function.
-    pub symbol: Option<String>,
-    /// Array parameters with their lengths.
-    pub lens: Vec<(String, usize)>,
-    /// Width of a `bool` result.
-    pub bool_width: BoolWidth,
-    /// Runs the function on the calling thread, without a working directory.
-    pub no_cwd: bool,
-    /// `true` for a declaration in a script, which cannot see which fields of other modules' structs are `f64`.
-    pub of_script: bool,
-}
-
 /// Body of a class function that is bound to a library by name. Game thread only.
 pub struct Body {
     library: Library,
-    manner: Manner,
+    /// `true` for a declaration in a script, which cannot see which fields of other modules' structs are `f64`.
+    of_script: bool,
     bound: OnceCell<Imported>,
 }
 
 impl Body {
     /// Makes an unbound body.
     #[must_use]
-    pub fn new(library: &Library, manner: Manner) -> Rc<Self> {
-        Rc::new(Self { library: library.clone(), manner, bound: OnceCell::new() })
+    pub fn new(library: &Library, of_script: bool) -> Rc<Self> {
+        Rc::new(Self { library: library.clone(), of_script, bound: OnceCell::new() })
     }
 
     /// Binds the body to the symbol of `function`, whose thunk it is.
@@ -51,7 +38,7 @@ impl Body {
     /// # Errors
     /// A type cannot be represented in C.
     pub fn bind(&self, function: &Function) -> Result<(), BindError> {
-        let imported = import(function, &self.manner).bind(&self.library)?;
+        let imported = import(function, self.of_script).bind(&self.library)?;
         // Only the first binding counts; further ones would be equal.
         _ = self.bound.set(imported);
         Ok(())
@@ -137,26 +124,34 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Checks that the types of a function can be represented in C, without a library.
+/// Checks that the types of a function of a script can be represented in C, without a library.
 ///
 /// # Errors
 /// A type cannot be represented in C.
-pub fn check(function: &Function, manner: &Manner, layouts: &Layouts) -> Result<(), BindError> {
-    import(function, manner).check(layouts)
+pub fn check(function: &Function, layouts: &Layouts) -> Result<(), BindError> {
+    import(function, true).check(layouts)
 }
 
-fn import(function: &Function, manner: &Manner) -> Import {
-    let mut import = Import::new(manner.symbol.as_deref().unwrap_or(&function.text));
+/// Reads the declaration of the C function from the reflected one: its types, flags and metadata.
+fn import(function: &Function, of_script: bool) -> Import {
+    let is = |flag| function.flags & flag != 0;
+    let mut import = Import::new(value_of(&function.meta, c_keys::SYMBOL).unwrap_or(&function.text));
     for param in function.arguments() {
         let is_out = param.flags & property_flags::OUT != 0;
-        let len = manner.lens.iter().find(|(name, _)| **name == *param.text).map(|(_, len)| *len);
+        let len = value_of(&param.meta, c_keys::LEN).and_then(|len| len.parse().ok());
         import = import.declared(&param.text, param.ty.clone(), is_out, len);
     }
     import = match function.result() {
-        Some(result) if matches!(result.ty, PropertyType::Bool) => import.returns_bool(manner.bool_width),
+        Some(result) if matches!(result.ty, PropertyType::Bool) => {
+            import.returns_bool(match (is(function_flags::BOOL8), is(function_flags::BOOL32)) {
+                (true, _) => BoolWidth::One,
+                (false, true) => BoolWidth::Four,
+                (false, false) => BoolWidth::Unstated,
+            })
+        }
         Some(result) => import.returns(result.ty.clone()),
         None => import,
     };
-    import = import.of_script(manner.of_script);
-    if manner.no_cwd { import.no_cwd() } else { import }
+    import = import.of_script(of_script);
+    if is(function_flags::NO_CWD) { import.no_cwd() } else { import }
 }

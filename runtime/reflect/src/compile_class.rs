@@ -9,7 +9,7 @@ use alcedo_base::handles::{ClassId, ObjectHandle};
 
 use crate::class::{Class, Members, Subobject, SubobjectRole};
 use crate::compile::{Compiler, declares_subobject};
-use crate::decl::{ClassDecl, FunctionDecl, SubobjectDecl};
+use crate::decl::{ClassDecl, FunctionDecl};
 use crate::function::{self, Function};
 use crate::origin::Origin;
 use crate::property::{Property, PropertyType};
@@ -219,31 +219,26 @@ impl Compiler<'_> {
         let mut overrides = Vec::new();
         for property in own {
             let is_declared = declares_subobject(property);
-            let instead =
-                decl.subobjects.iter().find(|subobject| !is_declared && *subobject.property == *property.text);
+            let instead = decl.subobjects.iter().find(|(name, _)| !is_declared && **name == *property.text);
             if is_declared || instead.is_some() {
-                subobjects.push(self.subobject(property, instead)?);
+                subobjects.push(self.subobject(property, instead.map(|(_, path)| path.as_str()))?);
             }
         }
-        for subobject in &decl.subobjects {
-            let refuse = |problem: &str| {
-                let member = format!("{path}:{}", subobject.property);
-                Err(DeclareError::BadSubobject { member, problem: problem.to_owned() })
-            };
-            if own.iter().any(|property| *property.text == *subobject.property) {
+        for (name, class_path) in &decl.subobjects {
+            if own.iter().any(|property| *property.text == **name) {
                 continue;
             }
             let bases = std::iter::successors(base, |class| class.base.as_deref());
-            let inherited = bases.flat_map(|class| &class.subobjects).find(|known| *known.name == *subobject.property);
-            match inherited {
-                Some(known) => overrides.push((known.name.clone(), subobject.class_path.as_str().into())),
-                None => return refuse("neither the class nor a base has such a subobject; declare the property"),
-            }
+            let Some(known) = bases.flat_map(|class| &class.subobjects).find(|known| *known.name == **name) else {
+                let problem = "neither the class nor a base has such a subobject; declare the property".to_owned();
+                return Err(DeclareError::BadSubobject { member: format!("{path}:{name}"), problem });
+            };
+            overrides.push((known.name.clone(), class_path.as_str().into()));
         }
         Ok((subobjects, overrides))
     }
 
-    fn subobject(&self, property: &Rc<Property>, decl: Option<&SubobjectDecl>) -> Result<Subobject, DeclareError> {
+    fn subobject(&self, property: &Rc<Property>, instead: Option<&str>) -> Result<Subobject, DeclareError> {
         let PropertyType::Object { class } = &property.ty else {
             return Err(DeclareError::BadSubobject {
                 member: format!("{}:{}", property.owner, property.text),
@@ -255,7 +250,7 @@ impl Compiler<'_> {
         Ok(Subobject {
             property: property.clone(),
             name: property.text.clone(),
-            class_path: decl.map_or_else(|| class.clone(), |decl| decl.class_path.as_str().into()),
+            class_path: instead.map_or_else(|| class.clone(), |path| path.into()),
             role,
         })
     }

@@ -137,23 +137,6 @@ pub struct StructDecl {
     pub doc: String,
 }
 
-/// Class of a subobject that differs from that of its property, which a base may declare. An own property with the `DEFAULT_SUBOBJECT`
-/// flag states its class itself.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SubobjectDecl {
-    /// Name of the property.
-    pub property: String,
-    /// Path of the class.
-    pub class_path: String,
-}
-
-impl SubobjectDecl {
-    /// Creates the declaration of another class for a subobject.
-    pub fn instead(property: impl Into<String>, class_path: impl Into<String>) -> Self {
-        Self { property: property.into(), class_path: class_path.into() }
-    }
-}
-
 /// A class.
 ///
 /// # Examples
@@ -182,8 +165,9 @@ pub struct ClassDecl {
     pub properties: Vec<PropertyDecl>,
     /// Own functions.
     pub functions: Vec<FunctionDecl>,
-    /// Subobjects with other classes than their properties.
-    pub subobjects: Vec<SubobjectDecl>,
+    /// Names of properties, own or of a base, with the path of another class for the subobject. An own property with the
+    /// `DEFAULT_SUBOBJECT` flag states its class itself.
+    pub subobjects: Vec<(String, String)>,
     /// Overrides of inherited defaults, and of defaults in subobjects: names separated by dots, and the value as text.
     pub default_overrides: Vec<(String, String)>,
     /// Hook of a script class that changes its class default object after the base's values were copied.
@@ -271,19 +255,9 @@ impl PropertyDecl {
 impl FunctionDecl {
     /// Creates a function without flags or parameters.
     pub fn new(name: &str, thunk: Thunk) -> Self {
-        let (overrides, params, doc, meta, black_code) = Default::default();
-        Self {
-            name: name.to_owned(),
-            flags: 0,
-            overrides,
-            params,
-            fingerprint: 0,
-            doc,
-            meta,
-            thunk,
-            black_code,
-            tag: 0,
-        }
+        let (name, (flags, overrides, params, fingerprint, doc)) = (name.to_owned(), Default::default());
+        let (meta, black_code, tag) = Default::default();
+        Self { name, flags, overrides, params, fingerprint, doc, meta, thunk, black_code, tag }
     }
 
     /// Creates a function of an interface, whose bodies are in classes.
@@ -335,17 +309,9 @@ impl Batch {
 impl EnumDecl {
     /// Creates an enum without entries.
     pub fn new(package: &str, name: &str, underlying: PropertyKind, origin: Origin) -> Self {
+        let (package, name) = (package.to_owned(), name.to_owned());
         let (is_flags, entries, fingerprint, doc) = Default::default();
-        Self {
-            package: package.to_owned(),
-            name: name.to_owned(),
-            origin,
-            underlying,
-            is_flags,
-            entries,
-            fingerprint,
-            doc,
-        }
+        Self { package, name, origin, underlying, is_flags, entries, fingerprint, doc }
     }
 }
 

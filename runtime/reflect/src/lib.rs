@@ -26,8 +26,6 @@ mod delegate_decl;
 mod delegate_text;
 pub mod delegates;
 pub mod dormant;
-#[doc(hidden)]
-pub mod dump;
 pub mod enums;
 pub mod fixed;
 pub mod function;

@@ -2,3 +2,8 @@
 
 /// Key-value pairs, in order.
 pub type Meta = Vec<(String, String)>;
+
+/// Returns the value for a key.
+pub fn value_of<'a>(meta: &'a [(String, String)], key: &str) -> Option<&'a str> {
+    meta.iter().find(|(known, _)| known == key).map(|(_, value)| &**value)
+}

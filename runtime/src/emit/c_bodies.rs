@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use alcedo_abi::describe::c_keys;
 use alcedo_abi::kinds::function_flags;
 
 use crate::bridge::core::Core;
@@ -10,6 +11,7 @@ use crate::bridge::core::Core;
 use crate::lease::LeaseKind;
 use crate::lease::Leases;
 use crate::object::decl::{ClassDecl, FunctionDecl};
+use crate::object::meta::value_of;
 #[cfg(feature = "dll-bind")]
 use crate::object::origin::Origin;
 
@@ -51,26 +53,9 @@ pub(crate) fn floats(structs: &[String]) -> Layouts {
     structs.iter().fold(Layouts::default(), |layouts, path| layouts.floats(path))
 }
 
-/// The key of a function's metadata that names its library.
-pub(crate) const LIBRARY: &str = "DllBind";
-/// The key of the function's symbol, if it differs from the name.
-#[cfg(feature = "dll-bind")]
-pub(crate) const SYMBOL: &str = "DllSymbol";
-/// The key of a parameter's metadata that holds the length of an array.
-#[cfg(any(feature = "dll-bind", feature = "script"))]
-pub(crate) const LEN: &str = "ArrayDim";
-
-pub(crate) fn value_of<'a>(meta: &'a [(String, String)], key: &str) -> Option<&'a str> {
-    meta.iter().find(|(known, _)| known == key).map(|(_, value)| &**value)
-}
-
 /// Returns an empty list: a host without the feature binds no function.
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
-pub(crate) fn unreadable(
-    _: &[ClassDecl],
-    _: &[std::rc::Rc<crate::object::class::Class>],
-    _: &Layouts,
-) -> Vec<(String, String, String)> {
+pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Layouts) -> Vec<(String, String, String)> {
     Vec::new()
 }
 
@@ -78,14 +63,16 @@ fn is_import(function: &FunctionDecl) -> bool {
     function.flags & function_flags::DLL_IMPORT != 0
 }
 
+/// Returns the name of the C library of a class, if one of its functions is imported.
+fn library_of(decl: &ClassDecl) -> Option<&str> {
+    decl.functions.iter().filter(|known| is_import(known)).find_map(|known| value_of(&known.meta, c_keys::LIBRARY))
+}
+
 /// Binds the functions of a class that are in a C library. If the library is missing or the host calls no C libraries, one warning
 /// is logged, and the functions do nothing.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) -> Vec<CBody> {
-    let Some(name) = decl.functions.iter().filter(|known| is_import(known)).find_map(|it| value_of(&it.meta, LIBRARY))
-    else {
-        return Vec::new();
-    };
+    let Some(name) = library_of(decl) else { return Vec::new() };
     let Some(code) = core.user_code.get() else {
         warn(decl, name);
         return Vec::new();
@@ -95,16 +82,14 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
     let owner = format!("{name} of {}.{}", decl.package, decl.name);
     let lease = leases.and_then(|leases| leases.take_at(LeaseKind::Library, owner, None).ok());
     lease.into_iter().for_each(|lease| library.keep(lease));
-    let (package, class) = (decl.package.clone(), decl.name.clone());
+    let (class, of_script) = (decl.path(), decl.origin == Origin::Script);
     let imports = decl.functions.iter_mut().filter(|known| is_import(known));
-    let of_script = decl.origin == Origin::Script;
-    imports.map(|function| CBody::attach((&package, &class), &library, function, of_script)).collect()
+    imports.map(|function| CBody::attach(&class, &library, function, of_script)).collect()
 }
 
 #[cfg(not(feature = "dll-bind"))]
 pub(crate) fn attach(_core: &Core, _leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) {
-    let library = decl.functions.iter().filter(|known| is_import(known)).find_map(|it| value_of(&it.meta, LIBRARY));
-    library.into_iter().for_each(|library| warn(decl, library));
+    library_of(decl).into_iter().for_each(|library| warn(decl, library));
 }
 
 fn warn(decl: &ClassDecl, library: &str) {
@@ -120,74 +105,44 @@ fn warn(decl: &ClassDecl, library: &str) {
 mod bound {
     use std::rc::Rc;
 
+    #[cfg(feature = "script")]
     use alcedo_abi::kinds::function_flags;
     #[cfg(feature = "script")]
     use alcedo_dll_bind::Layouts;
-    use alcedo_dll_bind::{BindError, Body, BoolWidth, Library, Manner};
+    use alcedo_dll_bind::{BindError, Body, Library};
 
-    use super::{LEN, SYMBOL, value_of};
     use crate::object::class::Class;
     use crate::object::decl::{ClassDecl, FunctionDecl};
 
     /// A body that is bound once its class is declared.
     pub(crate) struct CBody {
-        /// Package and name of the class.
-        class: (String, String),
+        /// Path of the class.
+        class: String,
         function: String,
         body: Rc<Body>,
     }
 
     impl CBody {
-        /// Creates the body of a function of that class.
-        pub(crate) fn attach(
-            (package, class): (&str, &str),
-            library: &Library,
-            function: &mut FunctionDecl,
-            of_script: bool,
-        ) -> Self {
-            let body = Body::new(library, manner(function, of_script));
+        /// Creates the body of a function of the class with that path.
+        pub(crate) fn attach(class: &str, library: &Library, function: &mut FunctionDecl, of_script: bool) -> Self {
+            let body = Body::new(library, of_script);
             function.thunk = body.thunk();
-            Self { class: (package.to_owned(), class.to_owned()), function: function.name.clone(), body }
+            Self { class: class.to_owned(), function: function.name.clone(), body }
         }
 
         pub(crate) fn is_of(&self, decl: &ClassDecl) -> bool {
-            (&self.class.0, &self.class.1) == (&decl.package, &decl.name)
-        }
-    }
-
-    /// Returns the C calling convention that a declaration specifies.
-    fn manner(function: &FunctionDecl, of_script: bool) -> Manner {
-        let is = |flag| function.flags & flag != 0;
-        let len = |meta: &[(String, String)]| value_of(meta, LEN)?.parse().ok();
-        Manner {
-            symbol: value_of(&function.meta, SYMBOL).map(str::to_owned),
-            lens: function.params.iter().filter_map(|param| Some((param.name.clone(), len(&param.meta)?))).collect(),
-            bool_width: match (is(function_flags::BOOL8), is(function_flags::BOOL32)) {
-                (true, _) => BoolWidth::One,
-                (false, true) => BoolWidth::Four,
-                (false, false) => BoolWidth::Unstated,
-            },
-            no_cwd: is(function_flags::NO_CWD),
-            of_script,
+            self.class == decl.path()
         }
     }
 
     /// Returns class, function and error of each imported function of these script classes that C cannot call. Needs no library.
     #[cfg(feature = "script")]
-    pub(crate) fn unreadable(
-        decls: &[ClassDecl],
-        classes: &[Rc<Class>],
-        layouts: &Layouts,
-    ) -> Vec<(String, String, String)> {
+    pub(crate) fn unreadable(classes: &[Rc<Class>], layouts: &Layouts) -> Vec<(String, String, String)> {
         let mut found = Vec::new();
-        for decl in decls {
-            let class = classes.iter().find(|class| *class.package == *decl.package && *class.name == *decl.name);
-            let functions = class.map(|class| &*class.own_functions).unwrap_or_default();
-            for import in decl.functions.iter().filter(|known| super::is_import(known)) {
-                let function = functions.iter().find(|function| *function.text == *import.name);
-                let checked = function.map(|function| alcedo_dll_bind::check(function, &manner(import, true), layouts));
-                if let Some(Err(error)) = checked {
-                    found.push((decl.name.clone(), import.name.clone(), error.to_string()));
+        for class in classes {
+            for function in class.own_functions.iter().filter(|known| known.flags & function_flags::DLL_IMPORT != 0) {
+                if let Err(error) = alcedo_dll_bind::check(function, layouts) {
+                    found.push((class.name.to_string(), function.text.to_string(), error.to_string()));
                 }
             }
         }
@@ -196,8 +151,8 @@ mod bound {
 
     /// Binds the bodies to the functions of the declared classes.
     pub(crate) fn bind(bodies: &[CBody], classes: &[Rc<Class>]) -> Result<(), BindError> {
-        for CBody { class: (package, name), function, body } in bodies {
-            let class = classes.iter().find(|class| *class.package == **package && *class.name == **name);
+        for CBody { class: path, function, body } in bodies {
+            let class = classes.iter().find(|class| *class.path == **path);
             let function = class.and_then(|class| class.own_functions.iter().find(|found| *found.text == **function));
             function.map_or(Ok(()), |function| body.bind(function))?;
         }

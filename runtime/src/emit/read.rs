@@ -24,7 +24,7 @@ use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::emit::strings;
 use crate::object::decl::{
-    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl,
+    Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl,
 };
 use crate::object::enums::EnumEntry;
 use crate::object::origin::Origin;
@@ -184,7 +184,7 @@ descriptions! {
         flags,
         properties,
         functions,
-        subobjects: subobject_classes.into_iter().map(|(part, class)| SubobjectDecl::instead(part, class)).collect(),
+        subobjects: subobject_classes,
         default_overrides,
         interfaces: implements,
         doc,

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use alcedo_abi::describe::c_keys;
 use alcedo_abi::kinds::function_flags;
 use alcedo_script::library;
 use alcedo_uc::{Diagnostic, Parsed, Source, hir};
@@ -19,6 +20,7 @@ use crate::lease::Leases;
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::decl::ClassDecl;
+use crate::object::meta::value_of;
 use crate::object::refusal::DeclareError;
 use crate::object::types::Types;
 use crate::script::declare::{ARRAY_DIM, batch};
@@ -80,7 +82,7 @@ pub(crate) fn check_and_declare(
     let (batch, _bodies) = batch(&checked.package, 0);
     let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
     let declared = world.types.declare(&world.names, &batch).map_err(refused)?;
-    check_imports(package, &checked.package, layouts, (&batch.classes, &declared.classes))?;
+    check_imports(package, &checked.package, layouts, &declared.classes)?;
     Ok(checked)
 }
 
@@ -89,9 +91,9 @@ fn check_imports(
     package: &Package,
     checked: &hir::Package,
     layouts: &Layouts,
-    (decls, classes): (&[ClassDecl], &[Rc<Class>]),
+    classes: &[Rc<Class>],
 ) -> Result<(), EmitError> {
-    let found = c_bodies::unreadable(decls, classes, layouts).into_iter().map(|(class, function, error)| {
+    let found = c_bodies::unreadable(classes, layouts).into_iter().map(|(class, function, error)| {
         let class = checked.classes.iter().find(|known| known.name == class);
         let known = class.and_then(|class| class.functions.iter().find(|known| known.name == function));
         let at = (class.map_or(0, |class| class.file as usize), known.map_or(1, |known| known.line));
@@ -134,7 +136,7 @@ pub(super) fn declare(
     #[cfg(not(feature = "dll-bind"))]
     batch.classes.iter_mut().for_each(|class| c_bodies::attach(core, Some(leases), class));
     let declared = core.world.types.declare(&core.world.names, &batch).map_err(refused)?;
-    check_imports(package, &checked.package, &c_bodies::layouts(core), (&batch.classes, &declared.classes))?;
+    check_imports(package, &checked.package, &c_bodies::layouts(core), &declared.classes)?;
     #[cfg(feature = "dll-bind")]
     c_bodies::bind(&in_c, &declared.classes)
         .map_err(|source| EmitError::Bind { modules: package.name.clone(), source })?;
@@ -158,10 +160,10 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     let found = package.classes.iter().find(|found| found.name == class.name);
     let Some(library) = found.and_then(|found| found.dll_bind.as_ref()) else { return };
     for function in class.functions.iter_mut().filter(|found| found.flags & function_flags::DLL_IMPORT != 0) {
-        function.meta.push((c_bodies::LIBRARY.to_owned(), library.clone()));
+        function.meta.push((c_keys::LIBRARY.to_owned(), library.clone()));
         for param in &mut function.params {
-            let len = param.meta.iter().find(|(key, _)| key == ARRAY_DIM).map(|(_, len)| len.clone());
-            param.meta.extend(len.map(|len| (c_bodies::LEN.to_owned(), len)));
+            let len = value_of(&param.meta, ARRAY_DIM).map(str::to_owned);
+            param.meta.extend(len.map(|len| (c_keys::LEN.to_owned(), len)));
         }
     }
 }

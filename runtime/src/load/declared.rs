@@ -22,7 +22,7 @@ pub(crate) use file::of_file;
 pub(crate) use loaded::of_loaded;
 #[cfg(feature = "script")]
 pub(crate) use natives::of_package;
-pub(crate) use natives::{of_delegate, of_natives};
+pub(crate) use natives::{of_delegate, of_natives, of_types};
 
 /// Declarations of a module or a host: types, functions by name, and imports. Plain data; any thread.
 ///
@@ -92,249 +92,276 @@ pub struct ScriptCheck {
     pub warnings: String,
 }
 
-/// A class.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Runtime;
-/// use alcedo_runtime::native::{NativeClass, Natives};
-///
-/// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object").doc("A light source.");
-/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
-/// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
-/// assert_eq!((&*lamp.base, &*lamp.doc), ("/Script/Core.Object", "A light source."));
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct DeclaredClass {
-    /// Path, such as `/Script/Game.Cube`.
-    pub path: String,
-    /// Path of the base class.
-    pub base: String,
-    /// Keywords of the flags, such as `blueprintable`, `blueprint_type`.
-    pub flags: Vec<String>,
-    /// Own properties, in the order of the declaration.
-    pub properties: Vec<DeclaredProperty>,
-    /// Own functions, in the order of the declaration.
-    pub functions: Vec<DeclaredFunction>,
-    /// Paths of the implemented interfaces, without those of the bases.
-    pub implements: Vec<String>,
-    /// Doc comment.
-    pub doc: String,
+/// A form for tools, made of a declaration of the host.
+trait Form<D> {
+    fn of(found: D) -> Self;
 }
 
-/// A property, a field or a parameter.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Runtime;
-/// use alcedo_runtime::native::{NativeClass, Natives};
-///
-/// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
-/// let _gain = lamp.add_property::<f64>("gain", 0, "2.5");
-/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
-/// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
-/// let gain = &lamp.properties[0];
-/// assert_eq!((&*gain.name, &*gain.ty, &*gain.default), ("gain", "f64", "2.5"));
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct DeclaredProperty {
-    /// Name.
-    pub name: String,
-    /// Type as written in signatures: `f64`, `Object(/Script/Game.Cube)`, `Map(Name, u8)`.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// Keywords of the flags.
-    pub flags: Vec<String>,
-    /// Default in the text form of the type; empty for the zero value of the type.
-    pub default: String,
-    /// Other metadata, by key.
-    pub meta: BTreeMap<String, String>,
-    /// Doc comment.
-    pub doc: String,
+fn all<D, F: Form<D>>(found: Vec<D>) -> Vec<F> {
+    found.into_iter().map(F::of).collect()
 }
 
-/// A function of a class or an interface.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Runtime;
-/// use alcedo_runtime::native::{NativeClass, Natives};
-///
-/// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
-/// let _dimmed = lamp.add_function("dimmed", &["gain"], 0, |_world, _lamp, (gain,): (f64,)| Ok(gain * 0.5));
-/// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
-/// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
-/// let dimmed = &lamp.functions[0];
-/// assert_eq!((&*dimmed.name, &*dimmed.params[0].name), ("dimmed", "gain"));
-/// assert_eq!(dimmed.result.as_deref(), Some("f64"));
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct DeclaredFunction {
-    /// Name.
-    pub name: String,
-    /// Keywords of the flags.
-    pub flags: Vec<String>,
-    /// Path of the class whose event is overridden; empty if the function overrides none.
-    pub overrides: String,
-    /// Parameters.
-    pub params: Vec<DeclaredProperty>,
-    /// Result type.
-    pub result: Option<String>,
-    /// Other metadata, by key.
-    pub meta: BTreeMap<String, String>,
-    /// Doc comment.
-    pub doc: String,
+/// Defines forms for tools. Lists each member once, with its type and its conversion.
+macro_rules! forms {
+    ($($(#[$about:meta])* $form:ident of $found:ident: $decl:ty {
+        $($(#[$member:meta])* $field:ident: $ty:ty = $value:expr,)*
+    })*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[non_exhaustive]
+        pub struct $form {
+            $($(#[$member])* pub $field: $ty,)*
+        }
+
+        impl Form<$decl> for $form {
+            fn of($found: $decl) -> Self {
+                Self { $($field: $value,)* }
+            }
+        }
+    )*};
+}
+forms! {
+    /// A class.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object").doc("A light source.");
+    /// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+    /// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+    /// assert_eq!((&*lamp.base, &*lamp.doc), ("/Script/Core.Object", "A light source."));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    DeclaredClass of found: ClassDecl {
+        /// Path, such as `/Script/Game.Cube`.
+        path: String = found.path(),
+        /// Path of the base class.
+        base: String = found.base,
+        /// Keywords of the flags, such as `blueprintable`, `blueprint_type`.
+        flags: Vec<String> = flags::words(flags::OF_CLASSES, found.flags),
+        /// Own properties, in the order of the declaration.
+        properties: Vec<DeclaredProperty> = all(found.properties),
+        /// Own functions, in the order of the declaration.
+        functions: Vec<DeclaredFunction> = all(found.functions),
+        /// Paths of the implemented interfaces, without those of the bases.
+        implements: Vec<String> = found.interfaces,
+        /// Doc comment.
+        doc: String = found.doc,
+    }
+
+    /// A property, a field or a parameter.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+    /// let _gain = lamp.add_property::<f64>("gain", 0, "2.5");
+    /// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+    /// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+    /// let gain = &lamp.properties[0];
+    /// assert_eq!((&*gain.name, &*gain.ty, &*gain.default), ("gain", "f64", "2.5"));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    DeclaredProperty of found: PropertyDecl {
+        /// Name.
+        name: String = found.name,
+        /// Type as written in signatures: `f64`, `Object(/Script/Game.Cube)`, `Map(Name, u8)`.
+        #[serde(rename = "type")]
+        ty: String = flags::type_text(found.kind, &found.type_path),
+        /// Keywords of the flags.
+        flags: Vec<String> = flags::words(flags::OF_PROPERTIES, found.flags),
+        /// Default in the text form of the type; empty for the zero value of the type.
+        default: String = found.default,
+        /// Other metadata, by key.
+        meta: BTreeMap<String, String> = found.meta.into_iter().collect(),
+        /// Doc comment.
+        doc: String = found.doc,
+    }
+
+    /// A function of a class or an interface.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::native::{NativeClass, Natives};
+    ///
+    /// let mut lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object");
+    /// let _dimmed = lamp.add_function("dimmed", &["gain"], 0, |_world, _lamp, (gain,): (f64,)| Ok(gain * 0.5));
+    /// let declared = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).declared()?;
+    /// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
+    /// let dimmed = &lamp.functions[0];
+    /// assert_eq!((&*dimmed.name, &*dimmed.params[0].name), ("dimmed", "gain"));
+    /// assert_eq!(dimmed.result.as_deref(), Some("f64"));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    DeclaredFunction of found: FunctionDecl {
+        /// Name.
+        name: String = found.name,
+        /// Keywords of the flags.
+        flags: Vec<String> = flags::words(flags::OF_FUNCTIONS, found.flags),
+        /// Path of the class whose event is overridden; empty if the function overrides none.
+        overrides: String = found.overrides,
+        /// Parameters.
+        params: Vec<DeclaredProperty> = arguments(&found.params),
+        /// Result type.
+        result: Option<String> = result(&found.params),
+        /// Other metadata, by key.
+        meta: BTreeMap<String, String> = found.meta.into_iter().collect(),
+        /// Doc comment.
+        doc: String = found.doc,
+    }
+
+    /// An enum.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::kinds::PropertyKind;
+    /// use alcedo_runtime::native::{NativeEnum, Natives};
+    ///
+    /// let mood = NativeEnum::new("Game", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1);
+    /// let declared = Runtime::builder().natives(Natives::in_package("Game").enumeration(mood)).declared()?;
+    /// let mood = &declared.enums[0];
+    /// assert_eq!((&*mood.path, mood.entries.len(), mood.is_flags), ("/Script/Game.Mood", 2, false));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    DeclaredEnum of found: EnumDecl {
+        /// Path.
+        path: String = found.path(),
+        /// Integer type of the entries: `u8` to `u64`, `i8` to `i64`.
+        underlying: String = flags::type_text(found.underlying, ""),
+        /// True if a value is a set of entries, one bit each.
+        is_flags: bool = found.is_flags,
+        /// Entries, in the order of the declaration.
+        entries: Vec<DeclaredEntry> = all(found.entries),
+        /// Doc comment.
+        doc: String = found.doc,
+    }
+
+    /// An entry of an enum.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::kinds::PropertyKind;
+    /// use alcedo_runtime::native::{NativeEnum, Natives};
+    ///
+    /// let mood = NativeEnum::new("Game", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1);
+    /// let declared = Runtime::builder().natives(Natives::in_package("Game").enumeration(mood)).declared()?;
+    /// let mood = &declared.enums[0];
+    /// assert_eq!(mood.entries.iter().find(|entry| entry.number == 1).unwrap().name, "Angry");
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    DeclaredEntry of found: EnumEntry {
+        /// Name.
+        name: String = found.name.to_string(),
+        /// Number.
+        number: i128 = found.number,
+        /// Display name; empty if it follows from the name.
+        display: String = found.display.to_string(),
+        /// True if editors hide the entry.
+        is_hidden: bool = found.is_hidden,
+        /// Doc comment.
+        doc: String = found.doc.to_string(),
+    }
+
+    /// A named delegate.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::kinds::PropertyKind;
+    /// use alcedo_runtime::native::{NativeDelegate, Natives};
+    ///
+    /// let on_hit = NativeDelegate::multicast("Game", "OnHit").param("damage", (PropertyKind::U32, ""));
+    /// let runtime = Runtime::builder().natives(Natives::in_package("Game").delegate(on_hit)).build()?;
+    /// let on_hit = runtime.types().delegate("/Script/Game.OnHit").unwrap();
+    /// assert_eq!((&*on_hit.params[0].ty, on_hit.result), ("u32", None));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    DeclaredDelegate of found: DelegateDecl {
+        /// Path: `/Script/Game.OnScored`, or `/Script/Game.Cube:OnScored` for a delegate of a class.
+        path: String = found.path(),
+        /// Number of bound functions: `single`, `multicast` or `sparse`.
+        #[serde(rename = "sort")]
+        kind: String = flags::of_delegate(found.kind),
+        /// Parameters.
+        params: Vec<DeclaredProperty> = arguments(&found.params),
+        /// Result type.
+        result: Option<String> = result(&found.params),
+        /// Doc comment.
+        doc: String = found.doc,
+    }
+
+    /// A struct.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::kinds::PropertyKind;
+    /// use alcedo_runtime::native::{NativeStruct, Natives};
+    ///
+    /// let spot = NativeStruct::new("Game", "Spot").field("x", (PropertyKind::F64, "")).field("y", (PropertyKind::F64, ""));
+    /// let declared = Runtime::builder().natives(Natives::in_package("Game").structure(spot)).declared()?;
+    /// let spot = declared.structs.iter().find(|found| found.path == "/Script/Game.Spot").unwrap();
+    /// assert_eq!((spot.size, spot.fields.len()), (16, 2));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    DeclaredStruct of found: StructDecl {
+        /// Path.
+        path: String = found.path(),
+        /// Path of the base struct, whose fields come first; empty for none.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        base: String = found.base,
+        /// Size of a value in bytes.
+        size: u32 = found.size,
+        /// Alignment of a value in bytes.
+        align: u32 = found.align,
+        /// Own fields, in order.
+        fields: Vec<DeclaredProperty> = all(found.fields),
+        /// Doc comment.
+        doc: String = found.doc,
+    }
+
+    /// An interface.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Runtime;
+    /// use alcedo_runtime::kinds::PropertyKind;
+    /// use alcedo_runtime::native::{NativeInterface, Natives};
+    ///
+    /// let hums = NativeInterface::new("Game", "Hums").function("hum", &[("times", (PropertyKind::U32, ""))], None);
+    /// let natives = Natives::in_package("Game").interface_with_functions(hums);
+    /// let declared = Runtime::builder().natives(natives).declared()?;
+    /// assert_eq!(declared.interfaces[0].functions[0].name, "hum");
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    DeclaredInterface of found: InterfaceDecl {
+        /// Path.
+        path: String = found.path(),
+        /// Functions.
+        functions: Vec<DeclaredFunction> = all(found.functions),
+        /// Doc comment.
+        doc: String = found.doc,
+    }
 }
 
-/// An enum.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Runtime;
-/// use alcedo_runtime::kinds::PropertyKind;
-/// use alcedo_runtime::native::{NativeEnum, Natives};
-///
-/// let mood = NativeEnum::new("Game", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1);
-/// let declared = Runtime::builder().natives(Natives::in_package("Game").enumeration(mood)).declared()?;
-/// let mood = &declared.enums[0];
-/// assert_eq!((&*mood.path, mood.entries.len(), mood.is_flags), ("/Script/Game.Mood", 2, false));
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct DeclaredEnum {
-    /// Path.
-    pub path: String,
-    /// Integer type of the entries: `u8` to `u64`, `i8` to `i64`.
-    pub underlying: String,
-    /// True if a value is a set of entries, one bit each.
-    pub is_flags: bool,
-    /// Entries, in the order of the declaration.
-    pub entries: Vec<DeclaredEntry>,
-    /// Doc comment.
-    pub doc: String,
+fn is_result(param: &PropertyDecl) -> bool {
+    param.flags & property_flags::RETURN != 0
 }
 
-/// An entry of an enum.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Runtime;
-/// use alcedo_runtime::kinds::PropertyKind;
-/// use alcedo_runtime::native::{NativeEnum, Natives};
-///
-/// let mood = NativeEnum::new("Game", "Mood", PropertyKind::U8).entry("Calm", 0).entry("Angry", 1);
-/// let declared = Runtime::builder().natives(Natives::in_package("Game").enumeration(mood)).declared()?;
-/// let mood = &declared.enums[0];
-/// assert_eq!(mood.entries.iter().find(|entry| entry.number == 1).unwrap().name, "Angry");
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct DeclaredEntry {
-    /// Name.
-    pub name: String,
-    /// Number.
-    pub number: i128,
-    /// Display name; empty if it follows from the name.
-    pub display: String,
-    /// True if editors hide the entry.
-    pub is_hidden: bool,
-    /// Doc comment.
-    pub doc: String,
+fn arguments(params: &[PropertyDecl]) -> Vec<DeclaredProperty> {
+    params.iter().filter(|param| !is_result(param)).cloned().map(Form::of).collect()
 }
 
-/// A named delegate.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Runtime;
-/// use alcedo_runtime::kinds::PropertyKind;
-/// use alcedo_runtime::native::{NativeDelegate, Natives};
-///
-/// let on_hit = NativeDelegate::multicast("Game", "OnHit").param("damage", (PropertyKind::U32, ""));
-/// let runtime = Runtime::builder().natives(Natives::in_package("Game").delegate(on_hit)).build()?;
-/// let on_hit = runtime.types().delegate("/Script/Game.OnHit").unwrap();
-/// assert_eq!((&*on_hit.params[0].ty, on_hit.result), ("u32", None));
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct DeclaredDelegate {
-    /// Path: `/Script/Game.OnScored`, or `/Script/Game.Cube:OnScored` for a delegate of a class.
-    pub path: String,
-    /// Number of bound functions: `single`, `multicast` or `sparse`.
-    #[serde(rename = "sort")]
-    pub kind: String,
-    /// Parameters.
-    pub params: Vec<DeclaredProperty>,
-    /// Result type.
-    pub result: Option<String>,
-    /// Doc comment.
-    pub doc: String,
-}
-
-/// A struct.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Runtime;
-/// use alcedo_runtime::kinds::PropertyKind;
-/// use alcedo_runtime::native::{NativeStruct, Natives};
-///
-/// let spot = NativeStruct::new("Game", "Spot").field("x", (PropertyKind::F64, "")).field("y", (PropertyKind::F64, ""));
-/// let declared = Runtime::builder().natives(Natives::in_package("Game").structure(spot)).declared()?;
-/// let spot = declared.structs.iter().find(|found| found.path == "/Script/Game.Spot").unwrap();
-/// assert_eq!((spot.size, spot.fields.len()), (16, 2));
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct DeclaredStruct {
-    /// Path.
-    pub path: String,
-    /// Path of the base struct, whose fields come first; empty for none.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub base: String,
-    /// Size of a value in bytes.
-    pub size: u32,
-    /// Alignment of a value in bytes.
-    pub align: u32,
-    /// Own fields, in order.
-    pub fields: Vec<DeclaredProperty>,
-    /// Doc comment.
-    pub doc: String,
-}
-
-/// An interface.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Runtime;
-/// use alcedo_runtime::kinds::PropertyKind;
-/// use alcedo_runtime::native::{NativeInterface, Natives};
-///
-/// let hums = NativeInterface::new("Game", "Hums").function("hum", &[("times", (PropertyKind::U32, ""))], None);
-/// let natives = Natives::in_package("Game").interface_with_functions(hums);
-/// let declared = Runtime::builder().natives(natives).declared()?;
-/// assert_eq!(declared.interfaces[0].functions[0].name, "hum");
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct DeclaredInterface {
-    /// Path.
-    pub path: String,
-    /// Functions.
-    pub functions: Vec<DeclaredFunction>,
-    /// Doc comment.
-    pub doc: String,
+/// Returns the type of the result.
+fn result(params: &[PropertyDecl]) -> Option<String> {
+    params.iter().find(|param| is_result(param)).map(|result| flags::type_text(result.kind, &result.type_path))
 }
 
 /// A function that is callable by name.
@@ -395,99 +422,13 @@ impl Declarations {
     pub(crate) fn declared(self) -> Declared {
         let Batch { interfaces, enums, delegates, structs, classes, .. } = self.batch;
         Declared {
-            classes: classes.into_iter().map(class).collect(),
-            enums: enums.into_iter().map(enumeration).collect(),
-            delegates: delegates.into_iter().map(delegate).collect(),
-            structs: structs.into_iter().map(structure).collect(),
-            interfaces: interfaces.into_iter().map(interface).collect(),
+            classes: all(classes),
+            enums: all(enums),
+            delegates: all(delegates),
+            structs: all(structs),
+            interfaces: all(interfaces),
             exports: self.exports,
             imports: self.imports,
         }
-    }
-}
-
-fn class(found: ClassDecl) -> DeclaredClass {
-    DeclaredClass {
-        path: found.path(),
-        base: found.base,
-        flags: flags::words(flags::OF_CLASSES, found.flags),
-        properties: found.properties.into_iter().map(property).collect(),
-        functions: found.functions.into_iter().map(function).collect(),
-        implements: found.interfaces,
-        doc: found.doc,
-    }
-}
-
-fn enumeration(found: EnumDecl) -> DeclaredEnum {
-    let entry = |found: EnumEntry| DeclaredEntry {
-        name: found.name.to_string(),
-        number: found.number,
-        display: found.display.to_string(),
-        is_hidden: found.is_hidden,
-        doc: found.doc.to_string(),
-    };
-    DeclaredEnum {
-        path: found.path(),
-        underlying: flags::type_text(found.underlying, ""),
-        is_flags: found.is_flags,
-        entries: found.entries.into_iter().map(entry).collect(),
-        doc: found.doc,
-    }
-}
-
-fn delegate(found: DelegateDecl) -> DeclaredDelegate {
-    let (path, kind) = (found.path(), flags::of_delegate(found.kind));
-    let (params, result) = params(found.params);
-    DeclaredDelegate { path, kind, params, result, doc: found.doc }
-}
-
-fn structure(found: StructDecl) -> DeclaredStruct {
-    DeclaredStruct {
-        path: found.path(),
-        base: found.base,
-        size: found.size,
-        align: found.align,
-        fields: found.fields.into_iter().map(property).collect(),
-        doc: found.doc,
-    }
-}
-
-fn interface(found: InterfaceDecl) -> DeclaredInterface {
-    DeclaredInterface {
-        path: found.path(),
-        functions: found.functions.into_iter().map(function).collect(),
-        doc: found.doc,
-    }
-}
-
-fn function(found: FunctionDecl) -> DeclaredFunction {
-    let (params, result) = params(found.params);
-    DeclaredFunction {
-        name: found.name,
-        flags: flags::words(flags::OF_FUNCTIONS, found.flags),
-        overrides: found.overrides,
-        params,
-        result,
-        meta: found.meta.into_iter().collect(),
-        doc: found.doc,
-    }
-}
-
-/// Separates parameters and the type of the result.
-fn params(found: Vec<PropertyDecl>) -> (Vec<DeclaredProperty>, Option<String>) {
-    let is_result = |param: &PropertyDecl| param.flags & property_flags::RETURN != 0;
-    let (results, params): (Vec<_>, Vec<_>) = found.into_iter().partition(is_result);
-    let result = results.first().map(|result| flags::type_text(result.kind, &result.type_path));
-    (params.into_iter().map(property).collect(), result)
-}
-
-fn property(found: PropertyDecl) -> DeclaredProperty {
-    DeclaredProperty {
-        name: found.name,
-        ty: flags::type_text(found.kind, &found.type_path),
-        flags: flags::words(flags::OF_PROPERTIES, found.flags),
-        default: found.default,
-        meta: found.meta.into_iter().collect(),
-        doc: found.doc,
     }
 }

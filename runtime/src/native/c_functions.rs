@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use crate::border::CallError;
-use crate::kinds::{PropertyKind, function_flags};
+use crate::kinds::{CallingConvention, PropertyKind};
 use crate::native::functions::{Function, FunctionCell, Metadata, SignatureBlock, without_body};
 use crate::native::this::{At, Class, View};
 use crate::object::member::FunctionRef;
@@ -23,29 +23,15 @@ impl<C, A, R, O> ImportCell<C, A, R, O> {
     }
 }
 
-/// Calling convention of a C function.
-#[derive(Clone, Copy, Debug)]
-pub struct CallingConvention {
-    /// The function needs no working directory.
-    pub no_cwd: bool,
-    /// A `bool` result has one byte.
-    pub bool8: bool,
-    /// A `bool` result has four bytes.
-    pub bool32: bool,
-}
-
 /// Describes a function of the C library that class `C` is bound to.
 pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     name: &'static str,
-    manner: CallingConvention,
+    convention: CallingConvention,
     block: &SignatureBlock<A, R>,
     _cell: &ImportCell<C, A, R, O>,
     about: Metadata,
 ) -> Function<C> {
-    let no_cwd = if manner.no_cwd { function_flags::NO_CWD } else { 0 };
-    let bool8 = if manner.bool8 { function_flags::BOOL8 } else { 0 };
-    let bool32 = if manner.bool32 { function_flags::BOOL32 } else { 0 };
-    without_body::<C, A, R>(name, function_flags::DLL_IMPORT | no_cwd | bool8 | bool32, block, about)
+    without_body::<C, A, R>(name, convention.flags(), block, about)
 }
 
 /// Calls a C function and returns its result and the values of its out parameters.
@@ -65,19 +51,11 @@ pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValue
 /// Returns whether C accepts a value of that type. Native classes have no arrays by Rust types.
 #[must_use]
 pub const fn c_takes<T: NativeValue>(has_len: bool) -> bool {
-    !has_len && (is_number::<T>() || is_text_or_struct::<T>())
+    !has_len && T::KIND.fits_c()
 }
 
 /// Returns whether a C result can be read as that type.
 #[must_use]
 pub const fn c_gives<T: NativeValue>() -> bool {
-    is_number::<T>() || is_text_or_struct::<T>() || T::KIND.0 == PropertyKind::BOOL.0
-}
-
-const fn is_number<T: NativeValue>() -> bool {
-    T::KIND.0 >= PropertyKind::U8.0 && T::KIND.0 <= PropertyKind::F64.0
-}
-
-const fn is_text_or_struct<T: NativeValue>() -> bool {
-    T::KIND.0 == PropertyKind::STRING.0 || T::KIND.0 == PropertyKind::STRUCT.0
+    T::KIND.fits_c() || T::KIND.0 == PropertyKind::BOOL.0
 }

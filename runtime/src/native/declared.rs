@@ -21,7 +21,7 @@ use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
 use crate::native::{NativeClass, NativeEnum, NativeStruct, Natives};
 use crate::object;
-use crate::object::decl::{ClassDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::object::decl::{ClassDecl, PropertyDecl, StructDecl};
 use crate::object::native_enums::NativeEnumeration;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue, SlotRow};
 use crate::object::natives::core_of;
@@ -142,8 +142,8 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     let mut decl = ClassDecl::new(C::PACKAGE, name, C::Base::PATH, Origin::Native);
     decl.flags = flags;
     decl.doc = doc.to_owned();
-    decl.subobjects = subobjects.iter().map(|(property, class)| SubobjectDecl::instead(*property, *class)).collect();
     let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+    decl.subobjects = subobjects.iter().map(owned).collect();
     decl.default_overrides = defaults.iter().map(owned).collect();
     decl.properties = properties;
     let functions = functions.iter().chain(bodies.iter().copied().flatten());

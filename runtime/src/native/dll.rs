@@ -1,10 +1,11 @@
 //! Native classes bound to a C library.
 
+use alcedo_abi::describe::c_keys::{LEN, LIBRARY};
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 use alcedo_dll_bind::Library;
 
 use super::{NativeClass, NativeType, Natives, property};
-use crate::emit::c_bodies::{CBody, LEN, LIBRARY};
+use crate::emit::c_bodies::CBody;
 use crate::object::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 
 /// Declaration of a native class that is bound to a library. The class is final.
@@ -42,7 +43,7 @@ impl DllClass {
         let flags = flags | function_flags::DLL_IMPORT;
         let mut function = FunctionDecl { params, flags, meta, ..FunctionDecl::without_body(&name) };
         let decl = &mut self.class.0;
-        self.bodies.push(CBody::attach((&decl.package, &decl.name), &self.library, &mut function, false));
+        self.bodies.push(CBody::attach(&decl.path(), &self.library, &mut function, false));
         decl.functions.push(function);
         self
     }

@@ -8,7 +8,7 @@ use crate::cells::RefCell;
 use crate::error::Error;
 use crate::load::declared::{Declared, DeclaredDelegate, of_delegate, of_loaded, of_natives};
 use crate::object::class::Class;
-use crate::object::meta::Meta;
+use crate::object::meta::value_of;
 use crate::object::origin::Origin;
 
 /// Cached class for creating many objects, instead of its path. Resolves to the current class of the path: after a reload the new
@@ -236,10 +236,9 @@ impl Types<'_> {
     /// Returns the metadata of a property or function for a key.
     pub fn member_meta(&self, path: &str, key: &str) -> Option<String> {
         let types = &self.0.inner.core.world.types;
-        let of = |meta: &Meta| meta.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
         match types.property_by_path(path) {
-            Some(property) => of(&property.meta),
-            None => of(&types.function_by_path(path)?.meta),
+            Some(property) => value_of(&property.meta, key).map(str::to_owned),
+            None => value_of(&types.function_by_path(path)?.meta, key).map(str::to_owned),
         }
     }
 

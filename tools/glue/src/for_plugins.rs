@@ -12,7 +12,7 @@ use alcedo_runtime::{
 
 use crate::error::GlueError;
 use crate::text::{doc, head, identifier, is_name, member, own_name, parts};
-use crate::types::{Names, is_number};
+use crate::types::Names;
 use crate::{Glue, Origin};
 
 /// Returns the part of a header that names packages; empty for all packages.
@@ -249,7 +249,7 @@ fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut 
             let inner = declared.structs.iter().find(|other| other.path == path);
             inner.is_none_or(|inner| is_plain(inner, declared, within))
         }
-        Ok(TypeText::Plain(kind)) => is_number(kind) || matches!(kind, PropertyKind::BOOL | PropertyKind::NAME),
+        Ok(TypeText::Plain(kind)) => kind.is_number() || matches!(kind, PropertyKind::BOOL | PropertyKind::NAME),
         Ok(TypeText::Reference(kind, _)) => matches!(kind, PropertyKind::OBJECT | PropertyKind::ENUM),
         _ => false,
     };

@@ -7,7 +7,6 @@ use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::{Declared, DeclaredDelegate, DeclaredProperty, DeclaredStruct};
 
 use crate::text::{identifier, is_name, own_name, parts};
-use crate::types::is_number;
 
 /// Representation of a type in a host.
 pub(crate) enum Form {
@@ -205,7 +204,7 @@ impl<'a> HostNames<'a> {
     /// Returns `true` if a struct can be a `plain_struct!`: numbers, names, and known plain structs.
     fn is_plain(&self, found: &DeclaredStruct) -> bool {
         let is_plain_type = |ty: &str| match ty.parse() {
-            Ok(TypeText::Plain(kind)) => is_number(kind) || kind == PropertyKind::NAME,
+            Ok(TypeText::Plain(kind)) => kind.is_number() || kind == PropertyKind::NAME,
             Ok(TypeText::Struct(path)) => {
                 let is_struct = self.path(&path).is_some() && !self.is_class(&path);
                 is_struct && (self.plain.contains(&*path) || self.structure(&path).is_none())
@@ -229,7 +228,7 @@ fn plain(kind: PropertyKind) -> Form {
         PropertyKind::BOOL | PropertyKind::STRING | PropertyKind::NAME => Form::Native(name()),
         PropertyKind::UTF8_STRING | PropertyKind::ANSI_STRING | PropertyKind::FIELD_PATH => Form::Property(name()),
         PropertyKind::TEXT => Form::Property("LocalText".to_owned()),
-        number if is_number(number) => Form::Native(name()),
+        number if number.is_number() => Form::Native(name()),
         _ => Form::Value,
     }
 }

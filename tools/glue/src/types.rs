@@ -71,11 +71,6 @@ impl Names<'_> {
     }
 }
 
-/// Checks whether a kind is one of numbers.
-pub(crate) fn is_number(kind: PropertyKind) -> bool {
-    (PropertyKind::U8.0..=PropertyKind::F64.0).contains(&kind.0)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

@@ -1,16 +1,15 @@
 //! Typed declarations of imports from other modules, which the host compares with its types.
 
-use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
+use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
-use alcedo_abi::kinds::PropertyKind;
 
 use super::{Declared, SignatureWords, enum_fingerprint};
-use crate::__private::describe::struct_fingerprint;
+use crate::__private::describe::{struct_fingerprint, value};
 use crate::__private::enums::Underlying;
 use crate::cells::{ClassCell, FunctionCell, PresenceCell, PropertyCell};
 use crate::kinds::FieldType;
-use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
 use crate::type_text::is_member_path;
 use crate::{Class, Value};
 
@@ -39,18 +38,7 @@ pub const fn import_class<C: Class>(
 /// Describes a property of an imported class by name, for errors. Its type is compared where it is used.
 #[must_use]
 pub const fn member_name(name: &'static str) -> PropertyDesc {
-    const NONE: RStr<'static> = RStr::from_str("");
-    PropertyDesc {
-        name: RStr::from_str(name),
-        kind: PropertyKind::U8,
-        type_path: NONE,
-        flags: 0,
-        default: NONE,
-        doc: NONE,
-        meta: RSlice::EMPTY,
-        offset: 0,
-        cell: ROption::RNone,
-    }
+    value(name, ValueType::of::<u8>(), 0)
 }
 
 /// Returns the section number of an import: a hash of its path. Imports with equal numbers are kept or dropped together.

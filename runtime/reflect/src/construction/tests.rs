@@ -12,7 +12,7 @@ use super::{
 };
 use crate::World;
 use crate::class::Class;
-use crate::decl::{ClassDecl, PropertyDecl, SubobjectDecl};
+use crate::decl::{ClassDecl, PropertyDecl};
 use crate::origin::Origin;
 use crate::testing::{declare, dynamic, end_hook, native, native_hook, world};
 use crate::value::Value;
@@ -352,7 +352,7 @@ fn a_subobject_of_its_own_class_is_refused() {
 #[test]
 fn subclasses_may_override_subobject_classes() {
     let (recorder, _) = garage();
-    let root = SubobjectDecl::instead("root", "/Script/Game.Gear");
+    let root = ("root".to_owned(), "/Script/Game.Gear".to_owned());
     let geared = ClassDecl { subobjects: vec![root], ..dynamic("Geared", ACTOR, &[]) };
     let class = declare(&recorder.world, [geared]).remove(0);
     let actor = class.base.clone().unwrap();

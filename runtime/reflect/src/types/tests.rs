@@ -11,7 +11,7 @@ use expect_test::{Expect, expect};
 
 use crate::World;
 use crate::class::{Class, Subobject, SubobjectRole};
-use crate::decl::{Batch, ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl, SubobjectDecl};
+use crate::decl::{Batch, ClassDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl};
 use crate::function::Function;
 use crate::origin::Origin;
 use crate::property::Property;
@@ -227,7 +227,7 @@ fn none_classes() -> Vec<ClassDecl> {
 }
 
 fn part_of_class(decl: ClassDecl, property: &str, class: &str) -> ClassDecl {
-    ClassDecl { subobjects: vec![SubobjectDecl::instead(property, class)], ..decl }
+    ClassDecl { subobjects: vec![(property.to_owned(), class.to_owned())], ..decl }
 }
 
 #[test]
