@@ -60,6 +60,8 @@ fn a_session_from_the_first_build_to_the_end() {
     scratch.edit("default = 310.0", "default = 320.0");
     dev.wait_for("lib.rs changed (paused");
     dev.send("a");
+    dev.send("s");
+    assert!(dev.wait_for("ticks/s").contains(" · automatic · building"));
     dev.wait_for("generation 5 → 6");
 
     dev.send("nonsense");

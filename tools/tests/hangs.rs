@@ -92,6 +92,9 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
     expect_value(&mut dev);
     dev.send(": get Default__MagicCube rotation_speed");
     dev.wait_for("191.5");
+    // No call returned: each process was ended.
+    let output = dev.all_since("\0");
+    assert!(!output.contains("the hanging call has returned"), "{output}");
     dev.send("q");
     dev.expect_success();
 }

@@ -296,3 +296,23 @@ impl Pairs {
         keys.into_iter().filter_map(|key| entries.remove(key)).map(|(_, _, parts)| parts).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Pairs;
+    use crate::conjugate::gate::{Gate, ModuleTag};
+    use crate::conjugate::life::Color;
+    use crate::handles::{Generation, ModuleId};
+
+    #[test]
+    fn a_key_is_stale_when_its_slot_has_another_conjugate() {
+        let gate = Gate::new(ModuleTag { id: ModuleId(1), name: "m".into(), generation: Generation(1) });
+        let pairs = Pairs::default();
+        let (first, _) = pairs.begin_red(&gate);
+        assert_eq!(pairs.color(first), Some(Color::Red));
+        assert!(pairs.release(first).is_empty(), "no part was built");
+        let (second, _) = pairs.begin_red(&gate);
+        assert_eq!(second.index, first.index);
+        assert_eq!((pairs.color(first), pairs.color(second)), (None, Some(Color::Red)));
+    }
+}

@@ -119,13 +119,15 @@ fn numbers(core: &Core) -> Vec<String> {
     lines
 }
 
-/// Lists the leases of the Master's modules. Posted closures are omitted, as in [`jobs`].
+/// Lists the leases of the Master's modules, and modules that accept none. Posted closures are omitted, as in [`jobs`].
 fn leases(loads: &Loads) -> Vec<String> {
     let modules = loads.master().map(|master| master.modules).unwrap_or_default();
     let of = |module: &Rc<MasterModule>| {
-        let name = module.name().to_owned();
+        let name = module.name();
         let leases = module.leases().report().into_iter().filter(|lease| lease.kind != LeaseKind::Posted);
-        leases.map(move |lease| format!("{name}: {} {} {:?}", lease.kind, lease.owner, lease.place)).collect::<Vec<_>>()
+        let leases = leases.map(|lease| format!("{name}: {} {} {:?}", lease.kind, lease.owner, lease.place));
+        let sealed = module.leases().is_sealed().then(|| format!("{name}: sealed"));
+        leases.chain(sealed).collect::<Vec<_>>()
     };
     let mut lines: Vec<_> = modules.iter().flat_map(of).collect();
     lines.sort_unstable();

@@ -1,4 +1,5 @@
-//! Notes of a host for crash reports: address range and end of each image, in a file of bounded size.
+//! Notes of a host for crash reports: address range and end of each image, in a file of bounded size. Files of unmapped images remain
+//! for reports of panics.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -8,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use alcedo_sys::{Image, ImageFile, StageDir, Unmapped, crash};
+use alcedo_sys::{Image, ImageFile, StageDir, Unmapped, crash, panics};
 use tempfile::TempDir;
 
 /// Library that a child of this test maps, and the folder of its notes.
@@ -82,4 +83,18 @@ fn many_reloads_leave_a_short_file_about_the_last_ones() {
     assert!(gone(&of_generation(RELOADS - 1, "strange\\20name")), "the last one is");
     assert!(gone(&of_generation(8, "broken")), "what never came does not look as if it were there");
     assert!(!reported.join("notes.new").exists());
+}
+
+#[test]
+fn an_unmapped_image_keeps_its_file_for_reports_of_panics() {
+    let (dir, stage) = (TempDir::new().expect("a temporary directory"), StageDir::new().expect("a stage directory"));
+    panics::report_into(dir.path()).expect("the folder exists");
+    let file = ImageFile::read(&common::c_library(dir.path(), "panics", 42, &[])).expect("just built");
+    let staged = stage.stage(&file, "panics").expect("the copy can be written");
+    // SAFETY: the library has one initializer, which makes a file of the test.
+    let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
+    let path = image.path().to_owned();
+    // SAFETY: nothing of it is used.
+    assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
+    assert!(path.exists(), "a report resolves calls in it by its name");
 }

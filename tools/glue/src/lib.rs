@@ -295,11 +295,18 @@ mod tests {
         let text = Glue::default().for_plugins(&origin, &bad).unwrap();
         assert!(text.contains("/// One. Two.\n/// */ fn evil() {}\n#[uclass"), "{text}");
         assert!(text.starts_with("// Declarations of the host `a \\\"host\\\"\\n` for plugins"), "{text}");
-        for name in ["x {} fn evil() {} struct Y", "self", "", "1x", "a::b", "ä"] {
-            bad.classes[0].properties[0].name = name.to_owned();
-            for glue in [Glue::default().for_plugins(&origin, &bad), Glue::default().for_host(&origin, &bad)] {
-                assert!(matches!(glue, Err(GlueError::Name { .. })), "{name}: {glue:?}");
+        let check = |bad: &Declared| {
+            for glue in [Glue::default().for_plugins(&origin, bad), Glue::default().for_host(&origin, bad)] {
+                assert!(matches!(glue, Err(GlueError::Name { .. })), "{bad:?}: {glue:?}");
             }
+        };
+        for name in ["x {} fn evil() {} struct Y", "self", "", "1x", "a::b", "ä"] {
+            let base = std::mem::replace(&mut bad.classes[0].base, format!("/Script/Core.{name}"));
+            check(&bad);
+            bad.classes[0].base = base;
+            let property = std::mem::replace(&mut bad.classes[0].properties[0].name, name.to_owned());
+            check(&bad);
+            bad.classes[0].properties[0].name = property;
         }
         bad.classes[0].properties[0].name = "type".to_owned();
         assert!(Glue::default().for_plugins(&origin, &bad).unwrap().contains("    r#type: f64,"));

@@ -244,14 +244,14 @@ impl Store {
         None
     }
 
-    /// Removes every job whose object is gone, in order of creation. Checks only after an object was destroyed.
+    /// Removes every job whose object is gone, in order of creation. Checks only after an object was destroyed. Not called
+    /// during a reload, when objects of a suspended generation have other plugin parts.
     pub(super) fn take_expired(&mut self, world: &World) -> Vec<Entry> {
         let deaths = world.counters.deaths.get();
         if std::mem::replace(&mut self.deaths_seen, deaths) == deaths {
             return Vec::new();
         }
-        // Jobs of a suspended generation are checked when it is resumed: until then its objects have other plugin parts.
-        self.take(|entry| entry.gate.is_open() && entry.life.is_over(&world.objects))
+        self.take(|entry| entry.life.is_over(&world.objects))
     }
 
     /// Makes all jobs independent of the commit.

@@ -27,6 +27,17 @@ fn block(size: usize) -> *mut c_void {
     block
 }
 
+/// Writes an address of this module into the words behind the requested size, where data of a freed block may remain.
+fn write_stale_rest(block: *mut c_void, size: usize) {
+    const WORD: usize = size_of::<usize>();
+    // SAFETY: the block is in use.
+    let room = unsafe { libc::malloc_usable_size(block) };
+    for at in (size.next_multiple_of(WORD)..room + 1 - WORD).step_by(WORD) {
+        // SAFETY: the word is a part of the block, which is aligned and has no other owner.
+        unsafe { block.byte_add(at).cast::<usize>().write((leave as fn()) as usize) };
+    }
+}
+
 fn own() {
     for size in OWN {
         let block = block(size);
@@ -42,8 +53,10 @@ pub(crate) fn leave() {
     // SAFETY: the function takes a data address.
     let keep = unsafe { transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void)>(function(c"staying_keep_data")) };
     for size in GIVEN {
+        let block = block(size);
+        write_stale_rest(block, size);
         // SAFETY: the library reads the data only when a test calls it.
-        unsafe { keep(block(size)) };
+        unsafe { keep(block) };
     }
     let text = c"TRACES_PUT=put by a plugin";
     let copy = block(text.count_bytes() + 1).cast::<c_char>();
