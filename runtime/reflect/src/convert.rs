@@ -1,10 +1,11 @@
 //! Conversion of the value of a property whose type changed, if the conversion is lossless.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::dormant::Aside;
@@ -30,7 +31,7 @@ pub trait Paths {
 /// References convert to any kind of reference, by handle or by path, as far as `paths` can resolve them; the caller checks the class of
 /// the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
-    Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::default() }.convert(value, target)
+    Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }.convert(value, target)
 }
 
 /// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and adjusts fixed arrays to the
@@ -43,7 +44,7 @@ pub fn convert_in_part(
     paths: &dyn Paths,
 ) -> Option<(Value, Extent)> {
     let extent = Cell::new(Extent::Whole);
-    let conversion = Conversion { names, paths, extent: Some(&extent), keeps_now: false, known: &RefCell::default() };
+    let conversion = Conversion { names, paths, extent: Some(&extent), keeps_now: false, known: &RefCell::new(HashMap::new()) };
     let converted = conversion.convert(value, &property.ty)?;
     let converted = fixed::at_length(property, converted, default, &extent);
     Some((converted, extent.get()))
@@ -63,7 +64,7 @@ pub fn rejoin(
     paths: &dyn Paths,
 ) -> Option<Aside> {
     let parts = Earlier { value: &earlier.value, instead: earlier.instead.as_ref() };
-    let known = RefCell::default();
+    let known = RefCell::new(HashMap::new());
     let joined = |keeps_now| {
         let conversion = Conversion { names, paths, extent: None, keeps_now, known: &known };
         conversion.rejoin_property(now, parts, property, default)

@@ -98,7 +98,14 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         // compared on load.
         unsafe { (invoke.0)(&mut call) }
     };
-    core.zcalls.watched("method", what, || core.red.call_module(gate, what, run))
+    let called = core.zcalls.watched("method", what, || core.red.call_module(gate, what, run));
+    called.map_err(|error| match error {
+        // The frame opens a little deeper than the check above, and knows no object.
+        CallError::TooDeep { what: called, limit } if *called == **what => {
+            CallError::TooDeep { what: format!("{what} of {object}"), limit }
+        }
+        error => error,
+    })
 }
 
 #[cold]

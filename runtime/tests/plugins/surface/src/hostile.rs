@@ -170,7 +170,7 @@ mod case {
 ))]
 mod case {
     use super::*;
-    use __private::{Body, Function, FunctionCell, Given, Held, function_flags};
+    use __private::{Arguments, Body, Function, FunctionCell, Held, function_flags};
 
     class! { Maker MakerView: Object, "Game", "Maker",
         { ONE one set_one try_set_one: u64, give u64, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE }
@@ -187,7 +187,7 @@ mod case {
         const NAME: &'static str = "a\nb";
         const PLACE: __private::SourceLocation = __private::SourceLocation { file: "", line: 0, column: 0 };
 
-        fn run<'f>(_part: Held<'_, Self>, _this: This<'f, Maker>, _args: Given<'f, Self>) {}
+        fn run<'f>(_part: Held<'_, Self>, _this: This<'f, Maker>, _args: Arguments<'f, Self>) {}
     }
 
     const NAMES: &[&str] = if cfg!(feature = "parameter-twice") { &["a", "a"] } else { &["a", "b"] };
