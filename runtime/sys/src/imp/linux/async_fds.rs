@@ -80,16 +80,9 @@ pub(super) fn held(owner: usize) -> bool {
 
 /// Disables all notifications of an image; returns their signals, one bit each.
 pub(super) fn disarm(owner: usize) -> u64 {
-    let mut own = Vec::new();
-    lock(&RECORDS).retain(|request| {
-        let is_own = request.owner == owner;
-        if is_own {
-            own.push((request.fd, request.identity, request.how));
-        }
-        !is_own
-    });
+    let own: Vec<_> = lock(&RECORDS).extract_if(.., |request| request.owner == owner).collect();
     let mut raised = 0;
-    for (fd, identified, how) in own {
+    for Request { fd, identity: identified, how, .. } in own {
         match how {
             // The file may be open under other numbers, and the settings belong to the file.
             How::Signals => {

@@ -122,16 +122,10 @@ pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
 
 /// Removes the records of an image; returns the open descriptors.
 fn take(owner: usize) -> Vec<Left> {
-    let mut open = Vec::new();
-    lock(&RECORDS).retain(|fd, opened| {
-        let keep = opened.owner != owner;
-        if !keep && is_still(*fd, opened) {
-            open.push((*fd, opened.stream));
-        }
-        keep
-    });
+    let own = |_: &c_int, opened: &mut Opened| opened.owner == owner;
+    let mut open: Vec<_> = lock(&RECORDS).extract_if(own).filter(|(fd, opened)| is_still(*fd, opened)).collect();
     open.sort_unstable_by_key(|(fd, _)| *fd);
-    let left = |(fd, stream): (c_int, Option<Stream>)| {
+    let left = |(fd, Opened { stream, .. })| {
         let to = fd_target(fd)?;
         let to = stream.map_or(to.clone(), |stream| format!("{to}, opened by `{}`", stream.maker.name()));
         Some(Left { fd, to, stream })

@@ -166,12 +166,7 @@ fn holder(started: &Started) -> Holder {
 
 /// Joins the ended threads of an unmapped image. Returns the number of joined threads, and of those that could not be joined.
 fn join_ended(ledger: &Ledger) -> (u64, u64) {
-    let left = {
-        let mut all = lock(&STARTED);
-        let (left, others): (Vec<_>, Vec<_>) = all.drain(..).partition(|started| started.is_of(ledger));
-        *all = others;
-        left
-    };
+    let left: Vec<_> = lock(&STARTED).extract_if(.., |started| started.is_of(ledger)).collect();
     let (mut joined, mut not) = (0, 0);
     for started in left {
         let life = lock(&started.life);
