@@ -106,19 +106,19 @@ pub(super) fn disarm(owner: usize) -> u64 {
 /// Disables the signals of a descriptor; returns the previous ones, one bit each.
 fn disable_signals(fd: c_int) -> u64 {
     let control = |command, argument: c_int| descriptors::control(fd, command, argument);
-    let raised = match control(Command::Signal, 0) {
+    let raised = match control(Command::SIGNAL, 0) {
         signal @ 1..=64 => bit(signal),
         _ => 0,
     };
-    let flags = control(Command::Flags, 0);
+    let flags = control(Command::FLAGS, 0);
     if flags >= 0 && flags & libc::O_ASYNC != 0 {
-        control(Command::SetFlags, flags & !libc::O_ASYNC);
+        control(Command::SET_FLAGS, flags & !libc::O_ASYNC);
     }
-    control(Command::Notify, 0);
-    if [libc::F_RDLCK, libc::F_WRLCK].contains(&control(Command::Lease, 0)) {
-        control(Command::SetLease, libc::F_UNLCK);
+    control(Command::NOTIFY, 0);
+    if [libc::F_RDLCK, libc::F_WRLCK].contains(&control(Command::LEASE, 0)) {
+        control(Command::SET_LEASE, libc::F_UNLCK);
     }
-    control(Command::SetOwner, 0);
-    control(Command::SetSignal, 0);
+    control(Command::SET_OWNER, 0);
+    control(Command::SET_SIGNAL, 0);
     raised
 }
