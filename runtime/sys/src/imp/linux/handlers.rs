@@ -203,7 +203,7 @@ fn here() -> i32 {
 /// Lists a new run of the dispatcher; `None` if the table is full.
 pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Option<RunGuard> {
     let tid = here();
-    end_where(tid, |known| known.is_left_by_arrival_of(frame), &release);
+    end_where(|run, known| run == tid && known.load().is_left_by_arrival_of(frame), &release);
     let run = RUNS.iter().find(|run| {
         let taken = run.state.compare_exchange(0, CHANGING, Ordering::SeqCst, Ordering::SeqCst);
         taken.is_ok()
@@ -220,20 +220,22 @@ pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Op
 
 /// Ends the runs that the calling thread leaves by a jump to `target`.
 pub(super) fn jumps(target: usize, release: impl Fn(usize)) {
-    end_where(here(), |frame| frame.is_left_by_jump_to(target), &release);
+    let tid = here();
+    end_where(|run, frame| run == tid && frame.load().is_left_by_jump_to(target), &release);
 }
 
 pub(super) fn is_any() -> bool {
     RUN_COUNT.load(Ordering::SeqCst) != 0
 }
 
-fn end_where(tid: i32, is_left: impl Fn(&Frame) -> bool, release: &impl Fn(usize)) {
+/// Ends the runs that are left, by their threads and frames. A new run in the same record has another state.
+fn end_where(is_left: impl Fn(i32, &FrameCell) -> bool, release: &impl Fn(usize)) {
     if !is_any() {
         return;
     }
     for run in &RUNS {
         let state = run.state.load(Ordering::SeqCst);
-        if tid_of(state) == tid && is_left(&run.frame.load()) {
+        if tid_of(state) != 0 && is_left(tid_of(state), &run.frame) {
             run.end(state).into_iter().filter(|table| *table != 0).for_each(release);
         }
     }
@@ -241,20 +243,11 @@ fn end_where(tid: i32, is_left: impl Fn(&Frame) -> bool, release: &impl Fn(usize
 
 /// Ends the runs whose thread has exited or is outside of any handler. Must not be called by handlers, because it reads files.
 pub(super) fn end_abandoned(release: impl Fn(usize)) {
-    for run in &RUNS {
-        let state = run.state.load(Ordering::SeqCst);
-        let tid = tid_of(state);
-        if tid == 0 {
-            continue;
-        }
-        let frame = run.frame.load();
-        let is_over =
-            !kernel::thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack));
-        // A new run in this record has another state.
-        if is_over {
-            run.end(state).into_iter().filter(|table| *table != 0).for_each(&release);
-        }
-    }
+    let is_over = |tid, frame: &FrameCell| {
+        let frame = frame.load();
+        !kernel::thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack))
+    };
+    end_where(is_over, &release);
 }
 
 pub(super) fn reading(table: usize) -> Vec<Running> {

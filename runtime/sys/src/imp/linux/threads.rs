@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
-use super::locals::{become_started, forget_here, run_all, started_here, take_started};
+use super::locals::{become_started, end_here, forget_here, started_here};
 use super::started::{Complement, Hold, ReturnPoint, STARTED, Started, ThreadEnd, find, holding, unregister};
 use super::{evict, lock, names};
 use crate::ledger::repair::Repair;
@@ -264,10 +264,7 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     if let Some(started) = started_here().filter(|started| started.is_evicted.load(Ordering::SeqCst)) {
         forget_here(&started.ledger);
     }
-    run_all();
-    if let Some(started) = take_started() {
-        started.ends();
-    }
+    end_here();
     result
 }
 
