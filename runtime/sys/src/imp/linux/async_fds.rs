@@ -55,11 +55,9 @@ pub(super) fn notify_of_message(
         set_errno(libc::EBUSY);
         return -1;
     }
-    let (host_event, notification) = event.map_or((None, None), |event| {
-        let (event, notification) = event.through_host(owner, "a message queue", true);
-        (Some(event), notification)
-    });
-    let address = host_event.as_ref().map_or(ptr::null(), ptr::from_ref);
+    let host = event.map(|event| event.through_host(owner, "a message queue", true));
+    let notification = host.and_then(|(_, notification)| notification);
+    let address = host.as_ref().map_or(ptr::null(), |(event, _)| ptr::from_ref(event));
     let result = notify(address.cast());
     if result != 0 {
         notification.into_iter().for_each(notifications::remove);

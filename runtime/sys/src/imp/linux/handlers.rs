@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use std::{fs, ptr};
 
 use super::c::{kernel, registers};
+use super::stacks::parse_syscall;
 
 /// Maximum number of concurrent runs that are listed by thread. Further ones are counted only.
 const MOST: usize = 128;
@@ -270,13 +271,7 @@ fn stack_of(tid: i32) -> Option<usize> {
         return Some(ptr::from_ref(&here).addr());
     }
     let text = fs::read_to_string(format!("/proc/self/task/{tid}/syscall")).ok()?;
-    stack_in(&text)
-}
-
-/// Parses the stack pointer, the last but one field of the kernel's report on a thread.
-fn stack_in(text: &str) -> Option<usize> {
-    let field = text.split_whitespace().rev().nth(1)?;
-    usize::from_str_radix(field.strip_prefix("0x")?, 16).ok()
+    parse_syscall(&text).map(|(stack, _next)| stack)
 }
 
 fn now() -> u64 {
@@ -315,7 +310,7 @@ pub(super) type JumpBuffer = [usize; 8];
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, SAME_STACK, stack_in};
+    use super::{Frame, SAME_STACK};
 
     /// Returns a frame on the stack of the thread, interrupted at 10_000.
     fn plain() -> Frame {
@@ -372,14 +367,5 @@ mod tests {
         let deeper_than_before = Frame { interrupted: 5_000, ..alternate() };
         assert!(alternate().is_left_by_arrival_of(&deeper_than_before), "its frames are written over");
         assert!(!switched().is_left_by_arrival_of(&deeper_than_before), "it runs on the thread's own stack");
-    }
-
-    #[test]
-    fn the_instruction_pointer_is_parsed_from_kernel_output() {
-        let waiting = "202 0x7f 0x80 0x0 0x0 0x0 0xffffffff 0x7ffc80 0x7f43ab\n";
-        assert_eq!(stack_in(waiting), Some(0x7f_fc80));
-        assert_eq!(stack_in("running\n"), None);
-        assert_eq!(stack_in("-1 0x7ffc80 0x7f43ab\n"), Some(0x7f_fc80));
-        assert_eq!(stack_in(""), None);
     }
 }
