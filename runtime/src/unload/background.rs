@@ -8,7 +8,6 @@ use std::thread;
 use std::time::Duration;
 
 use crate::panic_guard;
-use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
 /// Initial and maximum sleep.
@@ -61,7 +60,7 @@ impl BackgroundUnloader {
         loop {
             let (tickets, park_after) = {
                 let mut kept = self.lock();
-                kept.tickets.retain(|ticket| !is_over(ticket.state()));
+                kept.tickets.retain(|ticket| !ticket.state().is_over());
                 if kept.tickets.is_empty() {
                     kept.is_running = false;
                     return;
@@ -102,7 +101,7 @@ impl Round {
             // A panic of a subscriber or of a callback of the host does not stop the polling of the others.
             let polled = panic_guard::caught(|| {
                 let state = ticket.poll();
-                if !is_over(state) && self.park_after.is_some_and(|after| ticket.age() >= after) {
+                if !state.is_over() && self.park_after.is_some_and(|after| ticket.age() >= after) {
                     ticket.park_within(Duration::ZERO);
                 }
             });
@@ -141,8 +140,4 @@ impl Poller {
         self.done.recv_timeout(LONGEST_POLL).ok()?;
         Some(self)
     }
-}
-
-fn is_over(state: ContextState) -> bool {
-    matches!(state, ContextState::Dead | ContextState::Parked)
 }

@@ -124,7 +124,7 @@ impl FreeContext {
 
     /// Checks if the name is in use: until the context is dead or parked.
     pub(super) fn has_name(&self) -> bool {
-        !matches!(self.state(), ContextState::Dead | ContextState::Parked)
+        !self.state().is_over()
     }
 
     pub(super) fn state(&self) -> ContextState {

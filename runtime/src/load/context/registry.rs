@@ -292,10 +292,7 @@ impl ContextRegistry {
     /// The end of a context drops its callbacks, which may own the last handle to another context, whose unload then nests
     /// here. Deep nesting is passed to the background unloader to limit the use of stack.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
-        let is_over = Inside::enter().is_some_and(|_inside| {
-            let state = ticket.poll();
-            matches!(state, ContextState::Dead | ContextState::Parked)
-        });
+        let is_over = Inside::enter().is_some_and(|_inside| ticket.poll().is_over());
         if !is_over {
             self.unloader.watch(ticket);
         }
