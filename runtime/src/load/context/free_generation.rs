@@ -10,13 +10,13 @@ use semver::VersionReq;
 
 use crate::border::CallError;
 use crate::entry_gate::{Calling, EntryGate, Inside, NoRoom};
-use crate::lease::{Blocker, Lease, Leases};
+use crate::lease::{Blocker, Lease, LeaseKind, Leases};
 use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::in_progress;
 use crate::load::context::info::ContextInfo;
 use crate::load::context::native_libs::Natives;
-use crate::load::context::resolvers::Resolvers;
+use crate::load::context::resolvers::{ModuleRequest, Resolvers};
 use crate::load::context::waits::Work;
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::context::{ContextError, LoadRequest};
@@ -159,6 +159,23 @@ impl FreeGeneration {
     pub(super) fn native_work(&self, name: &str, for_module: Option<&str>) -> Work {
         let wanted = LoadRequest::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
         Work::new(self.scope, self.title(), wanted)
+    }
+
+    /// Returns the request of this context for a module.
+    pub(super) fn request(&self, name: &str, range: &VersionReq, needed_by: Option<&str>) -> ModuleRequest {
+        ModuleRequest {
+            name: name.to_owned(),
+            range: range.clone(),
+            needed_by: needed_by.map(str::to_owned),
+            context: self.title(),
+            owner: self.resolvers.owner.clone(),
+        }
+    }
+
+    /// Leases the generation for an operation like for a call, so that an unload waits for the end of the operation.
+    pub(super) fn busy(&self, action: &str) -> Result<Lease, ContextError> {
+        let lease = self.leases.take_inside(LeaseKind::Call, action);
+        lease.map_err(|sealed| ContextError::sealed(sealed, action))
     }
 
     pub(super) fn state(&self) -> ContextState {
