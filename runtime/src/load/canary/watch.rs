@@ -4,7 +4,7 @@
 use std::io::{self, BufRead as _, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -14,6 +14,7 @@ use super::wire::{Received, Wire, WireError};
 use crate::escape::printable;
 use crate::load::error::LoadError;
 use crate::load::error::canary::CanaryStep;
+use crate::sync::lock;
 
 /// Bytes of a canary's first and last output in the report of its end; the first output has the panic message.
 const EXCERPT: usize = 1000;
@@ -155,7 +156,7 @@ impl Printed {
     /// Returns the output once it is complete, or after a timeout.
     fn excerpt(&self) -> String {
         let _over = self.over.recv_timeout(LAST_WORDS);
-        self.words.lock().unwrap_or_else(PoisonError::into_inner).excerpt()
+        lock(&self.words).excerpt()
     }
 }
 
@@ -166,7 +167,7 @@ fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
         let mut line = Vec::new();
         match io::Read::take(&mut output, LONGEST_LINE as u64).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
-            Ok(_) => words.lock().unwrap_or_else(PoisonError::into_inner).push(&String::from_utf8_lossy(&line)),
+            Ok(_) => lock(words).push(&String::from_utf8_lossy(&line)),
         }
     }
 }
