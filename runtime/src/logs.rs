@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
 use tracing::field::{Value, display};
@@ -17,6 +17,7 @@ use tracing_core::subscriber::Interest;
 
 use crate::border::CallError;
 use crate::conjugate::gate::ModuleTag;
+use crate::sync::lock;
 
 /// Maximum number of fields of one statement besides message, module and generation; more are dropped.
 const MOST_FIELDS: usize = 13;
@@ -221,11 +222,6 @@ fn with_values(
         *slot = (field, Some(value));
     }
     send(&set.value_set(&row));
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No code that can panic runs under these locks, and a poisoned log must not panic again.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -4,13 +4,15 @@
 
 use std::ffi::c_void;
 use std::mem::offset_of;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use alcedo_abi::hooks::{
     HookContext, HookSlot, HookTable, SECTION, SETS_LOG, SETS_TRACING, SLOT_MAGIC, UNHOOKED_SECTION,
 };
 use alcedo_abi::manifest::Manifest;
 use alcedo_sys::{ImageFile, Ledger};
+
+use crate::sync::lock;
 
 /// Hook functions, with the types of the ABI. Compiling this checks the signatures in `alcedo-sys`.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -54,7 +56,7 @@ impl Attachment {
         let (image, stop) = (ledger.word(), ledger.stop_word());
         let context = Box::new(HookContext { table: &TABLE, image, stop, sets_loggers });
         let address = (&raw const *context).cast::<c_void>().expose_provenance();
-        let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut contexts = lock(&CONTEXTS);
         contexts.retain(|(ledger, _)| ledger.strong_count() > 0);
         contexts.push((Arc::downgrade(&ledger), context));
         Some(Self { ledger, context: address })

@@ -2,12 +2,13 @@
 //! Crates are named only if the file contains code of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use alcedo_sys::ImageFile;
 
 use super::advice::{self, Advice};
 use super::hooks;
+use crate::sync::lock;
 
 /// Maximum number of listed symbols.
 const MOST: usize = 3;
@@ -187,7 +188,7 @@ impl ReportedWarnings {
     /// Returns the warnings of the module that were not in its last report, and records all of them. A warning that was missing
     /// in between is returned again.
     pub(crate) fn unreported(&self, module: &str, warnings: Vec<String>) -> Vec<String> {
-        let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reported = lock(&self.0);
         let before = reported.insert(module.to_owned(), warnings.clone()).unwrap_or_default();
         warnings.into_iter().filter(|warning| !before.contains(warning)).collect()
     }

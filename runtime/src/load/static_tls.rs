@@ -4,11 +4,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use alcedo_sys::{ImageFile, StaticTls, process};
 
 use super::advice;
+use crate::sync::lock;
 
 /// Maximum number of thread-locals listed per file.
 const MOST_NAMED: usize = 3;
@@ -41,7 +42,7 @@ static MODULES: Mutex<BTreeMap<String, (Part, u64)>> = Mutex::new(BTreeMap::new(
 
 /// Records a mapped copy of a module.
 pub(crate) fn is_taken(module: &str, part: Part) {
-    let mut modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut modules = lock(&MODULES);
     let copies = modules.get(module).map_or(0, |(_, copies)| *copies);
     modules.insert(module.to_owned(), (part, copies + 1));
 }
@@ -55,7 +56,7 @@ pub(crate) fn reason(module: &str, message: &str, library: Option<&Path>, own: O
         part: Part { taken, help: "let the host open this library before any plugin, at its start" },
         copies: 1,
     });
-    let modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let modules = lock(&MODULES).clone();
     let modules = modules.into_iter().map(|(name, (part, copies))| Consumer { name, part, copies });
     in_words(module, message, library.map(name).as_deref(), own, libraries.chain(modules).collect())
 }

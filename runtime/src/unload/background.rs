@@ -3,12 +3,12 @@
 //! may run an exit hook or a listener.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use crate::panic_guard;
-use crate::unload::state::ContextState;
+use crate::sync::lock;
 use crate::unload::ticket::UnloadTicket;
 
 /// Initial and maximum sleep.
@@ -34,7 +34,7 @@ struct Kept {
 impl BackgroundUnloader {
     /// Drives an unload until it is over.
     pub(crate) fn watch(self: &Arc<Self>, ticket: UnloadTicket) {
-        let mut kept = self.lock();
+        let mut kept = lock(&self.kept);
         kept.tickets.push(ticket);
         if kept.is_running {
             self.more.notify_one();
@@ -50,7 +50,7 @@ impl BackgroundUnloader {
 
     /// Sets the age at which contexts are parked.
     pub(crate) fn set_park_after(&self, park_after: Option<Duration>) {
-        self.lock().park_after = park_after;
+        lock(&self.kept).park_after = park_after;
     }
 
     fn run(&self) {
@@ -60,8 +60,8 @@ impl BackgroundUnloader {
         let mut poller = None;
         loop {
             let (tickets, park_after) = {
-                let mut kept = self.lock();
-                kept.tickets.retain(|ticket| !is_over(ticket.state()));
+                let mut kept = lock(&self.kept);
+                kept.tickets.retain(|ticket| !ticket.state().is_over());
                 if kept.tickets.is_empty() {
                     kept.is_running = false;
                     return;
@@ -79,14 +79,10 @@ impl BackgroundUnloader {
                     None
                 }
             };
-            let kept = self.lock();
+            let kept = lock(&self.kept);
             drop(self.more.wait_timeout(kept, sleep).unwrap_or_else(PoisonError::into_inner));
             sleep = longest.min(sleep * 2);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,7 +98,7 @@ impl Round {
             // A panic of a subscriber or of a callback of the host does not stop the polling of the others.
             let polled = panic_guard::caught(|| {
                 let state = ticket.poll();
-                if !is_over(state) && self.park_after.is_some_and(|after| ticket.age() >= after) {
+                if !state.is_over() && self.park_after.is_some_and(|after| ticket.age() >= after) {
                     ticket.park_within(Duration::ZERO);
                 }
             });
@@ -141,8 +137,4 @@ impl Poller {
         self.done.recv_timeout(LONGEST_POLL).ok()?;
         Some(self)
     }
-}
-
-fn is_over(state: ContextState) -> bool {
-    matches!(state, ContextState::Dead | ContextState::Parked)
 }

@@ -9,9 +9,9 @@ use alcedo_sys::{EndPolicy, EndReport, EndState, Ending, Holder, HolderKind, Ima
 
 use crate::lease::Blocker;
 use crate::unload::blockers::blockers_of;
-use crate::unload::job::{CodeStep, CodeUnload, ParkedCode};
+use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
-use crate::unload::report::{ModuleEnd, OpenFile, UnwaitedProcess};
+use crate::unload::report::{ModuleEnd, OpenFile, ParkedImage, UnwaitedProcess};
 
 /// Facts about an image that the image itself does not contain.
 pub(crate) struct ImageFacts {
@@ -88,6 +88,11 @@ impl ImageUnload {
         }
         (self.detach)();
     }
+
+    fn parked(&self, path: &Path, reason: String) -> ParkedImage {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        ParkedImage { module: self.module.clone(), file, reason }
+    }
 }
 
 impl CodeUnload for ImageUnload {
@@ -134,7 +139,7 @@ impl CodeUnload for ImageUnload {
                 }
                 EndState::Parked { path, reason, .. } => {
                     self.stage = Stage::Over;
-                    CodeStep::Parked(parked_code(&path, reason))
+                    CodeStep::Parked(self.parked(&path, reason))
                 }
             },
             // Calls are still active, or the image is parked or gone.
@@ -144,26 +149,21 @@ impl CodeUnload for ImageUnload {
         }
     }
 
-    fn park(&mut self) -> Option<ParkedCode> {
+    fn park(&mut self) -> Option<ParkedImage> {
         let (unmapped, because) = match std::mem::replace(&mut self.stage, Stage::Over) {
             Stage::Mapped(image) => (image.park(), None),
             Stage::WillPark(image, reason) => (image.park(), Some(reason)),
             Stage::Ending(ending) => match ending.park() {
-                EndState::Parked { path, reason, .. } => return Some(parked_code(&path, reason)),
+                EndState::Parked { path, reason, .. } => return Some(self.parked(&path, reason)),
                 EndState::Waiting(_) | EndState::Gone(_) => return None,
             },
             Stage::Over => return None,
         };
         match unmapped {
-            Unmapped::Parked { path, reason } => Some(parked_code(&path, because.unwrap_or(reason))),
+            Unmapped::Parked { path, reason } => Some(self.parked(&path, because.unwrap_or(reason))),
             Unmapped::Gone => None,
         }
     }
-}
-
-fn parked_code(path: &Path, reason: String) -> ParkedCode {
-    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    ParkedCode { file, reason }
 }
 
 fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {

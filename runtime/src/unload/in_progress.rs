@@ -85,7 +85,7 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
             park_one(core, host, &unload);
         }
     }
-    unloads.in_progress.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
+    unloads.in_progress.borrow_mut().retain(|unload| !unload.ticket.state().is_over());
 }
 
 /// Waits until all generations are unloaded or `deadline` has passed; returns true if all are. Posted closures still run.
@@ -110,7 +110,7 @@ pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>)
     let in_progress = host.unloads().in_progress.borrow().clone();
     let meant = |unload: &&Rc<OneUnload>| only.is_none_or(|generation| unload.generation == generation);
     let parked = in_progress.iter().filter(meant).map(|unload| park_one(core, host, unload)).count();
-    host.unloads().in_progress.borrow_mut().retain(|unload| !is_over(unload.ticket.state()));
+    host.unloads().in_progress.borrow_mut().retain(|unload| !unload.ticket.state().is_over());
     parked
 }
 
@@ -138,7 +138,7 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
         raise(host, unload, MasterEvent::Unloaded);
         state = ticket.poll();
     }
-    if is_over(state) && unload.raised_end.replace(true) {
+    if state.is_over() && unload.raised_end.replace(true) {
         return true;
     }
     match state {
@@ -171,17 +171,13 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
         ContextState::Alive | ContextState::Unloading | ContextState::Blocked => {}
     }
 
-    is_over(state)
+    state.is_over()
 }
 
 fn raise(host: &dyn UnloadHost, unload: &OneUnload, event: impl FnOnce(Generation) -> MasterEvent) {
     if unload.is_known {
         host.raise(&event(unload.generation));
     }
-}
-
-fn is_over(state: ContextState) -> bool {
-    matches!(state, ContextState::Dead | ContextState::Parked)
 }
 
 /// Runs the steps that follow the end or abandonment of all finalizers. Game thread.

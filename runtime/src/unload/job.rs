@@ -39,19 +39,13 @@ pub(crate) trait CodeUnload: Send {
     fn advance(&mut self) -> CodeStep;
 
     /// Leaves the code mapped permanently. `None` if the code is already gone or parked.
-    fn park(&mut self) -> Option<ParkedCode>;
+    fn park(&mut self) -> Option<ParkedImage>;
 }
 
 pub(crate) enum CodeStep {
     Waiting(Vec<Blocker>),
     Gone(Box<ModuleEnd>),
-    Parked(ParkedCode),
-}
-
-/// Code that stays in the process.
-pub(crate) struct ParkedCode {
-    pub file: String,
-    pub reason: String,
+    Parked(ParkedImage),
 }
 
 /// Module that accepts no calls and waits for its leases to end.
@@ -70,12 +64,6 @@ enum Stage {
     /// Only the code itself must still end.
     Ending,
     Over,
-}
-
-pub(super) enum JobStep {
-    Waiting(Vec<Blocker>),
-    Gone(Box<ModuleEnd>),
-    Parked(ParkedImage),
 }
 
 impl ModuleUnload {
@@ -107,10 +95,10 @@ impl ModuleUnload {
     }
 
     /// Continues the unload. `None` if it is already over.
-    pub(super) fn advance(&mut self) -> Option<JobStep> {
+    pub(super) fn advance(&mut self) -> Option<CodeStep> {
         if self.stage == Stage::Used {
             if self.job.calls != 0 || self.job.leases.count() != 0 || !self.job.code.is_quiet() {
-                return Some(JobStep::Waiting(self.blockers()));
+                return Some(CodeStep::Waiting(self.blockers()));
             }
             // If the final functions of the module panic, the unload is over and the code stays.
             self.stage = Stage::Over;
@@ -120,16 +108,17 @@ impl ModuleUnload {
         if self.stage == Stage::Over {
             return None;
         }
-        match self.job.code.advance() {
-            CodeStep::Waiting(blockers) => Some(JobStep::Waiting(blockers)),
-            CodeStep::Gone(end) => {
+        let step = self.job.code.advance();
+        match step {
+            CodeStep::Waiting(_) => {}
+            CodeStep::Gone(_) => {
                 self.stage = Stage::Over;
                 self.job.keeps.clear();
                 std::mem::replace(&mut self.job.forget, Box::new(|| {}))();
-                Some(JobStep::Gone(end))
             }
-            CodeStep::Parked(code) => Some(JobStep::Parked(self.parked(code))),
+            CodeStep::Parked(_) => self.leak_keeps(),
         }
+        Some(step)
     }
 
     /// Leaves the code mapped. `None` if the unload is already over. `above` are blockers shared with other modules.
@@ -139,19 +128,18 @@ impl ModuleUnload {
         }
         let blockers: Vec<_> = above.iter().cloned().chain(self.blockers()).collect();
         self.stage = Stage::Over;
-        let mut code = self.job.code.park()?;
+        let mut image = self.job.code.park()?;
         if !blockers.is_empty() {
-            code.reason = kept_by(&blockers);
+            image.reason = kept_by(&blockers);
         }
-        Some(self.parked(code))
+        self.leak_keeps();
+        Some(image)
     }
 
-    /// Leaks the leases on other modules, since the staying code may reach them.
-    fn parked(&mut self, code: ParkedCode) -> ParkedImage {
+    /// Ends the unload of staying code, and leaks its leases on other modules, which it may reach.
+    fn leak_keeps(&mut self) {
         self.stage = Stage::Over;
         std::mem::forget(std::mem::take(&mut self.job.keeps));
-        let ParkedCode { file, reason } = code;
-        ParkedImage { module: self.job.name.clone(), file, reason }
     }
 }
 
@@ -160,7 +148,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use super::{CodeStep, CodeUnload, JobStep, ModuleUnload, ParkedCode, UnloadJob};
+    use super::{CodeStep, CodeUnload, ModuleUnload, ParkedImage, UnloadJob};
     use crate::lease::{Blocker, LeaseKind, Leases};
 
     /// Code that is gone once the flag is set.
@@ -181,7 +169,7 @@ mod tests {
             if self.0.load(Ordering::SeqCst) { CodeStep::Gone(Box::default()) } else { CodeStep::Waiting(Vec::new()) }
         }
 
-        fn park(&mut self) -> Option<ParkedCode> {
+        fn park(&mut self) -> Option<ParkedImage> {
             None
         }
     }
@@ -200,10 +188,10 @@ mod tests {
             code: Box::new(Slow(Arc::clone(&is_gone))),
             forget: Box::new(|| {}),
         });
-        assert!(matches!(unload.advance(), Some(JobStep::Waiting(_))));
+        assert!(matches!(unload.advance(), Some(CodeStep::Waiting(_))));
         assert_eq!(dependency.count(), 1);
         is_gone.store(true, Ordering::SeqCst);
-        assert!(matches!(unload.advance(), Some(JobStep::Gone(_))));
+        assert!(matches!(unload.advance(), Some(CodeStep::Gone(_))));
         assert_eq!(dependency.count(), 0);
     }
 }

@@ -1,5 +1,5 @@
 use crate::conjugate::finalizer::Barrier;
-use crate::unload::job::{JobStep, ModuleUnload};
+use crate::unload::job::{CodeStep, ModuleUnload};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 /// Modules of an unloading context, which wait for its last finalizer.
@@ -37,9 +37,9 @@ impl UnloadWork for ModuleUnloads {
         let mut blockers = Vec::new();
         for module in &mut self.modules {
             match module.advance() {
-                Some(JobStep::Waiting(held)) => blockers.extend(held),
-                Some(JobStep::Gone(end)) => self.unloaded.modules.push(*end),
-                Some(JobStep::Parked(image)) => self.unloaded.parked.push(image),
+                Some(CodeStep::Waiting(held)) => blockers.extend(held),
+                Some(CodeStep::Gone(end)) => self.unloaded.modules.push(*end),
+                Some(CodeStep::Parked(image)) => self.unloaded.parked.push(image),
                 None => {}
             }
         }

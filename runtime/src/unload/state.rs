@@ -96,6 +96,11 @@ impl ContextState {
         }
     }
 
+    /// Checks if the unload has ended: the context is dead or parked.
+    pub(crate) fn is_over(self) -> bool {
+        matches!(self, Self::Dead | Self::Parked)
+    }
+
     fn help(self) -> &'static str {
         match self {
             Self::Alive => "it has to begin its unload first",

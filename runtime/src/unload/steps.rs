@@ -48,44 +48,30 @@ pub(crate) enum UnloadStep {
     EndImages,
 }
 
-use UnloadStep::{
-    AwaitFinalizers, DropJobs, EndBlacks, EndImages, EndObjects, EndThreadLocals, EndTypeNumbers, ExitHooks, Notify,
-    ReleasePluginParts, Resume, Seal, ShutGates,
-};
-
 /// Final steps, which may run after the call that began the unload.
-pub(crate) const LATER: [UnloadStep; 3] = [EndBlacks, EndTypeNumbers, EndImages];
+pub(crate) const LATER: [UnloadStep; 3] = [UnloadStep::EndBlacks, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
 impl UnloadCause {
     pub(crate) fn steps(self) -> Vec<UnloadStep> {
+        let has_parts = self != Self::Slim;
         let all = [
-            Seal,
-            Notify,
-            ShutGates,
-            DropJobs,
-            EndObjects,
-            ReleasePluginParts,
-            Resume,
-            AwaitFinalizers,
-            ExitHooks,
-            EndThreadLocals,
-            EndBlacks,
-            EndTypeNumbers,
-            EndImages,
-        ];
-        all.into_iter().filter(|step| self.has(*step)).collect()
-    }
-
-    fn has(self, step: UnloadStep) -> bool {
-        match step {
-            Seal | ShutGates | ExitHooks | EndThreadLocals | EndImages => true,
+            (UnloadStep::Seal, true),
             // A replaced generation called these listeners when it was suspended.
-            Notify => self == Self::Unloaded,
-            Resume => self == Self::RolledBack,
+            (UnloadStep::Notify, self == Self::Unloaded),
+            (UnloadStep::ShutGates, true),
+            (UnloadStep::DropJobs, has_parts),
             // No type was declared and no main has run.
-            EndObjects => !matches!(self, Self::NotStaged | Self::Slim),
-            DropJobs | ReleasePluginParts | AwaitFinalizers | EndBlacks | EndTypeNumbers => self != Self::Slim,
-        }
+            (UnloadStep::EndObjects, has_parts && self != Self::NotStaged),
+            (UnloadStep::ReleasePluginParts, has_parts),
+            (UnloadStep::Resume, self == Self::RolledBack),
+            (UnloadStep::AwaitFinalizers, has_parts),
+            (UnloadStep::ExitHooks, true),
+            (UnloadStep::EndThreadLocals, true),
+            (UnloadStep::EndBlacks, has_parts),
+            (UnloadStep::EndTypeNumbers, has_parts),
+            (UnloadStep::EndImages, true),
+        ];
+        all.into_iter().filter_map(|(step, is_part)| is_part.then_some(step)).collect()
     }
 }
 

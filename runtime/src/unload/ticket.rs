@@ -204,12 +204,12 @@ impl UnloadTicket {
         loop {
             let state = self.poll();
             let left = until.saturating_duration_since(Instant::now());
-            if matches!(state, ContextState::Dead | ContextState::Parked) || left.is_zero() {
+            if state.is_over() || left.is_zero() {
                 return self.end_report().ok_or_else(|| self.report());
             }
             let status = self.status();
             // A different thread may have completed the unload since the poll.
-            if !matches!(status.state, ContextState::Dead | ContextState::Parked) {
+            if !status.state.is_over() {
                 let timeout = left.min(POLL_INTERVAL);
                 drop(self.shared.changed.wait_timeout(status, timeout).unwrap_or_else(PoisonError::into_inner));
             }

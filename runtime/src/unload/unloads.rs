@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::mem;
 use std::rc::Rc;
 
 use crate::bridge::tasks::JobCount;
@@ -35,35 +36,35 @@ pub(super) struct OneUnload {
     pub(super) raised_end: Cell<bool>,
 }
 
-enum GenerationState {
-    Alive,
-    Unloading(UnloadTicket),
+/// State of a generation that is not gone.
+#[derive(Default)]
+struct GenerationRecord {
+    /// `None` while the generation is alive.
+    ticket: Option<UnloadTicket>,
+    /// Problems noted before the generation had a ticket.
+    problems: Vec<String>,
+    /// Tasks, timers and posted closures dropped before the generation had a ticket.
+    jobs: Vec<JobCount>,
 }
 
 /// State of all generations. Game thread only.
 #[derive(Default)]
 pub(crate) struct Unloads {
     pub policy: UnloadPolicy,
-    lives: RefCell<BTreeMap<Generation, GenerationState>>,
+    lives: RefCell<BTreeMap<Generation, GenerationRecord>>,
     pub(super) in_progress: RefCell<Vec<Rc<OneUnload>>>,
     pub(crate) callbacks: Callbacks<UnloadingCallback>,
-    /// Problems noted before the generation had a ticket.
-    problems: RefCell<BTreeMap<Generation, Vec<String>>>,
-    /// Tasks, timers and posted closures dropped before the generation had a ticket.
-    jobs: RefCell<BTreeMap<Generation, Vec<JobCount>>>,
     parked: RefCell<Vec<String>>,
 }
 
 impl Unloads {
     pub(crate) fn begin_life(&self, generation: Generation) {
-        self.lives.borrow_mut().insert(generation, GenerationState::Alive);
+        self.lives.borrow_mut().insert(generation, GenerationRecord::default());
     }
 
     /// Removes a generation that was rejected before it was mapped, or whose images are gone.
     pub(crate) fn forget(&self, generation: Generation) {
         let ended = self.lives.borrow_mut().remove(&generation);
-        self.problems.borrow_mut().remove(&generation);
-        self.jobs.borrow_mut().remove(&generation);
         // Dropped after the borrow has ended, since this may be the last clone of the ticket.
         drop(ended);
     }
@@ -76,20 +77,15 @@ impl Unloads {
     /// Returns every generation that is not dead, with its state.
     pub(crate) fn states(&self) -> Vec<(Generation, ContextState)> {
         let lives = self.lives.borrow();
-        let states = lives.iter().map(|(generation, lives)| match lives {
-            GenerationState::Alive => (*generation, ContextState::Alive),
-            GenerationState::Unloading(ticket) => (*generation, ticket.state()),
-        });
+        let state = |life: &GenerationRecord| life.ticket.as_ref().map_or(ContextState::Alive, UnloadTicket::state);
+        let states = lives.iter().map(|(generation, life)| (*generation, state(life)));
         states.filter(|(_, state)| *state != ContextState::Dead).collect()
     }
 
     /// Returns the tickets of unloading generations that are not dead, oldest first.
     pub(crate) fn tickets(&self) -> Vec<UnloadTicket> {
         let lives = self.lives.borrow();
-        let tickets = lives.values().filter_map(|lives| match lives {
-            GenerationState::Alive => None,
-            GenerationState::Unloading(ticket) => Some(ticket.clone()),
-        });
+        let tickets = lives.values().filter_map(|life| life.ticket.clone());
         tickets.filter(|ticket| ticket.state() != ContextState::Dead).collect()
     }
 
@@ -124,33 +120,33 @@ impl Unloads {
     /// Notes a non-fatal problem. Problems of a generation that is gone appear in the log only: a kept module may outlive the
     /// generation it was mapped in.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
-        match self.lives.borrow().get(&generation) {
-            Some(GenerationState::Alive) => {}
-            Some(GenerationState::Unloading(ticket)) => return ticket.note(problem),
-            None => return,
-        }
-        let mut problems = self.problems.borrow_mut();
-        let problems = problems.entry(generation).or_default();
-        // A plugin part may fail to drop in every frame; the log contains all failures.
-        if problems.len() < MOST_PROBLEMS {
-            problems.push(problem);
+        let mut lives = self.lives.borrow_mut();
+        let Some(life) = lives.get_mut(&generation) else { return };
+        match &life.ticket {
+            Some(ticket) => ticket.note(problem),
+            // A plugin part may fail to drop in every frame; the log contains all failures.
+            None if life.problems.len() < MOST_PROBLEMS => life.problems.push(problem),
+            None => {}
         }
     }
 
     pub(crate) fn note_jobs(&self, generation: Generation, ended: Vec<JobCount>) {
-        self.jobs.borrow_mut().entry(generation).or_default().extend(ended);
+        self.lives.borrow_mut().entry(generation).or_default().jobs.extend(ended);
     }
 
     /// Takes the problems of a generation without a ticket.
     pub(crate) fn take_problems(&self, generation: Generation) -> Vec<String> {
-        self.problems.borrow_mut().remove(&generation).unwrap_or_default()
+        let mut lives = self.lives.borrow_mut();
+        lives.get_mut(&generation).map(|life| mem::take(&mut life.problems)).unwrap_or_default()
     }
 
     /// Moves the notes of a generation to its ticket.
     pub(super) fn begin_unload(&self, generation: Generation, ticket: &UnloadTicket) {
-        self.take_problems(generation).into_iter().for_each(|problem| ticket.note(problem));
-        ticket.note_jobs(self.jobs.borrow_mut().remove(&generation).unwrap_or_default());
-        self.lives.borrow_mut().insert(generation, GenerationState::Unloading(ticket.clone()));
+        let mut lives = self.lives.borrow_mut();
+        let life = lives.entry(generation).or_default();
+        mem::take(&mut life.problems).into_iter().for_each(|problem| ticket.note(problem));
+        ticket.note_jobs(mem::take(&mut life.jobs));
+        life.ticket = Some(ticket.clone());
     }
 
     pub(super) fn note_parked(&self, lines: &[String]) {

@@ -13,7 +13,6 @@ mod fixture;
 mod hashes;
 mod headers;
 mod notes;
-mod origins;
 mod pinning;
 mod program;
 mod relocations;

@@ -8,6 +8,8 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
+pub(crate) use imp::{create_private, open_private};
+
 const PREFIX: &str = "alcedo-stage-";
 
 /// File that a running host keeps locked. A folder without it is still being created.
@@ -70,16 +72,6 @@ fn lock(path: &Path) -> Option<fs::File> {
 pub(crate) fn is_copy(path: &Path) -> bool {
     let folder = path.parent().and_then(Path::file_name);
     folder.is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
-}
-
-/// Creates a file that only this user may read or write, independent of the umask.
-pub(crate) fn create_private(path: &Path) -> io::Result<fs::File> {
-    imp::create_private(path)
-}
-
-/// Opens an existing file, which must not be a link or writable by another user.
-pub(crate) fn open_private(path: &Path, write: bool) -> io::Result<fs::File> {
-    imp::open_private(path, write)
 }
 
 #[cfg(unix)]
@@ -182,7 +174,8 @@ mod imp {
         found.uid() == geteuid().as_raw() && found.mode() & 0o077 == 0
     }
 
-    pub(super) fn create_private(path: &Path) -> io::Result<File> {
+    /// Creates a file that only this user may read or write, independent of the umask.
+    pub(crate) fn create_private(path: &Path) -> io::Result<File> {
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(PRIVATE).open(path)?;
         if file.metadata()?.mode() & 0o777 != PRIVATE {
             file.set_permissions(Permissions::from_mode(PRIVATE))?;
@@ -190,7 +183,8 @@ mod imp {
         Ok(file)
     }
 
-    pub(super) fn open_private(path: &Path, write: bool) -> io::Result<File> {
+    /// Opens an existing file, which must not be a link or writable by another user.
+    pub(crate) fn open_private(path: &Path, write: bool) -> io::Result<File> {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = OpenOptions::new().read(true).write(write).custom_flags(flags.bits().cast_signed()).open(path)?;
         let found = file.metadata()?;
@@ -311,11 +305,13 @@ mod imp {
         Ok(file)
     }
 
-    pub(super) fn create_private(path: &Path) -> io::Result<File> {
+    /// Creates a file that only this user may read or write, independent of the umask.
+    pub(crate) fn create_private(path: &Path) -> io::Result<File> {
         File::options().read(true).write(true).create_new(true).open(path)
     }
 
-    pub(super) fn open_private(path: &Path, write: bool) -> io::Result<File> {
+    /// Opens an existing file, which must not be a link or writable by another user.
+    pub(crate) fn open_private(path: &Path, write: bool) -> io::Result<File> {
         File::options().read(true).write(write).open(path)
     }
 

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead as _, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -14,6 +14,7 @@ use super::wire::{Received, Wire, WireError};
 use crate::escape::printable;
 use crate::load::error::LoadError;
 use crate::load::error::canary::CanaryStep;
+use crate::sync::lock;
 
 /// Bytes of a canary's first and last output in the report of its end; the first output has the panic message.
 const EXCERPT: usize = 1000;
@@ -58,7 +59,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     }
     // Closes the output by ending the process, unless a child of the process keeps it open.
     drop(child);
-    FailureReport { program, names: &names, course, deadline, output: printed.excerpt() }.error(end)
+    end_of(end, program, &names, &course, deadline, printed.excerpt())
 }
 
 /// A child process that is killed on drop.
@@ -155,7 +156,7 @@ impl Printed {
     /// Returns the output once it is complete, or after a timeout.
     fn excerpt(&self) -> String {
         let _over = self.over.recv_timeout(LAST_WORDS);
-        self.words.lock().unwrap_or_else(PoisonError::into_inner).excerpt()
+        lock(&self.words).excerpt()
     }
 }
 
@@ -166,7 +167,7 @@ fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
         let mut line = Vec::new();
         match io::Read::take(&mut output, LONGEST_LINE as u64).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
-            Ok(_) => words.lock().unwrap_or_else(PoisonError::into_inner).push(&String::from_utf8_lossy(&line)),
+            Ok(_) => lock(words).push(&String::from_utf8_lossy(&line)),
         }
     }
 }
@@ -207,43 +208,39 @@ impl Words {
     }
 }
 
-/// Data for the report of a canary that did not pass.
-struct FailureReport<'a> {
-    program: &'a Path,
-    names: &'a [String],
-    course: Course,
+/// Returns the error of a canary that did not pass. `names` are its modules, and `output` follows a sentence.
+fn end_of(
+    end: End,
+    program: &Path,
+    names: &[String],
+    course: &Course,
     deadline: Duration,
     output: String,
-}
-
-impl FailureReport<'_> {
-    fn error(self, end: End) -> Result<(), LoadError> {
-        let Self { program, names, course, deadline, output } = self;
-        let unavailable = |how: String| LoadError::CanaryUnavailable {
-            program: PathBuf::from(program),
-            reason: format!("{how} before its first message, so its main does not begin with `run_if_child()`{output}"),
-        };
-        if !course.is_here() {
-            return Err(match end {
-                End::Done => return Ok(()),
-                End::Refused(text) => unavailable(text),
-                End::Exited(status) => unavailable(format!("it ended ({status})")),
-                End::Silent => unavailable(format!("it sent nothing for {deadline:?}")),
-                End::Disturbed(problem) => unavailable(problem),
-            });
-        }
-        let (at, step) = course.at().unwrap_or((0, CanaryStep::Mapping));
-        let module = names.get(at as usize).cloned().unwrap_or_else(|| "the first module".to_owned());
-        Err(match end {
+) -> Result<(), LoadError> {
+    let unavailable = |how: String| LoadError::CanaryUnavailable {
+        program: PathBuf::from(program),
+        reason: format!("{how} before its first message, so its main does not begin with `run_if_child()`{output}"),
+    };
+    if !course.is_here() {
+        return Err(match end {
             End::Done => return Ok(()),
-            End::Refused(text) => LoadError::CanaryRefused { module, step, text },
-            End::Exited(status) => {
-                LoadError::CanaryCrashed { module, step, signal: signal(status), how: status.to_string(), output }
-            }
-            End::Silent => LoadError::CanaryHung { module, step, after: deadline, output },
-            End::Disturbed(problem) => LoadError::CanaryDisturbed { module, step, problem, output },
-        })
+            End::Refused(text) => unavailable(text),
+            End::Exited(status) => unavailable(format!("it ended ({status})")),
+            End::Silent => unavailable(format!("it sent nothing for {deadline:?}")),
+            End::Disturbed(problem) => unavailable(problem),
+        });
     }
+    let (at, step) = course.at().unwrap_or((0, CanaryStep::Mapping));
+    let module = names.get(at as usize).cloned().unwrap_or_else(|| "the first module".to_owned());
+    Err(match end {
+        End::Done => return Ok(()),
+        End::Refused(text) => LoadError::CanaryRefused { module, step, text },
+        End::Exited(status) => {
+            LoadError::CanaryCrashed { module, step, signal: signal(status), how: status.to_string(), output }
+        }
+        End::Silent => LoadError::CanaryHung { module, step, after: deadline, output },
+        End::Disturbed(problem) => LoadError::CanaryDisturbed { module, step, problem, output },
+    })
 }
 
 #[cfg(unix)]

@@ -4,10 +4,11 @@
 //! No unload happens at exit: other threads may be inside the images, and the loader runs their remaining destructors itself.
 
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::load::context::registry::ContextRegistry;
 use crate::load::error::context::ContextError;
+use crate::sync::lock;
 
 /// Registries whose listeners are called at exit.
 static HUBS: Mutex<Vec<Weak<ContextRegistry>>> = Mutex::new(Vec::new());
@@ -15,7 +16,7 @@ static HUBS: Mutex<Vec<Weak<ContextRegistry>>> = Mutex::new(Vec::new());
 /// Enables exit events for the contexts of `registry`. Idempotent. Returns [`ContextError::System`] if the platform has no exit
 /// handlers, or registers no more.
 pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> {
-    let mut hubs = hubs();
+    let mut hubs = lock(&HUBS);
     let is_known = |known: &Weak<ContextRegistry>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(registry));
     if hubs.iter().any(is_known) {
         return Ok(());
@@ -30,7 +31,7 @@ pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError
 
 /// Exit handlers run in reverse order of registration, and so do these.
 extern "C" fn notify_next() {
-    let Some(registry) = hubs().pop().and_then(|registry| registry.upgrade()) else { return };
+    let Some(registry) = lock(&HUBS).pop().and_then(|registry| registry.upgrade()) else { return };
     // Drops a panic outside of a listener, such as one of a log subscriber.
     let _caught = crate::border::catch_panics(|| {
         registry.notify_exit();
@@ -38,8 +39,4 @@ extern "C" fn notify_next() {
     });
     // Dropping the last reference would do more than call listeners.
     mem::forget(registry);
-}
-
-fn hubs() -> MutexGuard<'static, Vec<Weak<ContextRegistry>>> {
-    HUBS.lock().unwrap_or_else(PoisonError::into_inner)
 }

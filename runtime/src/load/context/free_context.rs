@@ -3,7 +3,7 @@
 //! open one.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
@@ -17,6 +17,7 @@ use crate::load::context::resolvers::Resolvers;
 use crate::load::context::waits::Work;
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::context::{ContextError, LoadRequest};
+use crate::sync::lock;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
@@ -78,18 +79,18 @@ impl FreeContext {
         let is_parked = |generation: &FreeGeneration| {
             generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)
         };
-        let life = self.life();
+        let life = lock(&self.life);
         life.unload.is_some()
             && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || is_parked(generation))
     }
 
     /// Returns the handles that keep the context from unloading.
     pub(super) fn handle<K: Any + Send + Sync>(&self) -> Option<Arc<K>> {
-        owner::upgrade(&self.handle.lock().unwrap_or_else(PoisonError::into_inner))
+        owner::upgrade(&lock(&self.handle))
     }
 
     pub(super) fn set_handle(&self, handle: Above) {
-        *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = handle;
+        *lock(&self.handle) = handle;
     }
 
     pub(super) fn title(&self) -> String {
@@ -113,32 +114,32 @@ impl FreeContext {
 
     /// Returns the error for an operation on an unloading context.
     pub(super) fn unloading(&self, action: impl Into<String>) -> ContextError {
-        let since = self.life().unload.as_ref().map_or(Duration::ZERO, |(since, _)| since.elapsed());
+        let since = lock(&self.life).unload.as_ref().map_or(Duration::ZERO, |(since, _)| since.elapsed());
         ContextError::ContextUnloading { context: self.title(), since, action: action.into() }
     }
 
     /// Checks if the context accepts loads and calls.
     pub(super) fn is_open(&self) -> bool {
-        self.life().unload.is_none()
+        lock(&self.life).unload.is_none()
     }
 
     /// Checks if the name is in use: until the context is dead or parked.
     pub(super) fn has_name(&self) -> bool {
-        !matches!(self.state(), ContextState::Dead | ContextState::Parked)
+        !self.state().is_over()
     }
 
     pub(super) fn state(&self) -> ContextState {
-        self.life().unload.as_ref().map_or(ContextState::Alive, |(_, ticket)| ticket.state())
+        lock(&self.life).unload.as_ref().map_or(ContextState::Alive, |(_, ticket)| ticket.state())
     }
 
     /// Returns the generations that are not dead, oldest first.
     pub(super) fn generations(&self) -> Vec<Arc<FreeGeneration>> {
-        self.life().generations.clone()
+        lock(&self.life).generations.clone()
     }
 
     /// Returns the tickets of replaced generations that are not dead.
     pub(super) fn old_tickets(&self) -> Vec<UnloadTicket> {
-        self.life().generations.iter().filter_map(|generation| generation.ticket().cloned()).collect()
+        lock(&self.life).generations.iter().filter_map(|generation| generation.ticket().cloned()).collect()
     }
 
     /// Parks all unloading generations: their images stay mapped.
@@ -160,7 +161,7 @@ impl FreeContext {
     /// Makes a generation the current one, and returns the previous one. `None` once the context is unloading; `next` is then
     /// listed until it has ended.
     pub(super) fn set_current(&self, next: &Arc<FreeGeneration>) -> Option<Arc<FreeGeneration>> {
-        let mut life = self.life();
+        let mut life = lock(&self.life);
         life.generations.push(Arc::clone(next));
         life.unload.is_none().then(|| self.current.swap(Some(Arc::clone(next)))).flatten()
     }
@@ -171,7 +172,7 @@ impl FreeContext {
         &self,
         begin: impl FnOnce(&Arc<FreeGeneration>) -> (UnloadTicket, bool),
     ) -> Result<(Arc<FreeGeneration>, (UnloadTicket, bool)), UnloadTicket> {
-        let mut life = self.life();
+        let mut life = lock(&self.life);
         if let Some((_, ticket)) = &life.unload {
             return Err(ticket.clone());
         }
@@ -184,7 +185,7 @@ impl FreeContext {
 
     /// Removes a generation that is gone. Returns true for the last one of an unloading context.
     pub(super) fn forget(&self, generation: &Arc<FreeGeneration>) -> bool {
-        let mut life = self.life();
+        let mut life = lock(&self.life);
         life.generations.retain(|known| !Arc::ptr_eq(known, generation));
         life.unload.is_some() && life.generations.is_empty()
     }
@@ -198,9 +199,5 @@ impl FreeContext {
                 Err(ContextError::NotCollectible { context: self.title() })
             }
         }
-    }
-
-    fn life(&self) -> MutexGuard<'_, Generations> {
-        self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

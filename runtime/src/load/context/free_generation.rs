@@ -3,25 +3,26 @@
 use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use semver::VersionReq;
 
 use crate::border::CallError;
 use crate::entry_gate::{Calling, EntryGate, Inside, NoRoom};
-use crate::lease::{Blocker, Lease, Leases};
+use crate::lease::{Blocker, Lease, LeaseKind, Leases};
 use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::in_progress;
 use crate::load::context::info::ContextInfo;
 use crate::load::context::native_libs::Natives;
-use crate::load::context::resolvers::Resolvers;
+use crate::load::context::resolvers::{ModuleRequest, Resolvers};
 use crate::load::context::waits::Work;
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::context::{ContextError, LoadRequest};
 use crate::load::module::Need;
 use crate::load::module::info::ModuleInfo;
+use crate::sync::lock;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
@@ -161,6 +162,23 @@ impl FreeGeneration {
         Work::new(self.scope, self.title(), wanted)
     }
 
+    /// Returns the request of this context for a module.
+    pub(super) fn request(&self, name: &str, range: &VersionReq, needed_by: Option<&str>) -> ModuleRequest {
+        ModuleRequest {
+            name: name.to_owned(),
+            range: range.clone(),
+            needed_by: needed_by.map(str::to_owned),
+            context: self.title(),
+            owner: self.resolvers.owner.clone(),
+        }
+    }
+
+    /// Leases the generation for an operation like for a call, so that an unload waits for the end of the operation.
+    pub(super) fn busy(&self, action: &str) -> Result<Lease, ContextError> {
+        let lease = self.leases.take_inside(LeaseKind::Call, action);
+        lease.map_err(|sealed| ContextError::sealed(sealed, action))
+    }
+
     pub(super) fn state(&self) -> ContextState {
         self.ticket.get().map_or(ContextState::Alive, UnloadTicket::state)
     }
@@ -173,12 +191,12 @@ impl FreeGeneration {
 
     /// Returns the modules, dependencies first.
     pub(super) fn modules(&self) -> Vec<Arc<FreeModule>> {
-        self.table().modules.clone()
+        lock(&self.table).modules.clone()
     }
 
     /// Finds a module by name among its own and the borrowed ones, with the id of its owner.
     pub(super) fn find(&self, name: &str) -> Option<(Arc<FreeModule>, ContextId)> {
-        let table = self.table();
+        let table = lock(&self.table);
         let own = table.modules.iter().find(|module| module.name() == name);
         let foreign = || {
             let found = table.foreign.iter().find(|foreign| foreign.module.name() == name);
@@ -189,19 +207,19 @@ impl FreeGeneration {
 
     /// Returns its own modules and the borrowed ones, with the ids of their owners.
     pub(super) fn held(&self) -> Vec<(Arc<FreeModule>, ContextId)> {
-        let table = self.table();
+        let table = lock(&self.table);
         let own = table.modules.iter().map(|module| (Arc::clone(module), self.id));
         own.chain(table.foreign.iter().map(|foreign| (Arc::clone(&foreign.module), foreign.owner))).collect()
     }
 
     /// Returns the ranges of that module that a resolver has answered with a version outside of them.
     pub(super) fn granted(&self, name: &str) -> Vec<VersionReq> {
-        self.table().granted.get(name).cloned().unwrap_or_default()
+        lock(&self.table).granted.get(name).cloned().unwrap_or_default()
     }
 
     /// Records that a resolver has answered this range.
     pub(super) fn grant(&self, name: &str, range: &VersionReq) {
-        let mut table = self.table();
+        let mut table = lock(&self.table);
         let granted = table.granted.entry(name.to_owned()).or_default();
         if !granted.contains(range) {
             granted.push(range.clone());
@@ -211,7 +229,7 @@ impl FreeGeneration {
     /// Adds completely loaded modules. Returns an error if the generation was parked during their load; the caller must unload
     /// them.
     pub(super) fn add(&self, modules: &[Arc<FreeModule>]) -> Result<(), ContextError> {
-        let mut table = self.table();
+        let mut table = lock(&self.table);
         if table.is_closed {
             let names: Vec<_> = modules.iter().map(|module| module.name()).collect();
             return Err(self.unloading_error(format!("loading {}", names.join(", "))));
@@ -222,14 +240,14 @@ impl FreeGeneration {
 
     /// Returns the modules, dependencies first, for the caller to unload. No module can be added afterwards.
     pub(super) fn close(&self) -> Vec<Arc<FreeModule>> {
-        let mut table = self.table();
+        let mut table = lock(&self.table);
         table.is_closed = true;
         table.modules.clone()
     }
 
     /// Returns an error if the generation was parked, so that loaded modules cannot be added.
     pub(super) fn expect_open(&self, action: &str) -> Result<(), ContextError> {
-        let is_closed = self.table().is_closed;
+        let is_closed = lock(&self.table).is_closed;
         if is_closed { Err(self.unloading_error(action.to_owned())) } else { Ok(()) }
     }
 
@@ -247,7 +265,7 @@ impl FreeGeneration {
         let action = || format!("lending {name} to {}", self.title());
         let need = need.map_err(|sealed| ContextError::sealed(sealed, action()))?;
         let foreign = Foreign { module: Arc::clone(module), owner, _need: need };
-        let mut table = self.table();
+        let mut table = lock(&self.table);
         if table.is_closed {
             return Err(self.unloading_error(format!("borrowing {name}")));
         }
@@ -256,14 +274,14 @@ impl FreeGeneration {
     }
 
     pub(super) fn return_borrowed(&self) {
-        let foreign = std::mem::take(&mut self.table().foreign);
+        let foreign = std::mem::take(&mut lock(&self.table).foreign);
         drop(foreign);
     }
 
     /// Returns a function of a module of `owner` as target of calls from this generation. `None` if `owner` has no such module.
     pub(super) fn target(&self, owner: &Self, module: &Arc<FreeModule>, export: usize) -> Option<Target> {
-        let at = owner.table().modules.iter().position(|known| Arc::ptr_eq(known, module))?;
-        let borrowed_slot = self.table().foreign.iter().position(|known| Arc::ptr_eq(&known.module, module));
+        let at = lock(&owner.table).modules.iter().position(|known| Arc::ptr_eq(known, module))?;
+        let borrowed_slot = lock(&self.table).foreign.iter().position(|known| Arc::ptr_eq(&known.module, module));
         Some(Target {
             gate: Arc::clone(&owner.gate),
             leases: Arc::clone(&owner.leases),
@@ -276,7 +294,7 @@ impl FreeGeneration {
 
     fn function(&self, slot: u64) -> Option<FreeExport> {
         let (at, export) = split(slot & !BORROWED);
-        let table = self.table();
+        let table = lock(&self.table);
         let module = match slot & BORROWED {
             0 => table.modules.get(at)?,
             _ => &table.foreign.get(at)?.module,
@@ -333,10 +351,6 @@ impl FreeGeneration {
         for problem in notify(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, owner }) {
             self.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
         }
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -113,8 +113,9 @@ impl ContextFunction {
         line: &Arc<FreeContext>,
         here: Option<&Arc<FreeGeneration>>,
         (type_path, method): (&str, &str),
-        signature: &Signature,
+        signature: &str,
     ) -> Result<Self, ContextError> {
+        let signature: Signature = signature.parse()?;
         let current =
             here.map_or_else(|| line.open(format!("looking up {type_path}:{method}")), |here| Ok(Arc::clone(here)))?;
         let named = NamedFunction {
@@ -122,7 +123,7 @@ impl ContextFunction {
             line: Arc::clone(line),
             type_path: type_path.to_owned(),
             method: method.to_owned(),
-            signature: signature.clone(),
+            signature,
             follows_scope: here.is_some(),
             bound: ArcSwapOption::empty(),
         };

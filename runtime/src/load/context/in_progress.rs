@@ -3,11 +3,12 @@
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, LazyLock, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
 use crate::load::context::waits::{DEEPEST, Never, Sort, Table, Work};
 use crate::load::error::context::ContextError;
+use crate::sync::lock;
 
 /// Global, since contexts of one runtime may load into those of another.
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
@@ -31,7 +32,7 @@ pub(super) struct StepGuard {
 /// for a deadlock, and [`ContextError::LoadTooDeep`].
 pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextError> {
     let here = thread::current().id();
-    let mut table = lock();
+    let mut table = lock(&TABLE);
     let depth = table.depth(here);
     loop {
         match table.begin(here, sort, works) {
@@ -48,14 +49,10 @@ pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextErro
 
 impl Drop for StepGuard {
     fn drop(&mut self) {
-        if lock().end(thread::current().id(), self.depth) {
+        if lock(&TABLE).end(thread::current().id(), self.depth) {
             ENDED.notify_all();
         }
     }
-}
-
-fn lock() -> MutexGuard<'static, Table<ThreadId>> {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use alcedo_sys::{ImageFile, StageDir};
 use semver::VersionReq;
 
-use crate::lease::LeaseKind;
 use crate::load::context::event::ContextEventKind;
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::{FreeGeneration, dependent};
@@ -18,7 +17,6 @@ use crate::load::context::module_calls::ModuleCalls;
 use crate::load::context::peek;
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Name, claim, will_do};
-use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context::search::{Answer, name_of_bytes, search};
 use crate::load::context::waits::{Sort, Work};
 use crate::load::error::LoadError;
@@ -95,7 +93,7 @@ pub(super) fn load(
     old: Option<&FreeGeneration>,
 ) -> Result<Arc<FreeModule>, ContextError> {
     registry.check_budget()?;
-    let _busy = busy(generation, &library.info.name)?;
+    let _busy = generation.busy(&format!("loading {}", library.info.name))?;
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
@@ -127,15 +125,8 @@ pub(super) fn load_name(
     name: &str,
     range: &VersionReq,
 ) -> Result<Arc<FreeModule>, ContextError> {
-    let _busy = busy(generation, name)?;
-    let request = ModuleRequest {
-        name: name.to_owned(),
-        range: range.clone(),
-        needed_by: None,
-        context: generation.title(),
-        owner: generation.resolvers.owner.clone(),
-    };
-    match search(registry, generation, &request)? {
+    let _busy = generation.busy(&format!("loading {name}"))?;
+    match search(registry, generation, &generation.request(name, range, None))? {
         Answer::Module(module, _owner) => Ok(module),
         Answer::Library(library) => load(registry, generation, *library, None),
     }
@@ -153,8 +144,7 @@ pub(super) fn replace(
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;
     // An unload that starts now waits until the new generation is installed, or is known to be unloading.
-    let busy = current.leases.take_inside(LeaseKind::Call, action.as_str());
-    let busy = busy.map_err(|sealed| ContextError::sealed(sealed, action.as_str()))?;
+    let busy = current.busy(&action)?;
     let next = line.next_to(&current);
     load(registry, &next, library, Some(&current))?;
     match line.set_current(&next) {
@@ -168,13 +158,6 @@ pub(super) fn replace(
             Err(line.unloading(action))
         }
     }
-}
-
-/// Leases the context for a load like for a call, so that an unload waits for the end of the load.
-fn busy(generation: &FreeGeneration, name: &str) -> Result<crate::lease::Lease, ContextError> {
-    let action = format!("loading {name}");
-    let lease = generation.leases.take_inside(LeaseKind::Call, action.as_str());
-    lease.map_err(|sealed| ContextError::sealed(sealed, action))
 }
 
 /// Returns the module if this build is already present, or one that satisfies a request by name.
@@ -231,15 +214,7 @@ fn gather(
             if is_here {
                 continue;
             }
-            let needed_by = Some(info.name.clone());
-            let request = ModuleRequest {
-                name: name.clone(),
-                range: range.clone(),
-                needed_by,
-                context: generation.title(),
-                owner: generation.resolvers.owner.clone(),
-            };
-            match search(registry, generation, &request)? {
+            match search(registry, generation, &generation.request(name, range, Some(&info.name)))? {
                 Answer::Module(module, _owner) => plan.present.push(module),
                 Answer::Library(library) => plan.libraries.push(*library),
             }

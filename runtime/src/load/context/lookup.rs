@@ -142,13 +142,8 @@ pub(crate) fn borrow_for_master(
 
 /// Creates a request of a context of which only a snapshot exists; the Default performs the search.
 fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Option<&str>) -> ModuleRequest {
-    ModuleRequest {
-        name: name.to_owned(),
-        range: VersionReq::STAR,
-        needed_by: needed_by.map(str::to_owned),
-        context: context.to_owned(),
-        owner: registry.default_generation().resolvers.owner.clone(),
-    }
+    let request = registry.default_generation().request(name, &VersionReq::STAR, needed_by);
+    ModuleRequest { context: context.to_owned(), ..request }
 }
 
 fn from_default(

@@ -252,7 +252,7 @@ fn find(
         let mut found: Vec<_> = all.filter(|(module, _, _, export)| is_meant(module, export)).collect();
         match found.len() {
             // A named module that is present ends the search.
-            0 if names_one_of(name, held) => break,
+            0 if method.is_some_and(|method| held.iter().any(|(module, _)| *module.name() == *method.module)) => break,
             0 => {}
             1 => {
                 let (module, owner, at, _) = found.remove(0);
@@ -282,9 +282,4 @@ fn find(
         generation.title()
     );
     Err(CallError::NotFound { message })
-}
-
-fn names_one_of(name: &ZCallName, held: &[Held]) -> bool {
-    let Some(Method { module: wanted, .. }) = Method::of(name) else { return false };
-    held.iter().any(|(module, _)| *module.name() == *wanted)
 }

@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use alcedo_sys::{NativeError, NativeFailure, NativePlace};
 
 use crate::load::context_id::ContextId;
 use crate::load::error::context::ContextError;
+use crate::sync::lock;
 
 struct Opened {
     name: String,
@@ -117,18 +118,18 @@ pub(super) struct Natives {
 impl Natives {
     /// Lists the held libraries.
     pub(super) fn list(&self, generation: ContextId) -> Vec<RetainedNative> {
-        self.found().values().map(|library| retained(generation, library, true)).collect()
+        lock(&self.found).values().map(|library| retained(generation, library, true)).collect()
     }
 
     /// Releases the libraries at the end of the generation. Unloadable ones are closed once no handle is left; the others stay
     /// open. Returns the list.
     pub(super) fn retire(&self, generation: ContextId) -> Vec<RetainedNative> {
-        let found = std::mem::take(&mut *self.found());
+        let found = std::mem::take(&mut *lock(&self.found));
         found.values().map(|library| retained(generation, library, false)).collect()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<NativeLibrary> {
-        self.found().get(name).cloned()
+        lock(&self.found).get(name).cloned()
     }
 
     /// Opens a library and holds it under `name`. `None` if the location has no such library. Returns an error if the loader
@@ -147,12 +148,8 @@ impl Natives {
         Ok(found.map(|library| {
             let opened = Arc::new(Opened { name: name.to_owned(), library });
             // Keeps one library per name: the first, which may be from another thread.
-            self.found().entry(name.to_owned()).or_insert(NativeLibrary { opened }).clone()
+            lock(&self.found).entry(name.to_owned()).or_insert(NativeLibrary { opened }).clone()
         }))
-    }
-
-    fn found(&self) -> MutexGuard<'_, BTreeMap<String, NativeLibrary>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use alcedo_sys::NativePlace;
 
 use crate::callback::Share;
-use crate::lease::LeaseKind;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::in_progress;
 use crate::load::context::native_libs::{NativeLibrary, Source};
@@ -23,9 +22,7 @@ pub(super) fn find(
     name: &str,
     module: Option<&str>,
 ) -> Result<NativeLibrary, ContextError> {
-    let action = format!("looking up the native library {name}");
-    let lease = generation.leases.take_inside(LeaseKind::Call, action.as_str());
-    let _busy = lease.map_err(|sealed| ContextError::sealed(sealed, action))?;
+    let _busy = generation.busy(&format!("looking up the native library {name}"))?;
     let mut search = Search { generation, name, trace: Vec::new() };
     if name.is_empty() {
         // The system's loader resolves an empty name to this program.

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use alcedo_abi::names::{Excerpt, shows_itself};
 use alcedo_sys::StageDir;
@@ -29,6 +29,7 @@ use crate::load::module::info::ModuleInfo;
 use crate::load::park_reason::ReportedWarnings;
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
+use crate::sync::lock;
 use crate::unload::background::BackgroundUnloader;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::state::ContextState;
@@ -181,7 +182,7 @@ impl ContextRegistry {
         if !is_name(name) {
             return Err(ContextError::Name { kind, name: Excerpt::of(name).text().to_owned(), reason: NAME.into() });
         }
-        let mut slims = self.slims();
+        let mut slims = lock(&self.slims);
         if let Some(living) = slims.lines.values().find(|line| *line.name == *name && line.has_name()) {
             let help = match living.state() {
                 ContextState::Alive => "take another, or `replace` what is in it",
@@ -205,7 +206,7 @@ impl ContextRegistry {
 
     /// Finds the living Slim or the pinned context of that name.
     pub(super) fn named(&self, name: &str) -> Option<Arc<FreeContext>> {
-        self.slims().lines.values().find(|line| *line.name == *name && line.is_open()).cloned()
+        lock(&self.slims).lines.values().find(|line| *line.name == *name && line.is_open()).cloned()
     }
 
     /// Lists every generation of every context that is not dead.
@@ -226,7 +227,7 @@ impl ContextRegistry {
             state: picture.state(),
             modules: picture.modules.iter().map(|(_, summary)| summary.clone()).collect(),
         };
-        let mut pictures = self.pictures();
+        let mut pictures = lock(&self.master);
         pictures.retain(|_, picture| picture.state() != ContextState::Dead);
         pictures.iter().map(picture).collect()
     }
@@ -243,7 +244,7 @@ impl ContextRegistry {
 
     /// Checks that a summary belongs to a module of the Master.
     pub(super) fn is_of_master(&self, summary: &ModuleSummary) -> bool {
-        let pictures = self.pictures();
+        let pictures = lock(&self.master);
         let mut modules = pictures.values().flat_map(|picture| &picture.modules);
         modules.any(|(_, known)| known.name == summary.name && known.image == summary.image)
     }
@@ -256,7 +257,7 @@ impl ContextRegistry {
     pub(super) fn line(&self, id: ContextId) -> Option<Arc<FreeContext>> {
         match id.index == self.default.index {
             true => Some(Arc::clone(&self.default)),
-            false => self.slims().lines.get(&id.index).cloned(),
+            false => lock(&self.slims).lines.get(&id.index).cloned(),
         }
     }
 
@@ -279,12 +280,12 @@ impl ContextRegistry {
     }
 
     pub(super) fn policy(&self) -> UnloadPolicy {
-        self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.policy).clone()
     }
 
     /// Sets the policy for unloads that do not complete by themselves.
     pub(crate) fn set_policy(&self, policy: &UnloadPolicy) {
-        *self.policy.lock().unwrap_or_else(PoisonError::into_inner) = policy.clone();
+        *lock(&self.policy) = policy.clone();
     }
 
     /// Continues an unload as far as possible, and passes the rest to the background unloader.
@@ -292,10 +293,7 @@ impl ContextRegistry {
     /// The end of a context drops its callbacks, which may own the last handle to another context, whose unload then nests
     /// here. Deep nesting is passed to the background unloader to limit the use of stack.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
-        let is_over = Inside::enter().is_some_and(|_inside| {
-            let state = ticket.poll();
-            matches!(state, ContextState::Dead | ContextState::Parked)
-        });
+        let is_over = Inside::enter().is_some_and(|_inside| ticket.poll().is_over());
         if !is_over {
             self.unloader.watch(ticket);
         }
@@ -303,7 +301,7 @@ impl ContextRegistry {
 
     /// Returns the parked images of these contexts, with reasons.
     pub(crate) fn parked(&self) -> Vec<String> {
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.parked).clone()
     }
 
     /// Returns an error if more images are parked than the host allows.
@@ -316,13 +314,13 @@ impl ContextRegistry {
     }
 
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
-        self.retained().extend(generation.natives.retire(generation.id));
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner).extend(parked.iter().cloned());
-        let line = self.slims().lines.get(&generation.id.index).cloned();
+        lock(&self.retained).extend(generation.natives.retire(generation.id));
+        lock(&self.parked).extend(parked.iter().cloned());
+        let line = lock(&self.slims).lines.get(&generation.id.index).cloned();
         if let Some(line) = line.as_ref().filter(|_| parked.is_empty())
             && line.forget(generation)
         {
-            self.slims().lines.remove(&line.index);
+            lock(&self.slims).lines.remove(&line.index);
         }
         let line = line.filter(|line| line.is_over(generation));
         let event = if parked.is_empty() { ContextEventKind::Dead } else { ContextEventKind::Parked(parked) };
@@ -348,8 +346,8 @@ impl ContextRegistry {
 
     /// Lists native libraries that contexts hold or have left open.
     pub(super) fn natives(&self) -> Vec<RetainedNative> {
-        self.retained().retain(RetainedNative::is_open);
-        let mut natives = self.retained().clone();
+        lock(&self.retained).retain(RetainedNative::is_open);
+        let mut natives = lock(&self.retained).clone();
         for generation in self.lines().iter().chain([&self.default]).flat_map(|line| line.generations()) {
             natives.extend(generation.natives.list(generation.id));
         }
@@ -357,25 +355,25 @@ impl ContextRegistry {
     }
 
     pub(crate) fn master_begins(&self, generation: Generation) {
-        self.pictures().insert(generation, Picture::default());
+        lock(&self.master).insert(generation, Picture::default());
     }
 
     /// Records the unload ticket of a generation of the Master.
     pub(crate) fn master_unloads(&self, generation: Generation, ticket: &UnloadTicket) {
-        if let Some(picture) = self.pictures().get_mut(&generation) {
+        if let Some(picture) = lock(&self.master).get_mut(&generation) {
             picture.ticket = Some(ticket.clone());
         }
     }
 
     /// Removes a generation of the Master that is not mapped, or never was. Its ticket still returns the report.
     pub(crate) fn master_is_gone(&self, generation: Generation) {
-        let gone = self.pictures().remove(&generation);
+        let gone = lock(&self.master).remove(&generation);
         // Dropped outside of the lock, since this may be the last clone of the ticket.
         drop(gone);
     }
 
     pub(crate) fn set_master_modules(&self, generation: Generation, modules: Vec<(ModuleId, ModuleSummary)>) {
-        if let Some(picture) = self.pictures().get_mut(&generation) {
+        if let Some(picture) = lock(&self.master).get_mut(&generation) {
             picture.modules = modules;
         }
     }
@@ -383,7 +381,7 @@ impl ContextRegistry {
     /// Returns the generation of the Master that contains a module. A kept module is in two generations during a reload, and
     /// until the old one is gone: prefers `living`, the generation of the living Master, then the latest.
     pub(crate) fn master_with(&self, module: ModuleId, living: Option<Generation>) -> Option<Generation> {
-        let pictures = self.pictures();
+        let pictures = lock(&self.master);
         let mut having =
             pictures.iter().rev().filter(|(_, picture)| picture.modules.iter().any(|(id, _)| *id == module));
         let latest = having.clone().next();
@@ -393,7 +391,7 @@ impl ContextRegistry {
     /// Lists every unload that is unfinished or parked.
     pub(super) fn unloads(&self) -> Vec<(ContextId, UnloadTicket)> {
         let masters: Vec<_> = {
-            let pictures = self.pictures();
+            let pictures = lock(&self.master);
             let of = |(generation, picture): (&Generation, &Picture)| {
                 Some((ContextId::master(generation.0), picture.ticket.clone()?))
             };
@@ -406,18 +404,6 @@ impl ContextRegistry {
     }
 
     pub(super) fn lines(&self) -> Vec<Arc<FreeContext>> {
-        self.slims().lines.values().cloned().collect()
-    }
-
-    fn slims(&self) -> MutexGuard<'_, Slims> {
-        self.slims.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn pictures(&self) -> MutexGuard<'_, BTreeMap<Generation, Picture>> {
-        self.master.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn retained(&self) -> MutexGuard<'_, Vec<RetainedNative>> {
-        self.retained.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.slims).lines.values().cloned().collect()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use semver::VersionReq;
 
@@ -13,6 +13,7 @@ use crate::load::context::info::ModuleSummary;
 use crate::load::context::owner::Owner;
 use crate::load::error::context::ContextError;
 use crate::panic_guard;
+use crate::sync::lock;
 
 /// Request for a module.
 ///
@@ -125,34 +126,34 @@ impl Resolvers {
     }
 
     pub(super) fn take(&self) -> (Vec<Known<ModuleResolver>>, Vec<Known<NativeResolver>>) {
-        let mut settings = self.settings();
+        let mut settings = lock(&self.settings);
         let modules = settings.modules.drain(..).map(|(_rank, resolver)| resolver).collect();
         (modules, settings.natives.drain(..).map(|(_rank, resolver)| resolver).collect())
     }
 
     pub(super) fn set_canary(&self, canary: Canary) {
-        self.settings().canary = Some(canary);
+        lock(&self.settings).canary = Some(canary);
     }
 
     pub(super) fn canary(&self) -> Option<Canary> {
-        self.settings().canary.clone()
+        lock(&self.settings).canary.clone()
     }
 
     /// Adds a resolver for modules, replacing the previous one of its rank. Handlers replace nothing.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
-        let before = add(&mut self.settings().modules, rank, resolver);
+        let before = add(&mut lock(&self.settings).modules, rank, resolver);
         // Dropped outside of the lock, since values it owned may call this registry when dropped. The same holds below.
         drop(before);
     }
 
     /// Adds a resolver for native libraries, like [`Resolvers::add`].
     pub(super) fn add_native(&self, rank: Rank, resolver: Known<NativeResolver>) {
-        let before = add(&mut self.settings().natives, rank, resolver);
+        let before = add(&mut lock(&self.settings).natives, rank, resolver);
         drop(before);
     }
 
     pub(super) fn remove(&self, site: Site) {
-        let mut settings = self.settings();
+        let mut settings = lock(&self.settings);
         let modules: Vec<_> = settings.modules.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
         let natives: Vec<_> = settings.natives.extract_if(.., |(_rank, known)| known.site.is(site)).collect();
         drop(settings);
@@ -162,23 +163,19 @@ impl Resolvers {
 
     /// Returns the resolver and the handlers, which are called without a lock.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
-        let settings = self.settings();
+        let settings = lock(&self.settings);
         (of_rank(&settings.modules, &Rank::Resolver).next(), of_rank(&settings.modules, &Rank::Handler).collect())
     }
 
     /// Returns the resolver of the module, that of the context, and the handlers.
     pub(super) fn of_natives(&self, module: Option<&str>) -> NativeResolvers {
-        let settings = self.settings();
+        let settings = lock(&self.settings);
         let natives = &settings.natives;
         NativeResolvers {
             of_module: module.and_then(|module| of_rank(natives, &Rank::OfModule(module.to_owned())).next()),
             resolver: of_rank(natives, &Rank::Resolver).next(),
             handlers: of_rank(natives, &Rank::Handler).collect(),
         }
-    }
-
-    fn settings(&self) -> MutexGuard<'_, Settings> {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -47,41 +47,37 @@ struct Going {
     images: Box<ModuleUnloads>,
     unloaded: Unloaded,
     policy: UnloadPolicy,
+    /// Receives problems.
+    note: Box<dyn Fn(String) + Send>,
 }
 
 impl Going {
-    /// Starts the unload of modules that are no longer called, in load order.
-    fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy) -> Self {
+    /// Starts the unload of modules that are no longer called, in load order. Problems are passed to `note`.
+    fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy, note: impl Fn(String) + Send + 'static) -> Self {
         // Precedes the exit hooks, since one of them may join a thread that waits for this request.
         modules.iter().for_each(|module| {
             module.seal();
             module.code().ask_to_stop();
         });
         let images = ModuleUnloads::new(Vec::new(), None);
-        Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy }
+        Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy, note: Box::new(note) }
     }
 
-    /// Continues as far as possible on this thread; problems are passed to `note`.
-    fn advance(&mut self, note: impl FnMut(String)) -> Progress {
-        self.end_unused(note);
-        self.images.add(self.ended.drain(..).filter_map(|module| module.unload(&self.policy)));
-        let mut blockers: Vec<_> = self.used.iter().rev().flat_map(|module| module.users().report()).collect();
-        match self.images.advance() {
-            Progress::Waiting { blockers: kept, .. } => blockers.extend(kept),
-            Progress::Ended(unloaded) => {
-                self.unloaded.modules.extend(unloaded.modules);
-                self.unloaded.parked.extend(unloaded.parked);
-                if self.used.is_empty() {
-                    return Progress::Ended(std::mem::take(&mut self.unloaded));
-                }
-            }
-        }
-        Progress::Waiting { blockers, drained: false }
+    /// Starts the unload of modules of a failed load, which no event has named, in the order of their mapping.
+    fn of_failed_load(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
+        Box::new(Self::new(modules.to_vec(), policy, |problem| tracing::warn!(problem, "while a load was undone")))
+    }
+
+    /// Starts the unload of the modules of a generation.
+    fn of_generation(generation: &Arc<FreeGeneration>, policy: UnloadPolicy) -> Self {
+        let own = Arc::clone(generation);
+        let note = move |problem: String| own.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
+        Self::new(generation.close(), policy, note)
     }
 
     /// Ends unused modules, dependents first, so that their dependencies become unused. Adds a module to one list before
     /// removing it from the other, so that the next poll continues with it after a panic.
-    fn end_unused(&mut self, mut note: impl FnMut(String)) {
+    fn end_unused(&mut self) {
         for step in UnloadCause::Slim.steps() {
             match step {
                 UnloadStep::ExitHooks => {
@@ -92,7 +88,7 @@ impl Going {
                         }
                         if let Err(error) = module.exit() {
                             tracing::error!(module = module.name(), %error, "an exit hook failed");
-                            note(format!("the exit hook of {} {error}", module.name()));
+                            (self.note)(format!("the exit hook of {} {error}", module.name()));
                         }
                         self.ended.push(self.used.remove(at));
                     }
@@ -115,6 +111,26 @@ impl Going {
             }
         }
     }
+}
+
+impl UnloadWork for Going {
+    /// Continues as far as possible on this thread.
+    fn advance(&mut self) -> Progress {
+        self.end_unused();
+        self.images.add(self.ended.drain(..).filter_map(|module| module.unload(&self.policy)));
+        let mut blockers: Vec<_> = self.used.iter().rev().flat_map(|module| module.users().report()).collect();
+        match self.images.advance() {
+            Progress::Waiting { blockers: kept, .. } => blockers.extend(kept),
+            Progress::Ended(unloaded) => {
+                self.unloaded.modules.extend(unloaded.modules);
+                self.unloaded.parked.extend(unloaded.parked);
+                if self.used.is_empty() {
+                    return Progress::Ended(std::mem::take(&mut self.unloaded));
+                }
+            }
+        }
+        Progress::Waiting { blockers, drained: false }
+    }
 
     /// Leaves the remaining images mapped, without another call into them.
     fn park(&mut self) -> Unloaded {
@@ -124,26 +140,6 @@ impl Going {
         self.unloaded.modules.extend(unloaded.modules);
         self.unloaded.parked.extend(unloaded.parked);
         std::mem::take(&mut self.unloaded)
-    }
-}
-
-/// Modules of a failed load, which no event has named.
-struct Abandoned(Going);
-
-impl Abandoned {
-    /// Creates the unload of modules in the order of their mapping.
-    fn new(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
-        Box::new(Self(Going::new(modules.to_vec(), policy)))
-    }
-}
-
-impl UnloadWork for Abandoned {
-    fn advance(&mut self) -> Progress {
-        self.0.advance(|problem| tracing::warn!(problem, "while a load was undone"))
-    }
-
-    fn park(&mut self) -> Unloaded {
-        self.0.park()
     }
 }
 
@@ -185,9 +181,8 @@ impl UnloadWork for SpaceUnload {
             // Loads are impossible by now, so only dependent modules may still need borrowed modules.
             self.generation.return_borrowed();
         }
-        let modules = self.modules.get_or_insert_with(|| Going::new(self.generation.close(), self.policy.clone()));
-        let ticket = self.generation.ticket();
-        let progress = modules.advance(|problem| ticket.into_iter().for_each(|ticket| ticket.note(problem.clone())));
+        let going = || Going::of_generation(&self.generation, self.policy.clone());
+        let progress = self.modules.get_or_insert_with(going).advance();
         if let Progress::Ended(unloaded) = &progress {
             self.over(unloaded);
         }
@@ -200,7 +195,7 @@ impl UnloadWork for SpaceUnload {
             Some(modules) => modules.park(),
             None => {
                 // A load in progress finds the generation closed, and unloads its modules.
-                let mut unloaded = Going::new(self.generation.close(), self.policy.clone()).park();
+                let mut unloaded = Going::of_generation(&self.generation, self.policy.clone()).park();
                 let blockers = self.generation.held_by();
                 if !blockers.is_empty() {
                     unloaded.parked.iter_mut().for_each(|image| image.reason = kept_by(&blockers));
@@ -267,7 +262,7 @@ fn begin(registry: &ContextRegistry, generation: &Arc<FreeGeneration>, subject: 
 impl ContextRegistry {
     pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
         if !modules.is_empty() {
-            let work = Abandoned::new(modules, self.policy());
+            let work = Going::of_failed_load(modules, self.policy());
             self.drive(UnloadTicket::new(format!("what {} did not take", generation.title()), PATIENCE, work));
         }
     }
@@ -312,7 +307,7 @@ impl ContextRegistry {
 mod tests {
     use std::sync::Arc;
 
-    use super::Abandoned;
+    use super::Going;
     use crate::load::context::free_generation::FreeGeneration;
     use crate::load::context::free_module::FreeModule;
     use crate::load::context_id::{ContextId, ContextKind};
@@ -331,7 +326,7 @@ mod tests {
         module.main(&["once".into()]).expect("it starts");
         let need = module.lend("a reader").expect("it lives");
 
-        let work = Abandoned::new(&[Arc::clone(&module)], UnloadPolicy::default());
+        let work = Going::of_failed_load(&[Arc::clone(&module)], UnloadPolicy::default());
         let ticket = UnloadTicket::new("a tale", std::time::Duration::ZERO, work);
         assert_eq!(ticket.poll(), ContextState::Blocked);
         assert_eq!(log.all(), ["main once", "asked to stop"]);
@@ -352,7 +347,7 @@ mod tests {
         let added = generation.add(&[Arc::clone(&module)]);
         assert!(matches!(added, Err(ContextError::ContextUnloading { .. })));
         assert!(generation.modules().is_empty());
-        let work = Abandoned::new(&[module], UnloadPolicy::default());
+        let work = Going::of_failed_load(&[module], UnloadPolicy::default());
         assert_eq!(UnloadTicket::new("a tale", std::time::Duration::ZERO, work).poll(), ContextState::Dead);
     }
 }

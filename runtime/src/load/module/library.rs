@@ -4,7 +4,7 @@
 use std::alloc::Layout;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use abi_stable::StableAbi as _;
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
@@ -29,6 +29,7 @@ use crate::load::module::info::ModuleInfo;
 use crate::load::park_reason::ParkReason;
 use crate::load::static_tls;
 use crate::logs::Logs;
+use crate::sync::lock;
 use crate::unload::image::{ImageFacts, ImageUnload};
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
@@ -210,11 +211,7 @@ impl LibraryCode {
 
     /// Returns the ledger until the image is handed over; `None` for an image without hooks.
     fn living_ledger(&self) -> Option<Arc<Ledger>> {
-        self.image().is_some().then(|| self.ledger.clone()).flatten()
-    }
-
-    fn image(&self) -> MutexGuard<'_, Option<Image>> {
-        self.image.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.image).is_some().then(|| self.ledger.clone()).flatten()
     }
 }
 
@@ -271,7 +268,7 @@ impl ModuleCode for LibraryCode {
     }
 
     unsafe fn hand_over(&self, policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>> {
-        let image = self.image().take()?;
+        let image = lock(&self.image).take()?;
         let facts = ImageFacts {
             module: self.module.clone(),
             detach: self.root.detach(),
@@ -284,7 +281,7 @@ impl ModuleCode for LibraryCode {
     }
 
     unsafe fn discard(&self) {
-        let Some(image) = self.image().take() else { return };
+        let Some(image) = lock(&self.image).take() else { return };
         if let Some(ledger) = image.ledger() {
             // Runs while the module is still attached, since a destructor may log.
             ledger.run_thread_locals_here();
@@ -298,7 +295,7 @@ impl ModuleCode for LibraryCode {
     }
 
     fn abandon(&self) -> bool {
-        let Some(image) = self.image().take() else { return false };
+        let Some(image) = lock(&self.image).take() else { return false };
         let parked = image.park();
         tracing::debug!(module = self.module, ?parked, "an image stays");
         true

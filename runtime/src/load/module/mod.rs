@@ -16,7 +16,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::border::CallError;
 use crate::conjugate::gate::ModuleTag;
@@ -26,6 +26,7 @@ use crate::lease::{Lease, LeaseKind, Leases};
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
 use crate::logs::Logs;
+use crate::sync::lock;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
@@ -98,12 +99,12 @@ impl Module {
 
     /// Adds a lease on a dependency.
     pub(crate) fn need(&self, need: Need) {
-        self.needs().push(need);
+        lock(&self.needs).push(need);
     }
 
     /// Takes another lease on a dependency, for a call of `owner`. `None` once the exit hook has run.
     pub(crate) fn use_again(&self, users: &Leases, owner: &Arc<str>) -> Option<Lease> {
-        let needs = self.needs();
+        let needs = lock(&self.needs);
         let mut uses = needs.iter().filter_map(|need| need.use_of.as_ref());
         uses.find(|lease| lease.is_on(users)).map(|lease| lease.again(LeaseKind::Call, Arc::clone(owner), None))
     }
@@ -150,7 +151,7 @@ impl Module {
     /// which calls no dependency afterwards. Returns a panic as an error.
     pub(crate) fn exit(&self) -> Result<(), CallError> {
         let ended = self.code.last(self.has_started.swap(false, Ordering::AcqRel));
-        let uses: Vec<_> = self.needs().iter_mut().map(|need| need.use_of.take()).collect();
+        let uses: Vec<_> = lock(&self.needs).iter_mut().map(|need| need.use_of.take()).collect();
         drop(uses);
         ended
     }
@@ -169,7 +170,7 @@ impl Module {
         Some(UnloadJob {
             name: self.info.name.clone(),
             leases: Arc::clone(&self.leases),
-            keeps: std::mem::take(&mut *self.needs()).into_iter().flat_map(Need::into_leases).collect(),
+            keeps: std::mem::take(&mut *lock(&self.needs)).into_iter().flat_map(Need::into_leases).collect(),
             calls,
             code,
             forget: Box::new(move || {
@@ -178,10 +179,6 @@ impl Module {
             }),
         })
     }
-
-    fn needs(&self) -> MutexGuard<'_, Vec<Need>> {
-        self.needs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Module {
@@ -189,7 +186,7 @@ impl Drop for Module {
         // The code was not unloaded and stays, with everything that it may reach.
         if self.code.abandon() {
             std::mem::forget(self.host_context.clone());
-            std::mem::forget(std::mem::take(&mut *self.needs()));
+            std::mem::forget(std::mem::take(&mut *lock(&self.needs)));
             tracing::debug!(module = self.info.name, "a module was dropped without an end");
         }
     }

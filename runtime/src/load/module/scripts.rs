@@ -9,9 +9,9 @@ use crate::emit::described::Described;
 use crate::lease::Blocker;
 use crate::load::module::code::ModuleCode;
 use crate::script::package::Package;
-use crate::unload::job::{CodeStep, CodeUnload, ParkedCode};
+use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
-use crate::unload::report::ModuleEnd;
+use crate::unload::report::{ModuleEnd, ParkedImage};
 
 pub(crate) struct ScriptCode {
     package: Arc<Package>,
@@ -70,7 +70,8 @@ impl CodeUnload for ScriptEnd {
         CodeStep::Gone(Box::new(ModuleEnd { module: self.module.clone(), ..ModuleEnd::default() }))
     }
 
-    fn park(&mut self) -> Option<ParkedCode> {
-        Some(ParkedCode { file: self.module.clone(), reason: "it has not come to its end".into() })
+    fn park(&mut self) -> Option<ParkedImage> {
+        let (module, file) = (self.module.clone(), self.module.clone());
+        Some(ParkedImage { module, file, reason: "it has not come to its end".into() })
     }
 }

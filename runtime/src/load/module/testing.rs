@@ -15,9 +15,9 @@ use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
 use crate::logs::Logs;
-use crate::unload::job::{CodeStep, CodeUnload, ParkedCode};
+use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
-use crate::unload::report::ModuleEnd;
+use crate::unload::report::{ModuleEnd, ParkedImage};
 
 /// Generation of the module.
 pub(crate) const GENERATION: Generation = Generation(1);
@@ -133,8 +133,8 @@ impl CodeUnload for LastPage {
         CodeStep::Gone(Box::new(ModuleEnd { module: "tale".into(), ..ModuleEnd::default() }))
     }
 
-    fn park(&mut self) -> Option<ParkedCode> {
-        Some(ParkedCode { file: "tale.txt".into(), reason: "it is kept".into() })
+    fn park(&mut self) -> Option<ParkedImage> {
+        Some(ParkedImage { module: "tale".into(), file: "tale.txt".into(), reason: "it is kept".into() })
     }
 }
 

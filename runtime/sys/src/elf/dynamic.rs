@@ -18,7 +18,7 @@ use object::elf::{
 use super::pinning::Pinning;
 use super::relocations::Walk;
 use super::symbols::Symbols;
-use super::{Elf, ElfError, HOST, Section, ensure, hashes, malformed, origins, records, slice, string_at, versions};
+use super::{Elf, ElfError, HOST, Section, ensure, hashes, malformed, records, slice, string_at, versions};
 
 /// Tags in libraries that glibc can map. Excludes text relocations and `DT_REL`.
 const KNOWN: [DynamicTag; 39] = [
@@ -103,10 +103,10 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<Requirements, ElfError> {
     let (symbols, strings) = dynamic.check_symbols()?;
     let needed = dynamic.check_names(strings)?;
     dynamic.check_hashes(symbols.len())?;
-    dynamic.check_versions(symbols.len(), strings, &needed)?;
+    let versions = dynamic.check_versions(symbols.len(), strings, &needed)?;
     dynamic.check_code()?;
     let relocated = dynamic.check_relocations(&symbols)?;
-    let pinning = dynamic.pinning(&symbols, strings);
+    let pinning = dynamic.pinning(&symbols, strings, &versions);
     let needed = needed.into_iter().map(str::to_owned).collect();
     Ok(Requirements { needed, imports: symbols.imports, relocated, pinning })
 }
@@ -173,15 +173,13 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(there > 0)
     }
 
-    /// Requires a valid file.
-    fn pinning(&self, symbols: &Symbols<'_>, strings: &[u8]) -> Pinning {
-        let table = |tag: DynamicTag, kind: SectionType| self.table(tag, kind).ok().flatten();
-        let numbers = table(DT_VERSYM, SHT_GNU_VERSYM);
-        let verneed = table(DT_VERNEED, SHT_GNU_VERNEED);
+    /// Requires a valid file. `versions` are the libraries of the needed versions.
+    fn pinning(&self, symbols: &Symbols<'_>, strings: &[u8], versions: &BTreeMap<u16, &str>) -> Pinning {
+        let numbers = self.table(DT_VERSYM, SHT_GNU_VERSYM).ok().flatten().unwrap_or_default();
         Pinning {
             is_marked: self.get(DT_FLAGS_1).is_some_and(|flags| flags & DF_1_NODELETE.0 != 0),
             unique: symbols.unique(strings),
-            libraries: origins::of_imports(symbols.import_indices(), numbers, verneed, strings),
+            libraries: versions::libraries(symbols.import_indices(), numbers, versions),
         }
     }
 
@@ -241,7 +239,13 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         new.map_or(Ok(()), |raw| hashes::check_gnu(raw, symbols))
     }
 
-    fn check_versions(&self, symbols: usize, strings: &[u8], needed: &[&str]) -> Result<(), ElfError> {
+    /// Checks the versions of symbols. Returns the library of each needed version.
+    fn check_versions(
+        &self,
+        symbols: usize,
+        strings: &'a [u8],
+        needed: &[&str],
+    ) -> Result<BTreeMap<u16, &'a str>, ElfError> {
         let counted = |tag: DynamicTag, count: DynamicTag, kind: SectionType| {
             let Some(section) = self.agree(tag, kind)? else { return Ok(None) };
             let count = self.get(count).unwrap_or(0);
@@ -255,9 +259,11 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         ensure(numbers.is_some() || !is_versioned, || "there are versions, but no symbol has one".to_owned())?;
         let needed: BTreeSet<&str> = needed.iter().copied().collect();
         let needed = verneed.map(|(raw, count)| versions::check_needed(raw, strings, count, &needed)).transpose()?;
+        let needed = needed.unwrap_or_default();
         let defined = verdef.map(|(raw, count)| versions::check_defined(raw, strings, count)).transpose()?;
-        let highest = needed.max(defined).unwrap_or(0);
-        numbers.map_or(Ok(()), |raw| versions::check_numbers(raw, symbols, highest))
+        let highest = needed.keys().copied().chain(defined).max().unwrap_or(0);
+        numbers.map_or(Ok(()), |raw| versions::check_numbers(raw, symbols, highest))?;
+        Ok(needed)
     }
 
     fn check_code(&self) -> Result<(), ElfError> {

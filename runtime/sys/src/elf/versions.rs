@@ -1,7 +1,7 @@
 //! Symbol versions: those needed from each library, those defined, and the version of each symbol. The loader combines all versions
 //! in one table, sized by the largest version number, and indexes it by the version numbers of symbols.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use object::elf::{Verdaux, Verdef, Vernaux, Verneed};
 use object::pod::from_bytes;
@@ -15,9 +15,14 @@ const LONGEST_NAME: usize = 4095;
 /// Mask of version numbers; the highest bit is a flag.
 const NUMBER: u16 = 0x7fff;
 
-/// Walks the needed versions as the loader does. Returns the largest version number.
-pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTreeSet<&str>) -> Result<u16, ElfError> {
-    let mut highest = 0;
+/// Walks the needed versions as the loader does. Returns the library of each version number.
+pub(super) fn check_needed<'a>(
+    raw: &[u8],
+    strings: &'a [u8],
+    count: u64,
+    needed: &BTreeSet<&str>,
+) -> Result<BTreeMap<u16, &'a str>, ElfError> {
+    let mut libraries = BTreeMap::new();
     let mut chain = Chain::new(raw, "needed versions", count)?;
     while let Some((index, at)) = chain.next()? {
         let file: &Verneed<LE> = chain.record(at)?;
@@ -34,11 +39,11 @@ pub(super) fn check_needed(raw: &[u8], strings: &[u8], count: u64, needed: &BTre
             versions.step(1, version.vna_next.get(LE))?;
             let named = string_at(strings, u64::from(version.vna_name.get(LE)), LONGEST_NAME).is_some();
             ensure(named, || format!("version {entry} of {name} has no valid name"))?;
-            highest = highest.max(version.vna_other.get(LE).0 & NUMBER);
+            libraries.insert(version.vna_other.get(LE).0 & NUMBER, name);
         }
         chain.left = versions.left;
     }
-    Ok(highest)
+    Ok(libraries)
 }
 
 /// Walks the defined versions as the loader does. Returns the largest version number.
@@ -59,6 +64,13 @@ pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u1
         highest = highest.max(version.vd_ndx.get(LE).0 & NUMBER);
     }
     Ok(highest)
+}
+
+/// Returns the library of each symbol in `indices`, if its version is one of the needed ones. Requires a valid file.
+pub(super) fn libraries(indices: &[usize], numbers: &[u8], needed: &BTreeMap<u16, &str>) -> Vec<Option<String>> {
+    let numbers: &[U16<LE>] = records(numbers, "the versions of symbols").unwrap_or_default();
+    let library = |index: &usize| needed.get(&(numbers.get(*index)?.get(LE) & NUMBER)).map(|name| (*name).to_owned());
+    indices.iter().map(library).collect()
 }
 
 /// Checks that there is one version for each symbol, and that the loader's table contains all of them.
@@ -166,7 +178,8 @@ mod tests {
     }
 
     fn needed(parts: &[Vec<u8>], count: u64) -> String {
-        outcome(check_needed(&parts.concat(), STRINGS, count, &BTreeSet::from(["libc.so.6"])))
+        let libraries = check_needed(&parts.concat(), STRINGS, count, &BTreeSet::from(["libc.so.6"]));
+        outcome(libraries.map(|libraries| libraries.into_keys().max().unwrap_or_default()))
     }
 
     #[test]

@@ -81,6 +81,7 @@ use c::loader::{self, Listed};
 use c::{kernel, keys};
 use proc::{Maps, field};
 
+use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 use crate::lock;
 
@@ -194,7 +195,7 @@ pub(crate) fn wake_all(word: &AtomicU32) {
 /// Runs the calling thread's pending destructors if any image is ending.
 pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
     children::reap_ended();
-    if is_any_ending { locals::run_ending() } else { 0 }
+    if is_any_ending { locals::run_here(Ledger::is_ending) } else { 0 }
 }
 
 /// Returns the segments of the image that contains this address.

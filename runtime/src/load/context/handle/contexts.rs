@@ -22,7 +22,6 @@ use crate::load::context::scope::{self, ContextScope};
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::context::ContextError;
 use crate::load::module::info::ManifestInfo;
-use crate::signature::Signature;
 use crate::unload::report::BlockerReport;
 use crate::unload::ticket::UnloadTicket;
 
@@ -234,7 +233,7 @@ impl Contexts {
     ) -> Result<ContextFunction, ContextError> {
         let line = self.registry.named(context);
         let line = line.ok_or_else(|| ContextError::NoSuchContext { name: context.to_owned() })?;
-        ContextFunction::new(&self.registry, &line, None, (type_path, method), &signature.parse::<Signature>()?)
+        ContextFunction::new(&self.registry, &line, None, (type_path, method), signature)
     }
 
     /// Reads the manifest of a library file without running code of the library.
@@ -339,7 +338,7 @@ impl Contexts {
     ) -> Result<ContextFunction, ContextError> {
         let here = self.here();
         let line = self.registry.line(here.id).unwrap_or_else(|| Arc::clone(self.registry.default_context()));
-        ContextFunction::new(&self.registry, &line, Some(&here), (type_path, method), &signature.parse::<Signature>()?)
+        ContextFunction::new(&self.registry, &line, Some(&here), (type_path, method), signature)
     }
 
     /// Resolves a type in a generation. A generation of the Master is searched in its own modules and in the Default. Names and

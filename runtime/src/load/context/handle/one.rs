@@ -28,7 +28,6 @@ use crate::load::context::scope::{ContextScope, Scoped};
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::context::ContextError;
 use crate::load::tables::Table;
-use crate::signature::Signature;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
@@ -350,13 +349,7 @@ impl LoadContext {
     /// unloading; if the signature contains types whose layout the Master defines: structs, containers, delegates, strings
     /// other than `String`, and references other than `Object`.
     pub fn function(&self, type_path: &str, method: &str, signature: &str) -> Result<ContextFunction, ContextError> {
-        ContextFunction::new(
-            &self.kept.registry,
-            self.line(),
-            None,
-            (type_path, method),
-            &signature.parse::<Signature>()?,
-        )
+        ContextFunction::new(&self.kept.registry, self.line(), None, (type_path, method), signature)
     }
 
     /// Returns the address of a function with a lease that keeps it valid.

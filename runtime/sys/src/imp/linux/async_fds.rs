@@ -55,11 +55,9 @@ pub(super) fn notify_of_message(
         set_errno(libc::EBUSY);
         return -1;
     }
-    let (host_event, notification) = event.map_or((None, None), |event| {
-        let (event, notification) = event.through_host(owner, "a message queue", true);
-        (Some(event), notification)
-    });
-    let address = host_event.as_ref().map_or(ptr::null(), ptr::from_ref);
+    let host = event.map(|event| event.through_host(owner, "a message queue", true));
+    let notification = host.and_then(|(_, notification)| notification);
+    let address = host.as_ref().map_or(ptr::null(), |(event, _)| ptr::from_ref(event));
     let result = notify(address.cast());
     if result != 0 {
         notification.into_iter().for_each(notifications::remove);
@@ -80,16 +78,9 @@ pub(super) fn held(owner: usize) -> bool {
 
 /// Disables all notifications of an image; returns their signals, one bit each.
 pub(super) fn disarm(owner: usize) -> u64 {
-    let mut own = Vec::new();
-    lock(&RECORDS).retain(|request| {
-        let is_own = request.owner == owner;
-        if is_own {
-            own.push((request.fd, request.identity, request.how));
-        }
-        !is_own
-    });
+    let own: Vec<_> = lock(&RECORDS).extract_if(.., |request| request.owner == owner).collect();
     let mut raised = 0;
-    for (fd, identified, how) in own {
+    for Request { fd, identity: identified, how, .. } in own {
         match how {
             // The file may be open under other numbers, and the settings belong to the file.
             How::Signals => {
@@ -113,19 +104,19 @@ pub(super) fn disarm(owner: usize) -> u64 {
 /// Disables the signals of a descriptor; returns the previous ones, one bit each.
 fn disable_signals(fd: c_int) -> u64 {
     let control = |command, argument: c_int| descriptors::control(fd, command, argument);
-    let raised = match control(Command::Signal, 0) {
+    let raised = match control(Command::SIGNAL, 0) {
         signal @ 1..=64 => bit(signal),
         _ => 0,
     };
-    let flags = control(Command::Flags, 0);
+    let flags = control(Command::FLAGS, 0);
     if flags >= 0 && flags & libc::O_ASYNC != 0 {
-        control(Command::SetFlags, flags & !libc::O_ASYNC);
+        control(Command::SET_FLAGS, flags & !libc::O_ASYNC);
     }
-    control(Command::Notify, 0);
-    if [libc::F_RDLCK, libc::F_WRLCK].contains(&control(Command::Lease, 0)) {
-        control(Command::SetLease, libc::F_UNLCK);
+    control(Command::NOTIFY, 0);
+    if [libc::F_RDLCK, libc::F_WRLCK].contains(&control(Command::LEASE, 0)) {
+        control(Command::SET_LEASE, libc::F_UNLCK);
     }
-    control(Command::SetOwner, 0);
-    control(Command::SetSignal, 0);
+    control(Command::SET_OWNER, 0);
+    control(Command::SET_SIGNAL, 0);
     raised
 }

@@ -130,15 +130,8 @@ struct Left {
 fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut c_void)) -> Left {
     let mut left = Left::default();
     for shard in &RECORDS {
-        let mut blocks = Vec::new();
-        lock(shard).retain(|address, block| {
-            let keep = block.owner != owner;
-            if !keep {
-                blocks.push((*address, block.size));
-            }
-            keep
-        });
-        for (address, size) in blocks {
+        let blocks: Vec<_> = lock(shard).extract_if(|_, block| block.owner == owner).collect();
+        for (address, Block { size, .. }) in blocks {
             let is_kept = is_kept(address);
             let sum = if is_kept { &mut left.kept } else { &mut left.freed };
             *sum = (sum.0 + size as u64, sum.1 + 1);

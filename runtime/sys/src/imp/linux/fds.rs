@@ -41,41 +41,29 @@ struct Opened {
 #[derive(Clone, Copy)]
 struct Stream {
     address: usize,
-    maker: Maker,
+    maker: &'static Maker,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Maker {
-    Fopen,
-    Fdopen,
-    Tmpfile,
-    Popen,
-    Opendir,
-    Fdopendir,
+/// Function that opens a stream: its name, and the function that closes the stream at an address.
+pub(super) struct Maker {
+    name: &'static str,
+    closes: fn(usize) -> Closes,
 }
+
+/// Makers by their numbers in the table of hooks.
+static MAKERS: [Maker; 6] = [
+    Maker { name: "fopen", closes: Closes::Stream },
+    Maker { name: "fdopen", closes: Closes::Stream },
+    Maker { name: "tmpfile", closes: Closes::Stream },
+    Maker { name: "popen", closes: Closes::Pipe },
+    Maker { name: "opendir", closes: Closes::Folder },
+    Maker { name: "fdopendir", closes: Closes::Folder },
+];
 
 impl Maker {
-    /// Converts the number in the table of hooks.
-    pub(super) fn of(number: c_int) -> Self {
-        match number {
-            0 => Self::Fopen,
-            1 => Self::Fdopen,
-            2 => Self::Tmpfile,
-            3 => Self::Popen,
-            4 => Self::Opendir,
-            _ => Self::Fdopendir,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Fopen => "fopen",
-            Self::Fdopen => "fdopen",
-            Self::Tmpfile => "tmpfile",
-            Self::Popen => "popen",
-            Self::Opendir => "opendir",
-            Self::Fdopendir => "fdopendir",
-        }
+    /// Returns the maker with this number; the last one for unknown numbers.
+    pub(super) fn of(number: c_int) -> &'static Self {
+        usize::try_from(number).ok().and_then(|number| MAKERS.get(number)).unwrap_or(&MAKERS[5])
     }
 }
 
@@ -91,7 +79,7 @@ pub(super) fn opened(owner: usize, fd: c_int) {
 }
 
 /// Records that the descriptor belongs to a stream, which closes it.
-pub(super) fn stream_opened(owner: usize, fd: c_int, stream: *mut c_void, maker: Maker) {
+pub(super) fn stream_opened(owner: usize, fd: c_int, stream: *mut c_void, maker: &'static Maker) {
     add_record(owner, fd, Some(Stream { address: stream.expose_provenance(), maker }));
 }
 
@@ -122,18 +110,12 @@ pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
 
 /// Removes the records of an image; returns the open descriptors.
 fn take(owner: usize) -> Vec<Left> {
-    let mut open = Vec::new();
-    lock(&RECORDS).retain(|fd, opened| {
-        let keep = opened.owner != owner;
-        if !keep && is_still(*fd, opened) {
-            open.push((*fd, opened.stream));
-        }
-        keep
-    });
+    let own = |_: &c_int, opened: &mut Opened| opened.owner == owner;
+    let mut open: Vec<_> = lock(&RECORDS).extract_if(own).filter(|(fd, opened)| is_still(*fd, opened)).collect();
     open.sort_unstable_by_key(|(fd, _)| *fd);
-    let left = |(fd, stream): (c_int, Option<Stream>)| {
+    let left = |(fd, Opened { stream, .. })| {
         let to = fd_target(fd)?;
-        let to = stream.map_or(to.clone(), |stream| format!("{to}, opened by `{}`", stream.maker.name()));
+        let to = stream.map_or(to.clone(), |stream| format!("{to}, opened by `{}`", stream.maker.name));
         Some(Left { fd, to, stream })
     };
     open.into_iter().filter_map(left).collect()
@@ -145,18 +127,11 @@ fn close(gone: &Gone<'_>, left: &Left) {
     if !gone.policy.close_fds {
         return;
     }
-    let (closes, waits) = match left.stream {
-        None => (Closes::Descriptor(left.fd), false),
-        Some(Stream { address, maker }) => match maker {
-            Maker::Fopen | Maker::Fdopen | Maker::Tmpfile => (Closes::Stream(address), false),
-            Maker::Opendir | Maker::Fdopendir => (Closes::Folder(address), false),
-            Maker::Popen => (Closes::Pipe(address), true),
-        },
-    };
+    let closes = left.stream.map_or(Closes::Descriptor(left.fd), |Stream { address, maker }| (maker.closes)(address));
     // SAFETY: the record shows that the image opened it by the named function, and `take` has checked that it is open and has removed
     // the record. The policy allows closing.
     let close = unsafe { library::closing(gone, closes) };
-    if !waits {
+    if !matches!(closes, Closes::Pipe(_)) {
         return close();
     }
     if let Err(error) = thread::Builder::new().name("alcedo-pclose".to_owned()).spawn(close) {

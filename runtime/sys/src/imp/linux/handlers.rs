@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use std::{fs, ptr};
 
 use super::c::{kernel, registers};
+use super::stacks::parse_syscall;
 
 /// Maximum number of concurrent runs that are listed by thread. Further ones are counted only.
 const MOST: usize = 128;
@@ -203,7 +204,7 @@ fn here() -> i32 {
 /// Lists a new run of the dispatcher; `None` if the table is full.
 pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Option<RunGuard> {
     let tid = here();
-    end_where(tid, |known| known.is_left_by_arrival_of(frame), &release);
+    end_where(|run, known| run == tid && known.load().is_left_by_arrival_of(frame), &release);
     let run = RUNS.iter().find(|run| {
         let taken = run.state.compare_exchange(0, CHANGING, Ordering::SeqCst, Ordering::SeqCst);
         taken.is_ok()
@@ -220,20 +221,22 @@ pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Op
 
 /// Ends the runs that the calling thread leaves by a jump to `target`.
 pub(super) fn jumps(target: usize, release: impl Fn(usize)) {
-    end_where(here(), |frame| frame.is_left_by_jump_to(target), &release);
+    let tid = here();
+    end_where(|run, frame| run == tid && frame.load().is_left_by_jump_to(target), &release);
 }
 
 pub(super) fn is_any() -> bool {
     RUN_COUNT.load(Ordering::SeqCst) != 0
 }
 
-fn end_where(tid: i32, is_left: impl Fn(&Frame) -> bool, release: &impl Fn(usize)) {
+/// Ends the runs that are left, by their threads and frames. A new run in the same record has another state.
+fn end_where(is_left: impl Fn(i32, &FrameCell) -> bool, release: &impl Fn(usize)) {
     if !is_any() {
         return;
     }
     for run in &RUNS {
         let state = run.state.load(Ordering::SeqCst);
-        if tid_of(state) == tid && is_left(&run.frame.load()) {
+        if tid_of(state) != 0 && is_left(tid_of(state), &run.frame) {
             run.end(state).into_iter().filter(|table| *table != 0).for_each(release);
         }
     }
@@ -241,20 +244,11 @@ fn end_where(tid: i32, is_left: impl Fn(&Frame) -> bool, release: &impl Fn(usize
 
 /// Ends the runs whose thread has exited or is outside of any handler. Must not be called by handlers, because it reads files.
 pub(super) fn end_abandoned(release: impl Fn(usize)) {
-    for run in &RUNS {
-        let state = run.state.load(Ordering::SeqCst);
-        let tid = tid_of(state);
-        if tid == 0 {
-            continue;
-        }
-        let frame = run.frame.load();
-        let is_over =
-            !kernel::thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack));
-        // A new run in this record has another state.
-        if is_over {
-            run.end(state).into_iter().filter(|table| *table != 0).for_each(&release);
-        }
-    }
+    let is_over = |tid, frame: &FrameCell| {
+        let frame = frame.load();
+        !kernel::thread_exists(tid) || stack_of(tid).is_some_and(|stack| frame.is_left_by_thread_at(stack))
+    };
+    end_where(is_over, &release);
 }
 
 pub(super) fn reading(table: usize) -> Vec<Running> {
@@ -277,13 +271,7 @@ fn stack_of(tid: i32) -> Option<usize> {
         return Some(ptr::from_ref(&here).addr());
     }
     let text = fs::read_to_string(format!("/proc/self/task/{tid}/syscall")).ok()?;
-    stack_in(&text)
-}
-
-/// Parses the stack pointer, the last but one field of the kernel's report on a thread.
-fn stack_in(text: &str) -> Option<usize> {
-    let field = text.split_whitespace().rev().nth(1)?;
-    usize::from_str_radix(field.strip_prefix("0x")?, 16).ok()
+    parse_syscall(&text).map(|(stack, _next)| stack)
 }
 
 fn now() -> u64 {
@@ -322,7 +310,7 @@ pub(super) type JumpBuffer = [usize; 8];
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, SAME_STACK, stack_in};
+    use super::{Frame, SAME_STACK};
 
     /// Returns a frame on the stack of the thread, interrupted at 10_000.
     fn plain() -> Frame {
@@ -379,14 +367,5 @@ mod tests {
         let deeper_than_before = Frame { interrupted: 5_000, ..alternate() };
         assert!(alternate().is_left_by_arrival_of(&deeper_than_before), "its frames are written over");
         assert!(!switched().is_left_by_arrival_of(&deeper_than_before), "it runs on the thread's own stack");
-    }
-
-    #[test]
-    fn the_instruction_pointer_is_parsed_from_kernel_output() {
-        let waiting = "202 0x7f 0x80 0x0 0x0 0x0 0xffffffff 0x7ffc80 0x7f43ab\n";
-        assert_eq!(stack_in(waiting), Some(0x7f_fc80));
-        assert_eq!(stack_in("running\n"), None);
-        assert_eq!(stack_in("-1 0x7ffc80 0x7f43ab\n"), Some(0x7f_fc80));
-        assert_eq!(stack_in(""), None);
     }
 }

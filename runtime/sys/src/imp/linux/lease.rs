@@ -16,10 +16,10 @@ impl<'a> Lease<'a> {
     pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
         // The kernel signals waiting writers to the holder. The default signal terminates a process without a handler; this one is
         // ignored by default.
-        if control(file, Command::SetSignal, libc::SIGURG).is_none() {
+        if control(file, Command::SET_SIGNAL, libc::SIGURG).is_none() {
             return Err(Writers::Unknown);
         }
-        match control(file, Command::SetLease, libc::F_RDLCK) {
+        match control(file, Command::SET_LEASE, libc::F_RDLCK) {
             Some(_) => Ok(Self(file)),
             None if std::io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN) => Err(Writers::Some),
             None => Err(Writers::Unknown),
@@ -28,7 +28,7 @@ impl<'a> Lease<'a> {
 
     /// Releases the lease. Returns if a process may have written during it.
     pub(crate) fn end(self) -> Writers {
-        match control(self.0, Command::Lease, 0) {
+        match control(self.0, Command::LEASE, 0) {
             Some(libc::F_RDLCK) => Writers::None,
             _ => Writers::Some,
         }
@@ -38,7 +38,7 @@ impl<'a> Lease<'a> {
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         // Closing the file would release it as well.
-        let _given_back = control(self.0, Command::SetLease, libc::F_UNLCK);
+        let _given_back = control(self.0, Command::SET_LEASE, libc::F_UNLCK);
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use object::elf::{DT_JMPREL, DT_NEEDED, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_SONAME, DT_STRTAB, DT_SYMTAB, DynamicTag};
+use object::elf::{DT_JMPREL, DT_NEEDED, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_SONAME, DT_STRTAB, DT_SYMTAB};
 
 use super::c::loader::{self, Listed};
 
@@ -22,25 +22,19 @@ pub(super) struct Loaded {
 
 /// Returns all mapped libraries, the program first.
 pub(super) fn all() -> Vec<Loaded> {
-    let mut found = Vec::new();
-    loader::walk(|listed| {
-        found.push(Loaded::of(listed));
-        false
-    });
-    found
+    loader::all(Loaded::of)
 }
 
 impl Loaded {
     fn of(listed: &Listed<'_>) -> Self {
-        let loads = listed.of_kind(libc::PT_LOAD);
-        let names = value(listed, DT_STRTAB);
+        let names = listed.value(DT_STRTAB);
         let strings =
             |tag| listed.dynamic().filter(move |entry| entry.0 == tag).map(|entry| name_at(listed, names, entry.1));
         Self {
             name: listed.name.to_bytes().to_vec(),
             base: listed.base,
             ranges: listed.segments().collect(),
-            code: loads.filter(|header| header.p_flags & libc::PF_X != 0).map(|header| listed.range(header)).collect(),
+            code: listed.code(),
             own_name: strings(DT_SONAME).next(),
             // The program's name is empty.
             needed: strings(DT_NEEDED).filter(|name| !name.is_empty()).collect(),
@@ -84,18 +78,14 @@ fn name_at(listed: &Listed<'_>, names: Option<usize>, offset: usize) -> Vec<u8> 
     names.map_or_else(Vec::new, |names| listed.string(listed.address(names).wrapping_add(offset)))
 }
 
-fn value(listed: &Listed<'_>, tag: DynamicTag) -> Option<usize> {
-    listed.dynamic().find(|entry| entry.0 == tag).map(|entry| entry.1)
-}
-
 /// Returns the symbol names in a library's relocations, which have addends on all platforms with hooks: offset, symbol with kind,
 /// addend. The name is the first field of a symbol.
 fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
     const RELOCATION: usize = 3 * size_of::<u64>();
-    let Some(symbols) = value(listed, DT_SYMTAB).map(|symbols| listed.address(symbols)) else { return Vec::new() };
-    let (strings, mut names) = (value(listed, DT_STRTAB), Vec::new());
+    let Some(symbols) = listed.value(DT_SYMTAB).map(|symbols| listed.address(symbols)) else { return Vec::new() };
+    let (strings, mut names) = (listed.value(DT_STRTAB), Vec::new());
     for (table, len) in [(DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)] {
-        let Some((table, len)) = value(listed, table).zip(value(listed, len)) else { continue };
+        let Some((table, len)) = listed.value(table).zip(listed.value(len)) else { continue };
         for relocation in listed.read(listed.address(table), len).as_chunks::<RELOCATION>().0 {
             let symbol = u32::from_ne_bytes([12, 13, 14, 15].map(|at| relocation[at])) as usize;
             let entry = symbols.wrapping_add(symbol * size_of::<libc::Elf64_Sym>());

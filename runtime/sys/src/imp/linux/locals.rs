@@ -42,7 +42,7 @@ pub(super) const REPAIR: Repair = Repair {
     },
     act: |image, step, report| {
         if step == Step::RunThreadLocals {
-            report.thread_locals_run += run_here(image);
+            report.thread_locals_run += run_here(|other| other.is(image));
         }
     },
     free: |gone, report| report.keys = gone.image.records.locals.forget(gone.image),
@@ -250,18 +250,18 @@ impl Locals {
 }
 
 impl Record {
-    /// Returns the record of the calling thread, creating it if necessary.
-    fn here() -> Arc<Self> {
-        if let Some(here) = HERE.with(|here| here.borrow().clone()) {
-            return here;
-        }
-        let record = Arc::new(Self { tid: kernel::own_tid(), pending: Mutex::default() });
-        HERE.with(|here| *here.borrow_mut() = Some(Arc::clone(&record)));
-        record
+    /// Returns the record of the calling thread; `None` if it has had no pending destructors.
+    fn existing() -> Option<Arc<Self>> {
+        HERE.with(|here| here.borrow().clone())
     }
 
-    fn is_any_here() -> bool {
-        HERE.with(|here| here.borrow().is_some())
+    /// Returns the record of the calling thread, creating it if necessary.
+    fn here() -> Arc<Self> {
+        Self::existing().unwrap_or_else(|| {
+            let record = Arc::new(Self { tid: kernel::own_tid(), pending: Mutex::default() });
+            HERE.with(|here| *here.borrow_mut() = Some(Arc::clone(&record)));
+            record
+        })
     }
 
     fn is_here(&self) -> bool {
@@ -382,26 +382,18 @@ impl Pending {
     }
 }
 
-fn run_here(ledger: &Ledger) -> u64 {
-    altstack::restore(|other| other.is(ledger));
-    if !Record::is_any_here() { 0 } else { Record::here().run_pending(|other| other.is(ledger)) }
-}
-
-pub(super) fn run_ending() -> u64 {
-    altstack::restore(Ledger::is_ending);
-    if !Record::is_any_here() { 0 } else { Record::here().run_pending(Ledger::is_ending) }
-}
-
-pub(super) fn run_all() -> u64 {
-    altstack::restore(|_| true);
-    if !Record::is_any_here() { 0 } else { Record::here().run_pending(|_| true) }
+/// Restores the alternate stack of the calling thread and runs its pending destructors, for the chosen images. Returns the number of
+/// destructors.
+pub(super) fn run_here(chosen: impl Fn(&Ledger) -> bool) -> u64 {
+    altstack::restore(&chosen);
+    Record::existing().map_or(0, |record| record.run_pending(chosen))
 }
 
 /// Drops the calling thread's pending destructors of an image without running them: a skipped frame may have borrowed a thread-local,
 /// and a panic of its destructor would end the process.
 pub(super) fn forget_here(ledger: &Ledger) {
-    if Record::is_any_here() {
-        let (here, locals) = (Record::here(), &ledger.records.locals);
+    if let Some(here) = Record::existing() {
+        let locals = &ledger.records.locals;
         locals.forgotten.fetch_add(here.forget(ledger), Ordering::Relaxed);
         locals.remove_record(&here);
     }
@@ -420,21 +412,20 @@ pub(super) fn become_started(started: Arc<Started>) {
 
 /// Returns the image's thread that the calling thread is, until it has left the image.
 pub(super) fn started_here() -> Option<Arc<Started>> {
-    if !Record::is_any_here() { None } else { lock(&Record::here().pending).started.clone() }
+    lock(&Record::existing()?.pending).started.clone()
 }
 
 /// Takes the image's thread that the calling thread is, so that its end is reported once.
-pub(super) fn take_started() -> Option<Arc<Started>> {
-    if !Record::is_any_here() { None } else { lock(&Record::here().pending).started.take() }
+fn take_started() -> Option<Arc<Started>> {
+    lock(&Record::existing()?.pending).started.take()
 }
 
 /// Runs as the first callback at the end of a thread, while the host's own thread-locals exist.
 extern "C" fn at_end(_object: *mut c_void) {
-    if !Record::is_any_here() {
-        return;
+    if let Some(here) = Record::existing() {
+        lock(&here.pending).armed = false;
+        end_here();
     }
-    lock(&Record::here().pending).armed = false;
-    end_here();
 }
 
 /// Runs as the last callback, when only keys are left. Later registrations arm the thread again.
@@ -444,10 +435,11 @@ extern "C" fn at_last(_value: *mut c_void) {
     drop(here);
 }
 
-fn end_here() {
+/// Runs all pending destructors of the calling thread, and reports that it has left its image.
+pub(super) fn end_here() {
     // A start routine that exited by `pthread_exit` has not called this.
     evict::leave();
-    run_all();
+    run_here(|_| true);
     if let Some(started) = take_started() {
         started.ends();
     }

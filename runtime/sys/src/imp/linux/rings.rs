@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::c::descriptors::{Identity, identity};
-use super::proc::{Mapped, Maps};
+use super::proc::{Mapped, Maps, field};
 use super::{fd_target, fds, lock, stacks};
 use crate::ledger::repair::Repair;
 use crate::ledger::{Holder, HolderKind};
@@ -173,12 +173,8 @@ enum Requests {
 
 impl Requests {
     fn of(text: &str) -> Self {
-        let field = |name: &str| -> Option<u64> {
-            let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-            value.trim().parse().ok()
-        };
-        let of_requests = [field("SqTail"), field("CachedSqHead")];
-        match (of_requests, field("CachedCqTail")) {
+        let of_requests = [field(text, "SqTail:"), field(text, "CachedSqHead:")];
+        match (of_requests, field(text, "CachedCqTail:")) {
             ([Some(0), Some(0)], _) => Self::Never,
             ([Some(tail), Some(head)], Some(answers)) if tail == head && answers == head => Self::Answered,
             _ => Self::InFlight,

@@ -46,11 +46,7 @@ impl Room {
 
     /// Ends the reservation. The next image is mapped below everything that the loader has mapped in this range.
     pub(super) fn close(self) {
-        let mut mapped = Vec::new();
-        loader::walk(|listed| {
-            mapped.extend(listed.segments());
-            false
-        });
+        let mut mapped = loader::all(|listed| listed.segments().collect::<Vec<_>>()).concat();
         mapped.sort_by_key(|segment| segment.start);
         *lock(&NEXT) = lowest(&mapped, self.end) / PAGE;
     }

@@ -210,9 +210,7 @@ pub(super) fn jumps(buffer: &JumpBuffer) {
 
 /// Visits the retired tables that may still be read, until `see` returns a value.
 fn visit_retired<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
-    if handlers::is_any() {
-        handlers::end_abandoned(release_table);
-    }
+    handlers::end_abandoned(release_table);
     Tables::lock().visit_retired(see)
 }
 

@@ -130,7 +130,8 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     if same { Inspection { positions: found, start } } else { unknown() }
 }
 
-fn parse_syscall(text: &str) -> Option<(usize, usize)> {
+/// Parses the stack pointer and the next instruction of a waiting thread from its file `syscall`.
+pub(super) fn parse_syscall(text: &str) -> Option<(usize, usize)> {
     let mut words = text.split_ascii_whitespace().rev();
     let mut word = || usize::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
     let next = word()?;

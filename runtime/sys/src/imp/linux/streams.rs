@@ -64,6 +64,8 @@ struct Open {
     owner: usize,
     stream: *mut c_void,
     forwarding: *const Forwarding,
+    /// Set once the stream is cut off; listed until its image is unmapped.
+    is_cut_off: bool,
 }
 
 struct Bound {
@@ -81,9 +83,6 @@ unsafe impl Send for Open {}
 unsafe impl Send for Bound {}
 
 static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
-
-/// Streams that were cut off, until their image is unmapped.
-static CUT: Mutex<Vec<Open>> = Mutex::new(Vec::new());
 
 static BOUND: Mutex<Vec<Bound>> = Mutex::new(Vec::new());
 
@@ -118,7 +117,7 @@ pub(super) unsafe fn open(
         }
         stream
     };
-    lock(&OPEN).push(Open { owner, stream, forwarding });
+    lock(&OPEN).push(Open { owner, stream, forwarding, is_cut_off: false });
     stream
 }
 
@@ -135,34 +134,27 @@ pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
 }
 
 fn has_open(owner: usize) -> bool {
-    lock(&OPEN).iter().any(|open| open.owner == owner)
+    lock(&OPEN).iter().any(|open| open.owner == owner && !open.is_cut_off)
 }
 
 pub(super) fn is_of(owner: usize, address: usize) -> bool {
-    let is_in = |streams: &Mutex<Vec<Open>>| {
-        lock(streams).iter().any(|open| open.owner == owner && open.stream.addr() == address)
-    };
-    is_in(&OPEN)
-        || is_in(&CUT)
+    lock(&OPEN).iter().any(|open| open.owner == owner && open.stream.addr() == address)
         || lock(&BOUND).iter().any(|bound| bound.owner == owner && bound.stream.addr() == address)
 }
 
 /// Returns the host's own forwarding records, whose targets are removed before the image is unmapped.
 pub(super) fn forwarding_records() -> HashSet<usize> {
-    [&OPEN, &CUT]
-        .iter()
-        .flat_map(|streams| lock(streams).iter().map(|open| open.forwarding.addr()).collect::<Vec<_>>())
-        .collect()
+    lock(&OPEN).iter().map(|open| open.forwarding.addr()).collect()
 }
 
 fn forget(owner: usize) {
-    lock(&CUT).retain(|open| open.owner != owner);
+    lock(&OPEN).retain(|open| open.owner != owner || !open.is_cut_off);
 }
 
 fn holders(owner: usize) -> Vec<Holder> {
     let holder = |name: String| Holder::new(HolderKind::Stream, name, Instant::now());
     let mut holders = Vec::new();
-    for open in lock(&OPEN).iter().filter(|open| open.owner == owner) {
+    for open in lock(&OPEN).iter().filter(|open| open.owner == owner && !open.is_cut_off) {
         // SAFETY: freed only at the end of its stream, which removes it from this list first.
         if unsafe { &*open.forwarding }.inside.load(Ordering::SeqCst) > 0 {
             holders.push(holder("a function of a stream made by `fopencookie`, which runs".to_owned()));
@@ -178,7 +170,7 @@ fn holders(owner: usize) -> Vec<Holder> {
 ///
 /// A cut-off stream stays open for other code that has it.
 fn cut_off(owner: usize) {
-    let is_own = |open: &Open| open.owner == owner;
+    let is_own = |open: &Open| open.owner == owner && !open.is_cut_off;
     let streams: Vec<_> = lock(&OPEN).iter().filter(|open| is_own(open)).map(|open| open.stream.addr()).collect();
     for address in streams {
         // Removed first: its functions may close it, and the closing thread frees the target of `forwarding`.
@@ -186,10 +178,10 @@ fn cut_off(owner: usize) {
             let mut all = lock(&OPEN);
             all.iter().position(|open| is_own(open) && open.stream.addr() == address).map(|at| all.swap_remove(at))
         };
-        let Some(open) = open else { continue };
+        let Some(mut open) = open else { continue };
         // SAFETY: the stream was on the list of open ones. While this thread holds its lock, no other thread can close it and free
         // the target of `forwarding`.
-        let is_cut_off = unsafe {
+        open.is_cut_off = unsafe {
             ftrylockfile(open.stream) == 0 && {
                 fflush_unlocked(open.stream);
                 let forwarding = &*open.forwarding;
@@ -199,8 +191,7 @@ fn cut_off(owner: usize) {
                 !is_inside
             }
         };
-        let list = if is_cut_off { &CUT } else { &OPEN };
-        lock(list).push(open);
+        lock(&OPEN).push(open);
     }
 }
 
@@ -241,9 +232,7 @@ forward! {
 }
 
 unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
-    for streams in [&OPEN, &CUT] {
-        lock(streams).retain(|open| open.forwarding.cast() != cookie.cast_const());
-    }
+    lock(&OPEN).retain(|open| open.forwarding.cast() != cookie.cast_const());
     // SAFETY: made by `open` for this stream, which calls no function after this one.
     unsafe {
         let result = ends(cookie);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::c::callbacks::ThreadStart;
 use super::c::kernel;
-use super::locals::{become_started, forget_here, run_all, started_here, take_started};
+use super::locals::{become_started, end_here, forget_here, started_here};
 use super::started::{Complement, Hold, ReturnPoint, STARTED, Started, ThreadEnd, find, holding, unregister};
 use super::{evict, lock, names};
 use crate::ledger::repair::Repair;
@@ -166,12 +166,7 @@ fn holder(started: &Started) -> Holder {
 
 /// Joins the ended threads of an unmapped image. Returns the number of joined threads, and of those that could not be joined.
 fn join_ended(ledger: &Ledger) -> (u64, u64) {
-    let left = {
-        let mut all = lock(&STARTED);
-        let (left, others): (Vec<_>, Vec<_>) = all.drain(..).partition(|started| started.is_of(ledger));
-        *all = others;
-        left
-    };
+    let left: Vec<_> = lock(&STARTED).extract_if(.., |started| started.is_of(ledger)).collect();
     let (mut joined, mut not) = (0, 0);
     for started in left {
         let life = lock(&started.life);
@@ -269,10 +264,7 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     if let Some(started) = started_here().filter(|started| started.is_evicted.load(Ordering::SeqCst)) {
         forget_here(&started.ledger);
     }
-    run_all();
-    if let Some(started) = take_started() {
-        started.ends();
-    }
+    end_here();
     result
 }
 

@@ -80,11 +80,9 @@ pub(super) fn create(
         set_errno(libc::EAGAIN);
         return -1;
     }
-    let (host_event, notification) = event.map_or((None, None), |event| {
-        let (event, notification) = event.through_host(owner, "a timer", false);
-        (Some(event), notification)
-    });
-    let address = host_event.as_ref().map_or(ptr::null(), ptr::from_ref);
+    let host = event.map(|event| event.through_host(owner, "a timer", false));
+    let notification = host.and_then(|(_, notification)| notification);
+    let address = host.as_ref().map_or(ptr::null(), |(event, _)| ptr::from_ref(event));
     match make(address.cast()) {
         Ok(timer) => {
             let signal = event.map_or(Some(libc::SIGALRM), |event| event.raises());

@@ -21,38 +21,24 @@ pub(in crate::imp::linux) fn identity(fd: c_int) -> Option<Identity> {
     Some(Identity { device: stat.st_dev, number: stat.st_ino, kind: stat.st_mode & libc::S_IFMT })
 }
 
-/// Commands of `fcntl` that take and return a number.
+/// Command of `fcntl` that takes and returns a number: its own number from `fcntl.h`, equal on all Linux architectures.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::imp::linux) enum Command {
-    Flags,
-    SetFlags,
-    Notify,
-    Lease,
-    SetLease,
-    SetOwner,
-    Signal,
-    SetSignal,
-}
+pub(in crate::imp::linux) struct Command(c_int);
 
 impl Command {
-    /// Returns the number from `fcntl.h`, equal on all Linux architectures.
-    fn number(self) -> c_int {
-        match self {
-            Self::Flags => libc::F_GETFL,
-            Self::SetFlags => libc::F_SETFL,
-            Self::Notify => libc::F_NOTIFY,
-            Self::Lease => libc::F_GETLEASE,
-            Self::SetLease => libc::F_SETLEASE,
-            Self::SetOwner => 8,
-            Self::SetSignal => 10,
-            Self::Signal => 11,
-        }
-    }
+    pub(in crate::imp::linux) const FLAGS: Self = Self(libc::F_GETFL);
+    pub(in crate::imp::linux) const SET_FLAGS: Self = Self(libc::F_SETFL);
+    pub(in crate::imp::linux) const NOTIFY: Self = Self(libc::F_NOTIFY);
+    pub(in crate::imp::linux) const LEASE: Self = Self(libc::F_GETLEASE);
+    pub(in crate::imp::linux) const SET_LEASE: Self = Self(libc::F_SETLEASE);
+    pub(in crate::imp::linux) const SET_OWNER: Self = Self(8);
+    pub(in crate::imp::linux) const SET_SIGNAL: Self = Self(10);
+    pub(in crate::imp::linux) const SIGNAL: Self = Self(11);
 }
 
 pub(in crate::imp::linux) fn control(fd: c_int, command: Command, argument: c_int) -> c_int {
     // SAFETY: each `Command` takes and returns a number, and the C library rejects invalid descriptors.
-    unsafe { libc::fcntl(fd, command.number(), argument) }
+    unsafe { libc::fcntl(fd, command.0, argument) }
 }
 
 /// Writes bytes of this process at an address. Returns the number of bytes written; `None` on error. The kernel reads the memory and

@@ -36,12 +36,28 @@ impl Listed<'_> {
         self.headers.iter().filter(move |header| header.p_type == kind)
     }
 
+    /// Returns the memory of the first part of a kind.
+    pub(in crate::imp::linux) fn part(&self, kind: u32) -> Option<Range<usize>> {
+        self.of_kind(kind).map(|header| self.range(header)).next()
+    }
+
+    /// Returns the executable segments.
+    pub(in crate::imp::linux) fn code(&self) -> Vec<Range<usize>> {
+        let executable = self.of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_X != 0);
+        executable.map(|header| self.range(header)).collect()
+    }
+
     /// Returns the entries of its dynamic table: tags with a number or an address.
     pub(in crate::imp::linux) fn dynamic(&self) -> impl Iterator<Item = (DynamicTag, usize)> {
-        let start = self.of_kind(libc::PT_DYNAMIC).map(|header| self.range(header).start).next();
+        let start = self.part(libc::PT_DYNAMIC).map(|range| range.start);
         let table = start.and_then(|start| self.bytes(start)).unwrap_or_default();
         let [tags, values] = [0, 1].map(|at| peek::words(table).skip(at).step_by(2));
         tags.map(|tag| DynamicTag(tag as i64)).zip(values).take_while(|(tag, _)| *tag != DT_NULL)
+    }
+
+    /// Returns the value of the first entry of the dynamic table with that tag.
+    pub(in crate::imp::linux) fn value(&self, tag: DynamicTag) -> Option<usize> {
+        self.dynamic().find(|entry| entry.0 == tag).map(|entry| entry.1)
     }
 
     /// Returns the address of an entry of the dynamic table. The loader relocates most offsets, unless the table is read-only.
@@ -97,6 +113,16 @@ pub(in crate::imp::linux) fn walk(mut is_enough: impl FnMut(&Listed<'_>) -> bool
     let mut see: &mut dyn FnMut(&Listed<'_>) -> bool = &mut is_enough;
     // SAFETY: `visit` interprets its last argument as such a reference, which lives until the walk returns.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut see).cast()) };
+}
+
+/// Returns a value for each library, the program first.
+pub(in crate::imp::linux) fn all<T>(of: impl Fn(&Listed<'_>) -> T) -> Vec<T> {
+    let mut found = Vec::new();
+    walk(|listed| {
+        found.push(of(listed));
+        false
+    });
+    found
 }
 
 /// Visits one library of the loader's list; a nonzero result ends the walk.

@@ -31,13 +31,12 @@ impl Object {
     fn of(listed: &Listed<'_>) -> Self {
         let constant: Vec<_> = listed.of_kind(libc::PT_GNU_RELRO).map(|header| listed.range(header)).collect();
         let writable = listed.of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_W != 0);
-        let executable = listed.of_kind(libc::PT_LOAD).filter(|header| header.p_flags & libc::PF_X != 0);
         Self {
             path: PathBuf::from(OsStr::from_bytes(listed.name.to_bytes())),
             base: listed.base,
             variables: writable.flat_map(|header| without(listed.range(header), &constant)).collect(),
-            code: executable.map(|header| listed.range(header)).collect(),
-            dynamic: listed.of_kind(libc::PT_DYNAMIC).map(|header| listed.range(header).start).next(),
+            code: listed.code(),
+            dynamic: listed.part(libc::PT_DYNAMIC).map(|range| range.start),
             for_loader: for_loader(listed),
         }
     }
@@ -68,29 +67,22 @@ impl Object {
 }
 
 pub(super) fn mapped() -> Vec<Object> {
-    let mut objects: Vec<Object> = Vec::new();
-    loader::walk(|listed| {
-        objects.push(Object::of(listed));
-        false
-    });
-    objects
+    loader::all(Object::of)
 }
 
 /// Returns the parts of an image that only the loader reads or calls: headers and tables at the start of the first segment, the
 /// dynamic table, initial values of thread-locals, and the entry and exit functions of old C runtimes.
 fn for_loader(listed: &Listed<'_>) -> Vec<Range<usize>> {
-    let part = |kind| listed.of_kind(kind).map(|header| listed.range(header)).next();
-    let value = |expected: DynamicTag| listed.dynamic().find(|(tag, _)| *tag == expected).map(|(_, value)| value);
-    let address = |tag| value(tag).map(|at| listed.address(at));
-    let tables = part(libc::PT_LOAD).map(|first| {
+    let address = |tag| listed.value(tag).map(|at| listed.address(at));
+    let tables = listed.part(libc::PT_LOAD).map(|first| {
         let end = |(start, len): (DynamicTag, DynamicTag)| {
-            address(start)?.checked_add(value(len)?).filter(|end| first.contains(end))
+            address(start)?.checked_add(listed.value(len)?).filter(|end| first.contains(end))
         };
         let ends = [(DT_STRTAB, DT_STRSZ), (DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)].into_iter().filter_map(end);
         first.start..ends.max().unwrap_or(first.start + HEADER).min(first.end)
     });
     let called = [DT_INIT, DT_FINI].into_iter().filter_map(address).map(|at| at..at + 1);
-    tables.into_iter().chain(part(libc::PT_DYNAMIC)).chain(part(libc::PT_TLS)).chain(called).collect()
+    tables.into_iter().chain(listed.part(libc::PT_DYNAMIC)).chain(listed.part(libc::PT_TLS)).chain(called).collect()
 }
 
 /// Returns the parts of a range outside of the others.
