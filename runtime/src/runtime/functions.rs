@@ -7,7 +7,7 @@ use super::Runtime;
 use crate::border::CallError;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::protocols::built_in;
-use crate::callback::{Registered, Site};
+use crate::callback::Site;
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::ZCallHandle;
@@ -312,7 +312,7 @@ impl Calls<'_> {
         let function: Rc<HostFunction> = Rc::new(RefCell::new(Some(Rc::new(body))));
         let body = self.0.body(name, &signature, Rc::clone(&function));
         dynamic_call::register(&self.0.inner.core, name, signature, effect, body)?;
-        self.0.inner.functions.borrow_mut().push(Registered { code: function, site });
+        self.0.inner.keep(function, site);
         Ok(())
     }
 }
