@@ -8,6 +8,7 @@ use super::functions::{HostBody, HostFunction};
 use super::{Calls, Inner, Runtime};
 use crate::border::{CallError, catch_panics};
 use crate::bridge::dynamic_call::{self, Effect};
+use crate::bridge::protocols::DescribedProtocol;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::error::Error;
@@ -17,7 +18,7 @@ use crate::zcall::call::{Call, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Origin, Resolver};
 use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
-use crate::zcall::reader::{NameError, NameErrorKind, Reader};
+use crate::zcall::reader::{NameErrorKind, Reader};
 
 /// Code of the host; `None` after the host has ended.
 type Kept<T> = RefCell<Option<Rc<T>>>;
@@ -258,8 +259,7 @@ impl Calls<'_> {
     pub fn add_protocol(&self, protocol: impl Protocol + 'static) -> Result<(), Error> {
         let site = Site::new("protocol", &protocol);
         let code: Rc<Kept<dyn Protocol>> = Rc::new(RefCell::new(Some(Rc::new(protocol))));
-        let read = HostProtocol::new(Rc::clone(&code))?;
-        self.0.inner.core.chain.add_protocol(Rc::new(read), Origin::Host)?;
+        self.0.inner.core.chain.add_protocol(described(Rc::clone(&code))?, Origin::Host)?;
         self.0.inner.keep(code, site);
         Ok(())
     }
@@ -320,39 +320,16 @@ fn ended() -> CallError {
     CallError::Unavailable { what: "the runtime".into() }
 }
 
-/// Protocol of the host until it ends, with its cached description.
-struct HostProtocol {
-    word: String,
-    form: String,
-    help: String,
-    code: Rc<Kept<dyn Protocol>>,
-}
-
-impl HostProtocol {
-    fn new(code: Rc<Kept<dyn Protocol>>) -> Result<Self, CallError> {
-        let protocol = code.borrow().clone().ok_or_else(ended)?;
-        catch_panics(|| {
-            let (word, form) = (protocol.word().to_owned(), protocol.form().to_owned());
-            Ok(Self { word, form, help: protocol.help().to_owned(), code })
-        })
-    }
-}
-
-impl Protocol for HostProtocol {
-    fn word(&self) -> &str {
-        &self.word
-    }
-
-    fn form(&self) -> &str {
-        &self.form
-    }
-
-    fn help(&self) -> &str {
-        &self.help
-    }
-
-    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
-        let Some(protocol) = self.code.borrow().clone() else { return Err(address.error(NameErrorKind::Protocol)) };
+/// Returns the protocol of the chain for a protocol of the host, with its cached strings. Its names are invalid after the host has
+/// ended.
+fn described(code: Rc<Kept<dyn Protocol>>) -> Result<Rc<dyn Protocol>, CallError> {
+    let protocol = code.borrow().clone().ok_or_else(ended)?;
+    let read = move |address: &mut Reader<'_>| {
+        let Some(protocol) = code.borrow().clone() else { return Err(address.error(NameErrorKind::Protocol)) };
         protocol.read(address)
-    }
+    };
+    catch_panics(|| {
+        let [word, form, help] = [protocol.word(), protocol.form(), protocol.help()].map(str::to_owned);
+        Ok(Rc::new(DescribedProtocol { word, form, help, read }) as Rc<dyn Protocol>)
+    })
 }
