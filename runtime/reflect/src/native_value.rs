@@ -566,17 +566,26 @@ macro_rules! tuples {
         }
     )*};
 }
-tuples! {
-    ()
-    (A 0)
-    (A 0, B 1)
-    (A 0, B 1, C 2)
-    (A 0, B 1, C 2, D 3)
-    (A 0, B 1, C 2, D 3, E 4)
-    (A 0, B 1, C 2, D 3, E 4, F 5)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+
+/// Calls the macro `$then` with the tuples of up to eight types.
+macro_rules! each_tuple {
+    ($then:ident) => {
+        $then! {
+            ()
+            (A 0)
+            (A 0, B 1)
+            (A 0, B 1, C 2)
+            (A 0, B 1, C 2, D 3)
+            (A 0, B 1, C 2, D 3, E 4)
+            (A 0, B 1, C 2, D 3, E 4, F 5)
+            (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
+            (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+        }
+    };
 }
+pub(crate) use each_tuple;
+
+each_tuple!(tuples);
 
 /// Converts a Rust value to a value of type `ty`.
 ///
