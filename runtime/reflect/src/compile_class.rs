@@ -13,7 +13,7 @@ use crate::decl::{ClassDecl, FunctionDecl};
 use crate::function::{self, Function};
 use crate::origin::Origin;
 use crate::property::{Property, PropertyType};
-use crate::refusal::DeclareError;
+use crate::refusal::{DeclareError, check_member};
 use crate::storage::Schema;
 
 impl Compiler<'_> {
@@ -295,12 +295,7 @@ fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(
         (&function.name, is_override || (is_static(function.flags) && is_static(hidden)))
     });
     for (name, is_override) in properties.chain(functions) {
-        if !crate::path::is_identifier(name) {
-            return Err(DeclareError::BadName { name: name.clone(), owner: path.to_owned() });
-        }
-        if !seen.insert(name) {
-            return Err(DeclareError::DuplicateMember { owner: path.to_owned(), name: name.clone() });
-        }
+        check_member(&mut seen, name, path)?;
         if let Some(hidden) = base.and_then(|base| base.find_property(name)) {
             return hides(name, format!("{}:{name}", hidden.owner));
         }
