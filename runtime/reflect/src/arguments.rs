@@ -230,11 +230,7 @@ impl<'a> Argument<'a> {
     }
 
     pub(crate) fn write(self, value: &Value) -> Result<(), CallError> {
-        self.ptr_mut().write(value).map_err(|error| CallError::Signature {
-            name: self.name(),
-            found: error.wanted,
-            wanted: error.found,
-        })
+        self.ptr_mut().write(value).map_err(|error| error.in_call(self.name()))
     }
 
     /// Overwrites the value from its Rust type.

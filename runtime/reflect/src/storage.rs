@@ -130,12 +130,7 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property or the value has another type.
     pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
-        let written = self.ptr_mut(property)?.write(value);
-        written.map_err(|error| CallError::Signature {
-            name: member(property),
-            found: error.wanted,
-            wanted: error.found,
-        })
+        self.ptr_mut(property)?.write(value).map_err(|error| error.in_call(member(property)))
     }
 
     /// Returns the value of a property as a Rust type.

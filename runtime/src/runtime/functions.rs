@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Runtime;
+use super::protocols::ended;
 use crate::border::CallError;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::protocols::built_in;
@@ -323,7 +324,6 @@ impl Runtime {
     pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<HostFunction>) -> dynamic_call::Body {
         let (weak, path, signature) = (self.downgrade(), path.to_owned(), signature.clone());
         Rc::new(move |values: &[Value]| {
-            let ended = || CallError::Unavailable { what: "the runtime".into() };
             let runtime = weak.upgrade().ok_or_else(ended)?;
             let body = function.borrow().clone().ok_or_else(ended)?;
             let objects = values.iter().filter_map(|value| match value {

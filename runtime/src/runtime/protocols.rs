@@ -316,7 +316,9 @@ impl Runtime {
     }
 }
 
-fn ended() -> CallError {
+/// Returns the error of a call after the end of the host.
+#[cold]
+pub(super) fn ended() -> CallError {
     CallError::Unavailable { what: "the runtime".into() }
 }
 

@@ -14,7 +14,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::in_frames::{KeptBody, runtime_in_a_frame};
-use super::protocols::TakeBody;
+use super::protocols::{TakeBody, ended};
 use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
 use crate::bridge::black_direct::{failed, guarded, to_answer};
@@ -247,11 +247,6 @@ impl<B: Body> TakeBody for Typed<B> {
     fn take_body(&self) -> Option<Rc<dyn Any>> {
         self.body.take().map(|body| body as Rc<dyn Any>)
     }
-}
-
-#[cold]
-fn ended() -> CallError {
-    CallError::Unavailable { what: "the runtime".into() }
 }
 
 fn address<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {
