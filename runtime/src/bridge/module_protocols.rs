@@ -10,7 +10,7 @@ use alcedo_abi::protocols::{ProtocolDesc, Resolution, ResolutionKind, ResolverDe
 
 use crate::border::CallError;
 use crate::bridge::core::{Core, alive};
-use crate::bridge::protocols::DescribedProtocol;
+use crate::bridge::described_protocol::DescribedProtocol;
 use crate::conjugate::gate::Gate;
 use crate::handles::ModuleId;
 use crate::object::mode::Reach;

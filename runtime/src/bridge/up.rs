@@ -4,8 +4,8 @@ use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
 use crate::bridge::core::{Core, alive};
+use crate::bridge::described_protocol::BuiltIn;
 use crate::bridge::paths::member_path;
-use crate::bridge::protocols::BuiltIn;
 use crate::bridge::slots;
 use crate::bridge::uf::module_of;
 use crate::object::property::Property;

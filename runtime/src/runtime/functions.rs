@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Runtime;
-use super::protocols::ended;
 use crate::border::CallError;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::protocols::built_in;
@@ -337,4 +336,10 @@ impl Runtime {
             Ok(result)
         })
     }
+}
+
+/// Returns the error of a call after the end of the host.
+#[cold]
+pub(super) fn ended() -> CallError {
+    CallError::Unavailable { what: "the runtime".into() }
 }

@@ -4,11 +4,11 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
-use super::functions::{HostBody, HostFunction};
+use super::functions::{HostBody, HostFunction, ended};
 use super::{Calls, Inner, Runtime};
 use crate::border::{CallError, catch_panics};
+use crate::bridge::described_protocol::DescribedProtocol;
 use crate::bridge::dynamic_call::{self, Effect};
-use crate::bridge::protocols::DescribedProtocol;
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
 use crate::error::Error;
@@ -314,12 +314,6 @@ impl Runtime {
             }
         })
     }
-}
-
-/// Returns the error of a call after the end of the host.
-#[cold]
-pub(super) fn ended() -> CallError {
-    CallError::Unavailable { what: "the runtime".into() }
 }
 
 /// Returns the protocol of the chain for a protocol of the host, with its cached strings. Its names are invalid after the host has

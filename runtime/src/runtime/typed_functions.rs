@@ -13,8 +13,9 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
 
+use super::functions::ended;
 use super::in_frames::{KeptBody, runtime_in_a_frame};
-use super::protocols::{TakeBody, ended};
+use super::protocols::TakeBody;
 use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
 use crate::bridge::black_direct::{failed, guarded, to_answer};
