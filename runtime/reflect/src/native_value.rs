@@ -11,7 +11,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
 use alcedo_abi::type_text::TypeText;
 use alcedo_abi::zcall::Slot;
-use alcedo_base::border::{CallError, SourcePlace};
+use alcedo_base::border::{CallError, SourcePlace, mismatch};
 
 use crate::decl::{PropertyDecl, RESULT_NAME};
 use crate::function::RESULT;
@@ -613,9 +613,6 @@ fn checked<T: NativeValue>(ty: Option<&PropertyType>) -> Result<&PropertyType, C
 }
 
 fn differs<T: NativeValue>(ty: Option<&PropertyType>) -> CallError {
-    CallError::Signature {
-        name: "a value".to_owned(),
-        found: ty.map(ToString::to_string).unwrap_or_default(),
-        wanted: <T::Raw as OfKind>::describe().into_owned(),
-    }
+    let found = ty.map(ToString::to_string).unwrap_or_default();
+    mismatch(&"a value", &found, &<T::Raw as OfKind>::describe())
 }
