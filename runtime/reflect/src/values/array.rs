@@ -9,7 +9,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ptr, Ref};
 use super::structure::put_new;
-use super::{Kind, Offer, Part, fit};
+use super::{Kind, Offer, Part, by_content, fit};
 use crate::containers::Rowed;
 use crate::convert::Conversion;
 use crate::names::Names;
@@ -132,17 +132,7 @@ impl Kind for Array {
         rows.keys().zip(value).for_each(|(element, value)| put_new(element, value));
     }
 
-    fn zero(_of: &Rc<ElementType>) -> Vec<Value> {
-        Vec::new()
-    }
-
-    fn same(one: &Vec<Value>, two: &Vec<Value>) -> bool {
-        one == two
-    }
-
-    fn feed(value: &Vec<Value>, mut hasher: &mut dyn Hasher) {
-        value.hash(&mut hasher);
-    }
+    by_content!();
 
     fn with_parts(
         of: &Rc<ElementType>,

@@ -437,6 +437,23 @@ macro_rules! word {
         }
     };
 }
+/// Implements equality and hashes of values read out by those of the Rust type, whose default is the zero value.
+macro_rules! by_content {
+    () => {
+        fn zero(_of: &Self::Of) -> Self::Value {
+            Default::default()
+        }
+
+        fn same(one: &Self::Value, two: &Self::Value) -> bool {
+            one == two
+        }
+
+        fn feed(value: &Self::Value, mut hasher: &mut dyn Hasher) {
+            value.hash(&mut hasher);
+        }
+    };
+}
+pub(crate) use by_content;
 pub(crate) use by_type::fit;
 pub use by_type::fits;
 use word;
