@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::kinds::property_flags;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
@@ -188,10 +187,9 @@ fn shape(name: &str, ty: &str) -> PropertyShape {
 }
 
 fn defaults(core: &Core, class: &Rc<Class>) -> Vec<(Rc<Property>, PropertyDefault)> {
-    let holds_part = |property: &Property| property.flags & property_flags::DEFAULT_SUBOBJECT != 0;
     let read = |property: &Rc<Property>| {
         let value = core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property)).ok()?.ok()?;
         Some((Rc::clone(property), PropertyDefault::of(core, class, &value)))
     };
-    class.properties.iter().filter(|property| !holds_part(property)).filter_map(read).collect()
+    class.properties.iter().filter(|property| !is_subobject(property)).filter_map(read).collect()
 }
