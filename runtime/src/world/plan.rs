@@ -126,11 +126,8 @@ fn targets(
     let new = ClassShape { properties: new.collect(), ..ClassShape::default() };
     let difference = diff::difference(&old, &new, redirects);
     let short = short(&record.path);
-    let mut note = |property: &str, change: String| {
-        let (class, property) = (short.to_owned(), property.to_owned());
-        report.properties.push(PropertyChange { class, property, change, ..PropertyChange::default() });
-        report.properties.len() - 1
-    };
+    let mut note =
+        |property: &str, change: String| PropertyChange::add(&mut report.properties, short, property, change);
     let mut targets: Vec<_> = record.properties.iter().map(|_| Target::Sleep).collect();
     let mut added = Vec::new();
     for (property, diff) in properties.iter().zip(&difference.properties) {
