@@ -14,7 +14,7 @@ use crate::delegate_decl::{check_classes, delegate_type_text};
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
 use crate::interface::Interface;
-use crate::layout::{Placed, place, place_closely};
+use crate::layout::{Placed, place};
 use crate::names::Names;
 use crate::naming::DEFAULT_PREFIX;
 use crate::order;
@@ -305,17 +305,8 @@ impl Compiler<'_> {
         self.placed_properties(owner, decls, |things| place(start.0, start.1, things))
     }
 
-    /// Lays out the properties of a class behind those of its base: (bytes, alignment).
-    pub(super) fn class_properties(
-        &self,
-        owner: &Rc<str>,
-        decls: &[PropertyDecl],
-        start: (usize, usize),
-    ) -> Result<(Vec<Property>, Placed), DeclareError> {
-        self.placed_properties(owner, decls, |things| place_closely(start.0, start.1, things))
-    }
-
-    fn placed_properties(
+    /// Lays out the properties of an owner; `place` receives their sizes and alignments.
+    pub(super) fn placed_properties(
         &self,
         owner: &Rc<str>,
         decls: &[PropertyDecl],

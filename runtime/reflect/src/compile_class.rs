@@ -11,6 +11,7 @@ use crate::class::{Class, Members, Subobject, SubobjectRole};
 use crate::compile::{Compiler, declares_subobject};
 use crate::decl::{ClassDecl, FunctionDecl};
 use crate::function::{self, Function};
+use crate::layout::place_closely;
 use crate::origin::Origin;
 use crate::property::{Property, PropertyType};
 use crate::refusal::{DeclareError, check_member};
@@ -24,7 +25,8 @@ impl Compiler<'_> {
         check_members(decl, &path, base.as_deref())?;
 
         let start = base.as_ref().map_or((0, 1), |base| (base.end(), base.align()));
-        let (own_properties, placed) = self.class_properties(&path, &decl.properties, start)?;
+        let place = |things: &[(usize, usize)]| place_closely(start.0, start.1, things);
+        let (own_properties, placed) = self.placed_properties(&path, &decl.properties, place)?;
         let own_properties: Vec<_> = own_properties.into_iter().map(Rc::new).collect();
         let mut properties = base.as_ref().map_or_else(Vec::new, |base| base.properties.clone());
         properties.extend(own_properties.iter().cloned());
