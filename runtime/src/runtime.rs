@@ -50,8 +50,7 @@ use crate::reload::watch::FileWatch;
 use crate::runtime::history::History;
 use crate::watchdog::{Entered, Listener};
 
-use functions::{HostBody, HostFunction};
-use protocols::HostCode;
+use protocols::TakeBody;
 
 use closures::Closures;
 pub use collecting::{Collected, Collection};
@@ -82,10 +81,8 @@ struct Inner {
     ticking: Cell<bool>,
     /// Native structs with their own network serialization.
     net_structs: NetStructs,
-    /// Functions that the host has registered; each is unregistered when the host ends.
-    functions: RefCell<Vec<Registered<Rc<HostFunction>>>>,
-    /// Resolvers of the host's own protocols.
-    resolvers: RefCell<Vec<Registered<HostCode>>>,
+    /// Functions, protocols and resolvers that the host has registered; their code is dropped when the host ends.
+    registered: RefCell<Vec<Registered<Rc<dyn TakeBody>>>>,
     /// Set when the callbacks of the host were dropped.
     has_ended: Cell<bool>,
     closures: Closures,
@@ -246,8 +243,7 @@ impl Runtime {
             on_hang,
             ticking: Cell::default(),
             net_structs,
-            functions: RefCell::default(),
-            resolvers: RefCell::default(),
+            registered: RefCell::default(),
             has_ended: Cell::default(),
             closures: Closures::default(),
             busy: Cell::default(),

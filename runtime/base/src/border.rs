@@ -522,6 +522,17 @@ pub fn catch_panics_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E
     panic_guard::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))
 }
 
+/// Returns the [`CallError::Signature`] for `name`, which has the type `found` instead of `wanted`.
+#[doc(hidden)]
+#[cold]
+pub fn mismatch(
+    name: &dyn std::fmt::Display,
+    found: &dyn std::fmt::Display,
+    wanted: &dyn std::fmt::Display,
+) -> CallError {
+    CallError::Signature { name: name.to_string(), found: found.to_string(), wanted: wanted.to_string() }
+}
+
 #[cold]
 fn panicked(message: String) -> CallError {
     CallError::Panicked { message, place: None }

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use alcedo_abi::kinds::function_flags;
-use alcedo_base::border::CallError;
+use alcedo_base::border::{CallError, mismatch};
 
 use crate::containers::{array_ref, keyed};
 use crate::function::Function;
@@ -230,11 +230,7 @@ impl<'a> Argument<'a> {
     }
 
     pub(crate) fn write(self, value: &Value) -> Result<(), CallError> {
-        self.ptr_mut().write(value).map_err(|error| CallError::Signature {
-            name: self.name(),
-            found: error.wanted,
-            wanted: error.found,
-        })
+        self.ptr_mut().write(value).map_err(|error| error.in_call(self.name()))
     }
 
     /// Overwrites the value from its Rust type.
@@ -253,8 +249,7 @@ impl<'a> Argument<'a> {
 
     #[cold]
     pub(crate) fn mismatch(self, wanted: &str) -> CallError {
-        let (found, wanted) = (self.property.ty.to_string(), wanted.to_owned());
-        CallError::Signature { name: self.name(), found, wanted }
+        mismatch(&self.name(), &self.property.ty, &wanted)
     }
 
     fn name(self) -> String {
@@ -317,11 +312,8 @@ fn in_block<'a>(view: View<'a>, param: &'a Property) -> Argument<'a> {
 
 #[cold]
 fn wildcard_in_block(function: &Function, param: &Property) -> CallError {
-    CallError::Signature {
-        name: format!("{}:{}", function.path, param.text),
-        found: "a wildcard, whose type the call in a script decides".to_owned(),
-        wanted: format!("{} in a parameter block", param.ty),
-    }
+    let (name, wanted) = (format!("{}:{}", function.path, param.text), format!("{} in a parameter block", param.ty));
+    mismatch(&name, &"a wildcard, whose type the call in a script decides", &wanted)
 }
 
 impl Ptr<'_> {

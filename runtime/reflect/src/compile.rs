@@ -14,13 +14,13 @@ use crate::delegate_decl::{check_classes, delegate_type_text};
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
 use crate::interface::Interface;
-use crate::layout::{Placed, place, place_closely};
+use crate::layout::{Placed, place};
 use crate::names::Names;
 use crate::naming::DEFAULT_PREFIX;
 use crate::order;
-use crate::path::{TypePath, is_identifier};
+use crate::path::TypePath;
 use crate::property::{Property, PropertyType, display_name};
-use crate::refusal::DeclareError;
+use crate::refusal::{DeclareError, check_member, check_name};
 use crate::structs::{Nature, StructType, fingerprint};
 use crate::type_text::TypeText;
 use crate::typing::{TypeError, TypeResolver};
@@ -184,13 +184,6 @@ fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
     check_classes(batch)
 }
 
-pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
-    if is_identifier(name) {
-        return Ok(());
-    }
-    Err(DeclareError::BadName { name: name.to_owned(), owner: owner.to_owned() })
-}
-
 fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = structs.iter().map(StructDecl::path).collect();
     let numbers = numbers(&paths);
@@ -312,17 +305,8 @@ impl Compiler<'_> {
         self.placed_properties(owner, decls, |things| place(start.0, start.1, things))
     }
 
-    /// Lays out the properties of a class behind those of its base: (bytes, alignment).
-    pub(super) fn class_properties(
-        &self,
-        owner: &Rc<str>,
-        decls: &[PropertyDecl],
-        start: (usize, usize),
-    ) -> Result<(Vec<Property>, Placed), DeclareError> {
-        self.placed_properties(owner, decls, |things| place_closely(start.0, start.1, things))
-    }
-
-    fn placed_properties(
+    /// Lays out the properties of an owner; `place` receives their sizes and alignments.
+    pub(super) fn placed_properties(
         &self,
         owner: &Rc<str>,
         decls: &[PropertyDecl],
@@ -331,10 +315,7 @@ impl Compiler<'_> {
         let mut types = Vec::with_capacity(decls.len());
         let mut seen = HashSet::new();
         for decl in decls {
-            check_name(&decl.name, owner)?;
-            if !seen.insert(decl.name.as_str()) {
-                return Err(DeclareError::DuplicateMember { owner: owner.to_string(), name: decl.name.clone() });
-            }
+            check_member(&mut seen, &decl.name, owner)?;
             types.push(self.property_type(decl, || format!("{owner}:{}", decl.name))?);
         }
         // Checked before any default is computed: values of nested structs may need excessive memory.

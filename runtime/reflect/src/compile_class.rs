@@ -11,9 +11,10 @@ use crate::class::{Class, Members, Subobject, SubobjectRole};
 use crate::compile::{Compiler, declares_subobject};
 use crate::decl::{ClassDecl, FunctionDecl};
 use crate::function::{self, Function};
+use crate::layout::place_closely;
 use crate::origin::Origin;
 use crate::property::{Property, PropertyType};
-use crate::refusal::DeclareError;
+use crate::refusal::{DeclareError, check_member};
 use crate::storage::Schema;
 
 impl Compiler<'_> {
@@ -24,7 +25,8 @@ impl Compiler<'_> {
         check_members(decl, &path, base.as_deref())?;
 
         let start = base.as_ref().map_or((0, 1), |base| (base.end(), base.align()));
-        let (own_properties, placed) = self.class_properties(&path, &decl.properties, start)?;
+        let place = |things: &[(usize, usize)]| place_closely(start.0, start.1, things);
+        let (own_properties, placed) = self.placed_properties(&path, &decl.properties, place)?;
         let own_properties: Vec<_> = own_properties.into_iter().map(Rc::new).collect();
         let mut properties = base.as_ref().map_or_else(Vec::new, |base| base.properties.clone());
         properties.extend(own_properties.iter().cloned());
@@ -295,12 +297,7 @@ fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(
         (&function.name, is_override || (is_static(function.flags) && is_static(hidden)))
     });
     for (name, is_override) in properties.chain(functions) {
-        if !crate::path::is_identifier(name) {
-            return Err(DeclareError::BadName { name: name.clone(), owner: path.to_owned() });
-        }
-        if !seen.insert(name) {
-            return Err(DeclareError::DuplicateMember { owner: path.to_owned(), name: name.clone() });
-        }
+        check_member(&mut seen, name, path)?;
         if let Some(hidden) = base.and_then(|base| base.find_property(name)) {
             return hides(name, format!("{}:{name}", hidden.owner));
         }

@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use crate::decl::EnumDecl;
 use crate::enums::{EnumType, fingerprint, range};
-use crate::path::is_identifier;
 use crate::property::PropertyType;
-use crate::refusal::DeclareError;
+use crate::refusal::{DeclareError, check_member};
 
 pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
     let path = decl.path();
@@ -16,12 +15,7 @@ pub(super) fn compile_enum(decl: &EnumDecl) -> Result<EnumType, DeclareError> {
         .ok_or_else(|| bad("its numbers are not of an integer kind: use one of u8 to u64 or i8 to i64".into()))?;
     let (mut names, mut numbers) = (HashSet::new(), HashSet::new());
     for entry in &decl.entries {
-        if !is_identifier(&entry.name) {
-            return Err(DeclareError::BadName { name: entry.name.to_string(), owner: path });
-        }
-        if !names.insert(&*entry.name) {
-            return Err(DeclareError::DuplicateMember { owner: path, name: entry.name.to_string() });
-        }
+        check_member(&mut names, &entry.name, &path)?;
         if !numbers.insert(entry.number) {
             return Err(bad(format!("`{}` has the number {} of another entry", entry.name, entry.number)));
         }

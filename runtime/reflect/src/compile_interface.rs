@@ -7,11 +7,11 @@ use std::rc::Rc;
 use alcedo_abi::handles::ClassId;
 use rustc_hash::FxHashMap;
 
-use crate::compile::{Compiler, check_name};
+use crate::compile::Compiler;
 use crate::decl::InterfaceDecl;
 use crate::function::Function;
 use crate::interface::Interface;
-use crate::refusal::DeclareError;
+use crate::refusal::{DeclareError, check_member};
 
 impl Compiler<'_> {
     /// Compiles the declaration of an interface; the structs of the batch are compiled before.
@@ -20,10 +20,7 @@ impl Compiler<'_> {
         let mut seen = HashSet::new();
         let mut functions = Vec::with_capacity(decl.functions.len());
         for function in &decl.functions {
-            check_name(&function.name, &path)?;
-            if !seen.insert(function.name.as_str()) {
-                return Err(DeclareError::DuplicateMember { owner: path.to_string(), name: function.name.clone() });
-            }
+            check_member(&mut seen, &function.name, &path)?;
             let mut function = self.function(function, (&path, ClassId::NONE, decl.origin), None, 0)?;
             (function.interface, function.vslot) = (Some(path.clone()), None);
             functions.push(Rc::new(function));

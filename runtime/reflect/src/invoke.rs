@@ -1,7 +1,7 @@
 //! Calls of reflected functions: permission checks, and the objects held during a call.
 
 use alcedo_abi::kinds::function_flags;
-use alcedo_base::border::CallError;
+use alcedo_base::border::{CallError, mismatch};
 use alcedo_base::handles::{ModuleId, ObjectHandle};
 
 use crate::World;
@@ -19,11 +19,7 @@ impl Function {
     /// not take all parameters or did not store the result.
     pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
         if !std::ptr::eq(self, block.function()) {
-            return Err(CallError::Signature {
-                name: self.path.to_string(),
-                found: self.signature().to_string(),
-                wanted: block.function().signature().to_string(),
-            });
+            return Err(mismatch(&self.path, &self.signature(), &block.function().signature()));
         }
         self.may_run(world, object)?;
         let _call = world.stack.enter(&format_args!("{} of {object}", self.path))?;

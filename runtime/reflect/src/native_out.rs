@@ -8,7 +8,7 @@ use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_base::border::CallError;
 
 use crate::decl::PropertyDecl;
-use crate::native_value::{NativeParam, NativeValue};
+use crate::native_value::{NativeParam, NativeValue, each_tuple};
 use crate::property::PropertyType;
 use crate::thunk::{Frame, ParamBlock};
 use crate::value::Value;
@@ -125,14 +125,4 @@ macro_rules! tuples {
         }
     )*};
 }
-tuples! {
-    ()
-    (A 0)
-    (A 0, B 1)
-    (A 0, B 1, C 2)
-    (A 0, B 1, C 2, D 3)
-    (A 0, B 1, C 2, D 3, E 4)
-    (A 0, B 1, C 2, D 3, E 4, F 5)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
-}
+each_tuple!(tuples);

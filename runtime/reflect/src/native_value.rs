@@ -11,7 +11,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
 use alcedo_abi::type_text::TypeText;
 use alcedo_abi::zcall::Slot;
-use alcedo_base::border::{CallError, SourcePlace};
+use alcedo_base::border::{CallError, SourcePlace, mismatch};
 
 use crate::decl::{PropertyDecl, RESULT_NAME};
 use crate::function::RESULT;
@@ -566,17 +566,26 @@ macro_rules! tuples {
         }
     )*};
 }
-tuples! {
-    ()
-    (A 0)
-    (A 0, B 1)
-    (A 0, B 1, C 2)
-    (A 0, B 1, C 2, D 3)
-    (A 0, B 1, C 2, D 3, E 4)
-    (A 0, B 1, C 2, D 3, E 4, F 5)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+
+/// Calls the macro `$then` with the tuples of up to eight types.
+macro_rules! each_tuple {
+    ($then:ident) => {
+        $then! {
+            ()
+            (A 0)
+            (A 0, B 1)
+            (A 0, B 1, C 2)
+            (A 0, B 1, C 2, D 3)
+            (A 0, B 1, C 2, D 3, E 4)
+            (A 0, B 1, C 2, D 3, E 4, F 5)
+            (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
+            (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+        }
+    };
 }
+pub(crate) use each_tuple;
+
+each_tuple!(tuples);
 
 /// Converts a Rust value to a value of type `ty`.
 ///
@@ -604,9 +613,6 @@ fn checked<T: NativeValue>(ty: Option<&PropertyType>) -> Result<&PropertyType, C
 }
 
 fn differs<T: NativeValue>(ty: Option<&PropertyType>) -> CallError {
-    CallError::Signature {
-        name: "a value".to_owned(),
-        found: ty.map(ToString::to_string).unwrap_or_default(),
-        wanted: <T::Raw as OfKind>::describe().into_owned(),
-    }
+    let found = ty.map(ToString::to_string).unwrap_or_default();
+    mismatch(&"a value", &found, &<T::Raw as OfKind>::describe())
 }

@@ -5,7 +5,7 @@
 use std::ops::Deref;
 
 use alcedo_abi::kinds::property_flags;
-use alcedo_base::border::CallError;
+use alcedo_base::border::{CallError, mismatch};
 use alcedo_base::handles::{Name, ObjectHandle};
 use ref_cast::{RefCastCustom, ref_cast_custom};
 
@@ -298,11 +298,7 @@ impl Core {
             message: format!("{} has no function {}", class.path, function.name()),
         })?;
         if function.arguments().len() != A::COUNT {
-            return Err(CallError::Signature {
-                name: function.path.to_string(),
-                found: function.signature(),
-                wanted: format!("{} arguments", A::COUNT),
-            });
+            return Err(mismatch(&function.path, &function.signature(), &format!("{} arguments", A::COUNT)));
         }
         let mut block = ParamBlock::new(&function);
         let back = arguments.put(&mut block)?;
@@ -332,7 +328,6 @@ impl Core {
         if found.signature_text() == wanted {
             return Ok(());
         }
-        let (name, found) = (found.path.to_string(), found.signature_text().to_owned());
-        Err(CallError::Signature { name, found, wanted: wanted.to_owned() })
+        Err(mismatch(&found.path, &found.signature_text(), &wanted))
     }
 }

@@ -1,8 +1,10 @@
 //! Errors of type declarations. Each names the declaration, what it requested, and the correct form.
 
+use std::collections::HashSet;
+
 use alcedo_base::escape::line;
 
-use crate::path::PathError;
+use crate::path::{PathError, is_identifier};
 use crate::typing::TypeError;
 
 /// Reason why a batch of types was rejected as a whole.
@@ -249,4 +251,20 @@ pub enum DeclareError {
         /// Size in bytes.
         size: usize,
     },
+}
+
+pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
+    if is_identifier(name) {
+        return Ok(());
+    }
+    Err(DeclareError::BadName { name: name.to_owned(), owner: owner.to_owned() })
+}
+
+/// Checks the name of a member of `owner` and adds it to the names of the members before.
+pub(super) fn check_member<'n>(seen: &mut HashSet<&'n str>, name: &'n str, owner: &str) -> Result<(), DeclareError> {
+    check_name(name, owner)?;
+    if seen.insert(name) {
+        return Ok(());
+    }
+    Err(DeclareError::DuplicateMember { owner: owner.to_owned(), name: name.to_owned() })
 }

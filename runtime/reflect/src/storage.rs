@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_base::border::CallError;
+use alcedo_base::border::{CallError, mismatch};
 use alcedo_base::handles::ObjectHandle;
 
 use crate::containers;
@@ -130,12 +130,7 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property or the value has another type.
     pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
-        let written = self.ptr_mut(property)?.write(value);
-        written.map_err(|error| CallError::Signature {
-            name: member(property),
-            found: error.wanted,
-            wanted: error.found,
-        })
+        self.ptr_mut(property)?.write(value).map_err(|error| error.in_call(member(property)))
     }
 
     /// Returns the value of a property as a Rust type.
@@ -238,8 +233,7 @@ impl<'a> View<'a> {
         if containers::age(self.ptr_mut(property)?, epoch) {
             return Ok(());
         }
-        let (found, wanted) = (property.ty.to_string(), "an array, a set or a map".to_owned());
-        Err(CallError::Signature { name: member(property), found, wanted })
+        Err(mismatch(&member(property), &property.ty, &"an array, a set or a map"))
     }
 
     /// Overwrites all memory with that of `other` if both share the same schema, by address, and no value owns memory.
@@ -272,11 +266,7 @@ impl<'a> View<'a> {
         if self.schema.has(property) {
             Ok(self.base.wrapping_add(property.offset as usize))
         } else {
-            Err(CallError::Signature {
-                name: member(property),
-                found: "no such property here".to_owned(),
-                wanted: property.ty.to_string(),
-            })
+            Err(mismatch(&member(property), &"no such property here", &property.ty))
         }
     }
 
@@ -297,11 +287,7 @@ impl<'a> View<'a> {
         'a: 'p,
     {
         if one.ty != two.ty {
-            return Err(CallError::Signature {
-                name: member(one),
-                found: one.ty.to_string(),
-                wanted: two.ty.to_string(),
-            });
+            return Err(mismatch(&member(one), &one.ty, &two.ty));
         }
         let (to, from) = (self.ptr_mut(one)?, other.at(two)?);
         // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and its type equals the
@@ -315,11 +301,7 @@ impl<'a> View<'a> {
         'a: 'p,
     {
         let Some(of) = T::of(&property.ty) else {
-            return Err(CallError::Signature {
-                name: member(property),
-                found: property.ty.in_full(),
-                wanted: T::describe().into_owned(),
-            });
+            return Err(mismatch(&member(property), &property.ty.in_full(), &T::describe()));
         };
         // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `of` is what its type
         // carries. Each method of a view finishes its access before the next begins.

@@ -7,7 +7,7 @@ mod again;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
-use alcedo_base::border::CallError;
+use alcedo_base::border::{CallError, mismatch};
 use alcedo_base::handles::ObjectHandle;
 use smallvec::SmallVec;
 
@@ -510,8 +510,7 @@ pub fn run_over_block(
     block: View<'_>,
 ) -> Result<(), CallError> {
     if !block.is_of(function.schema()) {
-        let (name, found) = (function.path.to_string(), function.signature());
-        return Err(CallError::Signature { name, found, wanted: "the block of another function".to_owned() });
+        return Err(mismatch(&function.path, &function.signature(), &"the block of another function"));
     }
     (function.thunk)(context, &mut Frame::new(object, function, Source::Block(block)))
 }
@@ -595,8 +594,8 @@ impl<'f> ParamBlock<'f> {
         if param.flags & property_flags::OUT != 0 {
             return Ok(());
         }
-        let (name, found) = (self.function.path.to_string(), self.function.signature());
-        Err(CallError::Signature { name, found, wanted: format!("`out {}` as parameter {index}", param.ty) })
+        let wanted = format!("`out {}` as parameter {index}", param.ty);
+        Err(mismatch(&self.function.path, &self.function.signature(), &wanted))
     }
 
     /// Returns a view of the values.

@@ -45,7 +45,10 @@ pub(crate) trait OfKind: Sized {
         Self::of(ty).is_some()
     }
 
-    fn describe() -> Cow<'static, str>;
+    /// Returns the name of the type for errors.
+    fn describe() -> Cow<'static, str> {
+        <Self::Kind as InMemory>::TYPE_NAME.into()
+    }
 
     /// Reads the value. The caller has checked the type.
     fn load(at: Ref<'_, Self::Kind>) -> Self;
@@ -77,8 +80,8 @@ pub(crate) trait OfKind: Sized {
 
 /// Implements the slot conversions for [`SlotValue`]s.
 macro_rules! in_slot {
-    ($kind:ident) => {
-        const IN_SLOT: Option<PropertyKind> = Some(PropertyKind::$kind);
+    ($kind:ty) => {
+        const IN_SLOT: Option<PropertyKind> = Some(<$kind as crate::values::Kind>::KIND);
 
         #[inline]
         fn into_slot(self) -> Slot {
@@ -175,6 +178,7 @@ impl<T: PlainStruct> InMemory for HostStruct<T> {
     type Of = Rc<StructType>;
     // Path and fingerprint guarantee the layout, by the promise of `PlainStruct`.
     type Raw = HostStructRaw<T>;
+    const TYPE_NAME: &'static str = T::PATH;
 
     fn carried(ty: &PropertyType) -> Option<&Rc<StructType>> {
         Struct::of(ty).filter(|of| *of.path == *T::PATH && of.fingerprint() == T::FINGERPRINT)
@@ -209,44 +213,11 @@ unsafe impl<T: PlainStruct> PlainField for T {
     const PATH: &'static str = T::PATH;
 }
 
-macro_rules! scalars {
-    ($($rust:ty => $kind:ident, $of:ty;)*) => {$(
-        impl OfKind for $rust {
-            type Kind = $of;
-
-            fn describe() -> Cow<'static, str> {
-                PropertyKind::$kind.text().unwrap_or_default().into()
-            }
-
-            #[inline]
-            fn load(at: Ref<'_, $of>) -> Self {
-                at.raw()
-            }
-
-            #[inline]
-            fn store(self, at: Mut<'_, $of>) {
-                at.set(self);
-            }
-
-            in_slot!($kind);
-        }
-    )*};
-}
-scalars! {
-    u8 => U8, integers::U8; u16 => U16, integers::U16; u32 => U32, integers::U32; u64 => U64, integers::U64;
-    i8 => I8, integers::I8; i16 => I16, integers::I16; i32 => I32, integers::I32; i64 => I64, integers::I64;
-    f32 => F32, floats::F32; f64 => F64, floats::F64; Name => NAME, NameKind; ObjectHandle => OBJECT, references::Object;
-}
-
-/// Implements access as the content of a [`Value`](crate::value::Value) of the kind.
+/// Implements access as the content of a [`Value`](crate::value::Value) of the kind; `in_slot` adds the slot conversions.
 macro_rules! by_kind {
-    ($($rust:ty, $name:literal: $kind:ty;)*) => {$(
+    ($($rust:ty => $kind:ty $(, $in_slot:ident)?;)*) => {$(
         impl OfKind for $rust {
             type Kind = $kind;
-
-            fn describe() -> Cow<'static, str> {
-                $name.into()
-            }
 
             #[inline]
             fn load(at: Ref<'_, $kind>) -> Self {
@@ -257,10 +228,20 @@ macro_rules! by_kind {
             fn store(self, at: Mut<'_, $kind>) {
                 <$kind>::write(at, &self);
             }
+
+            $($in_slot!($kind);)?
         }
     )*};
 }
 pub(crate) use by_kind;
+
+by_kind! {
+    u8 => integers::U8, in_slot; u16 => integers::U16, in_slot; u32 => integers::U32, in_slot;
+    u64 => integers::U64, in_slot; i8 => integers::I8, in_slot; i16 => integers::I16, in_slot;
+    i32 => integers::I32, in_slot; i64 => integers::I64, in_slot; f32 => floats::F32, in_slot;
+    f64 => floats::F64, in_slot; bool => Bool, in_slot; Name => NameKind, in_slot;
+    ObjectHandle => references::Object, in_slot; String => Text;
+}
 
 macro_rules! plain_fields {
     ($($rust:ty => $kind:ident),*) => {$(
@@ -275,30 +256,6 @@ macro_rules! plain_fields {
 plain_fields! {
     u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64,
     Name => NAME
-}
-
-by_kind! {
-    String, "String": Text;
-}
-
-impl OfKind for bool {
-    type Kind = Bool;
-
-    fn describe() -> Cow<'static, str> {
-        "bool".into()
-    }
-
-    #[inline]
-    fn load(at: Ref<'_, Bool>) -> Self {
-        Bool::read(at)
-    }
-
-    #[inline]
-    fn store(self, at: Mut<'_, Bool>) {
-        Bool::write(at, &self);
-    }
-
-    in_slot!(BOOL);
 }
 
 /// Returns the fingerprint of a struct before its fields; used by [`plain_struct!`](crate::plain_struct).

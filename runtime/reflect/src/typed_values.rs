@@ -1,8 +1,6 @@
 //! Rust types for the kinds without a distinct Rust type, so that host code can select one of several string, name and handle kinds.
 //! Values are copied on each access.
 
-use std::borrow::Cow;
-
 use crate::host_value::as_they_are;
 use crate::typed::{OfKind, by_kind};
 use crate::value::{Binding, LocalText, is_latin_1};
@@ -59,48 +57,45 @@ impl AnsiString {
     }
 }
 
-macro_rules! texts {
+macro_rules! wrappers {
     ($($name:ident is $kind:ty;)*) => {$(
         impl OfKind for $name {
             type Kind = $kind;
 
-            fn describe() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
+            #[inline]
             fn load(at: Ref<'_, $kind>) -> Self {
                 Self(<$kind>::read(at))
             }
 
+            #[inline]
             fn store(self, at: Mut<'_, $kind>) {
                 <$kind>::write(at, &self.0);
             }
         }
     )*};
 }
-texts! {
+wrappers! {
     Utf8String is text::Utf8Text;
     AnsiString is AnsiText;
     MulticastDelegate is Multicast;
     SparseDelegate is Sparse;
 }
 by_kind! {
-    LocalText, "Text": LocalTextKind;
-    Binding, "Delegate": Delegate;
+    LocalText => LocalTextKind;
+    Binding => Delegate;
 }
 
 as_they_are! { AnsiString, Utf8String }
 
 /// The types of the kinds whose values are one machine word or id, from the list of kinds.
 pub mod words {
-    use std::borrow::Cow;
-
     use alcedo_abi::value::LazyRaw;
     use alcedo_base::handles::{Name, ObjectHandle};
 
     use crate::host_value::as_they_are;
     use crate::kind_list::each_kind;
     use crate::typed::OfKind;
+    use crate::values::Kind as _;
     use crate::values::ptr::{Mut, Ref};
 
     macro_rules! words {
@@ -131,24 +126,7 @@ pub mod words {
             #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
             pub struct $name(pub $inner);
 
-            impl OfKind for $name {
-                type Kind = $kind;
-
-                fn describe() -> Cow<'static, str> {
-                    stringify!($name).into()
-                }
-
-                #[inline]
-                fn load(at: Ref<'_, $kind>) -> Self {
-                    Self(at.raw())
-                }
-
-                #[inline]
-                fn store(self, at: Mut<'_, $kind>) {
-                    at.set(self.0);
-                }
-            }
-
+            wrappers! { $name is $kind; }
             as_they_are! { $name }
         };
     }

@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use std::sync::Arc;
 
 use alcedo_abi::value::{DelegateRaw, LazyRaw};
+use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::kind_list::{each_kind, value_enum};
@@ -160,6 +161,11 @@ impl WrongType {
     /// Returns the error of a value that cannot be written to a type.
     pub(crate) fn of(found: &str, ty: &impl Display) -> Self {
         Self { found: found.to_owned(), wanted: ty.to_string() }
+    }
+
+    /// Returns the error as that of a call that writes the value to the location `name`.
+    pub(crate) fn in_call(self, name: String) -> CallError {
+        CallError::Signature { name, found: self.wanted, wanted: self.found }
     }
 
     /// Checks that a container can hold this many values.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::function_flags;
 
-use crate::border::{CallError, catch_panics};
+use crate::border::{CallError, catch_panics, mismatch};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::Class;
@@ -75,11 +75,10 @@ fn implemented(
     match found.filter(|found| found.fingerprint == function.fingerprint) {
         Some(found) => Ok(Rc::clone(found)),
         // The interface was declared again since the function was resolved.
-        None => Err(CallError::Signature {
-            name: format!("{}:{}", class.path, function.text),
-            found: found.map_or_else(|| "none of that name".to_owned(), |found| found.signature()),
-            wanted: function.signature(),
-        }),
+        None => {
+            let found = found.map_or_else(|| "none of that name".to_owned(), |found| found.signature());
+            Err(mismatch(&format!("{}:{}", class.path, function.text), &found, &function.signature()))
+        }
     }
 }
 
@@ -118,11 +117,7 @@ pub(crate) fn call_with_outs(
     // Trailing arguments with defaults may be omitted.
     let left_out = function.arguments().get(arguments.len()..);
     if !left_out.is_some_and(|params| params.iter().all(|param| param.default.is_some())) {
-        return Err(CallError::Signature {
-            name: function.path.to_string(),
-            found: function.signature(),
-            wanted: format!("{} arguments", arguments.len()),
-        });
+        return Err(mismatch(&function.path, &function.signature(), &format!("{} arguments", arguments.len())));
     }
     let mut block = ParamBlock::new(&function);
     for (at, argument) in arguments.iter().enumerate() {

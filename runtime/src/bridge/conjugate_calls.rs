@@ -4,7 +4,7 @@
 
 use alcedo_abi::kinds::PropertyKind;
 
-use crate::border::CallError;
+use crate::border::{CallError, mismatch};
 use crate::bridge::conjugates::{give, read};
 use crate::bridge::core::Core;
 use crate::bridge::dynamic_call::{self, RECEIVER};
@@ -77,11 +77,7 @@ pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, C
         // The call reports the invalid handle.
         return dynamic_call::call(core, handle, &[]).map(|_| PropertyKind(0));
     };
-    let unknown = || CallError::Signature {
-        name: callee.name().to_string(),
-        found: callee.signature().text().to_owned(),
-        wanted: "types that the host knows".to_owned(),
-    };
+    let unknown = || mismatch(callee.name(), &callee.signature().text(), &"types that the host knows");
     let SignatureText { arguments, result, .. } = &signature::types(&callee).map_err(|_words| unknown())?.0;
     let value = match callee.slots() {
         Slots::Delegate => return Err(unknown()),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 
-use crate::border::CallError;
+use crate::border::{CallError, mismatch};
 use crate::bridge::core::Core;
 use crate::bridge::delegates::DelegateMark;
 use crate::bridge::dynamic_call::{get_plain, set_plain};
@@ -63,8 +63,7 @@ pub(crate) fn open_as(
     if opened.ty == *wanted {
         return Ok(opened);
     }
-    let (found, wanted) = (opened.ty.to_string(), wanted.to_string());
-    Err(CallError::Signature { name: "the value of a conjugate".to_owned(), found, wanted })
+    Err(mismatch(&"the value of a conjugate", &opened.ty, wanted))
 }
 
 /// Lends the value of a property, or of a part of one, until the innermost frame closes. Returns an error if the object is

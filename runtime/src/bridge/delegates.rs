@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::border::{CallError, mismatch};
 use crate::bridge::calls;
 use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
@@ -80,11 +80,7 @@ impl Drop for Ended<'_> {
 
 /// Returns the signature of a delegate type as text, or [`CallError::Signature`] for another type.
 pub(crate) fn signature_of(ty: &PropertyType) -> Result<&str, CallError> {
-    ty.signature().ok_or_else(|| CallError::Signature {
-        name: "the value".to_owned(),
-        found: ty.to_string(),
-        wanted: "a delegate".to_owned(),
-    })
+    ty.signature().ok_or_else(|| mismatch(&"the value", ty, &"a delegate"))
 }
 
 /// Creates a binding for a delegate of this type to a function of an object. Returns [`CallError::Stale`] if the object is
@@ -110,8 +106,7 @@ pub(crate) fn binding_of(
         message: format!("{} has no function {function} to bind: check the declarations of the class", class.path),
     })?;
     if found.signature_text() != signature {
-        let (found, wanted) = (found.signature(), signature.to_owned());
-        return Err(CallError::Signature { name: format!("{}:{function}", class.path), found, wanted });
+        return Err(mismatch(&format!("{}:{function}", class.path), &found.signature(), &signature));
     }
     Ok(Binding { object, function: world.names.intern(function) })
 }

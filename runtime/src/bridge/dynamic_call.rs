@@ -10,7 +10,7 @@ use crate::border::{CallError, catch_panics};
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots::{self, Source};
-use crate::handles::{Name, ObjectHandle, ZCallHandle};
+use crate::handles::ZCallHandle;
 use crate::object::mode::{ModeWord, Reach};
 use crate::object::origin::Origin;
 use crate::object::owned::OwnedValue;
@@ -302,44 +302,30 @@ impl PlainSlots for BufferMut<'_> {
     }
 }
 
-pub(crate) fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
-    Ok(match kind {
-        PropertyKind::U8 => Value::U8(slots.get(at)?),
-        PropertyKind::U16 => Value::U16(slots.get(at)?),
-        PropertyKind::U32 => Value::U32(slots.get(at)?),
-        PropertyKind::U64 => Value::U64(slots.get(at)?),
-        PropertyKind::I8 => Value::I8(slots.get(at)?),
-        PropertyKind::I16 => Value::I16(slots.get(at)?),
-        PropertyKind::I32 => Value::I32(slots.get(at)?),
-        PropertyKind::I64 => Value::I64(slots.get(at)?),
-        PropertyKind::F32 => Value::F32(slots.get(at)?),
-        PropertyKind::F64 => Value::F64(slots.get(at)?),
-        PropertyKind::BOOL => Value::Bool(slots.get(at)?),
-        PropertyKind::NAME => Value::Name(slots.get::<Name>(at)?),
-        _ => Value::Object(slots.get::<ObjectHandle>(at)?),
-    })
-}
-
-pub(crate) fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -> Result<(), CallError> {
-    match value {
-        Value::U8(value) => slots.set(at, *value),
-        Value::U16(value) => slots.set(at, *value),
-        Value::U32(value) => slots.set(at, *value),
-        Value::U64(value) => slots.set(at, *value),
-        Value::I8(value) => slots.set(at, *value),
-        Value::I16(value) => slots.set(at, *value),
-        Value::I32(value) => slots.set(at, *value),
-        Value::I64(value) => slots.set(at, *value),
-        Value::F32(value) => slots.set(at, *value),
-        Value::F64(value) => slots.set(at, *value),
-        Value::Bool(value) => slots.set(at, *value),
-        Value::Name(value) => slots.set(at, *value),
-        Value::Object(value) => slots.set(at, *value),
-        other => {
-            let kind = other.kind().text().unwrap_or("?");
-            Err(CallError::Buffer { message: format!("slot {at}: a {kind} does not lie in a slot itself") })
+/// Defines reads and writes of the values that fit a slot: the kind and the variant of each, references excepted.
+macro_rules! plain_values {
+    ($($kind:ident $variant:ident),*) => {
+        pub(crate) fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
+            Ok(match kind {
+                $(PropertyKind::$kind => Value::$variant(slots.get(at)?),)*
+                _ => Value::Object(slots.get(at)?),
+            })
         }
-    }
+
+        pub(crate) fn set_plain(slots: &mut impl PlainSlots, at: usize, value: &Value) -> Result<(), CallError> {
+            match value {
+                $(Value::$variant(value) => slots.set(at, *value),)*
+                Value::Object(value) => slots.set(at, *value),
+                other => {
+                    let kind = other.kind().text().unwrap_or("?");
+                    Err(CallError::Buffer { message: format!("slot {at}: a {kind} does not lie in a slot itself") })
+                }
+            }
+        }
+    };
+}
+plain_values! {
+    U8 U8, U16 U16, U32 U32, U64 U64, I8 I8, I16 I16, I32 I32, I64 I64, F32 F32, F64 F64, BOOL Bool, NAME Name
 }
 
 /// Host function on values.

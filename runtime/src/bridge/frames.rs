@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use crate::border::CallError;
+use crate::border::{CallError, mismatch};
 use crate::cells::RefCell;
 use crate::object::containers::array_ref;
 use crate::object::names::Names;
@@ -179,11 +179,7 @@ pub(crate) fn number(value: Ptr<'_>) -> Result<f64, CallError> {
         unsigned.or_else(signed)
     };
     let found = at.get::<f64>().or_else(|| at.get::<f32>().map(f64::from)).or_else(whole);
-    found.ok_or_else(|| CallError::Signature {
-        name: "the value".into(),
-        found: value.ty().to_string(),
-        wanted: "a number".into(),
-    })
+    found.ok_or_else(|| mismatch(&"the value", value.ty(), &"a number"))
 }
 
 /// Formats strings and names without quotes, and other values as printed.

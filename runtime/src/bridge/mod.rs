@@ -11,6 +11,7 @@ pub(crate) mod conjugate_calls;
 pub(crate) mod conjugates;
 pub(crate) mod core;
 pub(crate) mod delegates;
+pub(crate) mod described_protocol;
 pub(crate) mod direct;
 pub(crate) mod dynamic_call;
 pub(crate) mod exports;

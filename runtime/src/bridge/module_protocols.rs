@@ -10,6 +10,7 @@ use alcedo_abi::protocols::{ProtocolDesc, Resolution, ResolutionKind, ResolverDe
 
 use crate::border::CallError;
 use crate::bridge::core::{Core, alive};
+use crate::bridge::described_protocol::DescribedProtocol;
 use crate::conjugate::gate::Gate;
 use crate::handles::ModuleId;
 use crate::object::mode::Reach;
@@ -44,9 +45,30 @@ pub(crate) fn add_protocol(
     let BorrowedDesc(ProtocolDesc { number, word, form, way_out: help, read, is_plain }) = *protocol;
     let code = Registered::new(core, module, format!("the protocol `{word}`"))?;
     let [word, form, help] = [word, form, help].map(|text| text.as_str().to_owned());
-    let read = (*is_plain == 0).then_some(*read);
-    let protocol = ModuleProtocol { code, number: *number, word, form, help, read };
-    core.chain.add_protocol(Rc::new(protocol), Origin::Module(module))
+    let origin = Origin::Module(module);
+    if *is_plain != 0 {
+        let plain = PlainProtocol::new(&word);
+        let read = move |address: &mut Reader<'_>| plain.read(address);
+        return core.chain.add_protocol(Rc::new(DescribedProtocol { word, form, help, read }), origin);
+    }
+    let (number, parse, scheme) = (*number, *read, word.clone());
+    let read = move |address: &mut Reader<'_>| {
+        let begin = address.error(NameErrorKind::Empty("address"));
+        let text = address.all("address")?;
+        let (done, spelling) = collect_text(|sink| {
+            // SAFETY: the module registered the function with this number; the gate is open, so its image is mapped; the rest
+            // is borrowed for the call.
+            code.enter(&format!("{scheme}:{text}"), |failure| unsafe {
+                (parse.0)(number, RStr::from_str(text), sink, failure)
+            })
+        });
+        match done {
+            Ok(()) => Ok(spelling),
+            Err(CallError::Other { message }) => Err(NameError { kind: NameErrorKind::Other(message), ..begin }),
+            Err(error) => Err(NameError { kind: NameErrorKind::Other(error.to_string()), ..begin }),
+        }
+    };
+    core.chain.add_protocol(Rc::new(DescribedProtocol { word, form, help, read }), origin)
 }
 
 /// Adds a resolver of a module. Returns the errors of [`add_protocol`], and an error if modules cannot resolve names of the
@@ -91,47 +113,6 @@ impl Registered {
         core.world.slices.allow_change(&self.what)?;
         core.world.mode.may_call(name, || Reach::Static(self.gate.tag().id))?;
         core.red.call_module(&self.gate, &self.what, call)
-    }
-}
-
-struct ModuleProtocol {
-    code: Registered,
-    number: u64,
-    word: String,
-    form: String,
-    help: String,
-    /// `None` for a protocol whose names need no parsing.
-    read: Option<alcedo_abi::protocols::ReadAddress>,
-}
-
-impl Protocol for ModuleProtocol {
-    fn word(&self) -> &str {
-        &self.word
-    }
-
-    fn form(&self) -> &str {
-        &self.form
-    }
-
-    fn help(&self) -> &str {
-        &self.help
-    }
-
-    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
-        let Some(read) = self.read else { return PlainProtocol::new(&self.word).read(address) };
-        let begin = address.error(NameErrorKind::Empty("address"));
-        let text = address.all("address")?;
-        let name = format!("{}:{text}", self.word);
-        let (done, spelling) = collect_text(|sink| {
-            // SAFETY: the module registered the function with this number; the gate is open, so its image is mapped; the rest
-            // is borrowed for the call.
-            self.code.enter(&name, |failure| unsafe { (read.0)(self.number, RStr::from_str(text), sink, failure) })
-        });
-        match done {
-            Ok(()) => Ok(spelling),
-            Err(CallError::Other { message }) => Err(NameError { kind: NameErrorKind::Other(message), ..begin }),
-            Err(error) => Err(NameError { kind: NameErrorKind::Other(error.to_string()), ..begin }),
-        }
     }
 }
 

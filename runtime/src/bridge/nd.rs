@@ -13,6 +13,7 @@ use crate::border::CallError;
 use crate::bridge::conjugates::{self, give, read};
 use crate::bridge::core::{Core, alive};
 use crate::bridge::delegates;
+use crate::bridge::described_protocol::BuiltIn;
 use crate::bridge::dynamic_call::set_plain;
 use crate::handles::ModuleId;
 use crate::object::type_text::TypeText;
@@ -21,25 +22,16 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Call, Resolved, Slots};
 use crate::zcall::chain::{Answer, Resolver};
 use crate::zcall::name::ZCallName;
-use crate::zcall::protocol::Protocol;
-use crate::zcall::reader::{NameError, Reader};
 
-pub(super) struct Nd;
-
-impl Protocol for Nd {
-    fn word(&self) -> &str {
-        "nd"
-    }
-
-    fn form(&self) -> &str {
-        "`nd:/`"
-    }
-
-    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
+pub(super) const ND: BuiltIn = BuiltIn {
+    word: "nd",
+    form: "`nd:/`",
+    help: "",
+    read: |address| {
         address.fixed("/")?;
         Ok("/".to_owned())
-    }
-}
+    },
+};
 
 pub(super) struct DelegateResolver(pub(super) Weak<Core>);
 

@@ -5,6 +5,7 @@ use std::rc::Weak;
 use crate::border::CallError;
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::{Core, alive};
+use crate::bridge::described_protocol::BuiltIn;
 use crate::bridge::exports::is_type;
 use crate::bridge::module_thunk::export_call;
 use crate::bridge::paths::script_type;
@@ -12,42 +13,32 @@ use crate::bridge::uf::function_call;
 use crate::conjugate::gate::Gate;
 use crate::zcall::chain::{Answer, Resolver};
 use crate::zcall::name::ZCallName;
-use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-pub(crate) struct Nm;
+pub(crate) const NM: BuiltIn = BuiltIn {
+    word: "nm",
+    form: "`nm:/module:Package.Type:method`",
+    help: "load the module, and export the method from it",
+    read: read_address,
+};
 
-impl Protocol for Nm {
-    fn word(&self) -> &str {
-        "nm"
-    }
-
-    fn form(&self) -> &str {
-        "`nm:/module:Package.Type:method`"
-    }
-
-    fn help(&self) -> &str {
-        "load the module, and export the method from it"
-    }
-
-    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
-        let start = address.at();
-        address.fixed("/")?;
-        address.word("module")?;
-        address.fixed(":")?;
-        if address.rest().starts_with('/') {
-            script_type(address)?;
-        } else {
-            address.word("type path")?;
-            if address.rest().starts_with('.') {
-                address.fixed(".")?;
-                address.word("type")?;
-            }
+fn read_address(address: &mut Reader<'_>) -> Result<String, NameError> {
+    let start = address.at();
+    address.fixed("/")?;
+    address.word("module")?;
+    address.fixed(":")?;
+    if address.rest().starts_with('/') {
+        script_type(address)?;
+    } else {
+        address.word("type path")?;
+        if address.rest().starts_with('.') {
+            address.fixed(".")?;
+            address.word("type")?;
         }
-        address.fixed(":")?;
-        address.word("method")?;
-        Ok(address.since(start).to_owned())
     }
+    address.fixed(":")?;
+    address.word("method")?;
+    Ok(address.since(start).to_owned())
 }
 
 /// Parsed name of the protocol.
@@ -62,7 +53,7 @@ pub(crate) struct Method<'a> {
 impl<'a> Method<'a> {
     /// Parses `name`, if it belongs to the protocol.
     pub(crate) fn of(name: &'a ZCallName) -> Option<Self> {
-        if name.protocol() != Nm.word() {
+        if name.protocol() != NM.word {
             return None;
         }
         let (module, rest) = name.rest().split_once(':')?;

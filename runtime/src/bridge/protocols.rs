@@ -6,24 +6,18 @@ use std::rc::Rc;
 
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
-use crate::bridge::nd::{DelegateResolver, Nd};
-use crate::bridge::nm::{MethodResolver, Nm};
-use crate::bridge::uf::{FunctionResolver, Uf};
-use crate::bridge::up::{PropertyResolver, Up};
+use crate::bridge::nd::{DelegateResolver, ND};
+use crate::bridge::nm::{MethodResolver, NM};
+use crate::bridge::uf::{FunctionResolver, UF, UF_FINAL};
+use crate::bridge::up::{PropertyResolver, UP};
 use crate::zcall::chain::{Origin, Resolver, ResolverChain};
 use crate::zcall::explicit::Ex;
 use crate::zcall::protocol::Protocol;
 
 pub(crate) fn built_in() -> ResolverChain {
     let chain = ResolverChain::new();
-    let protocols: [Rc<dyn Protocol>; 6] = [
-        Rc::new(Ex),
-        Rc::new(Uf(Dispatch::Virtual)),
-        Rc::new(Uf(Dispatch::Final)),
-        Rc::new(Up),
-        Rc::new(Nm),
-        Rc::new(Nd),
-    ];
+    let protocols: [Rc<dyn Protocol>; 6] =
+        [Rc::new(Ex), Rc::new(UF), Rc::new(UF_FINAL), Rc::new(UP), Rc::new(NM), Rc::new(ND)];
     for protocol in protocols {
         chain.add_protocol(protocol, Origin::BuiltIn).expect("each has a word of its own");
     }

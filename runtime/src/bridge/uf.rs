@@ -7,6 +7,7 @@ use crate::border::CallError;
 use crate::bridge::callees::direct_of;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::{Core, alive};
+use crate::bridge::described_protocol::BuiltIn;
 use crate::bridge::direct::{MethodCall, class_fast_path, export_fast_path};
 use crate::bridge::fast_paths::StaticFastPath;
 use crate::bridge::module_code::method_code;
@@ -19,34 +20,17 @@ use crate::signature::described;
 use crate::zcall::call::{Call, Callee, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Resolver};
 use crate::zcall::name::ZCallName;
-use crate::zcall::protocol::Protocol;
-use crate::zcall::reader::{NameError, Reader};
 
-pub(super) struct Uf(pub(super) Dispatch);
+/// Calls with overrides.
+pub(super) const UF: BuiltIn = BuiltIn {
+    word: "uf",
+    form: "`uf:/Script/Package.Type:Function`",
+    help: "declare the function, or load the module that does",
+    read: |address| member_path(address, "function"),
+};
 
-impl Protocol for Uf {
-    fn word(&self) -> &str {
-        match self.0 {
-            Dispatch::Virtual => "uf",
-            Dispatch::Final => "uf!",
-        }
-    }
-
-    fn form(&self) -> &str {
-        match self.0 {
-            Dispatch::Virtual => "`uf:/Script/Package.Type:Function`",
-            Dispatch::Final => "`uf!:/Script/Package.Type:Function`",
-        }
-    }
-
-    fn help(&self) -> &str {
-        "declare the function, or load the module that does"
-    }
-
-    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
-        member_path(address, "function")
-    }
-}
+/// Calls without overrides.
+pub(super) const UF_FINAL: BuiltIn = BuiltIn { word: "uf!", form: "`uf!:/Script/Package.Type:Function`", ..UF };
 
 pub(super) struct FunctionResolver {
     pub(super) core: Weak<Core>,

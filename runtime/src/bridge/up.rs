@@ -4,6 +4,7 @@ use std::rc::{Rc, Weak};
 
 use crate::border::CallError;
 use crate::bridge::core::{Core, alive};
+use crate::bridge::described_protocol::BuiltIn;
 use crate::bridge::paths::member_path;
 use crate::bridge::slots;
 use crate::bridge::uf::module_of;
@@ -12,28 +13,13 @@ use crate::signature::described;
 use crate::zcall::call::{Call, Dispatcher, Resolved, Slots};
 use crate::zcall::chain::{Answer, Resolver};
 use crate::zcall::name::ZCallName;
-use crate::zcall::protocol::Protocol;
-use crate::zcall::reader::{NameError, Reader};
 
-pub(super) struct Up;
-
-impl Protocol for Up {
-    fn word(&self) -> &str {
-        "up"
-    }
-
-    fn form(&self) -> &str {
-        "`up:/Script/Package.Type:Property`"
-    }
-
-    fn help(&self) -> &str {
-        "declare the property, or load the module that does"
-    }
-
-    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
-        member_path(address, "property")
-    }
-}
+pub(super) const UP: BuiltIn = BuiltIn {
+    word: "up",
+    form: "`up:/Script/Package.Type:Property`",
+    help: "declare the property, or load the module that does",
+    read: |address| member_path(address, "property"),
+};
 
 pub(super) struct PropertyResolver(pub(super) Weak<Core>);
 

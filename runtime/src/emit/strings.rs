@@ -8,7 +8,7 @@ use alcedo_abi::describe::{ClassDesc, ExportDesc, FunctionDesc, ImportDesc, Inte
 use alcedo_abi::names::{TYPE_PATH_RULE, is_identifier, is_type_path, shows_itself};
 
 use crate::bridge::exports::export_name;
-use crate::bridge::nm::{Method, Nm};
+use crate::bridge::nm::{Method, NM};
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
 use crate::escape::line;
@@ -181,7 +181,7 @@ impl Check<'_> {
         let reads_back = |name: &str| match type_path {
             _ if name.len() > LONGEST_WORDS => false,
             "" => ZCallName::read(name, &Ex).is_ok_and(|name| name.rest() == method),
-            _ => ZCallName::read(name, &Nm).is_ok_and(|name| Method::of(&name) == Some(wanted)),
+            _ => ZCallName::read(name, &NM).is_ok_and(|name| Method::of(&name) == Some(wanted)),
         };
         self.text(|| "a function called".into(), &name, reads_back, CALL_NAME)?;
         self.text(|| format!("{name} with the signature"), export.signature.as_str(), are_words, WORDS)?;

@@ -1,6 +1,6 @@
 //! Calls with a custom thunk of a module, by frame number.
 
-use crate::border::CallError;
+use crate::border::{CallError, mismatch};
 use crate::bridge::core::Core;
 use crate::bridge::frames::{number, text};
 use crate::object::containers::{array_ref, keyed};
@@ -20,11 +20,7 @@ pub(super) fn frame_type(core: &Core, frame: u64, param: u32, path: String) -> R
 pub(super) fn frame_count(core: &Core, frame: u64, param: u32, path: String) -> Result<u32, CallError> {
     core.frames.read(frame, param, &path, |value| {
         let rows = array_ref(value).map(|rows| rows.len()).or_else(|| keyed(value).map(|rows| rows.len()));
-        rows.ok_or_else(|| CallError::Signature {
-            name: "the value".into(),
-            found: value.ty().to_string(),
-            wanted: "an array, a set or a map".into(),
-        })
+        rows.ok_or_else(|| mismatch(&"the value", value.ty(), &"an array, a set or a map"))
     })
 }
 

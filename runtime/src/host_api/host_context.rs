@@ -50,15 +50,7 @@ impl HostContext {
     /// # Safety
     /// The result and the core outlive every mapped module that is attached with the result.
     pub(crate) unsafe fn new(core: &Rc<Core>) -> Box<Self> {
-        let shared = SharedHostContext {
-            game_thread: core.game_thread,
-            logs: Arc::clone(&core.logs),
-            inbox: Arc::clone(core.tasks.inbox()),
-            drops: core.blacks.drops().clone(),
-            calls: None,
-            has_core: true,
-        };
-        Box::new(Self { shared, core: Rc::downgrade(core) })
+        Box::new(Self { shared: SharedHostContext::of(core, true), core: Rc::downgrade(core) })
     }
 
     /// Returns the context for attaching a module of the Master.
@@ -68,18 +60,13 @@ impl HostContext {
     pub(crate) fn lasting(&self, core: &Core, module: ModuleId, generation: Generation) -> LastingContext {
         assert!(std::ptr::eq(self.core.as_ptr(), core), "a host context is that of one core");
         let context = ModuleContext {
-            host: self.to_ref(),
-            table: super::table(),
-            values: super::values(),
-            module: module.0,
-            generation: generation.0,
             mode: core.world.mode.address(),
             directory: core.world.objects.directory(),
             slices: core.world.slices.address(),
             blacks: core.blacks.directory(),
             direct: core.world.mode.direct_address(),
             stack: core.red.hot().stack(),
-            level: crate::logs::loudest(),
+            ..without_objects(self.to_ref(), module, generation)
         };
         LastingContext { context, kept: None }
     }
@@ -91,12 +78,21 @@ impl HostContext {
 }
 
 impl SharedHostContext {
+    fn of(core: &Core, has_core: bool) -> Self {
+        Self {
+            game_thread: core.game_thread,
+            logs: Arc::clone(&core.logs),
+            inbox: Arc::clone(core.tasks.inbox()),
+            drops: core.blacks.drops().clone(),
+            calls: None,
+            has_core,
+        }
+    }
+
     /// Creates the host context for modules without objects: logs on any thread, and the calls of [`SharedHostContext::with_calls`].
     /// Posts of these modules are rejected, because the inbox does not know them.
     pub(crate) fn without_core(core: &Core) -> Arc<Self> {
-        let (logs, inbox) = (Arc::clone(&core.logs), Arc::clone(core.tasks.inbox()));
-        let drops = core.blacks.drops().clone();
-        Arc::new(Self { game_thread: core.game_thread, logs, inbox, drops, calls: None, has_core: false })
+        Arc::new(Self::of(core, false))
     }
 
     /// Clones the host context for one module, with calls by name.
@@ -107,26 +103,32 @@ impl SharedHostContext {
 
     /// Returns the context for attaching a module without objects.
     pub(crate) fn lasting(self: &Arc<Self>, module: ModuleId, generation: Generation) -> LastingContext {
-        let context = ModuleContext {
-            host: self.to_ref(),
-            table: super::table(),
-            values: super::values(),
-            module: module.0,
-            generation: generation.0,
-            mode: &raw const MODE,
-            directory: std::ptr::null(),
-            slices: std::ptr::null(),
-            blacks: std::ptr::null(),
-            direct: self.calls.as_ref().map_or(&raw const CLOSED_WORD, |calls| std::ptr::from_ref(calls.direct_word())),
-            stack: StackSpan::ANY,
-            level: crate::logs::loudest(),
-        };
-        LastingContext { context, kept: Some(Arc::clone(self)) }
+        let context = without_objects(self.to_ref(), module, generation);
+        let direct = self.calls.as_ref().map_or(context.direct, |calls| std::ptr::from_ref(calls.direct_word()));
+        LastingContext { context: ModuleContext { direct, ..context }, kept: Some(Arc::clone(self)) }
     }
 
     /// Converts to the ABI type.
     pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
+    }
+}
+
+/// Returns the context of a module without objects and calls by name.
+fn without_objects(host: HostRef, module: ModuleId, generation: Generation) -> ModuleContext {
+    ModuleContext {
+        host,
+        table: super::table(),
+        values: super::values(),
+        module: module.0,
+        generation: generation.0,
+        mode: &raw const MODE,
+        directory: std::ptr::null(),
+        slices: std::ptr::null(),
+        blacks: std::ptr::null(),
+        direct: &raw const CLOSED_WORD,
+        stack: StackSpan::ANY,
+        level: crate::logs::loudest(),
     }
 }
 

@@ -3,7 +3,7 @@
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle};
 
 use super::arguments::{Address, CallType, FieldPathAddress, ValueLocation};
-use crate::border::CallError;
+use crate::border::{CallError, mismatch};
 use crate::bridge::core::Core;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
@@ -47,9 +47,5 @@ fn write(
     let mut target = location.open()?;
     let value = make(target.ty())?;
     target.may_write()?;
-    target.ptr_mut().write(&value).map_err(|error| CallError::Signature {
-        name: "the value".to_owned(),
-        found: error.wanted,
-        wanted: error.found,
-    })
+    target.ptr_mut().write(&value).map_err(|error| mismatch(&"the value", &error.wanted, &error.found))
 }

@@ -163,11 +163,14 @@ impl PropertyChange {
     /// Returns the index of the line of that property, adding one if needed.
     pub(crate) fn line(changes: &mut Vec<Self>, class: &str, property: &str, change: &str) -> usize {
         let is_it = |known: &Self| known.class == class && known.property == property;
-        changes.iter().position(is_it).unwrap_or_else(|| {
-            let (class, property, change) = (class.to_owned(), property.to_owned(), change.to_owned());
-            changes.push(Self { class, property, change, ..Self::default() });
-            changes.len() - 1
-        })
+        let known = changes.iter().position(is_it);
+        known.unwrap_or_else(|| Self::add(changes, class, property, change.to_owned()))
+    }
+
+    /// Adds a line and returns its index.
+    pub(crate) fn add(changes: &mut Vec<Self>, class: &str, property: &str, change: String) -> usize {
+        changes.push(Self { class: class.to_owned(), property: property.to_owned(), change, ..Self::default() });
+        changes.len() - 1
     }
 }
 

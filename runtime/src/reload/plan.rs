@@ -142,9 +142,7 @@ pub(super) fn plan_class(
     let should_report = !is_dormant && !was_dormant;
     let short = path::short(waits_for.unwrap_or(if is_dormant { &old.path } else { &new.path }));
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
-        let (class, property) = (short.to_owned(), property.to_owned());
-        changes.push(PropertyChange { class, property, change, ..PropertyChange::default() });
-        changes.len() - 1
+        PropertyChange::add(changes, short, property, change)
     };
     let mut actions = Vec::new();
     for (property, diff) in new.properties.iter().zip(&difference.properties) {

@@ -150,8 +150,7 @@ impl Inner {
         sites.extend(self.before_destroy.sites());
         sites.extend(self.loads.observers.sites());
         sites.extend(self.loads.unloads.callbacks.sites());
-        sites.extend(self.functions.borrow().iter().map(|function| function.site));
-        sites.extend(self.resolvers.borrow().iter().map(|resolver| resolver.site));
+        sites.extend(self.registered.borrow().iter().map(|registered| registered.site));
         sites.extend(self.closures.sites());
         sites.retain(Site::owns);
         sites
@@ -167,11 +166,9 @@ impl Inner {
         let_go(host, self.loads.observers.take());
         let_go(host, self.loads.unloads.callbacks.take());
         let_go(host, self.on_hang.take());
-        // These functions stay registered and return the error that the runtime has ended.
-        let functions = self.functions.take().into_iter();
-        let_go(host, functions.map(|Registered { code, site }| Registered { code: code.take(), site }));
-        let resolvers = self.resolvers.take().into_iter();
-        let_go(host, resolvers.map(|Registered { code, site }| Registered { code: code.take(), site }));
+        // The functions stay registered and return the error that the runtime has ended.
+        let registered = self.registered.take().into_iter();
+        let_go(host, registered.map(|Registered { code, site }| Registered { code: code.take_body(), site }));
         let_go(host, self.closures.take());
         self.loads.registry.let_go();
     }

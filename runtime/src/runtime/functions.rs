@@ -7,7 +7,7 @@ use super::Runtime;
 use crate::border::CallError;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::protocols::built_in;
-use crate::callback::{Registered, Site};
+use crate::callback::Site;
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::ZCallHandle;
@@ -312,7 +312,7 @@ impl Calls<'_> {
         let function: Rc<HostFunction> = Rc::new(RefCell::new(Some(Rc::new(body))));
         let body = self.0.body(name, &signature, Rc::clone(&function));
         dynamic_call::register(&self.0.inner.core, name, signature, effect, body)?;
-        self.0.inner.functions.borrow_mut().push(Registered { code: function, site });
+        self.0.inner.keep(function, site);
         Ok(())
     }
 }
@@ -323,7 +323,6 @@ impl Runtime {
     pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<HostFunction>) -> dynamic_call::Body {
         let (weak, path, signature) = (self.downgrade(), path.to_owned(), signature.clone());
         Rc::new(move |values: &[Value]| {
-            let ended = || CallError::Unavailable { what: "the runtime".into() };
             let runtime = weak.upgrade().ok_or_else(ended)?;
             let body = function.borrow().clone().ok_or_else(ended)?;
             let objects = values.iter().filter_map(|value| match value {
@@ -337,4 +336,10 @@ impl Runtime {
             Ok(result)
         })
     }
+}
+
+/// Returns the error of a call after the end of the host.
+#[cold]
+pub(super) fn ended() -> CallError {
+    CallError::Unavailable { what: "the runtime".into() }
 }

@@ -2,7 +2,6 @@
 
 use alcedo_abi::value::LazyRaw;
 
-use crate::border::CallError;
 use crate::bridge::delegates;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -202,9 +201,6 @@ impl Links<'_> {
     }
 
     pub(super) fn type_of(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
-        self.0.objects().property(object, property)?;
-        let class = self.0.core().world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        let found = class.find_property(property).map(|property| property.ty.clone());
-        Ok(found.ok_or(CallError::Stale { handle: object })?)
+        Ok(self.0.objects().property(object, property)?.ty.clone())
     }
 }

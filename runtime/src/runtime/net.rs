@@ -4,7 +4,7 @@
 use alcedo_abi::net::{NetOutcome, joined, split};
 
 use super::Runtime;
-use crate::border::CallError;
+use crate::border::{CallError, mismatch};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::property::PropertyType;
@@ -142,10 +142,7 @@ impl Runtime {
     fn net_type(&self, object: ObjectHandle, property: &str) -> Result<PropertyType, Error> {
         match self.links().type_of(object, property)? {
             ty @ PropertyType::Struct(_) => Ok(ty),
-            other => {
-                let (found, wanted) = (other.to_string(), "a struct".to_owned());
-                Err(CallError::Signature { name: property.to_owned(), found, wanted }.into())
-            }
+            other => Err(mismatch(&property, &other, &"a struct").into()),
         }
     }
 

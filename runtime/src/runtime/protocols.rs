@@ -4,8 +4,10 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
-use super::{Calls, HostBody, HostFunction, Runtime};
+use super::functions::{HostBody, HostFunction, ended};
+use super::{Calls, Inner, Runtime};
 use crate::border::{CallError, catch_panics};
+use crate::bridge::described_protocol::DescribedProtocol;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::callback::{Registered, Site};
 use crate::cells::RefCell;
@@ -16,39 +18,27 @@ use crate::zcall::call::{Call, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Origin, Resolver};
 use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
-use crate::zcall::reader::{NameError, NameErrorKind, Reader};
+use crate::zcall::reader::{NameErrorKind, Reader};
 
 /// Code of the host; `None` after the host has ended.
 type Kept<T> = RefCell<Option<Rc<T>>>;
 
-/// Registered protocol code of a host. All of it is unregistered when the host ends.
-pub(super) enum HostCode {
-    Protocol(Rc<Kept<dyn Protocol>>),
-    Resolver(Rc<Kept<dyn Resolver>>),
-    Values(Rc<Kept<dyn ZCallResolver>>),
-    Dispatcher(Rc<Kept<dyn Dispatcher>>),
-    Typed(Rc<dyn TakeBody>),
-}
-
-/// A function whose body can be taken out.
+/// Registered code of a host, which is taken out when the host ends.
 pub(super) trait TakeBody {
-    /// Takes the body, so that the caller can drop it.
+    /// Takes the code, so that the caller can drop it.
     fn take_body(&self) -> Option<Rc<dyn Any>>;
 }
 
-impl HostCode {
-    /// Takes the code, so that the caller can drop it.
-    pub(super) fn take(self) -> Option<Rc<dyn Any>> {
-        fn boxed<T: ?Sized + 'static>(code: &Kept<T>) -> Option<Rc<dyn Any>> {
-            code.take().map(|code| Rc::new(code) as Rc<dyn Any>)
-        }
-        match self {
-            Self::Protocol(code) => boxed(&code),
-            Self::Resolver(code) => boxed(&code),
-            Self::Values(code) => boxed(&code),
-            Self::Dispatcher(code) => boxed(&code),
-            Self::Typed(function) => function.take_body(),
-        }
+impl<T: ?Sized + 'static> TakeBody for Kept<T> {
+    fn take_body(&self) -> Option<Rc<dyn Any>> {
+        self.take().map(|code| Rc::new(code) as Rc<dyn Any>)
+    }
+}
+
+impl Inner {
+    /// Keeps registered code until the host ends.
+    pub(super) fn keep(&self, code: Rc<dyn TakeBody>, site: Site) {
+        self.registered.borrow_mut().push(Registered { code, site });
     }
 }
 
@@ -201,13 +191,13 @@ impl Calls<'_> {
             let function: Rc<HostFunction> = Rc::new(RefCell::new(Some(body)));
             let body = runtime.body(&name.to_string(), &signature, Rc::clone(&function));
             let resolved = dynamic_call::host_function(runtime.core(), name.to_string(), signature, effect, body)?;
-            runtime.inner.functions.borrow_mut().push(Registered { code: function, site });
+            runtime.inner.keep(function, site);
             Ok(Answer::Function(resolved))
         };
         let chain = &self.0.inner.core.chain;
         chain.add_protocol(Rc::new(PlainProtocol::new(protocol)), Origin::Host)?;
         chain.add(protocol, Origin::Host, 0, &format!("the host's `{protocol}`"), Rc::new(ask))?;
-        self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Values(code), site });
+        self.0.inner.keep(code, site);
         Ok(())
     }
 
@@ -269,9 +259,8 @@ impl Calls<'_> {
     pub fn add_protocol(&self, protocol: impl Protocol + 'static) -> Result<(), Error> {
         let site = Site::new("protocol", &protocol);
         let code: Rc<Kept<dyn Protocol>> = Rc::new(RefCell::new(Some(Rc::new(protocol))));
-        let read = HostProtocol::new(Rc::clone(&code))?;
-        self.0.inner.core.chain.add_protocol(Rc::new(read), Origin::Host)?;
-        self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Protocol(code), site });
+        self.0.inner.core.chain.add_protocol(described(Rc::clone(&code))?, Origin::Host)?;
+        self.0.inner.keep(code, site);
         Ok(())
     }
 
@@ -304,7 +293,7 @@ impl Calls<'_> {
             }
         };
         self.0.inner.core.chain.add(protocol, Origin::Host, priority, label, Rc::new(ask))?;
-        self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Resolver(code), site });
+        self.0.inner.keep(code, site);
         Ok(())
     }
 }
@@ -316,7 +305,8 @@ impl Runtime {
         let effect = function.effect();
         function.within(|body| {
             let code: Rc<Kept<dyn Dispatcher>> = Rc::new(RefCell::new(Some(body)));
-            self.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Dispatcher(Rc::clone(&code)), site });
+            let kept = Rc::clone(&code);
+            self.inner.keep(kept, site);
             move |call: Call<'_>| {
                 mode.may_call(&name, || dynamic_call::reach(effect))?;
                 let body = code.borrow().clone().ok_or_else(ended)?;
@@ -326,43 +316,16 @@ impl Runtime {
     }
 }
 
-fn ended() -> CallError {
-    CallError::Unavailable { what: "the runtime".into() }
-}
-
-/// Protocol of the host until it ends, with its cached description.
-struct HostProtocol {
-    word: String,
-    form: String,
-    help: String,
-    code: Rc<Kept<dyn Protocol>>,
-}
-
-impl HostProtocol {
-    fn new(code: Rc<Kept<dyn Protocol>>) -> Result<Self, CallError> {
-        let protocol = code.borrow().clone().ok_or_else(ended)?;
-        catch_panics(|| {
-            let (word, form) = (protocol.word().to_owned(), protocol.form().to_owned());
-            Ok(Self { word, form, help: protocol.help().to_owned(), code })
-        })
-    }
-}
-
-impl Protocol for HostProtocol {
-    fn word(&self) -> &str {
-        &self.word
-    }
-
-    fn form(&self) -> &str {
-        &self.form
-    }
-
-    fn help(&self) -> &str {
-        &self.help
-    }
-
-    fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError> {
-        let Some(protocol) = self.code.borrow().clone() else { return Err(address.error(NameErrorKind::Protocol)) };
+/// Returns the protocol of the chain for a protocol of the host, with its cached strings. Its names are invalid after the host has
+/// ended.
+fn described(code: Rc<Kept<dyn Protocol>>) -> Result<Rc<dyn Protocol>, CallError> {
+    let protocol = code.borrow().clone().ok_or_else(ended)?;
+    let read = move |address: &mut Reader<'_>| {
+        let Some(protocol) = code.borrow().clone() else { return Err(address.error(NameErrorKind::Protocol)) };
         protocol.read(address)
-    }
+    };
+    catch_panics(|| {
+        let [word, form, help] = [protocol.word(), protocol.form(), protocol.help()].map(str::to_owned);
+        Ok(Rc::new(DescribedProtocol { word, form, help, read }) as Rc<dyn Protocol>)
+    })
 }

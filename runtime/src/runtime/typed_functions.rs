@@ -13,14 +13,15 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
 
+use super::functions::ended;
 use super::in_frames::{KeptBody, runtime_in_a_frame};
-use super::protocols::{HostCode, TakeBody};
+use super::protocols::TakeBody;
 use super::{Calls, Runtime, WeakRuntime};
 use crate::border::{CallError, SourcePlace};
 use crate::bridge::black_direct::{failed, guarded, to_answer};
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::fast_paths::FastPaths;
-use crate::callback::{Registered, Site};
+use crate::callback::Site;
 use crate::error::Error;
 use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams, signature_of};
 use crate::signature::Signature;
@@ -171,7 +172,7 @@ impl Calls<'_> {
         let resolved = Resolved::new(signature, call).with_black_code(Some(B::direct(&function)));
         let resolved = if effect == Effect::Pure { resolved.pure() } else { resolved };
         self.0.inner.core.explicit.register(name, resolved).map_err(CallError::from)?;
-        self.0.inner.resolvers.borrow_mut().push(Registered { code: HostCode::Typed(function), site });
+        self.0.inner.keep(function, site);
         Ok(())
     }
 }
@@ -247,11 +248,6 @@ impl<B: Body> TakeBody for Typed<B> {
     fn take_body(&self) -> Option<Rc<dyn Any>> {
         self.body.take().map(|body| body as Rc<dyn Any>)
     }
-}
-
-#[cold]
-fn ended() -> CallError {
-    CallError::Unavailable { what: "the runtime".into() }
 }
 
 fn address<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {

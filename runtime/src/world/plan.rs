@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::kinds::property_flags;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
@@ -127,11 +126,8 @@ fn targets(
     let new = ClassShape { properties: new.collect(), ..ClassShape::default() };
     let difference = diff::difference(&old, &new, redirects);
     let short = short(&record.path);
-    let mut note = |property: &str, change: String| {
-        let (class, property) = (short.to_owned(), property.to_owned());
-        report.properties.push(PropertyChange { class, property, change, ..PropertyChange::default() });
-        report.properties.len() - 1
-    };
+    let mut note =
+        |property: &str, change: String| PropertyChange::add(&mut report.properties, short, property, change);
     let mut targets: Vec<_> = record.properties.iter().map(|_| Target::Sleep).collect();
     let mut added = Vec::new();
     for (property, diff) in properties.iter().zip(&difference.properties) {
@@ -188,10 +184,9 @@ fn shape(name: &str, ty: &str) -> PropertyShape {
 }
 
 fn defaults(core: &Core, class: &Rc<Class>) -> Vec<(Rc<Property>, PropertyDefault)> {
-    let holds_part = |property: &Property| property.flags & property_flags::DEFAULT_SUBOBJECT != 0;
     let read = |property: &Rc<Property>| {
         let value = core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property)).ok()?.ok()?;
         Some((Rc::clone(property), PropertyDefault::of(core, class, &value)))
     };
-    class.properties.iter().filter(|property| !holds_part(property)).filter_map(read).collect()
+    class.properties.iter().filter(|property| !is_subobject(property)).filter_map(read).collect()
 }

@@ -9,7 +9,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ptr, Ref};
 use super::structure::put_new;
-use super::{Kind, Offer, Part, fit};
+use super::{Kind, Offer, Part, by_content, fit};
 use crate::containers::Rowed;
 use crate::convert::Conversion;
 use crate::names::Names;
@@ -34,26 +34,67 @@ pub(super) fn nature_around(inner: Nature) -> Nature {
     Nature { owns_memory: true, can_be_key: false, has_defaults: false, ..inner }
 }
 
+/// Implements the methods that arrays and sets share.
+macro_rules! elements {
+    () => {
+        fn path(of: &Rc<ElementType>) -> &str {
+            of.text()
+        }
+
+        fn nature(of: &Rc<ElementType>) -> Nature {
+            nature_around(of.ty().nature())
+        }
+
+        fn same_type(one: &Rc<ElementType>, two: &Rc<ElementType>) -> bool {
+            one.ty() == two.ty()
+        }
+
+        fn inner_types(of: &Rc<ElementType>, visit: &mut dyn FnMut(&PropertyType)) {
+            visit(of.ty());
+        }
+
+        fn read(at: Ref<'_, Self>) -> Vec<Value> {
+            at.rows().keys().map(Ptr::read).collect()
+        }
+
+        fn fits(of: &Rc<ElementType>, ty: &PropertyType, value: &Vec<Value>) -> Result<(), WrongType> {
+            WrongType::check_len(value.len(), ty)?;
+            fit(of.ty(), value)
+        }
+
+        fn each_object(value: &Vec<Value>, visit: &mut dyn FnMut(ObjectHandle, bool)) {
+            value.iter().for_each(|value| value.visit_objects(visit));
+        }
+
+        fn with_objects(value: &Vec<Value>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Vec<Value> {
+            value.iter().map(|value| value.map_objects(map)).collect()
+        }
+
+        fn each_part<E>(
+            of: &Rc<ElementType>,
+            value: &Vec<Value>,
+            visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
+        ) -> Result<(), E> {
+            value.iter().enumerate().try_for_each(|(at, value)| visit(Part::At(at), of.ty(), value))
+        }
+
+        fn print(value: &Vec<Value>, names: &Names) -> String {
+            listed(value.iter().map(|value| value.print(names)))
+        }
+
+        fn offer<'v>(value: &'v Vec<Value>, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
+            Some(Offer::Values(value))
+        }
+    };
+}
+pub(super) use elements;
+
 impl Kind for Array {
     type Of = Rc<ElementType>;
     type Raw = ArrayRaw;
     const KIND: PropertyKind = PropertyKind::ARRAY;
 
-    fn path(of: &Rc<ElementType>) -> &str {
-        of.text()
-    }
-
-    fn nature(of: &Rc<ElementType>) -> Nature {
-        nature_around(of.ty().nature())
-    }
-
-    fn same_type(one: &Rc<ElementType>, two: &Rc<ElementType>) -> bool {
-        one.ty() == two.ty()
-    }
-
-    fn inner_types(of: &Rc<ElementType>, visit: &mut dyn FnMut(&PropertyType)) {
-        visit(of.ty());
-    }
+    elements!();
 
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
         to.rows().copy_from(from.rows());
@@ -85,48 +126,13 @@ impl Kind for Array {
         }
     }
 
-    fn read(at: Ref<'_, Self>) -> Vec<Value> {
-        at.rows().keys().map(Ptr::read).collect()
-    }
-
-    fn fits(of: &Rc<ElementType>, ty: &PropertyType, value: &Vec<Value>) -> Result<(), WrongType> {
-        WrongType::check_len(value.len(), ty)?;
-        fit(of.ty(), value)
-    }
-
     fn write(at: Mut<'_, Self>, value: &Vec<Value>) {
         let mut rows = at.rows();
         rows.refill(value.len());
         rows.keys().zip(value).for_each(|(element, value)| put_new(element, value));
     }
 
-    fn zero(_of: &Rc<ElementType>) -> Vec<Value> {
-        Vec::new()
-    }
-
-    fn same(one: &Vec<Value>, two: &Vec<Value>) -> bool {
-        one == two
-    }
-
-    fn feed(value: &Vec<Value>, mut hasher: &mut dyn Hasher) {
-        value.hash(&mut hasher);
-    }
-
-    fn each_object(value: &Vec<Value>, visit: &mut dyn FnMut(ObjectHandle, bool)) {
-        value.iter().for_each(|value| value.visit_objects(visit));
-    }
-
-    fn with_objects(value: &Vec<Value>, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Vec<Value> {
-        value.iter().map(|value| value.map_objects(map)).collect()
-    }
-
-    fn each_part<E>(
-        of: &Rc<ElementType>,
-        value: &Vec<Value>,
-        visit: &mut dyn FnMut(Part<'_>, &PropertyType, &Value) -> Result<(), E>,
-    ) -> Result<(), E> {
-        value.iter().enumerate().try_for_each(|(at, value)| visit(Part::At(at), of.ty(), value))
-    }
+    by_content!();
 
     fn with_parts(
         of: &Rc<ElementType>,
@@ -136,16 +142,8 @@ impl Kind for Array {
         value.into_iter().map(|value| map(of.ty(), value)).collect()
     }
 
-    fn print(value: &Vec<Value>, names: &Names) -> String {
-        listed(value.iter().map(|value| value.print(names)))
-    }
-
     fn parse(scanner: &mut Scanner<'_>, of: &Rc<ElementType>, ty: &PropertyType) -> Result<Vec<Value>, ParseError> {
         scanner.list(ty, |scanner| scanner.value(of.ty()))
-    }
-
-    fn offer<'v>(value: &'v Vec<Value>, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
-        Some(Offer::Values(value))
     }
 
     fn convert(value: &Value, of: &Rc<ElementType>, cx: &Conversion<'_>) -> Option<Vec<Value>> {

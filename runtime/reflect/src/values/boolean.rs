@@ -1,11 +1,11 @@
 //! `bool`, read as a byte, because a plugin may have written any byte to memory.
 
-use std::hash::Hasher;
+use std::hash::{Hash, Hasher};
 
 use alcedo_abi::kinds::PropertyKind;
 
 use super::ptr::{Mut, Ref};
-use super::{Kind, Offer, Written};
+use super::{Kind, Offer, Written, by_content};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
@@ -39,17 +39,7 @@ impl Kind for Bool {
         at.set((*value).into());
     }
 
-    fn zero(_of: &()) -> bool {
-        false
-    }
-
-    fn same(one: &bool, two: &bool) -> bool {
-        one == two
-    }
-
-    fn feed(value: &bool, hasher: &mut dyn Hasher) {
-        hasher.write_u8((*value).into());
-    }
+    by_content!();
 
     fn print(value: &bool, _names: &Names) -> String {
         value.to_string()

@@ -8,7 +8,7 @@ use alcedo_abi::value::DelegateRaw;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use super::ptr::{Mut, Ref};
-use super::{Kind, Offer};
+use super::{Kind, Offer, by_content};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
@@ -87,17 +87,7 @@ impl Kind for Delegate {
         at.set((*value).into());
     }
 
-    fn zero(_of: &Rc<str>) -> Binding {
-        Binding::default()
-    }
-
-    fn same(one: &Binding, two: &Binding) -> bool {
-        one == two
-    }
-
-    fn feed(value: &Binding, mut hasher: &mut dyn Hasher) {
-        value.hash(&mut hasher);
-    }
+    by_content!();
 
     fn each_object(value: &Binding, visit: &mut dyn FnMut(ObjectHandle, bool)) {
         visit(value.object, true);

@@ -149,32 +149,24 @@ pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
     }
 }
 
-/// Returns the number of an integer value.
-pub(crate) fn whole(value: &Value) -> Option<i128> {
-    Some(match *value {
-        Value::U8(number) => number.into(),
-        Value::U16(number) => number.into(),
-        Value::U32(number) => number.into(),
-        Value::U64(number) => number.into(),
-        Value::I8(number) => number.into(),
-        Value::I16(number) => number.into(),
-        Value::I32(number) => number.into(),
-        Value::I64(number) => number.into(),
-        _ => return None,
-    })
-}
+/// Defines the conversions between integers of these kinds and whole numbers.
+macro_rules! integers {
+    ($($kind:ident),*) => {
+        /// Returns the number of an integer value.
+        pub(crate) fn whole(value: &Value) -> Option<i128> {
+            match *value {
+                $(Value::$kind(number) => Some(number.into()),)*
+                _ => None,
+            }
+        }
 
-/// Converts a number to a value of an integer kind.
-pub(crate) fn number_of(kind: PropertyKind, number: i128) -> Option<Value> {
-    Some(match kind {
-        PropertyKind::U8 => Value::U8(number.try_into().ok()?),
-        PropertyKind::U16 => Value::U16(number.try_into().ok()?),
-        PropertyKind::U32 => Value::U32(number.try_into().ok()?),
-        PropertyKind::U64 => Value::U64(number.try_into().ok()?),
-        PropertyKind::I8 => Value::I8(number.try_into().ok()?),
-        PropertyKind::I16 => Value::I16(number.try_into().ok()?),
-        PropertyKind::I32 => Value::I32(number.try_into().ok()?),
-        PropertyKind::I64 => Value::I64(number.try_into().ok()?),
-        _ => return None,
-    })
+        /// Converts a number to a value of an integer kind.
+        pub(crate) fn number_of(kind: PropertyKind, number: i128) -> Option<Value> {
+            match kind {
+                $(PropertyKind::$kind => number.try_into().ok().map(Value::$kind),)*
+                _ => None,
+            }
+        }
+    };
 }
+integers! { U8, U16, U32, U64, I8, I16, I32, I64 }

@@ -9,7 +9,7 @@ use alcedo_base::border::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ref};
-use super::{Kind, Links, Offer, Written};
+use super::{Kind, Links, Offer, Written, by_content};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
@@ -45,17 +45,7 @@ impl Kind for LazyObject {
         at.set(*value);
     }
 
-    fn zero(_of: &Rc<str>) -> LazyRaw {
-        LazyRaw::NONE
-    }
-
-    fn same(one: &LazyRaw, two: &LazyRaw) -> bool {
-        one == two
-    }
-
-    fn feed(value: &LazyRaw, mut hasher: &mut dyn Hasher) {
-        value.hash(&mut hasher);
-    }
+    by_content!();
 
     fn refer(object: ObjectHandle, links: &dyn Links) -> Option<Result<LazyRaw, CallError>> {
         Some(if object.is_none() { Ok(LazyRaw::NONE) } else { links.id_of(object) })

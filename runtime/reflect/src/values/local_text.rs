@@ -9,7 +9,7 @@ use alcedo_base::handles::Name;
 
 use super::ptr::{Mut, Ref};
 use super::text_memory::{set_names, text_assign, text_copy, text_destroy, text_equal, text_hash, text_read};
-use super::{Kind, Offer, Written};
+use super::{Kind, Offer, Written, by_content};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::property::PropertyType;
@@ -67,17 +67,7 @@ impl Kind for LocalTextKind {
         set_names(&at, value.namespace, value.key);
     }
 
-    fn zero(_of: &()) -> LocalText {
-        LocalText::default()
-    }
-
-    fn same(one: &LocalText, two: &LocalText) -> bool {
-        one == two
-    }
-
-    fn feed(value: &LocalText, mut hasher: &mut dyn Hasher) {
-        value.hash(&mut hasher);
-    }
+    by_content!();
 
     fn print(value: &LocalText, names: &Names) -> String {
         match value {

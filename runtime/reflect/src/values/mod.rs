@@ -276,6 +276,8 @@ pub(crate) trait InMemory: 'static {
     type Of;
     /// Data at the start of a value.
     type Raw: Raw;
+    /// Name of the types with this layout, for errors.
+    const TYPE_NAME: &'static str;
     /// Returns the data of a type with this layout; `None` for other types.
     fn carried(ty: &PropertyType) -> Option<&Self::Of>;
 }
@@ -283,6 +285,7 @@ pub(crate) trait InMemory: 'static {
 impl<K: Kind> InMemory for K {
     type Of = <K as Kind>::Of;
     type Raw = <K as Kind>::Raw;
+    const TYPE_NAME: &'static str = <K as Kind>::NAME;
 
     #[inline]
     fn carried(ty: &PropertyType) -> Option<&<K as Kind>::Of> {
@@ -434,6 +437,23 @@ macro_rules! word {
         }
     };
 }
+/// Implements equality and hashes of values read out by those of the Rust type, whose default is the zero value.
+macro_rules! by_content {
+    () => {
+        fn zero(_of: &Self::Of) -> Self::Value {
+            Default::default()
+        }
+
+        fn same(one: &Self::Value, two: &Self::Value) -> bool {
+            one == two
+        }
+
+        fn feed(value: &Self::Value, mut hasher: &mut dyn Hasher) {
+            value.hash(&mut hasher);
+        }
+    };
+}
+pub(crate) use by_content;
 pub(crate) use by_type::fit;
 pub use by_type::fits;
 use word;

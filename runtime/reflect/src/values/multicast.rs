@@ -51,17 +51,7 @@ macro_rules! several {
             WrongType::check_len(value.len(), ty)
         }
 
-        fn zero(_of: &Rc<ElementType>) -> Vec<Binding> {
-            Vec::new()
-        }
-
-        fn same(one: &Vec<Binding>, two: &Vec<Binding>) -> bool {
-            one == two
-        }
-
-        fn feed(value: &Vec<Binding>, mut hasher: &mut dyn Hasher) {
-            value.hash(&mut hasher);
-        }
+        $crate::values::by_content!();
 
         fn each_object(value: &Vec<Binding>, visit: &mut dyn FnMut(ObjectHandle, bool)) {
             value.iter().for_each(|binding| visit(binding.object, true));

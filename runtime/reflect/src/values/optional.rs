@@ -8,7 +8,7 @@ use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ref};
 use super::structure::put_new;
-use super::{Kind, Offer, Part, fits};
+use super::{Kind, Offer, Part, by_content, fits};
 use crate::convert::Conversion;
 use crate::names::Names;
 use crate::nested::OptionalType;
@@ -116,17 +116,7 @@ impl Kind for Optional {
         at.set(value.is_some().into());
     }
 
-    fn zero(_of: &Rc<OptionalType>) -> Content {
-        None
-    }
-
-    fn same(one: &Content, two: &Content) -> bool {
-        one == two
-    }
-
-    fn feed(value: &Content, mut hasher: &mut dyn Hasher) {
-        value.hash(&mut hasher);
-    }
+    by_content!();
 
     fn each_object(value: &Content, visit: &mut dyn FnMut(ObjectHandle, bool)) {
         if let Some(value) = value {

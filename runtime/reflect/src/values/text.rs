@@ -39,17 +39,7 @@ macro_rules! text_memory {
             text_destroy(&at);
         }
 
-        fn zero(_of: &Self::Of) -> String {
-            String::new()
-        }
-
-        fn same(one: &String, two: &String) -> bool {
-            one == two
-        }
-
-        fn feed(value: &String, mut hasher: &mut dyn Hasher) {
-            value.hash(&mut hasher);
-        }
+        $crate::values::by_content!();
 
         fn print(value: &String, _names: &Names) -> String {
             quote(value)

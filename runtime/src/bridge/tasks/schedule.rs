@@ -5,17 +5,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Scheduled items. Items with equal due time are ordered by creation.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Schedule<K> {
     now: Duration,
     due: BTreeMap<(Duration, u64), K>,
 }
 
 impl<K: Copy> Schedule<K> {
-    pub(super) const fn new() -> Self {
-        Self { now: Duration::ZERO, due: BTreeMap::new() }
-    }
-
     /// Returns the game time since the host began.
     pub(super) fn now(&self) -> Duration {
         self.now
@@ -82,7 +78,7 @@ mod tests {
 
     #[test]
     fn due_jobs_run_by_time_then_by_creation() {
-        let mut schedule = Schedule::new();
+        let mut schedule = Schedule::default();
         schedule.put(ms(20), 1, 'a');
         schedule.put(ms(10), 3, 'c');
         schedule.put(ms(10), 2, 'b');
@@ -96,7 +92,7 @@ mod tests {
 
     #[test]
     fn only_a_length_of_time_lets_time_go_by() {
-        let mut schedule = Schedule::<()>::new();
+        let mut schedule = Schedule::<()>::default();
         for seconds in [f32::NAN, f32::INFINITY, -1.0, 0.0] {
             schedule.advance(seconds);
         }

@@ -116,6 +116,7 @@ pub(super) enum Begin {
     Expired(Box<Entry>),
 }
 
+#[derive(Default)]
 pub(super) struct Store {
     pub entries: SlotMap<JobKey, Entry>,
     pub schedule: Schedule<JobKey>,
@@ -127,21 +128,6 @@ pub(super) struct Store {
     pub is_running: bool,
     made: u64,
     deaths_seen: u64,
-}
-
-impl Default for Store {
-    fn default() -> Self {
-        Self {
-            entries: SlotMap::with_key(),
-            schedule: Schedule::new(),
-            ready: VecDeque::new(),
-            posted: VecDeque::new(),
-            tick: 0,
-            is_running: false,
-            made: 0,
-            deaths_seen: 0,
-        }
-    }
 }
 
 impl Store {
