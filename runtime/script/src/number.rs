@@ -111,50 +111,18 @@ pub(crate) fn compares(op: Op) -> bool {
     matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near | Op::Xor | Op::ClockwiseFrom)
 }
 
+/// Evaluates the body for the Rust type of a kind of number.
 macro_rules! with_num {
-    ($num:expr, $ty:ident => $body:expr) => {
+    (@arms $num:expr, $ty:ident => $body:expr; $($kind:ident $rust:ident)*) => {
         match $num {
-            Num::U8 => {
-                type $ty = u8;
+            $(Num::$kind => {
+                type $ty = $rust;
                 $body
-            }
-            Num::U16 => {
-                type $ty = u16;
-                $body
-            }
-            Num::U32 => {
-                type $ty = u32;
-                $body
-            }
-            Num::U64 => {
-                type $ty = u64;
-                $body
-            }
-            Num::I8 => {
-                type $ty = i8;
-                $body
-            }
-            Num::I16 => {
-                type $ty = i16;
-                $body
-            }
-            Num::I32 => {
-                type $ty = i32;
-                $body
-            }
-            Num::I64 => {
-                type $ty = i64;
-                $body
-            }
-            Num::F32 => {
-                type $ty = f32;
-                $body
-            }
-            Num::F64 => {
-                type $ty = f64;
-                $body
-            }
+            })*
         }
+    };
+    ($num:expr, $ty:ident => $body:expr) => {
+        with_num!(@arms $num, $ty => $body; U8 u8 U16 u16 U32 u32 U64 u64 I8 i8 I16 i16 I32 i32 I64 i64 F32 f32 F64 f64)
     };
 }
 pub(crate) use with_num;

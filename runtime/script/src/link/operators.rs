@@ -10,6 +10,7 @@ use alcedo_uc::hir::{Conversion, Num, Op, Operand, Unary};
 use super::{Checked, Linker, num_of, plain_size};
 use crate::code::Reg;
 use crate::exec::{OpCode, Slow, Source, num_code, op_code};
+use crate::number::compares;
 use crate::triple::{TripleOp, kind_of};
 
 impl Linker<'_> {
@@ -100,8 +101,7 @@ impl Linker<'_> {
         self.expect_num(left, num)?;
         let shift = matches!(op, Op::Shl | Op::Shr | Op::Ushr);
         self.expect_num(right, if shift { Num::I32 } else { num })?;
-        let compares =
-            matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near | Op::ClockwiseFrom | Op::Xor);
+        let compares = compares(op);
         if compares {
             self.expect_bool(to)?;
         } else {
