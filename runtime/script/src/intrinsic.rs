@@ -1,12 +1,10 @@
 //! Built-in operations on arrays, sets, maps, optionals and delegates.
 
-use std::rc::Rc;
-
 use alcedo_base::border::{CallError, catch_panics};
 use alcedo_reflect::World;
 use alcedo_reflect::containers::{ContainerError, RowsMut, array, array_ref, keyed, keyed_mut};
 use alcedo_reflect::owned::OwnedValue;
-use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::Intrinsic;
@@ -14,11 +12,11 @@ use alcedo_uc::hir::Intrinsic;
 use crate::cost;
 use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source, Transfer};
 use crate::machine::Machine;
-use crate::place::{Access, Registers, grow};
+use crate::place::{Access, Registers};
 use crate::size;
 use crate::slow::bound;
 
-fn failed(error: ContainerError) -> CallError {
+pub(crate) fn failed(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
 }
 
@@ -37,7 +35,11 @@ impl Machine {
     ) -> Result<(), CallError> {
         let len = registers.source(length).get::<i32>().unwrap_or_default().max(0) as u32;
         match registers.write(world, place, Access::Write)? {
-            Ok(mut at) => set_len(at.reborrow(), len, &element_of(&place.property)?),
+            Ok(at) => {
+                let ty = &place.property.ty;
+                let mut rows = array(at).ok_or_else(|| no_container(ty))?;
+                set_len(&mut rows, len, element_of(ty)?)
+            }
             Err(message) => {
                 self.warn(&message);
                 Ok(())
@@ -94,27 +96,16 @@ impl Machine {
         };
         let mut at = at;
         let ty = &place.property.ty;
-        let element = || element_of(&place.property);
+        let element = || element_of(ty);
         let insert = |at: &mut PtrMut<'_>, index: i32, count: i32| -> Result<(), CallError> {
             let mut rows = array(at.reborrow()).ok_or_else(|| no_container(ty))?;
             let len = rows.len();
             let (Ok(index), Ok(count)) = (u32::try_from(index), u32::try_from(count)) else {
                 return Err(CallError::other(format!("{count} elements are inserted at {index} of {len}")));
             };
-            let element = element()?;
-            size::rows(len, count, element.ty.size())?;
             // Subsequent elements are moved.
             cost::add(u64::from(len.saturating_sub(index)));
-            rows.splice(index, 0, count).map_err(failed)?;
-            if matches!(element.ty, PropertyType::Struct(_)) {
-                let initial = Value::initial(&element.ty);
-                for row in index..index + count {
-                    if let Some(place) = rows.get_mut(row) {
-                        place.write(&initial).map_err(|error| CallError::other(error.found))?;
-                    }
-                }
-            }
-            Ok(())
+            insert_initial(&mut rows, index, count, element()?)
         };
         let len = |at: &PtrMut<'_>| at.as_ptr().count().unwrap_or_default();
         match what {
@@ -122,7 +113,8 @@ impl Machine {
                 let before = len(&at);
                 let count = whole(0)?.max(0) as u32;
                 let new_len = before.checked_add(count).ok_or_else(|| CallError::other("the array gets too long"))?;
-                grow(at, new_len, &element()?)?;
+                let mut rows = array(at).ok_or_else(|| no_container(ty))?;
+                set_len(&mut rows, new_len, element()?)?;
                 give(Value::I32(before as i32))?;
             }
             Intrinsic::ArrayAddItem | Intrinsic::ArrayInsertItem => {
@@ -402,19 +394,34 @@ fn change_bindings(what: &Intrinsic, at: PtrMut<'_>, one: Binding) -> Result<(),
     at.write(&value).map_err(|error| CallError::other(error.found))
 }
 
-/// Returns the element of an array property as a property.
-pub(crate) fn element_of(property: &Property) -> Result<Rc<Property>, CallError> {
-    let PropertyType::Array(of) = &property.ty else { return Err(no_container(&property.ty)) };
-    Ok(Rc::new(Property { ty: of.ty().clone(), offset: 0, ..property.clone() }))
+/// Returns the element type of an array.
+fn element_of(ty: &PropertyType) -> Result<&PropertyType, CallError> {
+    let PropertyType::Array(of) = ty else { return Err(no_container(ty)) };
+    Ok(of.ty())
 }
 
-fn set_len(at: PtrMut<'_>, new_len: u32, element: &Rc<Property>) -> Result<(), CallError> {
-    let len = at.as_ptr().count().unwrap_or_default();
+/// Inserts elements of the initial value.
+fn insert_initial(rows: &mut RowsMut<'_>, at: u32, count: u32, element: &PropertyType) -> Result<(), CallError> {
+    size::rows(rows.len(), count, element.size())?;
+    rows.splice(at, 0, count).map_err(failed)?;
+    if matches!(element, PropertyType::Struct(_)) {
+        let initial = Value::initial(element);
+        for row in at..at + count {
+            if let Some(place) = rows.get_mut(row) {
+                place.write(&initial).map_err(|error| CallError::other(error.found))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Changes the length of an array; new elements have the initial value.
+pub(crate) fn set_len(rows: &mut RowsMut<'_>, new_len: u32, element: &PropertyType) -> Result<(), CallError> {
+    let len = rows.len();
     if new_len >= len {
-        return grow(at, new_len, element);
+        return insert_initial(rows, len, new_len - len, element);
     }
     cost::add(u64::from(len - new_len));
-    let mut rows = array(at).ok_or_else(|| no_container(&element.ty))?;
     rows.splice(new_len, len - new_len, 0).map_err(failed)
 }
 

@@ -1,8 +1,6 @@
 //! Registers of a frame, and the resolution of places: properties, fields and elements.
 #![expect(unsafe_code, reason = "converts offsets that the loader has checked into addresses")]
 
-use std::rc::Rc;
-
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::ArrayRaw;
 use alcedo_base::border::CallError;
@@ -15,7 +13,7 @@ use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
-use crate::size;
+use crate::intrinsic::set_len;
 use crate::triple::TripleOp;
 
 /// Registers of a running call, and its object.
@@ -244,7 +242,9 @@ impl Registers {
                         }
                         // SAFETY: the preceding steps resolve to a value of the array type, which has no other reader during this.
                         let place = unsafe { PtrMut::new(at, &of.ty) };
-                        grow(place, index as u32 + 1, element)?;
+                        if let Some(mut rows) = array(place) {
+                            set_len(&mut rows, index as u32 + 1, &element.ty)?;
+                        }
                         // SAFETY: same as for the read above.
                         raw = unsafe { at.cast::<ArrayRaw>().read() };
                     }
@@ -288,24 +288,6 @@ fn check_class(world: &World, other: &OtherProperty, object: ObjectHandle) -> Re
         found: class.path.to_string(),
         wanted: other.owner.path.to_string(),
     })
-}
-
-/// Extends an array to the length with elements of the initial value.
-pub(crate) fn grow(place: PtrMut<'_>, new_len: u32, element: &Rc<Property>) -> Result<(), CallError> {
-    let Some(mut rows) = array(place) else { return Ok(()) };
-    let len = rows.len();
-    let more = new_len.saturating_sub(len);
-    size::rows(len, more, element.ty.size())?;
-    rows.splice(len, 0, more).map_err(|error| CallError::other(error.to_string()))?;
-    if matches!(element.ty, alcedo_reflect::property::PropertyType::Struct(_)) {
-        let initial = Value::initial(&element.ty);
-        for at in len..new_len {
-            if let Some(place) = rows.get_mut(at) {
-                place.write(&initial).map_err(|error| CallError::other(error.found))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Describes an out-of-range element.

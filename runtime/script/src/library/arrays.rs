@@ -3,7 +3,7 @@
 use alcedo_base::border::CallError;
 use alcedo_base::handles::Name;
 use alcedo_reflect::World;
-use alcedo_reflect::containers::{ContainerError, Rows, RowsMut, array, array_ref};
+use alcedo_reflect::containers::{Rows, RowsMut, array, array_ref};
 use alcedo_reflect::decl::{FunctionDecl, RESULT_NAME};
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::structs::StructType;
@@ -13,7 +13,7 @@ use alcedo_reflect::values::ptr::Ptr;
 
 use super::build::{any_array, any_item, custom, out, param, problem, result};
 use super::math::below;
-use crate::intrinsic::remove_equal;
+use crate::intrinsic::{failed, remove_equal, set_len};
 use crate::{cost, size};
 
 /// The array, and the parameter of its element type.
@@ -133,10 +133,6 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             average,
         ),
     ]
-}
-
-fn failed(error: ContainerError) -> CallError {
-    CallError::other(error.to_string())
 }
 
 fn row_size(frame: &Frame<'_>, target: Param) -> usize {
@@ -261,23 +257,7 @@ fn resize(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 /// Resizes an array; new elements have their initial value.
 fn resize_to(frame: &mut Frame<'_>, target: Param, size: u32) -> Result<(), CallError> {
     let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
-    let mut rows = rows_mut(frame, target)?;
-    let len = rows.len();
-    if size <= len {
-        cost::add(u64::from(len - size));
-        return rows.splice(size, len - size, 0).map_err(failed);
-    }
-    size::rows(len, size - len, of.ty().size())?;
-    rows.splice(len, 0, size - len).map_err(failed)?;
-    if matches!(of.ty(), PropertyType::Struct(_)) {
-        let initial = Value::initial(of.ty());
-        for at in len..size {
-            if let Some(place) = rows.get_mut(at) {
-                place.write(&initial).map_err(|error| CallError::other(error.found))?;
-            }
-        }
-    }
-    Ok(())
+    set_len(&mut rows_mut(frame, target)?, size, of.ty())
 }
 
 fn shuffle(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {

@@ -4,13 +4,14 @@
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::CallError;
 use alcedo_reflect::World;
-use alcedo_reflect::containers::{ContainerError, Keyed, array, keyed, keyed_mut};
+use alcedo_reflect::containers::{Keyed, array, keyed, keyed_mut};
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, ArgumentKind, Frame, Param};
 use alcedo_reflect::values::ptr::Ptr;
 
 use super::build::{any_array, any_item, custom, out, problem, result};
+use crate::intrinsic::failed;
 use crate::{cost, size};
 
 const SET: &[(&str, &str)] = &[("custom_struct_param", "target_set")];
@@ -131,10 +132,6 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
 }
 
 const STEPPED: &str = "checked to be a set or map";
-
-fn failed(error: ContainerError) -> CallError {
-    CallError::other(error.to_string())
-}
 
 fn keyed_ref(at: Ptr<'_>) -> Keyed<'_> {
     keyed(at).expect(STEPPED)
