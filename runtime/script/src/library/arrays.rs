@@ -11,7 +11,7 @@ use alcedo_reflect::thunk::{AnyArray, AnyValue, Frame, Param, function_of};
 use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::Ptr;
 
-use super::build::{any_array, any_item, custom, out, param, problem, result};
+use super::build::{any_array, any_item, custom, is_empty, length, out, param, problem, result, stepped_len};
 use super::math::below;
 use crate::intrinsic::{failed, remove_equal, set_len};
 use crate::{cost, size};
@@ -66,7 +66,13 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             vec![out(target()), param::<Name>("property"), param::<bool>("descending").with_default("false")],
             sort_by,
         ),
-        custom("array_length", "Returns the number of elements.", ARRAY, vec![target(), result::<i32>()], length),
+        custom(
+            "array_length",
+            "Returns the number of elements.",
+            ARRAY,
+            vec![target(), result::<i32>()],
+            length::<AnyArray>,
+        ),
         custom(
             "array_last_index",
             "Returns the index of the last element, or -1.",
@@ -100,7 +106,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             "Returns true if the array is empty.",
             ARRAY,
             vec![target(), result::<bool>()],
-            is_empty,
+            is_empty::<AnyArray>,
         ),
         custom(
             "array_swap",
@@ -351,17 +357,8 @@ impl Key {
     }
 }
 
-fn length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnyArray>()?;
-    frame.finish()?;
-    let len = rows(frame.value(target)).len();
-    frame.give_result(len as i32)
-}
-
 fn last_index(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnyArray>()?;
-    frame.finish()?;
-    let len = rows(frame.value(target)).len();
+    let len = stepped_len::<AnyArray>(frame)?;
     frame.give_result(len as i32 - 1)
 }
 
@@ -370,13 +367,6 @@ fn is_valid_index(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError
     frame.finish()?;
     let len = rows(frame.value(target)).len();
     frame.give_result(u32::try_from(index).is_ok_and(|at| at < len))
-}
-
-fn is_empty(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnyArray>()?;
-    frame.finish()?;
-    let len = rows(frame.value(target)).len();
-    frame.give_result(len == 0)
 }
 
 fn swap(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {

@@ -10,7 +10,7 @@ use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, ArgumentKind, Frame, Param};
 use alcedo_reflect::values::ptr::Ptr;
 
-use super::build::{any_array, any_item, custom, out, problem, result};
+use super::build::{any_array, any_item, custom, is_empty, length, out, problem, result};
 use crate::intrinsic::failed;
 use crate::{cost, size};
 
@@ -192,20 +192,6 @@ fn contains<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<()
     frame.finish()?;
     let row = row_of(frame, target, key)?;
     frame.give_result(row.is_some())
-}
-
-fn length<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<K>()?;
-    frame.finish()?;
-    let len = keyed_ref(frame.value(target)).len();
-    frame.give_result(len as i32)
-}
-
-fn is_empty<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<K>()?;
-    frame.finish()?;
-    let len = keyed_ref(frame.value(target)).len();
-    frame.give_result(len == 0)
 }
 
 fn clear<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
