@@ -95,16 +95,7 @@ impl<'a> Checker<'a> {
         if let Some(found) = self.find_property(place.class, &name.text).or_else(delegate) {
             return Some(found);
         }
-        if !self.is_broken(place.class) {
-            let chain = self.chain(place.class);
-            let class = chain.first().map_or_else(|| place.class.to_owned(), |class| class.name.clone());
-            let message = format!("`{class}` has no variable `{}`", name.text);
-            let mut error = Diagnostic::error("uc-unknown-member", (place.file, name.span), message);
-            if let Some(near) = self.similar(&name.text, chain.iter().map(|class| &class.props)) {
-                error = error.hint(format!("a similar name exists: `{near}`"));
-            }
-            self.report(error);
-        }
+        self.no_variable(place.class, name, place.file);
         None
     }
 

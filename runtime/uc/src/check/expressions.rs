@@ -140,14 +140,10 @@ impl Body<'_, '_> {
             return found;
         }
         if let Some(found) = self.checker.find_function(class, &name.text).filter(|_| !self.only_constants) {
-            if matches!(expected, Some(Type::Delegate(..))) {
-                if !found.is_static {
-                    self.needs_object(span, format_args!("`{}`", found.name))?;
-                }
-                return self.function_value(None, &found, expected, span);
+            if matches!(expected, Some(Type::Delegate(..))) && !found.is_static {
+                self.needs_object(span, format_args!("`{}`", found.name))?;
             }
-            let message = format!("`{}` is a function: `(` is missing behind it", found.name);
-            return Err(self.report(self.error("uc-no-value", span, message)));
+            return self.uncalled(None, &found, name, expected, span);
         }
         if self.only_constants && (self.checker.find_property(class, &name.text).is_some()) {
             let error =
@@ -184,11 +180,7 @@ impl Body<'_, '_> {
             return Err(self.report(error.hint(format!("correct {of} first"))));
         }
         let message = format!("unknown name `{}`: not a variable, constant or enum entry", name.text);
-        let mut error = self.error("uc-unknown-name", span, message);
-        if let Some(near) = self.near_name(&name.text) {
-            error = error.hint(format!("a similar name exists: `{near}`"));
-        }
-        Err(self.report(error))
+        Err(self.report(self.error("uc-unknown-name", span, message).similar(self.near_name(&name.text))))
     }
 
     fn near_name(&self, name: &str) -> Option<String> {
@@ -238,17 +230,30 @@ impl Body<'_, '_> {
         if found.is_count(&name.text) || name.is("enumcount") {
             return Ok(self.const_expr(Const::Int(found.entries.len() as i128), Type::INT, span));
         }
-        let mut error =
-            self.error("uc-unknown-member", name.span, format!("`{}` has no entry `{}`", found.name, name.text));
+        let message = format!("`{}` has no entry `{}`", found.name, name.text);
         let names = found.entries.iter().map(|(entry, _)| entry.as_str());
-        if let Some(near) = self.checker.near(&name.text, names) {
-            error = error.hint(format!("a similar name exists: `{near}`"));
+        let near = self.checker.near(&name.text, names);
+        Err(self.report(self.error("uc-unknown-member", name.span, message).similar(near)))
+    }
+
+    /// Resolves a function that is named without a call: the value of a delegate, if one is expected.
+    pub(super) fn uncalled(
+        &self,
+        object: Option<Expr>,
+        found: &Rc<FuncSym>,
+        name: &Ident,
+        expected: Option<&Type>,
+        span: Span,
+    ) -> Found<Expr> {
+        if matches!(expected, Some(Type::Delegate(..))) {
+            return self.function_value(object, found, expected, span);
         }
-        Err(self.report(error))
+        let message = format!("`{}` is a function: `(` is missing behind it", found.name);
+        Err(self.report(self.error("uc-no-value", name.span, message)))
     }
 
     /// Resolves a function as the value of a delegate of the expected type. A static function is bound to the class in `object`.
-    pub(super) fn function_value(
+    fn function_value(
         &self,
         object: Option<Expr>,
         found: &Rc<FuncSym>,

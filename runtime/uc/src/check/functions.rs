@@ -235,7 +235,6 @@ impl<'a> Checker<'a> {
         let path: Path = format!("{}:{name}", work.path).into();
         let mut symbol =
             FuncSym { name, path: path.clone(), first: path, access, at: Some(at), ..FuncSym::bare(&work.path) };
-        symbol.wild = vec![None; params.len()];
         symbol.params = params.into_iter().map(|(symbol, _)| symbol).collect();
         symbol.result_unknown = result.is_err();
         symbol.result = result.unwrap_or_default();
@@ -281,11 +280,8 @@ impl<'a> Checker<'a> {
         let owner = overridden.owner.rsplit('.').next().unwrap_or("").to_owned();
         let refuse = |why: String, hint: &str| {
             let message = format!("`{}` cannot override the function of `{owner}`: {why}", made.symbol.name);
-            let mut error = Diagnostic::error("uc-override", at, message).hint(hint);
-            if let Some(other) = overridden.at {
-                error = error.other(other, "what it would override");
-            }
-            self.report(error);
+            let error = Diagnostic::error("uc-override", at, message).hint(hint);
+            self.report(error.other(overridden.at, "what it would override"));
         };
         // Reflection allows only one function per name in a class chain.
         if overridden.access == Access::Private {
@@ -356,12 +352,9 @@ impl<'a> Checker<'a> {
             })
             .collect();
         let result = overridden.result.as_ref().map_or(String::new(), |result| format!("{result} "));
-        let mut error = Diagnostic::error("uc-override", at, message);
-        error = error.hint(format!("write `{result}{}({})`", made.ast.name.text, params.join(", ")));
-        if let Some(other) = overridden.at {
-            error = error.other(other, "what it overrides");
-        }
-        self.report(error);
+        let error = Diagnostic::error("uc-override", at, message);
+        let error = error.hint(format!("write `{result}{}({})`", made.ast.name.text, params.join(", ")));
+        self.report(error.other(overridden.at, "what it overrides"));
         false
     }
 }

@@ -187,7 +187,6 @@ impl<'a> Checker<'a> {
         let params = self.params_of(&found.params, work);
         let result = self.result_of(found.result.as_ref(), work);
         let mut func = FuncSym { name: name.clone(), at: Some(at), ..FuncSym::bare(&work.path) };
-        func.wild = vec![None; params.len()];
         func.params = params.iter().map(|(param, _)| param.clone()).collect();
         func.result_unknown = result.is_err();
         func.result = result.unwrap_or_default();

@@ -41,13 +41,7 @@ impl Body<'_, '_> {
                 let Some(found) = self.checker.find_function(&path, &name.text) else {
                     return Err(self.no_such_function(&path, name));
                 };
-                return match expected {
-                    Some(Type::Delegate(..)) => self.function_value(Some(class), &found, expected, span),
-                    _ => {
-                        let message = format!("`{}` is a function: `(` is missing behind it", found.name);
-                        Err(self.report(self.error("uc-no-value", name.span, message)))
-                    }
-                };
+                return self.uncalled(Some(class), &found, name, expected, span);
             }
             // `EnumName.Entry`.
             ast::ExprKind::Ident(word) if !self.is_value_name(&word.text) || self.is_enum_value(&word.text) => {
@@ -95,12 +89,8 @@ impl Body<'_, '_> {
                         return Err(Reported);
                     }
                     let message = format!("`{}` has no field `{}`", base.ty, name.text);
-                    let mut error = self.error("uc-unknown-member", name.span, message);
                     let near = self.checker.similar(&name.text, std::iter::once(&structure.by_name));
-                    if let Some(near) = near {
-                        error = error.hint(format!("a similar name exists: `{near}`"));
-                    }
-                    return Err(self.report(error));
+                    return Err(self.report(self.error("uc-unknown-member", name.span, message).similar(near)));
                 };
                 let ty = field.ty.clone().ok_or(Reported)?;
                 let kind = ExprKind::Field { base: Box::new(base), structure: path, field: field.name.clone() };
@@ -148,27 +138,10 @@ impl Body<'_, '_> {
         if let Some(found) = self.object_word(object.clone().unwrap_or_else(|| self.self_object(span)), class, name) {
             return found;
         }
-        // Function used as the value of a delegate.
-        if matches!(expected, Some(Type::Delegate(..)))
-            && let Some(found) = self.checker.find_function(class, &name.text)
-        {
-            return self.function_value(object, &found, expected, span);
-        }
         if let Some(found) = self.checker.find_function(class, &name.text) {
-            let message = format!("`{}` is a function: `(` is missing behind it", found.name);
-            return Err(self.report(self.error("uc-no-value", name.span, message)));
+            return self.uncalled(object, &found, name, expected, span);
         }
-        if self.checker.is_broken(class) {
-            return Err(Reported);
-        }
-        let chain = self.checker.chain(class);
-        let class_name = chain.first().map_or_else(|| class.to_string(), |class| class.name.clone());
-        let message = format!("`{class_name}` has no variable `{}`", name.text);
-        let mut error = self.error("uc-unknown-member", name.span, message);
-        if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
-            error = error.hint(format!("a similar name exists: `{near}`"));
-        }
-        Err(self.report(error))
+        Err(self.checker.no_variable(class, name, self.file))
     }
 
     /// Resolves `Outer` and `Name` of an object through functions of the host library; `None` without such a library.
@@ -200,9 +173,7 @@ impl Body<'_, '_> {
 
     /// Builds a property access, or reports missing read access.
     pub(super) fn property(&self, object: Option<Expr>, found: &PropSym, at: At) -> Found<Expr> {
-        if !self.may(found.read, &found.owner) {
-            return Err(self.refused(found, found.read, at));
-        }
+        self.check_access(found.read, (&found.name, &found.owner, found.at), at)?;
         if !found.readable {
             let message = format!("scripts cannot read `{}`: its declaration lacks `blueprint_read`", found.name);
             return Err(self.report(crate::diagnostic::Diagnostic::error("uc-access", at, message)));
@@ -214,7 +185,7 @@ impl Body<'_, '_> {
     }
 
     /// Returns true if code of this class has access to a member of `owner`.
-    pub(super) fn may(&self, access: Access, owner: &str) -> bool {
+    fn may(&self, access: Access, owner: &str) -> bool {
         match access {
             Access::Public => true,
             Access::Protected => self.checker.extends(&self.class, owner),
@@ -222,15 +193,20 @@ impl Body<'_, '_> {
         }
     }
 
-    fn refused(&self, found: &PropSym, access: Access, at: At) -> Reported {
-        let word = if access == Access::Private { "private" } else { "protected" };
-        let owner = found.owner.rsplit('.').next().unwrap_or("");
-        let message = format!("`{}` is {word} in `{owner}`", found.name);
-        let mut error = crate::diagnostic::Diagnostic::error("uc-access", at, message);
-        if let Some(other) = found.at {
-            error = error.other(other, "declared here");
+    /// Reports a member, by name, owner and location, to which code of this class has no access.
+    pub(super) fn check_access(
+        &self,
+        access: Access,
+        (name, owner, declared): (&str, &str, Option<At>),
+        at: At,
+    ) -> Found<()> {
+        if self.may(access, owner) {
+            return Ok(());
         }
-        self.report(error)
+        let word = if access == Access::Private { "private" } else { "protected" };
+        let message = format!("`{name}` is {word} in `{}`", owner.rsplit('.').next().unwrap_or(""));
+        let error = crate::diagnostic::Diagnostic::error("uc-access", at, message);
+        Err(self.report(error.other(declared, "declared here")))
     }
 
     pub(super) fn self_object(&self, span: Span) -> Expr {
@@ -259,17 +235,7 @@ impl Body<'_, '_> {
 
     fn default_property(&self, class: Expr, path: &Path, name: &Ident, span: Span) -> Found<Expr> {
         let Some(found) = self.checker.find_property(path, &name.text) else {
-            if self.checker.is_broken(path) {
-                return Err(Reported);
-            }
-            let chain = self.checker.chain(path);
-            let class_name = chain.first().map_or_else(|| path.to_string(), |class| class.name.clone());
-            let mut error =
-                self.error("uc-unknown-member", name.span, format!("`{class_name}` has no variable `{}`", name.text));
-            if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
-                error = error.hint(format!("a similar name exists: `{near}`"));
-            }
-            return Err(self.report(error));
+            return Err(self.checker.no_variable(path, name, self.file));
         };
         if self.only_constants {
             return Err(self.report(self.error(
@@ -278,9 +244,7 @@ impl Body<'_, '_> {
                 "defaults are not known before the script runs",
             )));
         }
-        if !self.may(found.read, &found.owner) {
-            return Err(self.refused(&found, found.read, self.at(name.span)));
-        }
+        self.check_access(found.read, (&found.name, &found.owner, found.at), self.at(name.span))?;
         let ty = found.ty.clone().ok_or(Reported)?;
         let kind =
             ExprKind::DefaultProperty { class: Box::new(class), owner: found.owner.clone(), name: found.name.clone() };
@@ -353,10 +317,7 @@ impl Body<'_, '_> {
                         let owner = found.owner.rsplit('.').next().unwrap_or("");
                         let whose = if found.write == Access::Private { "" } else { " and of classes that extend it" };
                         let message = format!("`{}` is only changed by code of `{owner}`{whose}", found.name);
-                        let mut error = self.error("uc-access", span, message);
-                        if let Some(other) = found.at {
-                            error = error.other(other, "declared here");
-                        }
+                        let error = self.error("uc-access", span, message).other(found.at, "declared here");
                         return Err(self.report(error));
                     }
                     return Ok(());
