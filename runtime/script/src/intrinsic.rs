@@ -71,7 +71,7 @@ impl Machine {
             self.sort(world, place, by, registers)?;
             return Ok(Transfer::Out);
         }
-        if is_reading(what) {
+        if what.is_reading() {
             let found = registers.read(world, place)?;
             let value = match found {
                 Ok(at) => read_container(what, at, args, registers)?,
@@ -292,24 +292,6 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
         rows.splice(kept, len - kept, 0).map_err(failed)?;
     }
     Ok(len - kept)
-}
-
-/// Returns true for operations that change nothing.
-pub(crate) fn is_reading(what: &Intrinsic) -> bool {
-    matches!(
-        what,
-        Intrinsic::Length
-            | Intrinsic::ArrayFind
-            | Intrinsic::ArrayFindField(_)
-            | Intrinsic::MapGet
-            | Intrinsic::Contains
-            | Intrinsic::MapKeys
-            | Intrinsic::MapValues
-            | Intrinsic::SetValues
-            | Intrinsic::OptionalIsSet
-            | Intrinsic::OptionalGet
-            | Intrinsic::DelegateIsBound
-    )
 }
 
 /// Performs a reading operation; `None` is the zero value.

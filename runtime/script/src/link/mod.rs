@@ -23,7 +23,6 @@ use self::registers::{LinkedRegister, Properties};
 pub(crate) use self::sites::KnownFunctions;
 use crate::code::{At, FunctionCode, Ins, Reg};
 use crate::exec::{Constant, CopyKind, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow};
-use crate::intrinsic::is_reading;
 use crate::triple::TripleOp;
 
 /// Rejection of bytecode.
@@ -301,7 +300,7 @@ impl Linker<'_> {
             Ins::Intrinsic { what: Intrinsic::Length, place, args, to: Some(to) }
                 if args.is_empty() && self.length(*to, *place)? => {}
             Ins::Intrinsic { what, place, args, to } => {
-                let place = self.place(*place, !is_reading(what))?;
+                let place = self.place(*place, !what.is_reading())?;
                 let args = args.iter().map(|arg| self.source(*arg)).collect::<Checked<_>>()?;
                 let to = to.map(|to| self.slot(to)).transpose()?;
                 self.emit_slow(Slow::Intrinsic { what: what.clone(), place, args, to });

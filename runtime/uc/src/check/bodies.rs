@@ -74,9 +74,9 @@ impl<'a> Checker<'a> {
                 body.const_params.insert(at as u32, param.name.clone());
             }
             body.locals.insert(param.name.to_ascii_lowercase(), local);
-            params.push(self.plain_param(param, written, work.file));
+            let at = (work.file, written.name.name.span);
+            params.push(param.declared(self.line(at)));
             if let Some(ty) = &param.ty {
-                let at = (work.file, written.name.name.span);
                 let _ = self.add_values(&mut body.values, ty, &made.ast.name.text, at);
             }
         }

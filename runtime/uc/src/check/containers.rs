@@ -84,18 +84,7 @@ impl Body<'_, '_> {
                 return Err(self.report(self.error("uc-unknown-function", name.span, message)));
             }
         };
-        let reads = matches!(
-            which,
-            I::ArrayFind
-                | I::MapGet
-                | I::Contains
-                | I::MapKeys
-                | I::MapValues
-                | I::SetValues
-                | I::OptionalIsSet
-                | I::OptionalGet
-        );
-        if !reads {
+        if !which.is_reading() {
             self.check_place(&base, base_span)?;
         }
         if args.len() != params.len() || args.iter().any(Option::is_none) {

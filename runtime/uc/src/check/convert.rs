@@ -247,7 +247,7 @@ impl Body<'_, '_> {
             error =
                 error.hint(format!("write `{expected_text}(…)`, which is `none` for objects that do not implement it"));
         } else if checker.explicit(found, expected).is_some() {
-            error = error.hint(format!("write `{}(…)`", cast_name(expected)));
+            error = error.hint(format!("write `{}(…)`", expected));
         }
         checker.report(error)
     }
@@ -305,9 +305,4 @@ impl Body<'_, '_> {
             _ => None,
         }
     }
-}
-
-/// Returns the name of the cast to a type.
-fn cast_name(ty: &Type) -> String {
-    ty.to_string()
 }

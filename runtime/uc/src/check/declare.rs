@@ -6,7 +6,7 @@ use alcedo_reflect::path::is_identifier;
 
 use super::symbols::{At, ClassSym, ConstSym, EnumSym, MAX_EXTENSION_DEPTH, Named};
 use super::{Checker, TypeSym};
-use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind, VarName};
+use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
 use crate::hir::{self, Num, Path};
@@ -34,22 +34,18 @@ impl<'a> Inner<'a> {
             match item {
                 Item::Struct(found) => self.of_struct(found),
                 Item::Enum(found) => self.enums.push(found),
-                Item::Var(found) => match &found.ty.kind {
-                    TypeKind::Struct(inner) => self.of_struct(inner),
-                    TypeKind::Enum(inner) => self.enums.push(inner),
-                    TypeKind::Generic(_, of) => {
-                        for of in of {
-                            match &of.kind {
-                                TypeKind::Struct(inner) => self.of_struct(inner),
-                                TypeKind::Enum(inner) => self.enums.push(inner),
-                                _ => {}
-                            }
-                        }
-                    }
-                    _ => {}
-                },
+                Item::Var(found) => self.of_type(&found.ty),
                 _ => {}
             }
+        }
+    }
+
+    fn of_type(&mut self, ty: &'a TypeRef) {
+        match &ty.kind {
+            TypeKind::Struct(inner) => self.of_struct(inner),
+            TypeKind::Enum(inner) => self.enums.push(inner),
+            TypeKind::Generic(_, of) => of.iter().for_each(|of| self.of_type(of)),
+            _ => {}
         }
     }
 

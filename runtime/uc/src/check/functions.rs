@@ -11,7 +11,7 @@ use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
-use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
+use crate::hir::{Access, FunctionFlags, Path, Type, delegate_body};
 use crate::parse::PARAM_SPECIFIERS;
 
 /// A function of the package with an unchecked body.
@@ -84,19 +84,6 @@ impl<'a> Checker<'a> {
                 Ok(None)
             }
             Some(result) => self.type_of_ref(result, work.file, &work.path).map(Some),
-        }
-    }
-
-    /// Builds a parameter without its default.
-    pub(super) fn plain_param(&self, symbol: &ParamSym, written: &ast::Param, file: usize) -> hir::Param {
-        hir::Param {
-            name: symbol.name.clone(),
-            ty: symbol.ty.clone().unwrap_or(Type::Nothing),
-            out: symbol.out,
-            optional: symbol.optional,
-            default: None,
-            coerce: symbol.coerce,
-            line: self.line((file, written.name.name.span)),
         }
     }
 

@@ -103,7 +103,8 @@ impl<'a> Checker<'a> {
             at: Some(at),
         };
         let body = found.body.borrow().is_some().then(|| format!("{}:{}", work.path, delegate_body(&name)).into());
-        let hir_params = params.iter().map(|(symbol, written)| self.plain_param(symbol, written, work.file)).collect();
+        let line = |written: &ast::Param| self.line((work.file, written.name.name.span));
+        let hir_params = params.iter().map(|(symbol, written)| symbol.declared(line(written))).collect();
         let hir = hir::Delegate {
             path,
             class: work.path.clone(),

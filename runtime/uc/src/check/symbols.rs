@@ -7,7 +7,7 @@ use alcedo_reflect::type_text::SignatureText;
 
 use crate::ast;
 use crate::hash::{HashMap, HashSet};
-use crate::hir::{Access, Const, Num, Path, Type};
+use crate::hir::{self, Access, Const, Num, Path, Type};
 use crate::source::Span;
 use crate::token::lower;
 
@@ -99,6 +99,21 @@ pub(crate) struct ParamSym {
     pub(crate) coerce: bool,
     /// True if the function declares the parameter `const`.
     pub(crate) is_const: bool,
+}
+
+impl ParamSym {
+    /// Returns the checked parameter without its default.
+    pub(crate) fn declared(&self, line: u32) -> hir::Param {
+        hir::Param {
+            name: self.name.clone(),
+            ty: self.ty.clone().unwrap_or(Type::Nothing),
+            out: self.out,
+            optional: self.optional,
+            default: None,
+            coerce: self.coerce,
+            line,
+        }
+    }
 }
 
 /// Type constraint of a wildcard parameter.

@@ -49,9 +49,7 @@ impl Parser<'_> {
                         Ok(line) => lines.push(line),
                         Err(Failed) => self.skip_line(token),
                     }
-                    if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
-                        self.next();
-                    }
+                    self.ensure_progress(token.span.start);
                 }
             }
         }

@@ -69,9 +69,7 @@ pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
         if parser.statement().is_err() {
             parser.skip_statement();
         }
-        if parser.peek().span.start == before && parser.peek().kind != Kind::End {
-            parser.next();
-        }
+        parser.ensure_progress(before);
     }
     parser.finish()
 }
@@ -303,6 +301,16 @@ impl<'s> Parser<'s> {
     /// Consumes the next token if it is `word`.
     fn take_word(&mut self, word: &str) -> Option<Token> {
         self.is_word(0, word).then(|| self.next())
+    }
+
+    /// Fails if the next token is a `=`.
+    fn no_assignment(&mut self, id: &'static str, message: &str, hint: &str) -> Read<()> {
+        let found = self.peek();
+        if found.kind != Kind::Assign {
+            return Ok(());
+        }
+        let error = self.error(id, found.span, message).hint(hint);
+        self.fail(error)
     }
 
     /// Consumes the next token, which must be of a kind; `what` describes the token and `place` its position, for the error.

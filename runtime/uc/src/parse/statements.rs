@@ -57,9 +57,7 @@ impl Parser<'_> {
                         Ok(statement) => self.statements.push(statement),
                         Err(Failed) => self.skip_statement(),
                     }
-                    if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
-                        self.next();
-                    }
+                    self.ensure_progress(token.span.start);
                 }
             }
         }
@@ -206,11 +204,7 @@ impl Parser<'_> {
     fn condition(&mut self) -> Read<Expr> {
         self.expect(Kind::ParenOpen, "`(`", "before the condition")?;
         let condition = self.expression()?;
-        if self.peek().kind == Kind::Assign {
-            let here = self.peek();
-            let error = self.error("uc-assign-in-condition", here.span, "an assignment cannot be a condition");
-            return self.fail(error.hint("write `==` to compare"));
-        }
+        self.no_assignment("uc-assign-in-condition", "an assignment cannot be a condition", "write `==` to compare")?;
         self.expect(Kind::ParenClose, "`)`", "behind the condition")?;
         Ok(condition)
     }
@@ -330,9 +324,7 @@ impl Parser<'_> {
                     }
                     (Err(Failed), _) => self.skip_statement(),
                 }
-                if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
-                    self.next();
-                }
+                self.ensure_progress(token.span.start);
             }
         }
     }
@@ -354,11 +346,8 @@ impl Parser<'_> {
         while self.take(Kind::Comma).is_some() {
             names.push(self.local_name()?);
         }
-        if self.peek().kind == Kind::Assign {
-            let here = self.peek();
-            let error = self.error("uc-local-value", here.span, "a local variable gets no value where it is declared");
-            return self.fail(error.hint("assign it in a statement of its own"));
-        }
+        let message = "a local variable gets no value where it is declared";
+        self.no_assignment("uc-local-value", message, "assign it in a statement of its own")?;
         self.expect(Kind::Semicolon, "`;`", "behind the local variable")?;
         Ok(Stmt { kind: StmtKind::Local(ty, names), span: Span { start: start.span.start, end: self.last_end } })
     }
