@@ -124,7 +124,7 @@ impl Machine {
                 insert(&mut at, index, 1)?;
                 let mut rows = array(at).ok_or_else(|| no_container(ty))?;
                 if let Some(place) = rows.get_mut(index as u32) {
-                    same_type(place.as_ptr(), item.as_ptr())?;
+                    same_type(place.as_ptr().ty(), item.as_ptr())?;
                     place.copy_from(item.as_ptr());
                 }
                 give(Value::I32(index))?;
@@ -152,19 +152,19 @@ impl Machine {
             Intrinsic::MapSet => {
                 let (key, value) = (argument(0)?, argument(1)?);
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
-                same_key(rows.key_type(), key.as_ptr())?;
+                same_type(rows.key_type(), key.as_ptr())?;
                 let row = key.as_ptr().ty().size() + value.as_ptr().ty().size();
                 size::one_more(rows.as_ref(), key.as_ptr(), row)?;
                 let (row, _) = rows.insert(key.as_ptr()).map_err(failed)?;
                 if let Some(place) = rows.value(row) {
-                    same_type(place.as_ptr(), value.as_ptr())?;
+                    same_type(place.as_ptr().ty(), value.as_ptr())?;
                     place.copy_from(value.as_ptr());
                 }
             }
             Intrinsic::SetAdd => {
                 let key = argument(0)?;
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
-                same_key(rows.key_type(), key.as_ptr())?;
+                same_type(rows.key_type(), key.as_ptr())?;
                 size::one_more(rows.as_ref(), key.as_ptr(), key.as_ptr().ty().size())?;
                 let (_, is_new) = rows.insert(key.as_ptr()).map_err(failed)?;
                 give(Value::Bool(is_new))?;
@@ -172,7 +172,7 @@ impl Machine {
             Intrinsic::Remove => {
                 let key = argument(0)?;
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
-                same_key(rows.key_type(), key.as_ptr())?;
+                same_type(rows.key_type(), key.as_ptr())?;
                 let row = rows.as_ref().find(key.as_ptr());
                 if let Some(row) = row {
                     rows.remove(row).map_err(failed)?;
@@ -327,7 +327,7 @@ fn read_container(
         }
         Intrinsic::MapGet | Intrinsic::Contains => {
             let (rows, needle) = (keyed(at).ok_or_else(refused)?, needle()?);
-            same_key(rows.key_type(), needle)?;
+            same_type(rows.key_type(), needle)?;
             let row = rows.find(needle);
             match what {
                 Intrinsic::Contains => Some(Value::Bool(row.is_some())),
@@ -407,13 +407,9 @@ pub(crate) fn set_len(rows: &mut RowsMut<'_>, new_len: u32, element: &PropertyTy
     rows.splice(new_len, len - new_len, 0).map_err(failed)
 }
 
-fn same_type(one: Ptr<'_>, two: Ptr<'_>) -> Result<(), CallError> {
-    if one.ty() == two.ty() { Ok(()) } else { Err(CallError::other(format!("a {} is not a {}", two.ty(), one.ty()))) }
-}
-
-fn same_key(key: &PropertyType, value: Ptr<'_>) -> Result<(), CallError> {
-    match key == value.ty() {
+fn same_type(expected: &PropertyType, found: Ptr<'_>) -> Result<(), CallError> {
+    match expected == found.ty() {
         true => Ok(()),
-        false => Err(CallError::other(format!("a {} is not a {key}", value.ty()))),
+        false => Err(CallError::other(format!("a {} is not a {expected}", found.ty()))),
     }
 }
