@@ -82,10 +82,8 @@ impl<'a> Checker<'a> {
         }
         body.params = params.len() as u32;
         for (param, written) in params.iter_mut().zip(&made.ast.params) {
-            if let Some(default) = written.default.as_ref().filter(|_| param.ty != Type::Nothing)
-                && let Ok(value) = body.value(default, Some(&param.ty))
-            {
-                param.default = body.coerced(value, &param.ty, (work.file, default.span)).ok();
+            if let Some(default) = written.default.as_ref().filter(|_| param.ty != Type::Nothing) {
+                param.default = body.value_as(default, &param.ty).ok();
             }
         }
         let before = self.messages.borrow().len();
@@ -117,7 +115,6 @@ impl<'a> Checker<'a> {
             params,
             result: symbol.result.clone(),
             overrides: made.overrides.clone(),
-            super_function: made.super_function.clone(),
             locals: body.made,
             body: statements,
             meta: Vec::new(),

@@ -99,8 +99,7 @@ impl Body<'_, '_> {
         }
         let mut operands = vec![base];
         for (arg, param) in args.iter().flatten().zip(&params) {
-            let value = self.value(arg, Some(param))?;
-            operands.push(self.coerced(value, param, self.at(arg.span))?);
+            operands.push(self.value_as(arg, param)?);
         }
         Ok(Expr { kind: ExprKind::Intrinsic(which, operands), ty: result, line: self.line(span) })
     }
@@ -125,8 +124,7 @@ impl Body<'_, '_> {
             return Err(self.report(self.error("uc-unknown-member", field.span, message)));
         };
         let ty = found.ty.clone().ok_or(Reported)?;
-        let needle = self.value(value, Some(&ty))?;
-        let needle = self.coerced(needle, &ty, self.at(value.span))?;
+        let needle = self.value_as(value, &ty)?;
         let kind = ExprKind::Intrinsic(Intrinsic::ArrayFindField(found.name.clone()), vec![base, needle]);
         Ok(Expr { kind, ty: Type::INT, line: self.line(span) })
     }

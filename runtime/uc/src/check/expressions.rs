@@ -328,13 +328,8 @@ impl Body<'_, '_> {
             return Err(self.report(self.error("uc-abstract", class.span, message)));
         }
         let root = Type::Object(self.checker.root_of(&self.class));
-        let outer = match args.first().and_then(Option::as_ref) {
-            None => None,
-            Some(outer) => {
-                let value = self.value(outer, Some(&root))?;
-                Some(self.coerced(value, &root, self.at(outer.span))?)
-            }
-        };
+        let outer = args.first().and_then(Option::as_ref);
+        let outer = outer.map(|outer| self.value_as(outer, &root)).transpose()?;
         let name = match args.get(1).and_then(Option::as_ref) {
             None => None,
             Some(name) => {
@@ -352,16 +347,10 @@ impl Body<'_, '_> {
         if args.len() > 3 {
             return Err(self.report(self.error("uc-arguments", span, "`new` takes an outer object and a name")));
         }
-        let template = match template {
-            None => None,
-            Some(template) => {
-                let ty = Type::Object(path.clone());
-                let value = self.value(template, Some(&ty))?;
-                Some(self.coerced(value, &ty, self.at(template.span))?)
-            }
-        };
+        let ty = Type::Object(path);
+        let template = template.map(|template| self.value_as(template, &ty)).transpose()?;
         let kind = ExprKind::New(Box::new(New { class: found, outer, name, template }));
-        Ok(Expr { kind, ty: Type::Object(path), line: self.line(span) })
+        Ok(Expr { kind, ty, line: self.line(span) })
     }
 
     fn conditional(

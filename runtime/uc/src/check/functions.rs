@@ -20,7 +20,6 @@ pub(super) struct FuncWork<'a> {
     pub(super) symbol: Rc<FuncSym>,
     pub(super) flags: FunctionFlags,
     pub(super) overrides: Option<Path>,
-    pub(super) super_function: Option<Path>,
 }
 
 impl<'a> Checker<'a> {
@@ -232,7 +231,7 @@ impl<'a> Checker<'a> {
         symbol.is_static = flags.is_static;
         symbol.is_final = flags.is_final || access == Access::Private;
         symbol.is_virtual = !symbol.is_static && !symbol.is_final;
-        Some(FuncWork { ast: found, symbol: Rc::new(symbol), flags, overrides: None, super_function: None })
+        Some(FuncWork { ast: found, symbol: Rc::new(symbol), flags, overrides: None })
     }
 
     fn override_delegate(&self, work: &Work<'a>, made: &mut FuncWork<'a>, at: At) {
@@ -242,7 +241,6 @@ impl<'a> Checker<'a> {
         let mut symbol = (*made.symbol).clone();
         if let Some(body) = work.base.as_ref().and_then(|base| self.find_function(base, &symbol.name)) {
             made.overrides = Some(body.first.clone());
-            made.super_function = Some(body.path.clone());
             symbol.name = body.name.clone();
             symbol.first = body.first.clone();
         }
@@ -307,7 +305,6 @@ impl<'a> Checker<'a> {
             param.coerce |= overridden.coerce;
         }
         made.overrides = Some(overridden.first.clone());
-        made.super_function = Some(overridden.path.clone());
         made.symbol = Rc::new(symbol);
     }
 

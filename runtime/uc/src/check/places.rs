@@ -257,8 +257,7 @@ impl Body<'_, '_> {
         let line = self.line(span);
         match base.ty.clone() {
             Type::Array(element) | Type::Fixed(element, _) => {
-                let at = self.value(index, Some(&Type::INT))?;
-                let at = self.coerced(at, &Type::INT, self.at(index.span))?;
+                let at = self.value_as(index, &Type::INT)?;
                 if let (Type::Fixed(_, len), ExprKind::Const(Const::Int(number))) = (&base.ty, &at.kind)
                     && !(0..i128::from(*len)).contains(number)
                 {
@@ -268,8 +267,7 @@ impl Body<'_, '_> {
                 Ok(Expr { kind: ExprKind::Index(Box::new(base), Box::new(at)), ty: *element, line })
             }
             Type::Map(key, value) => {
-                let found = self.value(index, Some(&key))?;
-                let found = self.coerced(found, &key, self.at(index.span))?;
+                let found = self.value_as(index, &key)?;
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
             // `x[0]` is `x` for any variable.
