@@ -327,11 +327,7 @@ impl Parser<'_> {
                 let error = self.error("uc-number", token.span, format!("`{text}` is not a number"));
                 self.fail(error)
             }
-            _ => {
-                let description = self.describe(token);
-                let error = self.error("uc-syntax", token.span, format!("a value is missing: found {description}"));
-                self.fail(error)
-            }
+            _ => self.refuse(token.span, format!("a value is missing: found {}", self.describe(token))),
         }
     }
 

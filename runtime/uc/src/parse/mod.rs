@@ -256,6 +256,12 @@ impl<'s> Parser<'s> {
         Err(Failed)
     }
 
+    /// Reports a syntax error and fails.
+    fn refuse<T>(&mut self, span: Span, message: impl Into<String>) -> Read<T> {
+        let error = self.error("uc-syntax", span, message);
+        self.fail(error)
+    }
+
     fn error(&self, id: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(id, (self.file, span), message)
     }
@@ -355,9 +361,7 @@ impl<'s> Parser<'s> {
             None => {
                 self.macro_ahead()?;
                 let found = self.peek();
-                let description = self.describe(found);
-                let error = self.error("uc-syntax", found.span, format!("{what} is missing: found {description}"));
-                self.fail(error)
+                self.refuse(found.span, format!("{what} is missing: found {}", self.describe(found)))
             }
         }
     }
@@ -422,14 +426,10 @@ impl<'s> Parser<'s> {
                     }
                 }
                 Kind::OpenText | Kind::OpenQuoted | Kind::Directive => {
-                    let description = self.describe(token);
-                    let error =
-                        self.error("uc-syntax", token.span, format!("{description} is not allowed in parentheses"));
-                    return self.fail(error);
+                    return self.refuse(token.span, format!("{} is not allowed in parentheses", self.describe(token)));
                 }
                 Kind::End => {
-                    let error = self.error("uc-syntax", open.span, "this parenthesis is not closed");
-                    return self.fail(error);
+                    return self.refuse(open.span, "this parenthesis is not closed");
                 }
                 _ => {}
             }
@@ -478,8 +478,7 @@ impl<'s> Parser<'s> {
                 }
                 Kind::Macro if self.is_define(token) => self.skip_define(token),
                 Kind::End => {
-                    let error = self.error("uc-syntax", open.span, "this brace is not closed");
-                    return self.fail(error);
+                    return self.refuse(open.span, "this brace is not closed");
                 }
                 _ => {}
             }
@@ -520,8 +519,7 @@ impl<'s> Parser<'s> {
             }
             at += 1;
         }
-        let error = self.error("uc-syntax", open.span, "this brace is not closed");
-        self.fail(error)
+        self.refuse(open.span, "this brace is not closed")
     }
 
     /// Returns the sentences of the comment before a token: of `/** … */` and of lines with `///`.

@@ -35,8 +35,7 @@ impl Parser<'_> {
                     return Ok(());
                 }
                 Kind::End => {
-                    let error = self.error("uc-syntax", open.span, "this brace is not closed");
-                    return self.fail(error);
+                    return self.refuse(open.span, "this brace is not closed");
                 }
                 _ if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") => {
                     let description = self.describe(token);
@@ -170,14 +169,12 @@ impl Parser<'_> {
                 head(StmtKind::Goto(label), start.span)
             }
             "else" => {
-                let error = self.error("uc-syntax", start.span, "`else` without an `if` before it");
                 self.next();
-                self.fail(error)
+                self.refuse(start.span, "`else` without an `if` before it")
             }
             "case" => {
-                let error = self.error("uc-syntax", start.span, "`case` outside of a `switch`");
                 self.next();
-                self.fail(error)
+                self.refuse(start.span, "`case` outside of a `switch`")
             }
             _ if following == Kind::Colon => {
                 let label = self.ident("a label")?;
@@ -243,8 +240,7 @@ impl Parser<'_> {
         let body = self.inner_body()?;
         let until = self.is_word(0, "until");
         if !until && !self.is_word(0, "while") {
-            let error = self.error("uc-syntax", start.span, "this `do` ends with neither `until` nor `while`");
-            return self.fail(error);
+            return self.refuse(start.span, "this `do` ends with neither `until` nor `while`");
         }
         self.next();
         let condition = self.condition()?;
@@ -291,8 +287,7 @@ impl Parser<'_> {
                 return Ok(Stmt { kind: StmtKind::Switch(value, arms), span: start.span });
             }
             if token.kind == Kind::End {
-                let error = self.error("uc-syntax", open.span, "this brace is not closed");
-                return self.fail(error);
+                return self.refuse(open.span, "this brace is not closed");
             }
             if self.is_word(0, "case") {
                 self.next();
