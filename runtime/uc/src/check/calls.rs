@@ -20,7 +20,7 @@ impl Body<'_, '_> {
             ast::ExprKind::Ident(name) => self.plain_call(name, args, span),
             ast::ExprKind::Member(of, name) => self.member_call(of, name, args, span),
             ast::ExprKind::Super(_) => {
-                Err(self.report(self.error("uc-syntax", span, "the name of a function is missing behind `super`")))
+                self.refuse("uc-syntax", span, "the name of a function is missing behind `super`")
             }
             _ => self.value_call(self.value(callee, None)?, callee.span, args, span),
         }
@@ -31,7 +31,7 @@ impl Body<'_, '_> {
         if matches!(found.ty, Type::Delegate(..)) {
             return self.delegate_value_call(found, args, span);
         }
-        Err(self.report(self.error("uc-no-function", at, format!("`{}` is not a function", found.ty))))
+        self.refuse("uc-no-function", at, format!("`{}` is not a function", found.ty))
     }
 
     fn plain_call(&self, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
@@ -200,7 +200,7 @@ impl Body<'_, '_> {
             Type::Interface(path) => {
                 let Some(found) = self.checker.find_interface_function(&path, &name.text) else {
                     let message = format!("`{}` has no function `{}`", base.ty, name.text);
-                    return Err(self.report(self.error("uc-unknown-function", name.span, message)));
+                    return self.refuse("uc-unknown-function", name.span, message);
                 };
                 let callee = Callee::Interface { object: Box::new(base), path: found.path.clone() };
                 self.make_call(&found, callee, name, args, span)
@@ -284,8 +284,7 @@ impl Body<'_, '_> {
             return Err(self.no_such_function(path, name));
         };
         if !found.is_static {
-            let message = format!("`{}` is not static: it needs an object", found.name);
-            return Err(self.report(self.error("uc-static", name.span, message)));
+            return self.refuse("uc-static", name.span, format!("`{}` is not static: it needs an object", found.name));
         }
         let callee = Callee::Static { class: Some(Box::new(class)), path: found.path.clone() };
         self.make_call(&found, callee, name, args, span)
@@ -305,8 +304,11 @@ impl Body<'_, '_> {
                     return Err(Reported);
                 }
                 if !extends || path == self.class {
-                    let message = format!("`{}` is not a base class of this class", of.text);
-                    return Err(self.report(self.error("uc-super", of.span, message)));
+                    return self.refuse(
+                        "uc-super",
+                        of.span,
+                        format!("`{}` is not a base class of this class", of.text),
+                    );
                 }
                 Some(path)
             }
@@ -373,7 +375,7 @@ impl Body<'_, '_> {
                 "scripts cannot call `{}`: its declaration lacks `blueprint_callable` and `blueprint_pure`",
                 found.name
             );
-            return Err(self.report(self.error("uc-access", name.span, message)));
+            return self.refuse("uc-access", name.span, message);
         }
         let (args, wildcards, wild_result) = self.arguments(found, args, name, span)?;
         if found.result_unknown {
@@ -438,7 +440,7 @@ impl Body<'_, '_> {
             (Some(Coercion::By(there)), Some(Coercion::By(back))) if suits => Ok(Arg::OutConverted(value, there, back)),
             _ => {
                 let message = format!("the call changes this: it has to be a `{ty}`, this is `{}`", value.ty);
-                Err(self.report(self.error("uc-type-mismatch", arg.span, message)))
+                self.refuse("uc-type-mismatch", arg.span, message)
             }
         }
     }

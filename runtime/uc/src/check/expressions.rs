@@ -50,7 +50,7 @@ impl Body<'_, '_> {
                 Ok(self.self_object(span))
             }
             ast::ExprKind::Super(_) | ast::ExprKind::Global | ast::ExprKind::Default | ast::ExprKind::Static => {
-                Err(self.report(self.error("uc-syntax", span, "a member has to stand behind this")))
+                self.refuse("uc-syntax", span, "a member has to stand behind this")
             }
             ast::ExprKind::Triple(word, values) => self.triple_literal(word, values, expected, span),
             ast::ExprKind::Ident(name) => self.name(name, expected),
@@ -96,8 +96,7 @@ impl Body<'_, '_> {
         if !self.is_static && !self.only_constants {
             return Ok(());
         }
-        let message = format!("a static function has no object: {what} is not available");
-        Err(self.report(self.error("uc-static", span, message)))
+        self.refuse("uc-static", span, format!("a static function has no object: {what} is not available"))
     }
 
     /// Resolves an unqualified name.
@@ -249,7 +248,7 @@ impl Body<'_, '_> {
             return self.function_value(object, found, expected, span);
         }
         let message = format!("`{}` is a function: `(` is missing behind it", found.name);
-        Err(self.report(self.error("uc-no-value", name.span, message)))
+        self.refuse("uc-no-value", name.span, message)
     }
 
     /// Resolves a function as the value of a delegate of the expected type. A static function is bound to the class in `object`.
@@ -261,8 +260,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Found<Expr> {
         let Some(ty @ Type::Delegate(_, _, expected_signature)) = expected else {
-            let message = format!("`{}` is a function and no value here", found.name);
-            return Err(self.report(self.error("uc-no-value", span, message)));
+            return self.refuse("uc-no-value", span, format!("`{}` is a function and no value here", found.name));
         };
         if !found.is_static && matches!(&object, Some(object) if matches!(object.ty, Type::Class(_))) {
             let message = format!("`{}` is not static: a delegate calls it for an object", found.name);
@@ -301,10 +299,7 @@ impl Body<'_, '_> {
         match self.object_cast(value, &to) {
             Some(cast) => Ok(cast),
             None if self.checker.is_unsure(&from) || self.checker.is_unsure(&to) => Err(Reported),
-            None => {
-                let message = format!("`{from}` can never be `{to}`");
-                Err(self.report(self.error("uc-cast", span, message)))
-            }
+            None => self.refuse("uc-cast", span, format!("`{from}` can never be `{to}`")),
         }
     }
 
@@ -325,7 +320,7 @@ impl Body<'_, '_> {
             && symbol.is_abstract
         {
             let message = format!("`{}` is abstract: only classes that extend it have objects", symbol.name);
-            return Err(self.report(self.error("uc-abstract", class.span, message)));
+            return self.refuse("uc-abstract", class.span, message);
         }
         let root = Type::Object(self.checker.root_of(&self.class));
         let outer = args.first().and_then(Option::as_ref);
@@ -341,11 +336,10 @@ impl Body<'_, '_> {
             }
         };
         if let Some(flags) = args.get(2).and_then(Option::as_ref) {
-            let message = "flags of a new object are outside of the language";
-            return Err(self.report(self.error("uc-new", flags.span, message)));
+            return self.refuse("uc-new", flags.span, "flags of a new object are outside of the language");
         }
         if args.len() > 3 {
-            return Err(self.report(self.error("uc-arguments", span, "`new` takes an outer object and a name")));
+            return self.refuse("uc-arguments", span, "`new` takes an outer object and a name");
         }
         let ty = Type::Object(path);
         let template = template.map(|template| self.value_as(template, &ty)).transpose()?;

@@ -101,8 +101,7 @@ impl Checker<'_> {
             Some(Ok(TypeSym::Class(path))) => Ok(path),
             Some(Ok(_)) => {
                 let last = &names[names.len() - 1];
-                let message = format!("`{}` is not a class", in_dots(names));
-                Err(self.report(Diagnostic::error("uc-no-class", (file, last.span), message)))
+                self.refuse("uc-no-class", (file, last.span), format!("`{}` is not a class", in_dots(names)))
             }
             Some(Err(reported)) => Err(reported),
             None => Err(self.unknown_type("class", names, file)),

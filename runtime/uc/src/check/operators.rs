@@ -412,8 +412,7 @@ impl Body<'_, '_> {
         let place = self.value(of, None)?;
         if !matches!(place.ty, Type::Num(_)) {
             let sign = if up { "++" } else { "--" };
-            let message = format!("`{sign}` is not defined for `{}`", place.ty);
-            return Err(self.report(self.error("uc-operator-types", span, message)));
+            return self.refuse("uc-operator-types", span, format!("`{sign}` is not defined for `{}`", place.ty));
         }
         self.check_place(&place, of.span)?;
         let ty = place.ty.clone();

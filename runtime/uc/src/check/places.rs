@@ -27,8 +27,7 @@ impl Body<'_, '_> {
                 return self.default_property(self.self_class(of.span), &self.class.clone(), name, span);
             }
             ast::ExprKind::Static | ast::ExprKind::Super(_) | ast::ExprKind::Global => {
-                let message = "only functions are called like this";
-                return Err(self.report(self.error("uc-syntax", span, message)));
+                return self.refuse("uc-syntax", span, "only functions are called like this");
             }
             // `x.default.b`.
             ast::ExprKind::Member(inner, word) if word.is("default") => {
@@ -110,7 +109,7 @@ impl Body<'_, '_> {
             }
             ty => {
                 let message = format!("`{ty}` has no members: `.{}` cannot stand behind it", name.text);
-                Err(self.report(self.error("uc-unknown-member", name.span, message)))
+                self.refuse("uc-unknown-member", name.span, message)
             }
         }
     }
@@ -228,7 +227,7 @@ impl Body<'_, '_> {
             }
             ty => {
                 let message = format!("`{ty}` has no class: `.default` and `.static` cannot stand behind it");
-                Err(self.report(self.error("uc-unknown-member", of.span, message)))
+                self.refuse("uc-unknown-member", of.span, message)
             }
         }
     }
@@ -238,11 +237,7 @@ impl Body<'_, '_> {
             return Err(self.checker.no_variable(path, name, self.file));
         };
         if self.only_constants {
-            return Err(self.report(self.error(
-                "uc-not-constant",
-                span,
-                "defaults are not known before the script runs",
-            )));
+            return self.refuse("uc-not-constant", span, "defaults are not known before the script runs");
         }
         self.check_access(found.read, (&found.name, &found.owner, found.at), self.at(name.span))?;
         let ty = found.ty.clone().ok_or(Reported)?;
@@ -262,7 +257,7 @@ impl Body<'_, '_> {
                     && !(0..i128::from(*len)).contains(number)
                 {
                     let message = format!("the array has {len} elements: {number} is none of 0 to {}", len - 1);
-                    return Err(self.report(self.error("uc-array-index", index.span, message)));
+                    return self.refuse("uc-array-index", index.span, message);
                 }
                 Ok(Expr { kind: ExprKind::Index(Box::new(base), Box::new(at)), ty: *element, line })
             }
@@ -271,10 +266,7 @@ impl Body<'_, '_> {
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
             // `x[0]` is `x` for any variable.
-            ty => {
-                let message = format!("`{ty}` has no elements: `[…]` cannot stand behind it");
-                Err(self.report(self.error("uc-no-array", span, message)))
-            }
+            ty => self.refuse("uc-no-array", span, format!("`{ty}` has no elements: `[…]` cannot stand behind it")),
         }
     }
 
@@ -295,7 +287,7 @@ impl Body<'_, '_> {
                 ExprKind::Local(id) => {
                     let Some(name) = self.const_params.get(&id.0) else { return Ok(()) };
                     let message = format!("`{name}` cannot be changed: it is a `const` parameter");
-                    return Err(self.report(self.error("uc-const", span, message)));
+                    return self.refuse("uc-const", span, message);
                 }
                 ExprKind::Property { owner, name, .. } => {
                     let Some(found) = self.checker.chain(owner).iter().find_map(|class| {
@@ -308,8 +300,7 @@ impl Body<'_, '_> {
                         return Ok(());
                     };
                     if let Err(why) = found.writable {
-                        let message = format!("`{}` cannot be changed: {why}", found.name);
-                        return Err(self.report(self.error("uc-const", span, message)));
+                        return self.refuse("uc-const", span, format!("`{}` cannot be changed: {why}", found.name));
                     }
                     if !self.may(found.write, &found.owner) {
                         let owner = found.owner.rsplit('.').next().unwrap_or("");
@@ -332,11 +323,7 @@ impl Body<'_, '_> {
                     return Err(self.report(error.hint("copy it to a local variable, and assign it back")));
                 }
                 _ => {
-                    return Err(self.report(self.error(
-                        "uc-not-a-place",
-                        span,
-                        "this cannot be changed: it is not a variable",
-                    )));
+                    return self.refuse("uc-not-a-place", span, "this cannot be changed: it is not a variable");
                 }
             }
         }

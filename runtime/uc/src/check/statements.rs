@@ -95,11 +95,11 @@ impl Body<'_, '_> {
             }
             ast::StmtKind::Switch(value, arms) => return self.switch_statement(value, arms).map(Some),
             ast::StmtKind::Break if self.breakable == 0 => {
-                return Err(self.report(self.error("uc-break", span, "`break` outside of a loop and of a `switch`")));
+                return self.refuse("uc-break", span, "`break` outside of a loop and of a `switch`");
             }
             ast::StmtKind::Break => StmtKind::Break,
             ast::StmtKind::Continue if self.loops == 0 => {
-                return Err(self.report(self.error("uc-break", span, "`continue` outside of a loop")));
+                return self.refuse("uc-break", span, "`continue` outside of a loop");
             }
             ast::StmtKind::Continue => StmtKind::Continue,
             ast::StmtKind::Return(value) => self.return_statement(value.as_ref(), span)?,
@@ -220,7 +220,7 @@ impl Body<'_, '_> {
         }
         let Some(operation) = self.operation(Infix::Eq, &value.ty, &value.ty) else {
             let message = format!("a `switch` cannot compare values of `{}`", value.ty);
-            return Err(self.report(self.error("uc-operator-types", value_span, message)));
+            return self.refuse("uc-operator-types", value_span, message);
         };
         // The value and the arms are converted to the operand type.
         let to = operation.left.clone();
@@ -242,8 +242,7 @@ impl Body<'_, '_> {
             }
             (None, None) => Ok(StmtKind::Return(None)),
             (None, Some(expected)) => {
-                let message = format!("a result of `{expected}` is missing behind `return`");
-                Err(self.report(self.error("uc-return", span, message)))
+                self.refuse("uc-return", span, format!("a result of `{expected}` is missing behind `return`"))
             }
             (Some(value), None) => {
                 // `return` may be followed by a call without a result.
