@@ -112,7 +112,8 @@ impl Diagnostic {
     /// Adds a related location, if there is one.
     #[must_use]
     pub(crate) fn other(self, at: impl Into<Option<(usize, Span)>>, label: impl Into<String>) -> Self {
-        Self { other: at.into().map(|(file, span)| (file, span, label.into())), ..self }
+        let at: Option<(usize, Span)> = at.into();
+        Self { other: at.map(|(file, span)| (file, span, label.into())), ..self }
     }
 
     /// Sets line and column from the span.
