@@ -142,7 +142,7 @@ impl Body<'_, '_> {
             if matches!(expected, Some(Type::Delegate(..))) && !found.is_static {
                 self.needs_object(span, format_args!("`{}`", found.name))?;
             }
-            return self.uncalled(None, &found, name, expected, span);
+            return self.function_value(None, &found, name, expected, span);
         }
         if self.only_constants && (self.checker.find_property(class, &name.text).is_some()) {
             let error =
@@ -235,8 +235,9 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-unknown-member", name.span, message).similar(near)))
     }
 
-    /// Resolves a function that is named without a call: the value of a delegate, if one is expected.
-    pub(super) fn uncalled(
+    /// Resolves a function that is named without a call: the value of a delegate of the expected type. A static function is bound to
+    /// the class in `object`.
+    pub(super) fn function_value(
         &self,
         object: Option<Expr>,
         found: &Rc<FuncSym>,
@@ -244,23 +245,9 @@ impl Body<'_, '_> {
         expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
-        if matches!(expected, Some(Type::Delegate(..))) {
-            return self.function_value(object, found, expected, span);
-        }
-        let message = format!("`{}` is a function: `(` is missing behind it", found.name);
-        self.refuse("uc-no-value", name.span, message)
-    }
-
-    /// Resolves a function as the value of a delegate of the expected type. A static function is bound to the class in `object`.
-    fn function_value(
-        &self,
-        object: Option<Expr>,
-        found: &Rc<FuncSym>,
-        expected: Option<&Type>,
-        span: Span,
-    ) -> Found<Expr> {
         let Some(ty @ Type::Delegate(_, _, expected_signature)) = expected else {
-            return self.refuse("uc-no-value", span, format!("`{}` is a function and no value here", found.name));
+            let message = format!("`{}` is a function: `(` is missing behind it", found.name);
+            return self.refuse("uc-no-value", name.span, message);
         };
         if !found.is_static && matches!(&object, Some(object) if matches!(object.ty, Type::Class(_))) {
             let message = format!("`{}` is not static: a delegate calls it for an object", found.name);

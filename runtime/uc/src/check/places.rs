@@ -40,7 +40,7 @@ impl Body<'_, '_> {
                 let Some(found) = self.checker.find_function(&path, &name.text) else {
                     return Err(self.no_such_function(&path, name));
                 };
-                return self.uncalled(Some(class), &found, name, expected, span);
+                return self.function_value(Some(class), &found, name, expected, span);
             }
             // `EnumName.Entry`.
             ast::ExprKind::Ident(word) if !self.is_value_name(&word.text) || self.is_enum_value(&word.text) => {
@@ -138,7 +138,7 @@ impl Body<'_, '_> {
             return found;
         }
         if let Some(found) = self.checker.find_function(class, &name.text) {
-            return self.uncalled(object, &found, name, expected, span);
+            return self.function_value(object, &found, name, expected, span);
         }
         Err(self.checker.no_variable(class, name, self.file))
     }
