@@ -62,15 +62,9 @@ impl Machine {
                 }
                 Err(message) => self.warn(&message),
             },
-            Slow::SelfClass(slot) => {
-                let class = world.objects.class(registers.object);
-                let class = class.map_or(registers.class, |class| world.names.intern(&class.path));
-                put(slot, &Value::SubclassOf(class))?;
-            }
+            Slow::SelfClass(slot) => put(slot, &class_of(world, registers.object, registers.class))?,
             Slow::ClassOf(slot, source) => {
-                let class = world.objects.class(handle(&registers.source(source).read()));
-                let class = class.map_or(Name::default(), |class| world.names.intern(&class.path));
-                put(slot, &Value::SubclassOf(class))?;
+                put(slot, &class_of(world, handle(&registers.source(source).read()), Name::default()))?;
             }
             Slow::Intrinsic { what, place, args, to } => {
                 return self.intrinsic(world, what, place, args, to.as_ref(), registers);
@@ -253,33 +247,28 @@ fn unary(op: &Unary, from: Ptr<'_>) -> Result<Value, CallError> {
     }
 }
 
+/// Returns the class of an object, or `other` without an object.
+fn class_of(world: &World, object: ObjectHandle, other: Name) -> Value {
+    let class = world.objects.class(object);
+    Value::SubclassOf(class.map_or(other, |class| world.names.intern(&class.path)))
+}
+
 fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Value {
-    let value = from.read();
-    let zero = || Value::zero(&slot.property.ty);
-    let object = |it: ObjectHandle| match slot.property.ty {
-        PropertyType::ScriptInterface(_) => Value::ScriptInterface(it),
-        _ => Value::Object(it),
-    };
-    match cast {
-        Cast::Object(path) => match world.is_a(handle(&value), path) {
-            true => object(handle(&value)),
-            false => zero(),
-        },
-        Cast::Interface(path) => {
-            let class = world.objects.class(handle(&value));
-            match class.is_some_and(|class| class.implements(path)) {
-                true => object(handle(&value)),
-                false => zero(),
-            }
-        }
+    let (value, ty) = (from.read(), &slot.property.ty);
+    let object = handle(&value);
+    let suits = match cast {
+        Cast::Object(path) => world.is_a(object, path),
+        Cast::Interface(path) => world.objects.class(object).is_some_and(|class| class.implements(path)),
         Cast::Class(path) => {
             let found = world.types.class_by_path(&world.names.text(name(&value)));
-            let expected = world.types.class_by_path(path);
-            match found.zip(expected).is_some_and(|(found, expected)| found.is_a(&expected)) {
-                true => Value::SubclassOf(name(&value)),
-                false => zero(),
-            }
+            found.zip(world.types.class_by_path(path)).is_some_and(|(found, expected)| found.is_a(&expected))
         }
+    };
+    match (cast, ty) {
+        _ if !suits => Value::zero(ty),
+        (Cast::Class(_), _) => Value::SubclassOf(name(&value)),
+        (_, PropertyType::ScriptInterface(_)) => Value::ScriptInterface(object),
+        _ => Value::Object(object),
     }
 }
 

@@ -195,6 +195,13 @@ pub(crate) struct ClassSym {
     pub(crate) subobjects: Named<Path>,
 }
 
+impl ClassSym {
+    /// Returns true if the class itself declares a variable, function or delegate of this name.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.props.exact(name).is_some() || self.funcs.exact(name).is_some() || self.delegates.exact(name).is_some()
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct StructSym {
     pub(crate) base: Option<Path>,
