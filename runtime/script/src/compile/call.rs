@@ -194,22 +194,12 @@ fn arg_expr(arg: &Arg) -> Option<&Expr> {
     }
 }
 
+/// Returns the type of a converted out argument: numbers, strings and triples convert in both directions.
 fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
-        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => Type::Num(*to),
-        Conversion::NumToEnum(_, path, num) => Type::Enum(shared(path), *num),
-        Conversion::NumToBool(_) | Conversion::ObjectToBool | Conversion::NameToBool | Conversion::TripleToBool(_) => {
-            Type::Bool
-        }
-        Conversion::ToText(_) => Type::Text,
-        Conversion::FromText(to) | Conversion::Text(_, to) => to.clone(),
-        Conversion::StructUp(path) => Type::Struct(shared(path)),
-        Conversion::ObjectToInterface(path) => Type::Interface(shared(path)),
-        Conversion::ToReference(kind, path) => Type::Reference(*kind, shared(path)),
-        Conversion::ToOptional => Type::Optional(Box::new(from.clone())),
-        Conversion::VectorToRotator(_, to) | Conversion::RotatorToVector(_, to) | Conversion::Triple(_, to) => {
-            Type::Struct(shared(&to.path))
-        }
+        Conversion::Num(_, to) => Type::Num(*to),
+        Conversion::Text(_, to) => to.clone(),
+        Conversion::Triple(_, to) => Type::Struct(shared(&to.path)),
         _ => from.clone(),
     }
 }
