@@ -3,8 +3,6 @@
 
 use alcedo_uc::hir::{Num, Op};
 
-use crate::value::Number as Any;
-
 /// Tolerance of the `~=` operator on floats.
 const NEAR: f64 = 0.0001;
 
@@ -15,8 +13,6 @@ pub(crate) trait Number: Copy + PartialOrd {
 
     /// Compares with the tolerance of `~=`.
     fn is_near(self, other: Self) -> bool;
-
-    fn any(self) -> Any;
 }
 
 macro_rules! whole {
@@ -47,10 +43,6 @@ macro_rules! whole {
             fn is_near(self, other: Self) -> bool {
                 self == other
             }
-
-            fn any(self) -> Any {
-                Any::Whole(self.into())
-            }
         }
     )*};
 }
@@ -76,10 +68,6 @@ macro_rules! floats {
             #[inline]
             fn is_near(self, other: Self) -> bool {
                 f64::from((self - other).abs()) < NEAR
-            }
-
-            fn any(self) -> Any {
-                Any::Float(self.into())
             }
         }
     )*};

@@ -11,9 +11,11 @@ use alcedo_reflect::containers::array;
 use alcedo_reflect::property::Property;
 use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
+use alcedo_uc::hir::{Num, Op};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
 use crate::intrinsic::set_len;
+use crate::number::arithmetic;
 use crate::triple::TripleOp;
 
 /// Registers of a running call, and its object.
@@ -127,26 +129,36 @@ impl Registers {
         }
     }
 
-    /// Computes an operation on two operands into a register.
-    pub(crate) fn make(&self, triple_op: TripleOp, to: &Slot, left: &Source, right: &Source) {
-        let at = |source: &Source| match source {
+    fn address(&self, source: &Source) -> *mut u8 {
+        match source {
             Source::Slot(slot) => self.base.wrapping_add(usize::from(slot.offset)),
             Source::Constant(constant) => constant.value.at(),
-        };
+        }
+    }
+
+    /// Computes an operation on two operands into a register.
+    pub(crate) fn make(&self, triple_op: TripleOp, to: &Slot, left: &Source, right: &Source) {
         let place = self.base.wrapping_add(usize::from(to.offset));
         // SAFETY: the caller of `new` promised a value of its type in each register; the loader built `triple_op` for these types.
-        unsafe { triple_op.put(place, at(left), at(right)) };
+        unsafe { triple_op.put(place, self.address(left), self.address(right)) };
+    }
+
+    /// Computes an operator on two numbers into a register; returns true for a division by zero.
+    pub(crate) fn arithmetic(&self, op: Op, num: Num, to: &Slot, left: &Source, right: &Source) -> bool {
+        let place = self.base.wrapping_add(usize::from(to.offset));
+        // SAFETY: the caller of `new` promised a value of its type in each register; the loader checked the types of the operator.
+        unsafe { arithmetic(op, num, place, self.address(left), self.address(right)) }
     }
 
     /// Returns an operand as an argument of a thunk.
     pub(crate) fn argument<'a>(&self, source: &'a Source) -> Argument<'a> {
-        let (property, at): (&'a Property, _) = match source {
-            Source::Slot(slot) => (&slot.property, self.base.wrapping_add(usize::from(slot.offset))),
-            Source::Constant(constant) => (&constant.property, constant.value.at()),
+        let property = match source {
+            Source::Slot(slot) => &slot.property,
+            Source::Constant(constant) => &constant.property,
         };
         // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects other uses of written
         // registers during the call, and writes to constants.
-        unsafe { Argument::new(property, at) }
+        unsafe { Argument::new(property, self.address(source)) }
     }
 
     /// Resolves a place as an argument of a thunk.

@@ -93,11 +93,12 @@ impl Linker<'_> {
         {
             return self.binary_triple(op, on, to, left, right);
         }
-        let Some((num, code)) = num.zip(op_code(op)) else {
+        let Some(num) = num else {
             let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
             self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
             return Ok(());
         };
+        let code = op_code(op).ok_or_else(|| format!("{op:?} is not defined for two numbers"))?;
         self.expect_num(left, num)?;
         let shift = matches!(op, Op::Shl | Op::Shr | Op::Ushr);
         self.expect_num(right, if shift { Num::I32 } else { num })?;
@@ -130,7 +131,7 @@ impl Linker<'_> {
         }
         if !self.in_frame(&[left, right]) {
             let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
-            self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
+            self.emit_slow(Slow::Arithmetic(op, num, to, left, right));
             return Ok(());
         }
         let (a, b, c) = (self.operand(to)?, self.operand(left)?, self.operand(right)?);
