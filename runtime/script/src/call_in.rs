@@ -24,12 +24,7 @@ impl Machine {
         }
         let entries = self.entries.get();
         if entries >= self.limits.entries {
-            let mut what = String::new();
-            self.frames.each(&mut |running| {
-                if what.is_empty() {
-                    what = running.linked.function.path.to_string();
-                }
-            });
+            let what = self.innermost(1).pop().map(|place| place.function).unwrap_or_default();
             let error = self.in_script(CallError::TooDeep { what, limit: self.limits.entries });
             self.frames.unwind(depth);
             return Err(error);

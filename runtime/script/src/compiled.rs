@@ -59,11 +59,6 @@ impl Compiled {
         let machine = self.machine.upgrade()?;
         self.functions.get(path).map(|linked| machine.thunk(linked))
     }
-
-    /// Returns the paths of all functions.
-    pub fn functions(&self) -> impl Iterator<Item = &str> {
-        self.functions.keys().map(String::as_str)
-    }
 }
 
 impl Machine {

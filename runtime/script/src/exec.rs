@@ -330,6 +330,7 @@ pub(crate) enum Slow {
     Copy(Slot, Source),
     Unary(Unary, Slot, Source),
     Binary(Op, Operand, Slot, Source, Source),
+    Arithmetic(Op, Num, Slot, Source, Source),
     Triple(TripleOp, Slot, Source, Source),
     Convert(Conversion, Slot, Source),
     Cast(Cast, Slot, Source),

@@ -1,12 +1,10 @@
 //! Built-in operations on arrays, sets, maps, optionals and delegates.
 
-use std::rc::Rc;
-
 use alcedo_base::border::{CallError, catch_panics};
 use alcedo_reflect::World;
 use alcedo_reflect::containers::{ContainerError, RowsMut, array, array_ref, keyed, keyed_mut};
 use alcedo_reflect::owned::OwnedValue;
-use alcedo_reflect::property::{Property, PropertyType};
+use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::Intrinsic;
@@ -14,11 +12,11 @@ use alcedo_uc::hir::Intrinsic;
 use crate::cost;
 use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source, Transfer};
 use crate::machine::Machine;
-use crate::place::{Access, Registers, grow};
+use crate::place::{Access, Registers};
 use crate::size;
 use crate::slow::bound;
 
-fn failed(error: ContainerError) -> CallError {
+pub(crate) fn failed(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
 }
 
@@ -37,7 +35,11 @@ impl Machine {
     ) -> Result<(), CallError> {
         let len = registers.source(length).get::<i32>().unwrap_or_default().max(0) as u32;
         match registers.write(world, place, Access::Write)? {
-            Ok(mut at) => set_len(at.reborrow(), len, &element_of(&place.property)?),
+            Ok(at) => {
+                let ty = &place.property.ty;
+                let mut rows = array(at).ok_or_else(|| no_container(ty))?;
+                set_len(&mut rows, len, element_of(ty)?)
+            }
             Err(message) => {
                 self.warn(&message);
                 Ok(())
@@ -69,7 +71,7 @@ impl Machine {
             self.sort(world, place, by, registers)?;
             return Ok(Transfer::Out);
         }
-        if is_reading(what) {
+        if what.is_reading() {
             let found = registers.read(world, place)?;
             let value = match found {
                 Ok(at) => read_container(what, at, args, registers)?,
@@ -94,27 +96,16 @@ impl Machine {
         };
         let mut at = at;
         let ty = &place.property.ty;
-        let element = || element_of(&place.property);
+        let element = || element_of(ty);
         let insert = |at: &mut PtrMut<'_>, index: i32, count: i32| -> Result<(), CallError> {
             let mut rows = array(at.reborrow()).ok_or_else(|| no_container(ty))?;
             let len = rows.len();
             let (Ok(index), Ok(count)) = (u32::try_from(index), u32::try_from(count)) else {
                 return Err(CallError::other(format!("{count} elements are inserted at {index} of {len}")));
             };
-            let element = element()?;
-            size::rows(len, count, element.ty.size())?;
             // Subsequent elements are moved.
             cost::add(u64::from(len.saturating_sub(index)));
-            rows.splice(index, 0, count).map_err(failed)?;
-            if matches!(element.ty, PropertyType::Struct(_)) {
-                let initial = Value::initial(&element.ty);
-                for row in index..index + count {
-                    if let Some(place) = rows.get_mut(row) {
-                        place.write(&initial).map_err(|error| CallError::other(error.found))?;
-                    }
-                }
-            }
-            Ok(())
+            insert_initial(&mut rows, index, count, element()?)
         };
         let len = |at: &PtrMut<'_>| at.as_ptr().count().unwrap_or_default();
         match what {
@@ -122,7 +113,8 @@ impl Machine {
                 let before = len(&at);
                 let count = whole(0)?.max(0) as u32;
                 let new_len = before.checked_add(count).ok_or_else(|| CallError::other("the array gets too long"))?;
-                grow(at, new_len, &element()?)?;
+                let mut rows = array(at).ok_or_else(|| no_container(ty))?;
+                set_len(&mut rows, new_len, element()?)?;
                 give(Value::I32(before as i32))?;
             }
             Intrinsic::ArrayAddItem | Intrinsic::ArrayInsertItem => {
@@ -132,7 +124,7 @@ impl Machine {
                 insert(&mut at, index, 1)?;
                 let mut rows = array(at).ok_or_else(|| no_container(ty))?;
                 if let Some(place) = rows.get_mut(index as u32) {
-                    same_type(place.as_ptr(), item.as_ptr())?;
+                    same_type(place.as_ptr().ty(), item.as_ptr())?;
                     place.copy_from(item.as_ptr());
                 }
                 give(Value::I32(index))?;
@@ -160,19 +152,19 @@ impl Machine {
             Intrinsic::MapSet => {
                 let (key, value) = (argument(0)?, argument(1)?);
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
-                same_key(rows.key_type(), key.as_ptr())?;
+                same_type(rows.key_type(), key.as_ptr())?;
                 let row = key.as_ptr().ty().size() + value.as_ptr().ty().size();
                 size::one_more(rows.as_ref(), key.as_ptr(), row)?;
                 let (row, _) = rows.insert(key.as_ptr()).map_err(failed)?;
                 if let Some(place) = rows.value(row) {
-                    same_type(place.as_ptr(), value.as_ptr())?;
+                    same_type(place.as_ptr().ty(), value.as_ptr())?;
                     place.copy_from(value.as_ptr());
                 }
             }
             Intrinsic::SetAdd => {
                 let key = argument(0)?;
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
-                same_key(rows.key_type(), key.as_ptr())?;
+                same_type(rows.key_type(), key.as_ptr())?;
                 size::one_more(rows.as_ref(), key.as_ptr(), key.as_ptr().ty().size())?;
                 let (_, is_new) = rows.insert(key.as_ptr()).map_err(failed)?;
                 give(Value::Bool(is_new))?;
@@ -180,7 +172,7 @@ impl Machine {
             Intrinsic::Remove => {
                 let key = argument(0)?;
                 let mut rows = keyed_mut(at).ok_or_else(|| no_container(ty))?;
-                same_key(rows.key_type(), key.as_ptr())?;
+                same_type(rows.key_type(), key.as_ptr())?;
                 let row = rows.as_ref().find(key.as_ptr());
                 if let Some(row) = row {
                     rows.remove(row).map_err(failed)?;
@@ -302,24 +294,6 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
     Ok(len - kept)
 }
 
-/// Returns true for operations that change nothing.
-pub(crate) fn is_reading(what: &Intrinsic) -> bool {
-    matches!(
-        what,
-        Intrinsic::Length
-            | Intrinsic::ArrayFind
-            | Intrinsic::ArrayFindField(_)
-            | Intrinsic::MapGet
-            | Intrinsic::Contains
-            | Intrinsic::MapKeys
-            | Intrinsic::MapValues
-            | Intrinsic::SetValues
-            | Intrinsic::OptionalIsSet
-            | Intrinsic::OptionalGet
-            | Intrinsic::DelegateIsBound
-    )
-}
-
 /// Performs a reading operation; `None` is the zero value.
 fn read_container(
     what: &Intrinsic,
@@ -353,7 +327,7 @@ fn read_container(
         }
         Intrinsic::MapGet | Intrinsic::Contains => {
             let (rows, needle) = (keyed(at).ok_or_else(refused)?, needle()?);
-            same_key(rows.key_type(), needle)?;
+            same_type(rows.key_type(), needle)?;
             let row = rows.find(needle);
             match what {
                 Intrinsic::Contains => Some(Value::Bool(row.is_some())),
@@ -402,29 +376,40 @@ fn change_bindings(what: &Intrinsic, at: PtrMut<'_>, one: Binding) -> Result<(),
     at.write(&value).map_err(|error| CallError::other(error.found))
 }
 
-/// Returns the element of an array property as a property.
-pub(crate) fn element_of(property: &Property) -> Result<Rc<Property>, CallError> {
-    let PropertyType::Array(of) = &property.ty else { return Err(no_container(&property.ty)) };
-    Ok(Rc::new(Property { ty: of.ty().clone(), offset: 0, ..property.clone() }))
+/// Returns the element type of an array.
+fn element_of(ty: &PropertyType) -> Result<&PropertyType, CallError> {
+    let PropertyType::Array(of) = ty else { return Err(no_container(ty)) };
+    Ok(of.ty())
 }
 
-fn set_len(at: PtrMut<'_>, new_len: u32, element: &Rc<Property>) -> Result<(), CallError> {
-    let len = at.as_ptr().count().unwrap_or_default();
+/// Inserts elements of the initial value.
+fn insert_initial(rows: &mut RowsMut<'_>, at: u32, count: u32, element: &PropertyType) -> Result<(), CallError> {
+    size::rows(rows.len(), count, element.size())?;
+    rows.splice(at, 0, count).map_err(failed)?;
+    if matches!(element, PropertyType::Struct(_)) {
+        let initial = Value::initial(element);
+        for row in at..at + count {
+            if let Some(place) = rows.get_mut(row) {
+                place.write(&initial).map_err(|error| CallError::other(error.found))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Changes the length of an array; new elements have the initial value.
+pub(crate) fn set_len(rows: &mut RowsMut<'_>, new_len: u32, element: &PropertyType) -> Result<(), CallError> {
+    let len = rows.len();
     if new_len >= len {
-        return grow(at, new_len, element);
+        return insert_initial(rows, len, new_len - len, element);
     }
     cost::add(u64::from(len - new_len));
-    let mut rows = array(at).ok_or_else(|| no_container(&element.ty))?;
     rows.splice(new_len, len - new_len, 0).map_err(failed)
 }
 
-fn same_type(one: Ptr<'_>, two: Ptr<'_>) -> Result<(), CallError> {
-    if one.ty() == two.ty() { Ok(()) } else { Err(CallError::other(format!("a {} is not a {}", two.ty(), one.ty()))) }
-}
-
-fn same_key(key: &PropertyType, value: Ptr<'_>) -> Result<(), CallError> {
-    match key == value.ty() {
+fn same_type(expected: &PropertyType, found: Ptr<'_>) -> Result<(), CallError> {
+    match expected == found.ty() {
         true => Ok(()),
-        false => Err(CallError::other(format!("a {} is not a {key}", value.ty()))),
+        false => Err(CallError::other(format!("a {} is not a {expected}", found.ty()))),
     }
 }

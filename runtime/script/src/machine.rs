@@ -118,12 +118,8 @@ impl Machine {
         self.frames.depth() != 0
     }
 
-    fn stack(&self) -> Vec<ScriptPlace> {
-        self.innermost(usize::MAX)
-    }
-
     /// Returns at most `most` running functions, innermost first.
-    fn innermost(&self, most: usize) -> Vec<ScriptPlace> {
+    pub(crate) fn innermost(&self, most: usize) -> Vec<ScriptPlace> {
         let mut stack = Vec::new();
         self.frames.each(&mut |running| {
             if stack.len() >= most {
@@ -143,7 +139,7 @@ impl Machine {
     pub(crate) fn in_script(&self, error: CallError) -> CallError {
         match error {
             CallError::InScript { .. } => error,
-            error => CallError::InScript { error: Box::new(error), stack: self.stack() },
+            error => CallError::InScript { error: Box::new(error), stack: self.innermost(usize::MAX) },
         }
     }
 

@@ -3,8 +3,6 @@
 
 use alcedo_uc::hir::{Num, Op};
 
-use crate::value::Number as Any;
-
 /// Tolerance of the `~=` operator on floats.
 const NEAR: f64 = 0.0001;
 
@@ -15,8 +13,6 @@ pub(crate) trait Number: Copy + PartialOrd {
 
     /// Compares with the tolerance of `~=`.
     fn is_near(self, other: Self) -> bool;
-
-    fn any(self) -> Any;
 }
 
 macro_rules! whole {
@@ -47,10 +43,6 @@ macro_rules! whole {
             fn is_near(self, other: Self) -> bool {
                 self == other
             }
-
-            fn any(self) -> Any {
-                Any::Whole(self.into())
-            }
         }
     )*};
 }
@@ -76,10 +68,6 @@ macro_rules! floats {
             #[inline]
             fn is_near(self, other: Self) -> bool {
                 f64::from((self - other).abs()) < NEAR
-            }
-
-            fn any(self) -> Any {
-                Any::Float(self.into())
             }
         }
     )*};
@@ -111,50 +99,18 @@ pub(crate) fn compares(op: Op) -> bool {
     matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near | Op::Xor | Op::ClockwiseFrom)
 }
 
+/// Evaluates the body for the Rust type of a kind of number.
 macro_rules! with_num {
-    ($num:expr, $ty:ident => $body:expr) => {
+    (@arms $num:expr, $ty:ident => $body:expr; $($kind:ident $rust:ident)*) => {
         match $num {
-            Num::U8 => {
-                type $ty = u8;
+            $(Num::$kind => {
+                type $ty = $rust;
                 $body
-            }
-            Num::U16 => {
-                type $ty = u16;
-                $body
-            }
-            Num::U32 => {
-                type $ty = u32;
-                $body
-            }
-            Num::U64 => {
-                type $ty = u64;
-                $body
-            }
-            Num::I8 => {
-                type $ty = i8;
-                $body
-            }
-            Num::I16 => {
-                type $ty = i16;
-                $body
-            }
-            Num::I32 => {
-                type $ty = i32;
-                $body
-            }
-            Num::I64 => {
-                type $ty = i64;
-                $body
-            }
-            Num::F32 => {
-                type $ty = f32;
-                $body
-            }
-            Num::F64 => {
-                type $ty = f64;
-                $body
-            }
+            })*
         }
+    };
+    ($num:expr, $ty:ident => $body:expr) => {
+        with_num!(@arms $num, $ty => $body; U8 u8 U16 u16 U32 u32 U64 u64 I8 i8 I16 i16 I32 i32 I64 i64 F32 f32 F64 f64)
     };
 }
 pub(crate) use with_num;

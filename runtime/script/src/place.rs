@@ -1,8 +1,6 @@
 //! Registers of a frame, and the resolution of places: properties, fields and elements.
 #![expect(unsafe_code, reason = "converts offsets that the loader has checked into addresses")]
 
-use std::rc::Rc;
-
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::ArrayRaw;
 use alcedo_base::border::CallError;
@@ -13,9 +11,11 @@ use alcedo_reflect::containers::array;
 use alcedo_reflect::property::Property;
 use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
+use alcedo_uc::hir::{Num, Op};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
-use crate::size;
+use crate::intrinsic::set_len;
+use crate::number::arithmetic;
 use crate::triple::TripleOp;
 
 /// Registers of a running call, and its object.
@@ -129,26 +129,36 @@ impl Registers {
         }
     }
 
-    /// Computes an operation on two operands into a register.
-    pub(crate) fn make(&self, triple_op: TripleOp, to: &Slot, left: &Source, right: &Source) {
-        let at = |source: &Source| match source {
+    fn address(&self, source: &Source) -> *mut u8 {
+        match source {
             Source::Slot(slot) => self.base.wrapping_add(usize::from(slot.offset)),
             Source::Constant(constant) => constant.value.at(),
-        };
+        }
+    }
+
+    /// Computes an operation on two operands into a register.
+    pub(crate) fn make(&self, triple_op: TripleOp, to: &Slot, left: &Source, right: &Source) {
         let place = self.base.wrapping_add(usize::from(to.offset));
         // SAFETY: the caller of `new` promised a value of its type in each register; the loader built `triple_op` for these types.
-        unsafe { triple_op.put(place, at(left), at(right)) };
+        unsafe { triple_op.put(place, self.address(left), self.address(right)) };
+    }
+
+    /// Computes an operator on two numbers into a register; returns true for a division by zero.
+    pub(crate) fn arithmetic(&self, op: Op, num: Num, to: &Slot, left: &Source, right: &Source) -> bool {
+        let place = self.base.wrapping_add(usize::from(to.offset));
+        // SAFETY: the caller of `new` promised a value of its type in each register; the loader checked the types of the operator.
+        unsafe { arithmetic(op, num, place, self.address(left), self.address(right)) }
     }
 
     /// Returns an operand as an argument of a thunk.
     pub(crate) fn argument<'a>(&self, source: &'a Source) -> Argument<'a> {
-        let (property, at): (&'a Property, _) = match source {
-            Source::Slot(slot) => (&slot.property, self.base.wrapping_add(usize::from(slot.offset))),
-            Source::Constant(constant) => (&constant.property, constant.value.at()),
+        let property = match source {
+            Source::Slot(slot) => &slot.property,
+            Source::Constant(constant) => &constant.property,
         };
         // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects other uses of written
         // registers during the call, and writes to constants.
-        unsafe { Argument::new(property, at) }
+        unsafe { Argument::new(property, self.address(source)) }
     }
 
     /// Resolves a place as an argument of a thunk.
@@ -244,7 +254,9 @@ impl Registers {
                         }
                         // SAFETY: the preceding steps resolve to a value of the array type, which has no other reader during this.
                         let place = unsafe { PtrMut::new(at, &of.ty) };
-                        grow(place, index as u32 + 1, element)?;
+                        if let Some(mut rows) = array(place) {
+                            set_len(&mut rows, index as u32 + 1, &element.ty)?;
+                        }
                         // SAFETY: same as for the read above.
                         raw = unsafe { at.cast::<ArrayRaw>().read() };
                     }
@@ -288,24 +300,6 @@ fn check_class(world: &World, other: &OtherProperty, object: ObjectHandle) -> Re
         found: class.path.to_string(),
         wanted: other.owner.path.to_string(),
     })
-}
-
-/// Extends an array to the length with elements of the initial value.
-pub(crate) fn grow(place: PtrMut<'_>, new_len: u32, element: &Rc<Property>) -> Result<(), CallError> {
-    let Some(mut rows) = array(place) else { return Ok(()) };
-    let len = rows.len();
-    let more = new_len.saturating_sub(len);
-    size::rows(len, more, element.ty.size())?;
-    rows.splice(len, 0, more).map_err(|error| CallError::other(error.to_string()))?;
-    if matches!(element.ty, alcedo_reflect::property::PropertyType::Struct(_)) {
-        let initial = Value::initial(&element.ty);
-        for at in len..new_len {
-            if let Some(place) = rows.get_mut(at) {
-                place.write(&initial).map_err(|error| CallError::other(error.found))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Describes an out-of-range element.

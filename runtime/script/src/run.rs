@@ -169,6 +169,30 @@ impl Machine {
                 }
             }};
         }
+        // Accesses element `b` of an array by the body; out of range, runs entry `y` of the slow table.
+        macro_rules! element {
+            ($ins:ident, $raw:ident, |$data:ident, $index:ident| $body:expr) => {{
+                let index = at!(i32, $ins.b) as u32;
+                if index < (*$raw).len {
+                    let ($data, $index) = ((*$raw).data, index as usize);
+                    $body;
+                } else {
+                    slow!($ins.y);
+                }
+            }};
+        }
+        macro_rules! load_self {
+            ($ins:ident, $ty:ty) => {{
+                self_memory!();
+                at!($ty, $ins.a) = *memory.wrapping_add($ins.x as usize).cast::<$ty>();
+            }};
+        }
+        macro_rules! store_self {
+            ($ins:ident, $ty:ty) => {{
+                may_write!();
+                *memory.wrapping_add($ins.x as usize).cast::<$ty>() = at!($ty, $ins.a);
+            }};
+        }
         macro_rules! call {
             ($site:expr) => {{
                 let site = $site;
@@ -344,30 +368,12 @@ impl Machine {
                         jump_if!(ins, is == (ins.c & 0x100 != 0));
                     }
                     OpCode::JumpIfGiven => jump_if!(ins, (*top()).skipped & 1 << ins.x == 0),
-                    OpCode::LoadSelf1 => {
-                        self_memory!();
-                        at!(u8, ins.a) = *memory.wrapping_add(ins.x as usize);
-                    }
-                    OpCode::LoadSelf4 => {
-                        self_memory!();
-                        at!(u32, ins.a) = *memory.wrapping_add(ins.x as usize).cast::<u32>();
-                    }
-                    OpCode::LoadSelf8 => {
-                        self_memory!();
-                        at!(u64, ins.a) = *memory.wrapping_add(ins.x as usize).cast::<u64>();
-                    }
-                    OpCode::StoreSelf1 => {
-                        may_write!();
-                        *memory.wrapping_add(ins.x as usize) = at!(u8, ins.a);
-                    }
-                    OpCode::StoreSelf4 => {
-                        may_write!();
-                        *memory.wrapping_add(ins.x as usize).cast::<u32>() = at!(u32, ins.a);
-                    }
-                    OpCode::StoreSelf8 => {
-                        may_write!();
-                        *memory.wrapping_add(ins.x as usize).cast::<u64>() = at!(u64, ins.a);
-                    }
+                    OpCode::LoadSelf1 => load_self!(ins, u8),
+                    OpCode::LoadSelf4 => load_self!(ins, u32),
+                    OpCode::LoadSelf8 => load_self!(ins, u64),
+                    OpCode::StoreSelf1 => store_self!(ins, u8),
+                    OpCode::StoreSelf4 => store_self!(ins, u32),
+                    OpCode::StoreSelf8 => store_self!(ins, u64),
                     OpCode::LoadSelfBytes => {
                         self_memory!();
                         move_plain(address!(ins.a), memory.wrapping_add(ins.x as usize), ins.c);
@@ -378,41 +384,23 @@ impl Machine {
                     }
                     OpCode::LoadSelfElement4 | OpCode::LoadElement4 => {
                         let raw = array!(ins, OpCode::LoadElement4, self_memory!());
-                        let index = at!(i32, ins.b) as u32;
-                        if index < (*raw).len {
-                            at!(u32, ins.a) = *(*raw).data.cast::<u32>().wrapping_add(index as usize);
-                        } else {
-                            slow!(ins.y);
-                        }
+                        element!(ins, raw, |data, index| at!(u32, ins.a) = *data.cast::<u32>().wrapping_add(index));
                     }
                     OpCode::LoadSelfElement | OpCode::LoadElement => {
                         let raw = array!(ins, OpCode::LoadElement, self_memory!());
-                        let index = at!(i32, ins.b) as u32;
-                        if index < (*raw).len {
-                            let element = (*raw).data.wrapping_add(index as usize * usize::from(ins.c));
-                            move_plain(address!(ins.a), element, ins.c);
-                        } else {
-                            slow!(ins.y);
-                        }
+                        element!(ins, raw, |data, index| {
+                            move_plain(address!(ins.a), data.wrapping_add(index * usize::from(ins.c)), ins.c)
+                        });
                     }
                     OpCode::StoreSelfElement4 | OpCode::StoreElement4 => {
                         let raw = array!(ins, OpCode::StoreElement4, may_write!());
-                        let index = at!(i32, ins.b) as u32;
-                        if index < (*raw).len {
-                            *(*raw).data.cast::<u32>().wrapping_add(index as usize) = at!(u32, ins.a);
-                        } else {
-                            slow!(ins.y);
-                        }
+                        element!(ins, raw, |data, index| *data.cast::<u32>().wrapping_add(index) = at!(u32, ins.a));
                     }
                     OpCode::StoreSelfElement | OpCode::StoreElement => {
                         let raw = array!(ins, OpCode::StoreElement, may_write!());
-                        let index = at!(i32, ins.b) as u32;
-                        if index < (*raw).len {
-                            let element = (*raw).data.wrapping_add(index as usize * usize::from(ins.c));
-                            move_plain(element, address!(ins.a), ins.c);
-                        } else {
-                            slow!(ins.y);
-                        }
+                        element!(ins, raw, |data, index| {
+                            move_plain(data.wrapping_add(index * usize::from(ins.c)), address!(ins.a), ins.c)
+                        });
                     }
                     OpCode::LengthOfSelf => {
                         self_memory!();

@@ -9,12 +9,11 @@ use alcedo_reflect::construction::ConstructionArgs;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
 use alcedo_reflect::values::ptr::Ptr;
-use alcedo_uc::hir::{Cast, Conversion, Num, Op, Operand, Unary};
+use alcedo_uc::hir::{Cast, Conversion, Op, Operand, Unary};
 
 use crate::cost;
 use crate::exec::{Slot, Slow, Source, Transfer};
 use crate::machine::Machine;
-use crate::number::{Number as _, clockwise_from, compare, compares, with_num};
 use crate::place::{Access, Registers};
 use crate::size;
 use crate::value::{
@@ -38,8 +37,13 @@ impl Machine {
             }
             Slow::Unary(op, slot, source) => put(slot, &unary(op, registers.source(source))?)?,
             Slow::Binary(op, on, slot, left, right) => {
-                let value = self.binary(world, *op, on, registers.source(left), registers.source(right))?;
+                let value = binary(world, *op, on, registers.source(left), registers.source(right))?;
                 put(slot, &value)?;
+            }
+            Slow::Arithmetic(op, num, slot, left, right) => {
+                if registers.arithmetic(*op, *num, slot, left, right) {
+                    self.warn("a division by zero, which gives zero");
+                }
             }
             Slow::Triple(triple_op, slot, left, right) => registers.make(*triple_op, slot, left, right),
             Slow::Convert(by, slot, source) => convert(world, by, registers, slot, source)?,
@@ -62,15 +66,9 @@ impl Machine {
                 }
                 Err(message) => self.warn(&message),
             },
-            Slow::SelfClass(slot) => {
-                let class = world.objects.class(registers.object);
-                let class = class.map_or(registers.class, |class| world.names.intern(&class.path));
-                put(slot, &Value::SubclassOf(class))?;
-            }
+            Slow::SelfClass(slot) => put(slot, &class_of(world, registers.object, registers.class))?,
             Slow::ClassOf(slot, source) => {
-                let class = world.objects.class(handle(&registers.source(source).read()));
-                let class = class.map_or(Name::default(), |class| world.names.intern(&class.path));
-                put(slot, &Value::SubclassOf(class))?;
+                put(slot, &class_of(world, handle(&registers.source(source).read()), Name::default()))?;
             }
             Slow::Intrinsic { what, place, args, to } => {
                 return self.intrinsic(world, what, place, args, to.as_ref(), registers);
@@ -132,40 +130,36 @@ impl Machine {
         let _mark = self.mark();
         catch_panics(|| host.construct(world, &found, args))
     }
+}
 
-    fn binary(&self, world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) -> Result<Value, CallError> {
-        let not = |equal: bool| Value::Bool(if op == Op::Ne { !equal } else { equal });
-        match on {
-            Operand::Num(num) | Operand::Enum(num) => {
-                let (value, by_zero) = numbers(op, *num, &left.read(), &right.read())?;
-                if by_zero {
-                    self.warn("a division by zero, which gives zero");
-                }
-                Ok(value)
-            }
-            Operand::Bool => {
-                let (one, two) = (left.get::<bool>().unwrap_or_default(), right.get::<bool>().unwrap_or_default());
-                Ok(Value::Bool(match op {
-                    Op::Ne | Op::Xor => one != two,
-                    _ => one == two,
-                }))
-            }
-            Operand::Text => {
-                let text = |at: Ptr<'_>| plain_text(&at.read(), world).unwrap_or_default();
-                compare_or_join(op, &text(left), &text(right))
-            }
-            Operand::Object => Ok(not(reference(&left.read()) == reference(&right.read()))),
-            Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
-                if left.ty() == right.ty() || *on == Operand::Value {
-                    return Ok(not(left.equal(right)));
-                }
-                Ok(not(left.read() == right.read()))
-            }
-            // The loader compiles these to other instructions.
-            Operand::Triple(_) | Operand::TripleScalar(_) | Operand::ScalarTriple(_) | Operand::Turned(..) => {
-                Err(CallError::other(format!("{op:?} is not defined for a {}", left.ty())))
-            }
+fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) -> Result<Value, CallError> {
+    let not = |equal: bool| Value::Bool(if op == Op::Ne { !equal } else { equal });
+    match on {
+        Operand::Bool => {
+            let (one, two) = (left.get::<bool>().unwrap_or_default(), right.get::<bool>().unwrap_or_default());
+            Ok(Value::Bool(match op {
+                Op::Ne | Op::Xor => one != two,
+                _ => one == two,
+            }))
         }
+        Operand::Text => {
+            let text = |at: Ptr<'_>| plain_text(&at.read(), world).unwrap_or_default();
+            compare_or_join(op, &text(left), &text(right))
+        }
+        Operand::Object => Ok(not(reference(&left.read()) == reference(&right.read()))),
+        Operand::Name | Operand::Struct(_) | Operand::Delegate | Operand::Value => {
+            if left.ty() == right.ty() || *on == Operand::Value {
+                return Ok(not(left.equal(right)));
+            }
+            Ok(not(left.read() == right.read()))
+        }
+        // The loader compiles these to other instructions.
+        Operand::Num(_)
+        | Operand::Enum(_)
+        | Operand::Triple(_)
+        | Operand::TripleScalar(_)
+        | Operand::ScalarTriple(_)
+        | Operand::Turned(..) => Err(CallError::other(format!("{op:?} is not defined for a {}", left.ty()))),
     }
 }
 
@@ -184,33 +178,6 @@ fn reference(value: &Value) -> u64 {
         Value::Object(_) | Value::WeakObject(_) | Value::ScriptInterface(_) => handle(value).0,
         value => u64::from(name(value).0),
     }
-}
-
-/// Applies an operator to two numbers. Also returns true for a division by zero.
-fn numbers(op: Op, num: Num, left: &Value, right: &Value) -> Result<(Value, bool), CallError> {
-    let (Some(one), Some(two)) = (number(left), number(right)) else {
-        return Err(CallError::other(format!("{op:?} of a value that is not a number")));
-    };
-    if op == Op::ClockwiseFrom {
-        let whole = |number: Number| if let Number::Whole(it) = number { it as i32 } else { 0 };
-        return Ok((Value::Bool(clockwise_from(whole(one), whole(two))), false));
-    }
-    macro_rules! cast {
-        ($number:expr, $ty:ty) => {
-            match $number {
-                Number::Whole(it) => it as $ty,
-                Number::Float(it) => it as $ty,
-            }
-        };
-    }
-    with_num!(num, N => {
-        let (one, other) = (cast!(one, N), cast!(two, N));
-        if compares(op) {
-            return Ok((Value::Bool(compare(op, one, other)), false));
-        }
-        let (value, by_zero) = N::binary(op, one, other, cast!(two, i32));
-        Ok((to_num(value.any(), num), by_zero))
-    })
 }
 
 fn compare_or_join(op: Op, left: &str, right: &str) -> Result<Value, CallError> {
@@ -253,33 +220,28 @@ fn unary(op: &Unary, from: Ptr<'_>) -> Result<Value, CallError> {
     }
 }
 
+/// Returns the class of an object, or `other` without an object.
+fn class_of(world: &World, object: ObjectHandle, other: Name) -> Value {
+    let class = world.objects.class(object);
+    Value::SubclassOf(class.map_or(other, |class| world.names.intern(&class.path)))
+}
+
 fn cast_value(world: &World, cast: &Cast, slot: &Slot, from: Ptr<'_>) -> Value {
-    let value = from.read();
-    let zero = || Value::zero(&slot.property.ty);
-    let object = |it: ObjectHandle| match slot.property.ty {
-        PropertyType::ScriptInterface(_) => Value::ScriptInterface(it),
-        _ => Value::Object(it),
-    };
-    match cast {
-        Cast::Object(path) => match world.is_a(handle(&value), path) {
-            true => object(handle(&value)),
-            false => zero(),
-        },
-        Cast::Interface(path) => {
-            let class = world.objects.class(handle(&value));
-            match class.is_some_and(|class| class.implements(path)) {
-                true => object(handle(&value)),
-                false => zero(),
-            }
-        }
+    let (value, ty) = (from.read(), &slot.property.ty);
+    let object = handle(&value);
+    let suits = match cast {
+        Cast::Object(path) => world.is_a(object, path),
+        Cast::Interface(path) => world.objects.class(object).is_some_and(|class| class.implements(path)),
         Cast::Class(path) => {
             let found = world.types.class_by_path(&world.names.text(name(&value)));
-            let expected = world.types.class_by_path(path);
-            match found.zip(expected).is_some_and(|(found, expected)| found.is_a(&expected)) {
-                true => Value::SubclassOf(name(&value)),
-                false => zero(),
-            }
+            found.zip(world.types.class_by_path(path)).is_some_and(|(found, expected)| found.is_a(&expected))
         }
+    };
+    match (cast, ty) {
+        _ if !suits => Value::zero(ty),
+        (Cast::Class(_), _) => Value::SubclassOf(name(&value)),
+        (_, PropertyType::ScriptInterface(_)) => Value::ScriptInterface(object),
+        _ => Value::Object(object),
     }
 }
 

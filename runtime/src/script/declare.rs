@@ -18,7 +18,7 @@ use crate::object::hooks::HookContext;
 use crate::object::origin::Origin;
 use crate::object::thunk::{Thunk, idle};
 use crate::script::defaults::Defaults;
-use crate::script::text::{NoObjects, of_const, start};
+use crate::script::text::{no_object, of_const, start};
 
 pub(crate) use crate::object::fixed::ARRAY_DIM;
 
@@ -134,7 +134,7 @@ fn class(package: &hir::Package, found: &hir::Class, tag: u64, bodies: &mut Bodi
 }
 
 fn property(found: &hir::Property) -> PropertyDecl {
-    let default = found.default.as_ref().map_or_else(|| start(&found.ty), |value| of_const(value, &NoObjects));
+    let default = found.default.as_ref().map_or_else(|| start(&found.ty), |value| of_const(value, &no_object));
     PropertyDecl {
         flags: found.flags,
         default,
@@ -168,7 +168,7 @@ fn params(found: &[hir::Param], result: Option<&hir::Type>) -> Vec<PropertyDecl>
         flags: if found.out { property_flags::OUT } else { 0 },
         meta: array_dim(&found.ty).into_iter().chain(param_metadata(found)).collect(),
         default: match found.default.as_ref().map(|default| &default.kind) {
-            Some(hir::ExprKind::Const(value)) => of_const(value, &NoObjects),
+            Some(hir::ExprKind::Const(value)) => of_const(value, &no_object),
             _ => String::new(),
         },
         ..typed(&found.name, &found.ty)

@@ -39,46 +39,28 @@ impl Defaults {
     }
 }
 
-/// Formats objects as named in the defaults of one class default object.
-struct In<'a> {
-    world: &'a World,
-    owner: ObjectHandle,
-    itself: ObjectHandle,
-}
-
-impl In<'_> {
-    fn print(&self, object: Option<ObjectHandle>) -> String {
-        Value::Object(object.unwrap_or(ObjectHandle::NONE)).print(&self.world.names)
-    }
-}
-
-impl Named for In<'_> {
-    fn subobject(&self, name: &str) -> String {
-        self.print(self.world.objects.subobject(self.owner, name))
-    }
-
-    fn itself(&self) -> String {
-        self.print(Some(self.itself))
-    }
-
-    fn owner(&self) -> String {
-        self.print(Some(self.owner))
-    }
-
-    fn object(&self, name: &str) -> String {
-        let found = self.world.objects.find(ObjectHandle::NONE, name);
-        if found.is_none() {
-            tracing::warn!(name, "`defaultproperties` names an object that is not there, so the property is none");
+/// Formats an object as named in the defaults of the class default object `owner`, for a property of `itself`.
+fn print(world: &World, owner: ObjectHandle, itself: ObjectHandle, named: Named<'_>) -> String {
+    let found = match named {
+        Named::Itself => Some(itself),
+        Named::Owner => Some(owner),
+        Named::Subobject(name) => world.objects.subobject(owner, name),
+        Named::Existing(name) => {
+            let found = world.objects.find(ObjectHandle::NONE, name);
+            if found.is_none() {
+                tracing::warn!(name, "`defaultproperties` names an object that is not there, so the property is none");
+            }
+            found
         }
-        self.print(found)
-    }
+    };
+    Value::Object(found.unwrap_or(ObjectHandle::NONE)).print(&world.names)
 }
 
 fn apply(world: &World, owner: ObjectHandle, object: ObjectHandle, line: &Default) -> Result<(), String> {
     let message = |error: &dyn std::fmt::Display| format!("line {}: {} {error}", line.line, line.property);
     let class = world.objects.class(object).ok_or_else(|| message(&"belongs to a destroyed object"))?;
     let property = class.find_property(&line.property).ok_or_else(|| message(&"no longer exists"))?;
-    let named = In { world, owner, itself: object };
+    let named = |named: Named<'_>| print(world, owner, object, named);
     let read = |value: &Const, ty: &PropertyType| {
         Value::parse(&of_const(value, &named), ty, &world.names).map_err(|error| message(&error))
     };

@@ -2,43 +2,28 @@
 
 use alcedo_uc::hir::{Const, Type};
 
-/// Formats objects in values, which are known only when a value is parsed.
-pub(crate) trait Named {
-    /// Formats the object itself, or its subobject with this name.
-    fn subobject(&self, name: &str) -> String;
-    /// Formats the object itself.
-    fn itself(&self) -> String;
-    /// Formats the owner of the object.
-    fn owner(&self) -> String;
-    /// Formats an existing object.
-    fn object(&self, name: &str) -> String;
+/// Object in a value, which is known only when the value is parsed.
+#[derive(Clone, Copy)]
+pub(crate) enum Named<'a> {
+    /// The object itself.
+    Itself,
+    /// Owner of the object.
+    Owner,
+    /// Subobject of the owner with this name.
+    Subobject(&'a str),
+    /// Existing object with this name.
+    Existing(&'a str),
 }
 
-/// Used before any object exists.
-pub(crate) struct NoObjects;
-
-impl Named for NoObjects {
-    fn subobject(&self, _name: &str) -> String {
-        NONE.to_owned()
-    }
-
-    fn itself(&self) -> String {
-        NONE.to_owned()
-    }
-
-    fn owner(&self) -> String {
-        NONE.to_owned()
-    }
-
-    fn object(&self, _name: &str) -> String {
-        NONE.to_owned()
-    }
+/// Formats the objects of a value before any object exists.
+pub(crate) fn no_object(_named: Named<'_>) -> String {
+    NONE.to_owned()
 }
 
 const NONE: &str = "none";
 
-/// Formats a value.
-pub(crate) fn of_const(value: &Const, named: &dyn Named) -> String {
+/// Formats a value; `object` formats the objects in it.
+pub(crate) fn of_const(value: &Const, object: &dyn Fn(Named<'_>) -> String) -> String {
     match value {
         Const::Bool(value) => value.to_string(),
         Const::Int(value) => value.to_string(),
@@ -46,15 +31,15 @@ pub(crate) fn of_const(value: &Const, named: &dyn Named) -> String {
         Const::Text(text) | Const::Name(text) => quoted(text),
         Const::Enum(_, entry, _) => entry.clone(),
         Const::Class(path) => path.to_string(),
-        Const::Object(_, name) => named.object(name),
-        Const::Subobject(name) => named.subobject(name),
+        Const::Object(_, name) => object(Named::Existing(name)),
+        Const::Subobject(name) => object(Named::Subobject(name)),
         Const::None => NONE.to_owned(),
         Const::Struct(fields) => {
-            listed(fields.iter().map(|(name, value)| format!("{name}={}", of_const(value, named))))
+            listed(fields.iter().map(|(name, value)| format!("{name}={}", of_const(value, object))))
         }
-        Const::Array(values) => listed(values.iter().map(|value| of_const(value, named))),
-        Const::Function(name) => bound(&named.itself(), name),
-        Const::OwnerFunction(name) => bound(&named.owner(), name),
+        Const::Array(values) => listed(values.iter().map(|value| of_const(value, object))),
+        Const::Function(name) => bound(&object(Named::Itself), name),
+        Const::OwnerFunction(name) => bound(&object(Named::Owner), name),
     }
 }
 
@@ -107,7 +92,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use alcedo_uc::hir::{Const, Num, Type};
 
-    use super::{NoObjects, of_const, start};
+    use super::{no_object, of_const, start};
 
     #[test]
     fn values_are_written_as_reflection_reads_them() {
@@ -120,7 +105,7 @@ mod tests {
             (Const::Array(vec![Const::None, Const::Name("b".into())]), "(none, \"b\")"),
             (Const::Function("Ring".into()), "none"),
         ] {
-            assert_eq!(of_const(&value, &NoObjects), text);
+            assert_eq!(of_const(&value, &no_object), text);
         }
     }
 

@@ -430,9 +430,6 @@ macro_rules! infix {
         pub enum Infix { $($(#[$doc])* $name,)* }
 
         impl Infix {
-            /// All binary operators.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-
             /// Returns the source text of the operator.
             pub fn sign(self) -> &'static str {
                 match self { $(Self::$name => $sign,)* }

@@ -1,5 +1,7 @@
 //! Diagnostics of a source: a stable id, a message, a span and a hint, rendered like rustc messages.
 
+use std::fmt;
+
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
@@ -98,9 +100,20 @@ impl Diagnostic {
         Self { hint: hint.into(), ..self }
     }
 
+    /// Adds a similar name as help, if there is one.
     #[must_use]
-    pub(crate) fn other(self, at: (usize, Span), label: impl Into<String>) -> Self {
-        Self { other: Some((at.0, at.1, label.into())), ..self }
+    pub(crate) fn similar(self, near: Option<impl fmt::Display>) -> Self {
+        match near {
+            Some(near) => self.hint(format!("a similar name exists: `{near}`")),
+            None => self,
+        }
+    }
+
+    /// Adds a related location, if there is one.
+    #[must_use]
+    pub(crate) fn other(self, at: impl Into<Option<(usize, Span)>>, label: impl Into<String>) -> Self {
+        let at: Option<(usize, Span)> = at.into();
+        Self { other: at.map(|(file, span)| (file, span, label.into())), ..self }
     }
 
     /// Sets line and column from the span.

@@ -25,10 +25,7 @@ impl FunctionCompiler {
             // Places are written after all out registers.
             let written = later || out_count > 1;
             args.push(match arg {
-                Arg::Value(expr) => {
-                    let reg = self.expr(expr);
-                    Argument::In(self.safe(reg, &expr.ty, later))
-                }
+                Arg::Value(expr) => Argument::In(self.safe(expr, later)),
                 Arg::Skipped => Argument::Skipped,
                 Arg::Out(expr) => match self.location(expr, written) {
                     Location::In(reg) => Argument::Out(reg),
@@ -74,11 +71,7 @@ impl FunctionCompiler {
         for Back { from, to, by } in backs {
             let from = match by {
                 None => from,
-                Some((by, ty)) => {
-                    let made = self.temp(&ty);
-                    self.emit(Ins::Convert { by, to: made, from });
-                    made
-                }
+                Some((by, ty)) => self.converted_temp(Some(&by), from, &ty),
             };
             self.store(&to, from);
         }
@@ -117,11 +110,8 @@ impl FunctionCompiler {
 
     fn callee(&mut self, callee: &Callee, later: bool) -> Target {
         let mut object = |expr: &Option<Box<Expr>>| {
-            expr.as_deref().filter(|expr| !matches!(expr.kind, ExprKind::SelfObject)).map(|expr| {
-                let reg = self.expr(expr);
-                let reg = self.safe(reg, &expr.ty, later);
-                self.in_frame(reg, &expr.ty)
-            })
+            let expr = expr.as_deref().filter(|expr| !matches!(expr.kind, ExprKind::SelfObject));
+            expr.map(|expr| self.operand(expr, later))
         };
         match callee {
             Callee::Virtual { object: of, path } => Target::Virtual(object(of), shared(path)),
@@ -130,16 +120,10 @@ impl FunctionCompiler {
                 Target::OfOwnClass(shared(path))
             }
             Callee::Static { class, path } => Target::Static(object(class), shared(path)),
-            Callee::Interface { object: of, path } => {
-                let reg = self.expr(of);
-                let reg = self.safe(reg, &of.ty, later);
-                Target::Interface(self.in_frame(reg, &of.ty), shared(path))
-            }
+            Callee::Interface { object: of, path } => Target::Interface(self.operand(of, later), shared(path)),
             Callee::Delegate { delegate, object: of, fallback } => {
                 let of = object(of);
-                let reg = self.expr(delegate);
-                let reg = self.safe(reg, &delegate.ty, later);
-                let delegate = self.in_frame(reg, &delegate.ty);
+                let delegate = self.operand(delegate, later);
                 Target::Delegate { delegate, object: of, fallback: fallback.as_ref().map(shared) }
             }
         }
@@ -210,22 +194,12 @@ fn arg_expr(arg: &Arg) -> Option<&Expr> {
     }
 }
 
+/// Returns the type of a converted out argument: numbers, strings and triples convert in both directions.
 fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
-        Conversion::Num(_, to) | Conversion::EnumToNum(_, to) | Conversion::BoolToNum(to) => Type::Num(*to),
-        Conversion::NumToEnum(_, path, num) => Type::Enum(shared(path), *num),
-        Conversion::NumToBool(_) | Conversion::ObjectToBool | Conversion::NameToBool | Conversion::TripleToBool(_) => {
-            Type::Bool
-        }
-        Conversion::ToText(_) => Type::Text,
-        Conversion::FromText(to) | Conversion::Text(_, to) => to.clone(),
-        Conversion::StructUp(path) => Type::Struct(shared(path)),
-        Conversion::ObjectToInterface(path) => Type::Interface(shared(path)),
-        Conversion::ToReference(kind, path) => Type::Reference(*kind, shared(path)),
-        Conversion::ToOptional => Type::Optional(Box::new(from.clone())),
-        Conversion::VectorToRotator(_, to) | Conversion::RotatorToVector(_, to) | Conversion::Triple(_, to) => {
-            Type::Struct(shared(&to.path))
-        }
+        Conversion::Num(_, to) => Type::Num(*to),
+        Conversion::Text(_, to) => to.clone(),
+        Conversion::Triple(_, to) => Type::Struct(shared(&to.path)),
         _ => from.clone(),
     }
 }

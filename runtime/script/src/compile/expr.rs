@@ -72,7 +72,7 @@ impl FunctionCompiler {
                 self.emit(Ins::Cast { by: by.clone(), to, from });
             }
             ExprKind::SelfObject => {
-                self.self_object_into(to, &expr.ty);
+                self.emit(Ins::SelfObject { to });
             }
             ExprKind::SelfClass => {
                 self.emit(Ins::SelfClass { to });
@@ -83,8 +83,10 @@ impl FunctionCompiler {
             }
             ExprKind::Call(call) => self.call(call, Some(to), &expr.ty),
             ExprKind::Intrinsic(what, operands) => self.intrinsic(what, operands, Some(to)),
-            ExprKind::And(..) | ExprKind::Or(..) if !self.is_temp(to) => self.by_way_of_temp(expr, to),
-            ExprKind::Conditional(..) if !self.is_temp(to) => self.by_way_of_temp(expr, to),
+            ExprKind::And(..) | ExprKind::Or(..) | ExprKind::Conditional(..) if !self.is_temp(to) => {
+                let from = self.in_temp(expr);
+                self.emit(Ins::Copy { to, from });
+            }
             ExprKind::And(left, right) => self.short_circuit(left, right, true, to),
             ExprKind::Or(left, right) => self.short_circuit(left, right, false, to),
             ExprKind::Conditional(condition, yes, no) => {
@@ -114,14 +116,8 @@ impl FunctionCompiler {
                 }
             }
             ExprKind::New(new) => {
-                let class = self.expr(&new.class);
-                let class = self.safe(class, &new.class.ty, true);
-                let mut one = |expr: &Option<Expr>| {
-                    expr.as_ref().map(|expr| {
-                        let reg = self.expr(expr);
-                        self.safe(reg, &expr.ty, true)
-                    })
-                };
+                let class = self.safe(&new.class, true);
+                let mut one = |expr: &Option<Expr>| expr.as_ref().map(|expr| self.safe(expr, true));
                 let (outer, name, template) = (one(&new.outer), one(&new.name), one(&new.template));
                 self.line = expr.line;
                 self.emit(Ins::New { to, class, outer, name, template });
@@ -139,16 +135,6 @@ impl FunctionCompiler {
         }
     }
 
-    /// Stores `self`, whose class may differ from the expected type.
-    fn self_object_into(&mut self, to: Reg, _ty: &Type) {
-        self.emit(Ins::SelfObject { to });
-    }
-
-    fn by_way_of_temp(&mut self, expr: &Expr, to: Reg) {
-        let from = self.in_temp(expr);
-        self.emit(Ins::Copy { to, from });
-    }
-
     fn short_circuit(&mut self, left: &Expr, right: &Expr, is_and: bool, to: Reg) {
         self.expr_into(left, to);
         let done = self.emit(Ins::JumpIf { condition: to, is: !is_and, to: 0 });
@@ -158,8 +144,7 @@ impl FunctionCompiler {
 
     fn binary_into(&mut self, op: &Binary, left: &Expr, right: &Expr, to: Reg) {
         let line = self.line;
-        let one = self.expr(left);
-        let one = self.safe(one, &left.ty, writes(right));
+        let one = self.safe(left, writes(right));
         let two = self.expr(right);
         self.line = line;
         self.operate(op, (one, &left.ty), (two, &right.ty), to);
@@ -221,14 +206,7 @@ impl FunctionCompiler {
         let result_ty = result_type(&compound.op, &left_ty);
         let made = self.temp(&result_ty);
         self.operate(&compound.op, (left, &left_ty), (value, &compound.value.ty), made);
-        let narrow = match &compound.narrow {
-            None => made,
-            Some(by) => {
-                let narrow = self.temp(place_ty);
-                self.emit(Ins::Convert { by: by.clone(), to: narrow, from: made });
-                narrow
-            }
-        };
+        let narrow = self.converted_temp(compound.narrow.as_ref(), made, place_ty);
         self.store(&location, narrow);
         narrow
     }
@@ -263,8 +241,7 @@ impl FunctionCompiler {
         let location = self.location(on, rest.iter().any(writes));
         let mut args = Vec::with_capacity(rest.len());
         for (at, arg) in rest.iter().enumerate() {
-            let reg = self.expr(arg);
-            args.push(self.safe(reg, &arg.ty, rest[at + 1..].iter().any(writes)));
+            args.push(self.safe(arg, rest[at + 1..].iter().any(writes)));
         }
         let place = self.as_place(location);
         self.line = line;
@@ -292,9 +269,7 @@ impl FunctionCompiler {
             ExprKind::Binary(Binary { op, on: Operand::Num(num) | Operand::Enum(num) }, left, right)
                 if matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge) =>
             {
-                let one = self.expr(left);
-                let one = self.safe(one, &left.ty, writes(right));
-                let one = self.in_frame(one, &left.ty);
+                let one = self.operand(left, writes(right));
                 let two = self.expr(right);
                 let two = if *num == Num::I32 { two } else { self.in_frame(two, &right.ty) };
                 self.line = condition.line;

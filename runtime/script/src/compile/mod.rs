@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::type_text::TypeText;
-use alcedo_uc::hir::{self, Const, Expr, ExprKind, Intrinsic, LocalId, Type};
+use alcedo_uc::hir::{self, Const, Conversion, Expr, ExprKind, Intrinsic, LocalId, Type};
 use rustc_hash::FxHashMap;
 
 use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
@@ -342,14 +342,29 @@ impl FunctionCompiler {
         temp
     }
 
-    /// Returns the value in a register that later writes do not change.
-    fn safe(&mut self, reg: Reg, ty: &Type, later_writes: bool) -> Reg {
+    /// Evaluates an expression into a register that later writes do not change.
+    fn safe(&mut self, expr: &Expr, later_writes: bool) -> Reg {
+        let reg = self.expr(expr);
         if !later_writes || self.is_constant(reg) || self.is_temp(reg) {
             return reg;
         }
-        let temp = self.temp(ty);
+        let temp = self.temp(&expr.ty);
         self.emit(Ins::Copy { to: temp, from: reg });
         temp
+    }
+
+    /// Variant of [`FunctionCompiler::safe`] for operands that cannot be constants.
+    fn operand(&mut self, expr: &Expr, later_writes: bool) -> Reg {
+        let reg = self.safe(expr, later_writes);
+        self.in_frame(reg, &expr.ty)
+    }
+
+    /// Converts a value into a temporary register, if it needs a conversion.
+    fn converted_temp(&mut self, by: Option<&Conversion>, from: Reg, ty: &Type) -> Reg {
+        let Some(by) = by else { return from };
+        let to = self.temp(ty);
+        self.emit(Ins::Convert { by: by.clone(), to, from });
+        to
     }
 }
 

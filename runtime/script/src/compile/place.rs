@@ -30,10 +30,8 @@ impl FunctionCompiler {
                     }
                     Location::At(place) => place,
                 };
-                let at = self.expr(index);
-                let at = self.safe(at, &index.ty, later_writes);
                 // Puts constants into a register, since elements need a register index.
-                let at = self.in_frame(at, &index.ty);
+                let at = self.operand(index, later_writes);
                 place.steps.push(match &base.ty {
                     Type::Fixed(_, count) => Step::FixedElement(at, *count),
                     _ => Step::Element(at),
@@ -46,18 +44,12 @@ impl FunctionCompiler {
                     Some(object) if matches!(object.kind, ExprKind::SelfObject) => {
                         Root::OfSelf(shared(owner), name.clone())
                     }
-                    Some(object) => {
-                        let reg = self.expr(object);
-                        let reg = self.safe(reg, &object.ty, later_writes);
-                        Root::Of(self.in_frame(reg, &object.ty), shared(owner), name.clone())
-                    }
+                    Some(object) => Root::Of(self.operand(object, later_writes), shared(owner), name.clone()),
                 };
                 Location::At(Place { root, steps: Vec::new() })
             }
             ExprKind::DefaultProperty { class, owner, name } => {
-                let reg = self.expr(class);
-                let reg = self.safe(reg, &class.ty, later_writes);
-                let root = Root::Default(self.in_frame(reg, &class.ty), shared(owner), name.clone());
+                let root = Root::Default(self.operand(class, later_writes), shared(owner), name.clone());
                 Location::At(Place { root, steps: Vec::new() })
             }
             _ => {

@@ -39,29 +39,10 @@ impl FunctionCompiler {
                 self.statements(no);
                 self.patch_jump(end);
             }
-            StmtKind::While { body_first, condition, body } => {
-                let enter = (!body_first).then(|| self.emit(Ins::Jump { to: 0 }));
-                let top = self.here();
-                self.loops.push(Loop::default());
-                self.statements(body);
-                let ended = self.loops.pop().unwrap_or_default();
-                ended.continues.into_iter().for_each(|jump| self.patch_jump(jump));
-                enter.into_iter().for_each(|jump| self.patch_jump(jump));
-                self.again(condition, top);
-                ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
-            }
+            StmtKind::While { body_first, condition, body } => self.repeat(*body_first, condition, &[], body),
             StmtKind::For { init, condition, step, body } => {
                 self.statements(init);
-                let enter = self.emit(Ins::Jump { to: 0 });
-                let top = self.here();
-                self.loops.push(Loop::default());
-                self.statements(body);
-                let ended = self.loops.pop().unwrap_or_default();
-                ended.continues.into_iter().for_each(|jump| self.patch_jump(jump));
-                self.statements(step);
-                self.patch_jump(enter);
-                self.again(condition, top);
-                ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
+                self.repeat(false, condition, step, body);
             }
             StmtKind::ForEach { array, element, convert, index, body } => {
                 self.for_each(array, element, convert.as_ref(), index.as_deref(), body);
@@ -96,12 +77,21 @@ impl FunctionCompiler {
         }
     }
 
-    /// Emits the jump back to the top of a loop while the condition holds.
-    fn again(&mut self, condition: &Expr, top: At) {
+    /// Compiles a loop whose condition follows the body and the step.
+    fn repeat(&mut self, body_first: bool, condition: &Expr, step: &[Stmt], body: &[Stmt]) {
+        let enter = (!body_first).then(|| self.emit(Ins::Jump { to: 0 }));
+        let top = self.here();
+        self.loops.push(Loop::default());
+        self.statements(body);
+        let ended = self.loops.pop().unwrap_or_default();
+        ended.continues.into_iter().for_each(|jump| self.patch_jump(jump));
+        self.statements(step);
+        enter.into_iter().for_each(|jump| self.patch_jump(jump));
         self.line = condition.line;
         let back = self.branch(condition, true);
         back.into_iter().for_each(|jump| self.patch_jump_to(jump, top));
         self.end_statement();
+        ended.breaks.into_iter().for_each(|jump| self.patch_jump(jump));
     }
 
     /// Evaluates an expression and drops its value.
@@ -169,14 +159,7 @@ impl FunctionCompiler {
         self.emit(Ins::Intrinsic { what: Intrinsic::Length, place: whole, args: Vec::new(), to: Some(length) });
         let done = self.emit(Ins::JumpCompare { op: Op::Lt, num: Num::I32, left: at, right: length, is: false, to: 0 });
         self.emit(Ins::Load { to: item, place: one });
-        let value = match convert {
-            None => item,
-            Some(by) => {
-                let made = self.temp(&element.ty);
-                self.emit(Ins::Convert { by: by.clone(), to: made, from: item });
-                made
-            }
-        };
+        let value = self.converted_temp(convert, item, &element.ty);
         let to = self.location(element, false);
         self.store(&to, value);
         if let Some(index) = index {
@@ -197,9 +180,7 @@ impl FunctionCompiler {
     }
 
     fn switch(&mut self, value: &Expr, compare: &Operand, arms: &[Arm]) {
-        let from = self.expr(value);
-        let from = self.safe(from, &value.ty, true);
-        let from = self.in_frame(from, &value.ty);
+        let from = self.operand(value, true);
         let held = self.keep();
         let op = Binary { op: Op::Eq, on: compare.clone() };
         // Jumps to the arms.

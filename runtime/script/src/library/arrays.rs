@@ -3,7 +3,7 @@
 use alcedo_base::border::CallError;
 use alcedo_base::handles::Name;
 use alcedo_reflect::World;
-use alcedo_reflect::containers::{ContainerError, Rows, RowsMut, array, array_ref};
+use alcedo_reflect::containers::{Rows, RowsMut, array, array_ref};
 use alcedo_reflect::decl::{FunctionDecl, RESULT_NAME};
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::structs::StructType;
@@ -11,9 +11,9 @@ use alcedo_reflect::thunk::{AnyArray, AnyValue, Frame, Param, function_of};
 use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::Ptr;
 
-use super::build::{any_array, any_item, custom, out, param, problem, result};
+use super::build::{any_array, any_item, custom, is_empty, length, out, param, problem, result, stepped_len};
 use super::math::below;
-use crate::intrinsic::remove_equal;
+use crate::intrinsic::{failed, remove_equal, set_len};
 use crate::{cost, size};
 
 /// The array, and the parameter of its element type.
@@ -66,7 +66,13 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             vec![out(target()), param::<Name>("property"), param::<bool>("descending").with_default("false")],
             sort_by,
         ),
-        custom("array_length", "Returns the number of elements.", ARRAY, vec![target(), result::<i32>()], length),
+        custom(
+            "array_length",
+            "Returns the number of elements.",
+            ARRAY,
+            vec![target(), result::<i32>()],
+            length::<AnyArray>,
+        ),
         custom(
             "array_last_index",
             "Returns the index of the last element, or -1.",
@@ -100,7 +106,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             "Returns true if the array is empty.",
             ARRAY,
             vec![target(), result::<bool>()],
-            is_empty,
+            is_empty::<AnyArray>,
         ),
         custom(
             "array_swap",
@@ -133,10 +139,6 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             average,
         ),
     ]
-}
-
-fn failed(error: ContainerError) -> CallError {
-    CallError::other(error.to_string())
 }
 
 fn row_size(frame: &Frame<'_>, target: Param) -> usize {
@@ -261,23 +263,7 @@ fn resize(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 /// Resizes an array; new elements have their initial value.
 fn resize_to(frame: &mut Frame<'_>, target: Param, size: u32) -> Result<(), CallError> {
     let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
-    let mut rows = rows_mut(frame, target)?;
-    let len = rows.len();
-    if size <= len {
-        cost::add(u64::from(len - size));
-        return rows.splice(size, len - size, 0).map_err(failed);
-    }
-    size::rows(len, size - len, of.ty().size())?;
-    rows.splice(len, 0, size - len).map_err(failed)?;
-    if matches!(of.ty(), PropertyType::Struct(_)) {
-        let initial = Value::initial(of.ty());
-        for at in len..size {
-            if let Some(place) = rows.get_mut(at) {
-                place.write(&initial).map_err(|error| CallError::other(error.found))?;
-            }
-        }
-    }
-    Ok(())
+    set_len(&mut rows_mut(frame, target)?, size, of.ty())
 }
 
 fn shuffle(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -371,17 +357,8 @@ impl Key {
     }
 }
 
-fn length(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnyArray>()?;
-    frame.finish()?;
-    let len = rows(frame.value(target)).len();
-    frame.give_result(len as i32)
-}
-
 fn last_index(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnyArray>()?;
-    frame.finish()?;
-    let len = rows(frame.value(target)).len();
+    let len = stepped_len::<AnyArray>(frame)?;
     frame.give_result(len as i32 - 1)
 }
 
@@ -390,13 +367,6 @@ fn is_valid_index(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError
     frame.finish()?;
     let len = rows(frame.value(target)).len();
     frame.give_result(u32::try_from(index).is_ok_and(|at| at < len))
-}
-
-fn is_empty(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<AnyArray>()?;
-    frame.finish()?;
-    let len = rows(frame.value(target)).len();
-    frame.give_result(len == 0)
 }
 
 fn swap(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {

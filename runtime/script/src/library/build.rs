@@ -8,7 +8,7 @@ use alcedo_base::handles::Name;
 use alcedo_reflect::World;
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 use alcedo_reflect::hooks::HookContext;
-use alcedo_reflect::thunk::{Frame, function_of};
+use alcedo_reflect::thunk::{ArgumentKind, Frame, function_of};
 
 use crate::cost;
 
@@ -84,6 +84,11 @@ pub(super) fn any_item(name: &str) -> PropertyDecl {
     if name == RESULT_NAME { item.with_flags(property_flags::RETURN) } else { item }
 }
 
+/// Declares a parameter that accepts any struct.
+pub(super) fn any_struct(name: &str) -> PropertyDecl {
+    PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct")
+}
+
 /// A thunk that receives the world instead of the hook context.
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
@@ -103,6 +108,23 @@ pub(super) fn custom(
     decl.meta = wildcards.iter().map(|(key, names)| ((*key).to_owned(), (*names).to_owned())).collect();
     decl.meta.push(("custom_thunk".to_owned(), String::new()));
     decl
+}
+
+/// Steps to the only argument, a container, and returns its number of elements.
+pub(super) fn stepped_len<K: ArgumentKind>(frame: &mut Frame<'_>) -> Result<u32, CallError> {
+    let target = frame.step_compiled_in::<K>()?;
+    frame.finish()?;
+    Ok(frame.value(target).count().unwrap_or_default())
+}
+
+pub(super) fn length<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let len = stepped_len::<K>(frame)?;
+    frame.give_result(len as i32)
+}
+
+pub(super) fn is_empty<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let len = stepped_len::<K>(frame)?;
+    frame.give_result(len == 0)
 }
 
 /// Declares a function without side effects.

@@ -4,13 +4,14 @@
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::CallError;
 use alcedo_reflect::World;
-use alcedo_reflect::containers::{ContainerError, Keyed, array, keyed, keyed_mut};
+use alcedo_reflect::containers::{Keyed, array, keyed, keyed_mut};
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, ArgumentKind, Frame, Param};
 use alcedo_reflect::values::ptr::Ptr;
 
-use super::build::{any_array, any_item, custom, out, problem, result};
+use super::build::{any_array, any_item, custom, is_empty, length, out, problem, result};
+use crate::intrinsic::failed;
 use crate::{cost, size};
 
 const SET: &[(&str, &str)] = &[("custom_struct_param", "target_set")];
@@ -63,11 +64,11 @@ pub(super) fn set_functions() -> Vec<FunctionDecl> {
             "Writes the items to an array, in any order.",
             SET_ARRAY,
             vec![target(), items()],
-            set_to_array,
+            to_array::<AnySet, false>,
         ),
         custom("set_union", "Adds all items of another set.", TWO_SETS, two(), set_union),
-        custom("set_intersection", "Removes all items that are not in another set.", TWO_SETS, two(), set_intersection),
-        custom("set_difference", "Removes all items of another set.", TWO_SETS, two(), set_difference),
+        custom("set_intersection", "Removes all items that are not in another set.", TWO_SETS, two(), keep::<true>),
+        custom("set_difference", "Removes all items of another set.", TWO_SETS, two(), keep::<false>),
         custom("set_clear", "Removes all items.", SET, vec![out(target())], clear::<AnySet>),
     ]
 }
@@ -117,24 +118,20 @@ pub(super) fn map_functions() -> Vec<FunctionDecl> {
             "Writes the keys to an array, in the order of `map_values`.",
             MAP_ARRAY,
             vec![target(), out(any_array("items"))],
-            map_keys,
+            to_array::<AnyMap, false>,
         ),
         custom(
             "map_values",
             "Writes the values to an array.",
             MAP_ARRAY,
             vec![target(), out(any_array("items"))],
-            map_values,
+            to_array::<AnyMap, true>,
         ),
         custom("map_clear", "Removes all keys and values.", MAP, vec![out(target())], clear::<AnyMap>),
     ]
 }
 
 const STEPPED: &str = "checked to be a set or map";
-
-fn failed(error: ContainerError) -> CallError {
-    CallError::other(error.to_string())
-}
 
 fn keyed_ref(at: Ptr<'_>) -> Keyed<'_> {
     keyed(at).expect(STEPPED)
@@ -197,20 +194,6 @@ fn contains<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<()
     frame.give_result(row.is_some())
 }
 
-fn length<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<K>()?;
-    frame.finish()?;
-    let len = keyed_ref(frame.value(target)).len();
-    frame.give_result(len as i32)
-}
-
-fn is_empty<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let target = frame.step_compiled_in::<K>()?;
-    frame.finish()?;
-    let len = keyed_ref(frame.value(target)).len();
-    frame.give_result(len == 0)
-}
-
 fn clear<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let target = frame.step_compiled_in_ref::<K>()?;
     frame.finish()?;
@@ -220,10 +203,11 @@ fn clear<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), C
 }
 
 /// Copies the keys or values of a set or map into an array.
-fn to_array(frame: &mut Frame<'_>, target: Param, items: Param, of_values: bool) -> Result<(), CallError> {
+fn to_array<K: ArgumentKind, const OF_VALUES: bool>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    let (target, items) = (frame.step_compiled_in::<K>()?, frame.step_compiled_in_ref::<AnyArray>()?);
     frame.finish()?;
     let expected = match &frame.property(target).ty {
-        PropertyType::Map(of) if of_values => of.value(),
+        PropertyType::Map(of) if OF_VALUES => of.value(),
         _ => keyed_ref(frame.value(target)).key_type(),
     };
     match &frame.property(items).ty {
@@ -237,27 +221,12 @@ fn to_array(frame: &mut Frame<'_>, target: Param, items: Param, of_values: bool)
     size::rows(0, len, row)?;
     to.splice(0, before, len).map_err(failed)?;
     for at in 0..len {
-        let found = from.get(at).and_then(|(key, value)| if of_values { value } else { Some(key) });
+        let found = from.get(at).and_then(|(key, value)| if OF_VALUES { value } else { Some(key) });
         if let (Some(place), Some(found)) = (to.get_mut(at), found) {
             place.copy_from(found);
         }
     }
     Ok(())
-}
-
-fn set_to_array(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let (target, items) = (frame.step_compiled_in::<AnySet>()?, frame.step_compiled_in_ref::<AnyArray>()?);
-    to_array(frame, target, items, false)
-}
-
-fn map_keys(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let (target, items) = (frame.step_compiled_in::<AnyMap>()?, frame.step_compiled_in_ref::<AnyArray>()?);
-    to_array(frame, target, items, false)
-}
-
-fn map_values(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let (target, items) = (frame.step_compiled_in::<AnyMap>()?, frame.step_compiled_in_ref::<AnyArray>()?);
-    to_array(frame, target, items, true)
 }
 
 /// Reads two sets of one type; the first is changed.
@@ -286,26 +255,18 @@ fn set_union(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 }
 
 /// Keeps the items that are in another set, or those that are not.
-fn keep(frame: &mut Frame<'_>, in_other: bool) -> Result<(), CallError> {
+fn keep<const IN_OTHER: bool>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, other) = two_sets(frame)?;
     let (to, from) = frame.value_mut_and(target, other)?;
     let (mut to, from) = (keyed_mut(to).expect(STEPPED), keyed_ref(from));
     // Removal moves the last row, which is already examined, to the free row.
     for at in (0..to.as_ref().len()).rev() {
         let is_there = to.as_ref().get(at).is_some_and(|(key, _)| from.find(key).is_some());
-        if is_there != in_other {
+        if is_there != IN_OTHER {
             to.remove(at).map_err(failed)?;
         }
     }
     Ok(())
-}
-
-fn set_intersection(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    keep(frame, true)
-}
-
-fn set_difference(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    keep(frame, false)
 }
 
 fn map_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {

@@ -11,12 +11,12 @@ use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::thunk::{AnyStruct, Frame, Param};
 use alcedo_reflect::value::Value;
 
-use super::build::{custom, out, plain, problem, result};
+use super::build::{any_struct, custom, out, plain, problem, result};
 use crate::triple::{axes, kind_of};
 use crate::value::{Number, number, to_num};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
-    let vector = || PropertyDecl::new("v", PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
+    let vector = || any_struct("v");
     let of_vector: &[(&str, &str)] = &[("custom_struct_param", "v")];
     vec![
         custom(
@@ -125,8 +125,7 @@ fn any() -> PropertyDecl {
 }
 
 fn axes_params() -> Vec<PropertyDecl> {
-    let any = |name: &str| PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
-    vec![any("r"), out(any("x")), out(any("y")), out(any("z"))]
+    vec![any_struct("r"), out(any_struct("x")), out(any_struct("y")), out(any_struct("z"))]
 }
 
 /// Reads the next argument, a vector or rotator.

@@ -1,16 +1,19 @@
 //! Library functions for any object: `Outer` and `Name` of the language.
 
+use std::rc::Rc;
+
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::border::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
+use alcedo_reflect::class::Class;
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
 use alcedo_reflect::thunk::Frame;
 use alcedo_reflect::value::Value;
 
 use super::build::{Body, Declared as _, param, pure, result};
 use crate::cost;
-use crate::value::object_of;
+use crate::value::{handle, name, object_of};
 
 /// Returns the functions, for objects of the root class.
 pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
@@ -59,12 +62,15 @@ pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
 }
 
 fn taken(frame: &mut Frame<'_>) -> Result<ObjectHandle, CallError> {
-    let object = match frame.take_value()? {
-        Value::Object(object) => object,
-        _ => ObjectHandle::NONE,
-    };
+    let object = handle(&frame.take_value()?);
     frame.finish()?;
     Ok(object)
+}
+
+/// Takes an argument that is a class.
+fn taken_class(world: &World, frame: &mut Frame<'_>) -> Result<Option<Rc<Class>>, CallError> {
+    let path = name(&frame.take_value()?);
+    Ok(world.types.class_by_path(&world.text(path)))
 }
 
 fn outer_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -79,10 +85,7 @@ fn name_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 
 fn dynamic_load_object(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let path = frame.take::<String>()?;
-    let class = match frame.take_value()? {
-        Value::SubclassOf(path) => world.types.class_by_path(&world.text(path)),
-        _ => None,
-    };
+    let class = taken_class(world, frame)?;
     let _may_fail = frame.take::<bool>()?;
     frame.finish()?;
     cost::add(path.cost());
@@ -106,10 +109,7 @@ fn dynamic_load_class(world: &World, frame: &mut Frame<'_>) -> Result<(), CallEr
 }
 
 fn is_a(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let object = match frame.take_value()? {
-        Value::Object(object) => object,
-        _ => ObjectHandle::NONE,
-    };
+    let object = handle(&frame.take_value()?);
     let name = frame.take::<Name>()?;
     frame.finish()?;
     let name = world.text(name);
@@ -118,12 +118,7 @@ fn is_a(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 }
 
 fn class_is_child_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let mut class = || match frame.take_value() {
-        Ok(Value::SubclassOf(path)) => Ok(world.types.class_by_path(&world.text(path))),
-        Ok(_) => Ok(None),
-        Err(error) => Err(error),
-    };
-    let (test, parent) = (class()?, class()?);
+    let (test, parent) = (taken_class(world, frame)?, taken_class(world, frame)?);
     frame.finish()?;
     frame.give_result(test.zip(parent).is_some_and(|(test, parent)| test.is_a(&parent)))
 }

@@ -2,21 +2,19 @@
 
 use alcedo_base::border::CallError;
 use alcedo_reflect::World;
-use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
+use alcedo_reflect::decl::FunctionDecl;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{AnyStruct, Frame};
 
-use super::build::{custom, result};
+use super::build::{any_struct, custom, result};
 use crate::cost;
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
-    let any =
-        PropertyDecl::new("custom_struct", alcedo_abi::kinds::PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct");
     vec![custom(
         "show_struct_fields",
         "Returns the fields of a struct, each as `Property: [Struct].[Field]`, and logs them.",
         &[("custom_struct_param", "custom_struct")],
-        vec![any, result::<Vec<String>>()],
+        vec![any_struct("custom_struct"), result::<Vec<String>>()],
         show,
     )]
 }

@@ -23,7 +23,6 @@ use self::registers::{LinkedRegister, Properties};
 pub(crate) use self::sites::KnownFunctions;
 use crate::code::{At, FunctionCode, Ins, Reg};
 use crate::exec::{Constant, CopyKind, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow};
-use crate::intrinsic::is_reading;
 use crate::triple::TripleOp;
 
 /// Rejection of bytecode.
@@ -106,8 +105,10 @@ pub(crate) fn link(
         let begin = begins.get(to as usize);
         let begin = *begin.ok_or_else(|| refuse(at, format!("a jump to instruction {to}, of {}", begins.len() - 1)))?;
         linker.instructions[index].y = begin;
+        if begin as usize <= index {
+            back_jump(&mut linker, index);
+        }
     }
-    back_jumps(&mut linker);
     Ok(Linked {
         function: Rc::clone(function),
         class: Rc::clone(class),
@@ -129,53 +130,23 @@ pub(crate) fn link(
     })
 }
 
-fn is_jump(op: OpCode) -> bool {
-    use OpCode as D;
-    matches!(
-        op,
-        D::JumpUp
-            | D::JumpBack
-            | D::JumpIf
-            | D::JumpUnless
-            | D::JumpLtI32
-            | D::JumpLeI32
-            | D::JumpEqI32
-            | D::JumpNeI32
-            | D::JumpLtI32Imm
-            | D::JumpLeI32Imm
-            | D::JumpGtI32Imm
-            | D::JumpGeI32Imm
-            | D::JumpEqI32Imm
-            | D::JumpNeI32Imm
-            | D::JumpCompare
-            | D::JumpIfGiven
-    )
-}
-
-/// Replaces backward jumps, which form loops, by operations that count rounds; conditional ones jump to such a jump after the
-/// end.
-fn back_jumps(linker: &mut Linker<'_>) {
-    for at in 0..linker.instructions.len() {
-        let ins = linker.instructions[at];
-        if !is_jump(ins.op) || ins.y as usize > at {
-            continue;
-        }
-        let back = match ins.op {
-            OpCode::JumpUp => Some(OpCode::JumpBack),
-            OpCode::JumpLtI32 => Some(OpCode::LoopLtI32),
-            OpCode::JumpLeI32 => Some(OpCode::LoopLeI32),
-            OpCode::JumpLtI32Imm => Some(OpCode::LoopLtI32Imm),
-            _ => None,
-        };
-        if let Some(back) = back {
-            linker.instructions[at].op = back;
-        } else if ins.op != OpCode::JumpBack {
+/// Replaces a backward jump, which forms a loop, by an operation that counts rounds; a conditional one jumps to such a jump after
+/// the end.
+fn back_jump(linker: &mut Linker<'_>, at: usize) {
+    let ins = linker.instructions[at];
+    let back = match ins.op {
+        OpCode::JumpUp => OpCode::JumpBack,
+        OpCode::JumpLtI32 => OpCode::LoopLtI32,
+        OpCode::JumpLeI32 => OpCode::LoopLeI32,
+        OpCode::JumpLtI32Imm => OpCode::LoopLtI32Imm,
+        _ => {
             linker.instructions[at].y = linker.instructions.len() as u32;
-            let line = linker.lines[at];
-            linker.instructions.push(Instruction { op: OpCode::JumpBack, a: 0, b: 0, c: 0, x: 0, y: ins.y });
-            linker.lines.push(line);
+            linker.emit(OpCode::JumpBack, 0, 0, 0, 0, ins.y);
+            linker.lines.push(linker.lines[at]);
+            return;
         }
-    }
+    };
+    linker.instructions[at].op = back;
 }
 
 /// Returns the number kind of a type; for enums that of their numbers.
@@ -301,7 +272,7 @@ impl Linker<'_> {
             Ins::Intrinsic { what: Intrinsic::Length, place, args, to: Some(to) }
                 if args.is_empty() && self.length(*to, *place)? => {}
             Ins::Intrinsic { what, place, args, to } => {
-                let place = self.place(*place, !is_reading(what))?;
+                let place = self.place(*place, !what.is_reading())?;
                 let args = args.iter().map(|arg| self.source(*arg)).collect::<Checked<_>>()?;
                 let to = to.map(|to| self.slot(to)).transpose()?;
                 self.emit_slow(Slow::Intrinsic { what: what.clone(), place, args, to });

@@ -10,6 +10,7 @@ use alcedo_uc::hir::{Conversion, Num, Op, Operand, Unary};
 use super::{Checked, Linker, num_of, plain_size};
 use crate::code::Reg;
 use crate::exec::{OpCode, Slow, Source, num_code, op_code};
+use crate::number::compares;
 use crate::triple::{TripleOp, kind_of};
 
 impl Linker<'_> {
@@ -92,16 +93,16 @@ impl Linker<'_> {
         {
             return self.binary_triple(op, on, to, left, right);
         }
-        let Some((num, code)) = num.zip(op_code(op)) else {
+        let Some(num) = num else {
             let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
             self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
             return Ok(());
         };
+        let code = op_code(op).ok_or_else(|| format!("{op:?} is not defined for two numbers"))?;
         self.expect_num(left, num)?;
         let shift = matches!(op, Op::Shl | Op::Shr | Op::Ushr);
         self.expect_num(right, if shift { Num::I32 } else { num })?;
-        let compares =
-            matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near | Op::ClockwiseFrom | Op::Xor);
+        let compares = compares(op);
         if compares {
             self.expect_bool(to)?;
         } else {
@@ -130,7 +131,7 @@ impl Linker<'_> {
         }
         if !self.in_frame(&[left, right]) {
             let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
-            self.emit_slow(Slow::Binary(op, on.clone(), to, left, right));
+            self.emit_slow(Slow::Arithmetic(op, num, to, left, right));
             return Ok(());
         }
         let (a, b, c) = (self.operand(to)?, self.operand(left)?, self.operand(right)?);

@@ -88,11 +88,12 @@ impl Linker<'_> {
     /// Returns the offset of a place in `self` without elements on the path.
     pub(super) fn in_self(place: &LinkedPlace) -> Option<u32> {
         let LinkedRoot::OfSelf(offset) = place.root else { return None };
-        Self::fields(place).map(|more| offset + more)
+        Self::fields(&place.steps).map(|more| offset + more)
     }
 
-    pub(super) fn fields(place: &LinkedPlace) -> Option<u32> {
-        place.steps.iter().try_fold(0, |sum, step| match step {
+    /// Returns the offset of steps without elements.
+    fn fields(steps: &[LinkedStep]) -> Option<u32> {
+        steps.iter().try_fold(0, |sum, step| match step {
             LinkedStep::Field(offset) => Some(sum + offset),
             LinkedStep::Element { .. } => None,
         })
@@ -101,37 +102,10 @@ impl Linker<'_> {
     pub(super) fn load(&mut self, to: Reg, place: u16) -> Checked<()> {
         let place = self.place(place, false)?;
         let slot = self.slot(to)?;
-        let ty = &slot.property.ty;
-        if *ty != place.property.ty {
-            return Err(format!("a {} is loaded into a {ty}", place.property.ty));
+        if slot.property.ty != place.property.ty {
+            return Err(format!("a {} is loaded into a {}", place.property.ty, slot.property.ty));
         }
-        match Self::fast_place(&place, ty) {
-            Some(Fast::InSelf(offset, size)) => match (size, ty.align()) {
-                (1, _) => self.emit(OpCode::LoadSelf1, slot.offset, 0, 0, offset, 0),
-                (4, 4) => self.emit(OpCode::LoadSelf4, slot.offset, 0, 0, offset, 0),
-                (8, 8) => self.emit(OpCode::LoadSelf8, slot.offset, 0, 0, offset, 0),
-                _ => self.emit(OpCode::LoadSelfBytes, slot.offset, 0, size, offset, 0),
-            },
-            Some(Fast::Element { in_self, array, index, size }) => {
-                let op = match (in_self, size, ty.align()) {
-                    (true, 4, 4) => OpCode::LoadSelfElement4,
-                    (true, ..) => OpCode::LoadSelfElement,
-                    (false, 4, 4) => OpCode::LoadElement4,
-                    (false, ..) => OpCode::LoadElement,
-                };
-                let (to, at) = (slot.offset, self.slow.len() as u32);
-                self.slow.push(Slow::Load(slot, place));
-                self.emit(op, to, index, size, array, at);
-            }
-            Some(Fast::Other(object, size, more)) => {
-                let LinkedRoot::Of(_, other) = place.root else { return Err("no object".to_owned()) };
-                let at = self.others.len() as u32;
-                self.others.push(OtherProperty { offset: other.offset + more, ..other });
-                self.emit(OpCode::LoadOther, slot.offset, object, size, at, 0);
-            }
-            None => self.emit_slow(Slow::Load(slot, place)),
-        }
-        Ok(())
+        self.access(Some(slot.offset), place, true, |place| Slow::Load(slot, place))
     }
 
     /// Emits the length of an array as one instruction; returns false if that is impossible.
@@ -140,7 +114,7 @@ impl Linker<'_> {
         if !matches!(place.property.ty, PropertyType::Array(_)) {
             return Ok(false);
         }
-        let (op, array) = match (Self::in_self(&place), &place.root, Self::fields(&place)) {
+        let (op, array) = match (Self::in_self(&place), &place.root, Self::fields(&place.steps)) {
             (Some(offset), ..) => (OpCode::LengthOfSelf, offset),
             (None, LinkedRoot::Slot(slot), Some(more)) => (OpCode::Length, u32::from(slot.offset) + more),
             _ => return Ok(false),
@@ -154,53 +128,66 @@ impl Linker<'_> {
     pub(super) fn store(&mut self, place: u16, from: Reg) -> Checked<()> {
         let place = self.place(place, true)?;
         let source = self.source(from)?;
-        let ty = self.type_of(from)?.clone();
-        if ty != place.property.ty {
+        let ty = self.type_of(from)?;
+        if *ty != place.property.ty {
             return Err(format!("a {ty} is stored in a {}", place.property.ty));
         }
-        let fast = if let Source::Slot(slot) = &source {
-            Self::fast_place(&place, &ty).map(|fast| (slot.offset, fast))
-        } else {
-            None
-        };
-        match fast {
-            Some((from, Fast::InSelf(offset, size))) => match (size, ty.align()) {
-                (1, _) => self.emit(OpCode::StoreSelf1, from, 0, 0, offset, 0),
-                (4, 4) => self.emit(OpCode::StoreSelf4, from, 0, 0, offset, 0),
-                (8, 8) => self.emit(OpCode::StoreSelf8, from, 0, 0, offset, 0),
-                _ => self.emit(OpCode::StoreSelfBytes, from, 0, size, offset, 0),
-            },
-            Some((from, Fast::Element { in_self, array, index, size })) => {
-                let op = match (in_self, size, ty.align()) {
-                    (true, 4, 4) => OpCode::StoreSelfElement4,
-                    (true, ..) => OpCode::StoreSelfElement,
-                    (false, 4, 4) => OpCode::StoreElement4,
-                    (false, ..) => OpCode::StoreElement,
+        let reg = if let Source::Slot(slot) = &source { Some(slot.offset) } else { None };
+        self.access(reg, place, false, |place| Slow::Store(place, source))
+    }
+
+    /// Emits a load or store of a register: one instruction if the value is copied bytewise, otherwise a slow operation.
+    fn access(
+        &mut self,
+        reg: Option<u16>,
+        place: LinkedPlace,
+        is_load: bool,
+        slow: impl FnOnce(LinkedPlace) -> Slow,
+    ) -> Checked<()> {
+        use OpCode as D;
+        let choose = |load: OpCode, store: OpCode| if is_load { load } else { store };
+        let align = place.property.ty.align();
+        match reg.zip(Self::fast_place(&place)) {
+            Some((reg, Fast::InSelf(offset, size))) => {
+                let op = match (size, align) {
+                    (1, _) => choose(D::LoadSelf1, D::StoreSelf1),
+                    (4, 4) => choose(D::LoadSelf4, D::StoreSelf4),
+                    (8, 8) => choose(D::LoadSelf8, D::StoreSelf8),
+                    _ => choose(D::LoadSelfBytes, D::StoreSelfBytes),
+                };
+                self.emit(op, reg, 0, size, offset, 0);
+            }
+            Some((reg, Fast::Element { in_self, array, index, size })) => {
+                let op = match (in_self, size, align) {
+                    (true, 4, 4) => choose(D::LoadSelfElement4, D::StoreSelfElement4),
+                    (true, ..) => choose(D::LoadSelfElement, D::StoreSelfElement),
+                    (false, 4, 4) => choose(D::LoadElement4, D::StoreElement4),
+                    (false, ..) => choose(D::LoadElement, D::StoreElement),
                 };
                 let at = self.slow.len() as u32;
-                self.slow.push(Slow::Store(place, source));
-                self.emit(op, from, index, size, array, at);
+                self.slow.push(slow(place));
+                self.emit(op, reg, index, size, array, at);
             }
-            Some((from, Fast::Other(object, size, more))) => {
+            Some((reg, Fast::Other(object, size, more))) => {
                 let LinkedRoot::Of(_, other) = place.root else { return Err("no object".to_owned()) };
                 let at = self.others.len() as u32;
                 self.others.push(OtherProperty { offset: other.offset + more, ..other });
-                self.emit(OpCode::StoreOther, from, object, size, at, 0);
+                self.emit(choose(D::LoadOther, D::StoreOther), reg, object, size, at, 0);
             }
-            None => self.emit_slow(Slow::Store(place, source)),
+            None => self.emit_slow(slow(place)),
         }
         Ok(())
     }
 
     /// Returns the fast path for a place whose value is copied bytewise.
-    fn fast_place(place: &LinkedPlace, ty: &PropertyType) -> Option<Fast> {
-        let size = u16::try_from(plain_size(ty)?).ok()?;
+    fn fast_place(place: &LinkedPlace) -> Option<Fast> {
+        let size = u16::try_from(plain_size(&place.property.ty)?).ok()?;
         if let Some(offset) = Self::in_self(place) {
             return Some(Fast::InSelf(offset, size));
         }
         if let LinkedRoot::Of(object, _) = &place.root {
             // Reads without an object return zero bytes.
-            return Self::fields(place)
+            return Self::fields(&place.steps)
                 .filter(|_| place.initial.is_none())
                 .map(|more| Fast::Other(*object, size, more));
         }
@@ -208,10 +195,7 @@ impl Linker<'_> {
         let [first @ .., LinkedStep::Element { index: Source::Slot(index), size: row, .. }] = &*place.steps else {
             return None;
         };
-        let more = first.iter().try_fold(0, |sum, step| match step {
-            LinkedStep::Field(offset) => Some(sum + offset),
-            LinkedStep::Element { .. } => None,
-        })?;
+        let more = Self::fields(first)?;
         if *row != u32::from(size) {
             return None;
         }

@@ -166,9 +166,9 @@ impl Linker<'_> {
                     }
                     let slot = self.slot(*reg)?;
                     let source = Source::Slot(slot.clone());
-                    written.push(slot.clone());
+                    written.push(slot);
                     moves.push(self.move_over(&source, param)?);
-                    moves_back.push(self.move_back(&slot, param)?);
+                    moves_back.push(self.move_over(&source, param)?);
                     args.push(Arg::Value(source));
                 }
                 Argument::Skipped if at >= 64 => return Err(format!("parameter {at} is omitted")),
@@ -210,7 +210,7 @@ impl Linker<'_> {
                     return Err(format!("{name} returns a {}, which is assigned to a {}", result.ty, slot.property.ty));
                 }
                 if !wildcard && !is_custom {
-                    moves_back.push(self.move_back(slot, result)?);
+                    moves_back.push(self.move_over(&Source::Slot(slot.clone()), result)?);
                 }
                 if is_custom {
                     written.push(slot.clone());
@@ -259,10 +259,6 @@ impl Linker<'_> {
         };
         let copy_kind = copy_kind(&param.ty);
         Ok(Move { copy_kind, caller_offset, param_offset, source: constant, property: Rc::clone(param) })
-    }
-
-    pub(super) fn move_back(&self, slot: &Slot, param: &Rc<Property>) -> Checked<Move> {
-        self.move_over(&Source::Slot(slot.clone()), param)
     }
 }
 

@@ -74,18 +74,16 @@ impl<'a> Checker<'a> {
                 body.const_params.insert(at as u32, param.name.clone());
             }
             body.locals.insert(param.name.to_ascii_lowercase(), local);
-            params.push(self.plain_param(param, written, work.file));
+            let at = (work.file, written.name.name.span);
+            params.push(param.declared(self.line(at)));
             if let Some(ty) = &param.ty {
-                let at = (work.file, written.name.name.span);
                 let _ = self.add_values(&mut body.values, ty, &made.ast.name.text, at);
             }
         }
         body.params = params.len() as u32;
         for (param, written) in params.iter_mut().zip(&made.ast.params) {
-            if let Some(default) = written.default.as_ref().filter(|_| param.ty != Type::Nothing)
-                && let Ok(value) = body.value(default, Some(&param.ty))
-            {
-                param.default = body.coerced(value, &param.ty, (work.file, default.span)).ok();
+            if let Some(default) = written.default.as_ref().filter(|_| param.ty != Type::Nothing) {
+                param.default = body.value_as(default, &param.ty).ok();
             }
         }
         let before = self.messages.borrow().len();
@@ -117,7 +115,6 @@ impl<'a> Checker<'a> {
             params,
             result: symbol.result.clone(),
             overrides: made.overrides.clone(),
-            super_function: made.super_function.clone(),
             locals: body.made,
             body: statements,
             meta: Vec::new(),

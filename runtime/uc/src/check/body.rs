@@ -83,6 +83,11 @@ impl<'c, 'a> Body<'c, 'a> {
         self.checker.report(diagnostic)
     }
 
+    /// Reports an error and fails.
+    pub(super) fn refuse<T>(&self, id: &'static str, span: Span, message: impl Into<String>) -> super::Found<T> {
+        Err(self.report(self.error(id, span, message)))
+    }
+
     pub(super) fn add_const(&mut self, found: &ast::Const) {
         self.checker.check_name(&found.name, self.file);
         let key = found.name.text.to_ascii_lowercase();

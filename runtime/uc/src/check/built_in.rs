@@ -35,7 +35,7 @@ impl Body<'_, '_> {
     fn cast_to(&self, to: &Type, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let [Some(arg)] = args else {
             let message = format!("`{}(…)` converts one value to `{to}`, not {} values", name.text, args.len());
-            return Err(self.report(self.error("uc-arguments", span, message)));
+            return self.refuse("uc-arguments", span, message);
         };
         let expected = if super::literals::is_number(arg) { Some(to) } else { None };
         let value = self.value(arg, expected.filter(|to| matches!(to, Type::Num(num) if num.is_float())))?;
@@ -60,10 +60,7 @@ impl Body<'_, '_> {
     pub(super) fn built_in(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
         let only = || match args {
             [Some(only)] => Ok(only),
-            _ => {
-                let message = format!("`{}` takes one argument, not {}", name.text, args.len());
-                Err(self.report(self.error("uc-arguments", span, message)))
-            }
+            _ => self.refuse("uc-arguments", span, format!("`{}` takes one argument, not {}", name.text, args.len())),
         };
         match &*lower(&name.text, &mut [0; 64]) {
             "nameof" => Some(only().and_then(|of| self.name_of(of, span))),
@@ -87,7 +84,7 @@ impl Body<'_, '_> {
                 {
                     return Ok(self.const_expr(Const::Int(found.entries.len() as i128), Type::INT, span));
                 }
-                Err(self.report(self.error("uc-arguments", of.span, "the name of an enum is missing here")))
+                self.refuse("uc-arguments", of.span, "the name of an enum is missing here")
             })),
             "getenum" if matches!(args, [Some(ast::Expr { kind: ast::ExprKind::Object(word, _), .. }), Some(_)] if word.is("enum")) => {
                 Some(self.get_enum(args, span))
@@ -143,7 +140,7 @@ impl Body<'_, '_> {
         let (class, name) = match &of.kind {
             ast::ExprKind::Ident(name) => (self.class.clone(), name.clone()),
             ast::ExprKind::Member(inner, name) => (self.class_named_by(inner)?, name.clone()),
-            _ => return Err(self.report(self.error("uc-arguments", of.span, "a name is missing here"))),
+            _ => return self.refuse("uc-arguments", of.span, "a name is missing here"),
         };
         let local = self.locals.get(&name.text.to_ascii_lowercase()).filter(|_| class == self.class);
         let checker = self.checker;
@@ -161,7 +158,7 @@ impl Body<'_, '_> {
             None if checker.is_broken(&class) => Err(Reported),
             None => {
                 let message = format!("unknown name `{}`: not a variable, function or type", name.text);
-                Err(self.report(self.error("uc-unknown-name", name.span, message)))
+                self.refuse("uc-unknown-name", name.span, message)
             }
         }
     }

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use super::body::Body;
 use super::convert::{Coercion, converted};
-use super::reflected::type_of_text;
+use super::reflected::func_of_signature;
 use super::symbols::{DelegateSym, FuncSym, ParamSym, get_caseless};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
-use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Path, Type};
+use crate::hir::{Arg, Call, Callee, Cast, Const, Conversion, Expr, ExprKind, Num, Path, Type};
 use crate::source::Span;
 
 type Args = [Option<ast::Expr>];
@@ -20,17 +20,18 @@ impl Body<'_, '_> {
             ast::ExprKind::Ident(name) => self.plain_call(name, args, span),
             ast::ExprKind::Member(of, name) => self.member_call(of, name, args, span),
             ast::ExprKind::Super(_) => {
-                Err(self.report(self.error("uc-syntax", span, "the name of a function is missing behind `super`")))
+                self.refuse("uc-syntax", span, "the name of a function is missing behind `super`")
             }
-            _ => {
-                let found = self.value(callee, None)?;
-                if matches!(found.ty, Type::Delegate(..)) {
-                    return self.delegate_value_call(found, args, span);
-                }
-                let message = format!("`{}` is not a function", found.ty);
-                Err(self.report(self.error("uc-no-function", callee.span, message)))
-            }
+            _ => self.value_call(self.value(callee, None)?, callee.span, args, span),
         }
+    }
+
+    /// Calls a value, which must be a delegate.
+    fn value_call(&self, found: Expr, at: Span, args: &Args, span: Span) -> Found<Expr> {
+        if matches!(found.ty, Type::Delegate(..)) {
+            return self.delegate_value_call(found, args, span);
+        }
+        self.refuse("uc-no-function", at, format!("`{}` is not a function", found.ty))
     }
 
     fn plain_call(&self, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
@@ -100,15 +101,12 @@ impl Body<'_, '_> {
             return Err(Reported);
         }
         let message = format!("unknown function `{}`", name.text);
-        let mut error = self.error("uc-unknown-function", name.span, message);
         let chain = self.checker.chain(&class);
         let libraries: Vec<_> =
             self.checker.options.libraries.iter().filter_map(|path| self.checker.class(path)).collect();
         let all = chain.iter().chain(&libraries).map(|class| &class.funcs);
-        if let Some(near) = self.checker.similar(&name.text, all) {
-            error = error.hint(format!("a similar name exists: `{near}`"));
-        }
-        Err(self.report(error))
+        let near = self.checker.similar(&name.text, all);
+        Err(self.report(self.error("uc-unknown-function", name.span, message).similar(near)))
     }
 
     /// `DynamicLoadObject(path, class'Class')`, whose result is a class instead of an object.
@@ -173,15 +171,7 @@ impl Body<'_, '_> {
                 return self.static_call(class, &self.class.clone(), name, args, span);
             }
             ast::ExprKind::Default => {
-                let found = self.member(of, name, None, span)?;
-                if matches!(found.ty, Type::Delegate(..)) {
-                    return self.delegate_value_call(found, args, span);
-                }
-                return Err(self.report(self.error(
-                    "uc-no-function",
-                    name.span,
-                    format!("`{}` is not a function", found.ty),
-                )));
+                return self.value_call(self.member(of, name, None, span)?, name.span, args, span);
             }
             ast::ExprKind::Member(inner, word) if word.is("static") => {
                 let (class, path) = self.class_of(inner)?;
@@ -210,7 +200,7 @@ impl Body<'_, '_> {
             Type::Interface(path) => {
                 let Some(found) = self.checker.find_interface_function(&path, &name.text) else {
                     let message = format!("`{}` has no function `{}`", base.ty, name.text);
-                    return Err(self.report(self.error("uc-unknown-function", name.span, message)));
+                    return self.refuse("uc-unknown-function", name.span, message);
                 };
                 let callee = Callee::Interface { object: Box::new(base), path: found.path.clone() };
                 self.make_call(&found, callee, name, args, span)
@@ -220,13 +210,7 @@ impl Body<'_, '_> {
                     self.error("uc-unknown-function", name.span, format!("a class has no function `{}`", name.text));
                 Err(self.report(error.hint(format!("static functions are called by `.static.{}(…)`", name.text))))
             }
-            Type::Struct(_) => {
-                let found = self.member_of(base, name, None, span)?;
-                if matches!(found.ty, Type::Delegate(..)) {
-                    return self.delegate_value_call(found, args, span);
-                }
-                Err(self.report(self.error("uc-no-function", name.span, format!("`{}` is not a function", found.ty))))
-            }
+            Type::Struct(_) => self.value_call(self.member_of(base, name, None, span)?, name.span, args, span),
             _ => self.container_call(base, of.span, name, args, span),
         }
     }
@@ -265,17 +249,7 @@ impl Body<'_, '_> {
         if let Some(reported) = self.outside_function(class, name) {
             return reported;
         }
-        if self.checker.is_broken(class) {
-            return Reported;
-        }
-        let chain = self.checker.chain(class);
-        let class_name = chain.first().map_or_else(|| class.to_string(), |class| class.name.clone());
-        let message = format!("`{class_name}` has no function `{}`", name.text);
-        let mut error = self.error("uc-unknown-function", name.span, message);
-        if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.funcs)) {
-            error = error.hint(format!("a similar name exists: `{near}`"));
-        }
-        self.report(error)
+        self.checker.no_member("uc-unknown-function", "function", class, name, self.file, |class| &class.funcs)
     }
 
     /// Calls a function of an object; `None` is `self`.
@@ -310,8 +284,7 @@ impl Body<'_, '_> {
             return Err(self.no_such_function(path, name));
         };
         if !found.is_static {
-            let message = format!("`{}` is not static: it needs an object", found.name);
-            return Err(self.report(self.error("uc-static", name.span, message)));
+            return self.refuse("uc-static", name.span, format!("`{}` is not static: it needs an object", found.name));
         }
         let callee = Callee::Static { class: Some(Box::new(class)), path: found.path.clone() };
         self.make_call(&found, callee, name, args, span)
@@ -331,8 +304,11 @@ impl Body<'_, '_> {
                     return Err(Reported);
                 }
                 if !extends || path == self.class {
-                    let message = format!("`{}` is not a base class of this class", of.text);
-                    return Err(self.report(self.error("uc-super", of.span, message)));
+                    return self.refuse(
+                        "uc-super",
+                        of.span,
+                        format!("`{}` is not a base class of this class", of.text),
+                    );
                 }
                 Some(path)
             }
@@ -379,51 +355,27 @@ impl Body<'_, '_> {
     pub(super) fn delegate_value_call(&self, delegate: Expr, args: &Args, span: Span) -> Found<Expr> {
         let Type::Delegate(_, path, signature) = delegate.ty.clone() else { return Err(Reported) };
         let num_of = |path: &str| self.checker.enumeration(path).map_or(Num::U8, |found| found.num);
-        let param = |(at, text): (usize, &alcedo_reflect::type_text::TypeText)| ParamSym {
-            name: format!("{}", at + 1),
-            ty: Some(type_of_text(text, &num_of)),
-            out: signature.outs.contains(&at),
-            optional: false,
-            coerce: false,
-            is_const: false,
-        };
         let name = path.as_deref().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or("the delegate").to_owned();
         // The declaration contains the optional parameters.
         let declared = path.as_deref().and_then(|path| self.checker.delegate_of_path(path));
-        let params = declared.map_or_else(
-            || signature.arguments.iter().enumerate().map(param).collect(),
-            |declared| declared.func.params.clone(),
-        );
-        let func = FuncSym {
-            name: name.clone(),
-            path: path.unwrap_or_else(|| "".into()),
-            params,
-            result: signature.result.as_deref().map(|text| type_of_text(text, &num_of)),
-            is_virtual: false,
-            is_final: true,
-            ..FuncSym::bare(&self.class)
-        };
+        let path = path.unwrap_or_else(|| "".into());
+        let mut func = func_of_signature(&name, path, &signature, &num_of, &self.class);
+        if let Some(declared) = declared {
+            func.params.clone_from(&declared.func.params);
+        }
         let callee = Callee::Delegate { delegate: Box::new(delegate), object: None, fallback: None };
         self.make_call(&func, callee, &Ident { text: name, span }, args, span)
     }
 
     /// Checks access and arguments, and builds the call.
     fn make_call(&self, found: &FuncSym, callee: Callee, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
-        if !self.may(found.access, &found.owner) {
-            let word = if found.access == Access::Private { "private" } else { "protected" };
-            let owner = found.owner.rsplit('.').next().unwrap_or("");
-            let mut error = self.error("uc-access", name.span, format!("`{}` is {word} in `{owner}`", found.name));
-            if let Some(other) = found.at {
-                error = error.other(other, "declared here");
-            }
-            return Err(self.report(error));
-        }
+        self.check_access(found.access, (&found.name, &found.owner, found.at), self.at(name.span))?;
         if !found.callable {
             let message = format!(
                 "scripts cannot call `{}`: its declaration lacks `blueprint_callable` and `blueprint_pure`",
                 found.name
             );
-            return Err(self.report(self.error("uc-access", name.span, message)));
+            return self.refuse("uc-access", name.span, message);
         }
         let (args, wildcards, wild_result) = self.arguments(found, args, name, span)?;
         if found.result_unknown {
@@ -488,7 +440,7 @@ impl Body<'_, '_> {
             (Some(Coercion::By(there)), Some(Coercion::By(back))) if suits => Ok(Arg::OutConverted(value, there, back)),
             _ => {
                 let message = format!("the call changes this: it has to be a `{ty}`, this is `{}`", value.ty);
-                Err(self.report(self.error("uc-type-mismatch", arg.span, message)))
+                self.refuse("uc-type-mismatch", arg.span, message)
             }
         }
     }

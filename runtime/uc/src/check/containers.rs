@@ -80,22 +80,14 @@ impl Body<'_, '_> {
                 return self.delegate_value_call(base, args, span);
             }
             _ => {
-                let message = format!("`{ty}` has no function `{}`", name.text);
-                return Err(self.report(self.error("uc-unknown-function", name.span, message)));
+                return self.refuse(
+                    "uc-unknown-function",
+                    name.span,
+                    format!("`{ty}` has no function `{}`", name.text),
+                );
             }
         };
-        let reads = matches!(
-            which,
-            I::ArrayFind
-                | I::MapGet
-                | I::Contains
-                | I::MapKeys
-                | I::MapValues
-                | I::SetValues
-                | I::OptionalIsSet
-                | I::OptionalGet
-        );
-        if !reads {
+        if !which.is_reading() {
             self.check_place(&base, base_span)?;
         }
         if args.len() != params.len() || args.iter().any(Option::is_none) {
@@ -106,12 +98,11 @@ impl Body<'_, '_> {
                 if params.len() == 1 { "" } else { "s" },
                 args.len()
             );
-            return Err(self.report(self.error("uc-arguments", name.span, message)));
+            return self.refuse("uc-arguments", name.span, message);
         }
         let mut operands = vec![base];
         for (arg, param) in args.iter().flatten().zip(&params) {
-            let value = self.value(arg, Some(param))?;
-            operands.push(self.coerced(value, param, self.at(arg.span))?);
+            operands.push(self.value_as(arg, param)?);
         }
         Ok(Expr { kind: ExprKind::Intrinsic(which, operands), ty: result, line: self.line(span) })
     }
@@ -119,7 +110,7 @@ impl Body<'_, '_> {
     /// `array.Find('Field', value)`.
     fn find_by_field(&self, base: Expr, of: &Type, args: &Args, span: Span) -> Found<Expr> {
         let [Some(field), Some(value)] = args else {
-            return Err(self.report(self.error("uc-arguments", span, "`Find` takes a name and a value here")));
+            return self.refuse("uc-arguments", span, "`Find` takes a name and a value here");
         };
         let ast::ExprKind::Name(name) = &field.kind else {
             let error =
@@ -128,16 +119,14 @@ impl Body<'_, '_> {
         };
         let Type::Struct(path) = of else {
             let message = format!("`{of}` is not a struct: it has no field `{name}`");
-            return Err(self.report(self.error("uc-unknown-member", field.span, message)));
+            return self.refuse("uc-unknown-member", field.span, message);
         };
         let Some(structure) = self.checker.structure(path) else { return Err(Reported) };
         let Some(found) = structure.by_name.get(name) else {
-            let message = format!("`{of}` has no field `{name}`");
-            return Err(self.report(self.error("uc-unknown-member", field.span, message)));
+            return self.refuse("uc-unknown-member", field.span, format!("`{of}` has no field `{name}`"));
         };
         let ty = found.ty.clone().ok_or(Reported)?;
-        let needle = self.value(value, Some(&ty))?;
-        let needle = self.coerced(needle, &ty, self.at(value.span))?;
+        let needle = self.value_as(value, &ty)?;
         let kind = ExprKind::Intrinsic(Intrinsic::ArrayFindField(found.name.clone()), vec![base, needle]);
         Ok(Expr { kind, ty: Type::INT, line: self.line(span) })
     }
@@ -180,7 +169,7 @@ impl Body<'_, '_> {
             [Some(element), Some(index)] => (element, Some(index)),
             _ => {
                 let message = "`foreach` takes a variable for the elements, and one for the index";
-                return Err(self.report(self.error("uc-foreach", over.span, message)));
+                return self.refuse("uc-foreach", over.span, message);
             }
         };
         let place = self.value(element, None)?;
@@ -190,7 +179,7 @@ impl Body<'_, '_> {
             Some(Coercion::By(conversion)) => Some(conversion),
             None => {
                 let message = format!("the elements are `{of}`, this is `{}`", place.ty);
-                return Err(self.report(self.error("uc-type-mismatch", element.span, message)));
+                return self.refuse("uc-type-mismatch", element.span, message);
             }
         };
         let index = match index {

@@ -5,6 +5,7 @@ use alcedo_abi::kinds::PropertyKind;
 use super::body::Body;
 use super::symbols::At;
 use super::{Checker, Found};
+use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Cast, Const, Conversion, Expr, ExprKind, Num, Type};
 
@@ -175,6 +176,12 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
 }
 
 impl Body<'_, '_> {
+    /// Checks a value and converts it implicitly to the type, or reports a mismatch.
+    pub(super) fn value_as(&self, value: &ast::Expr, to: &Type) -> Found<Expr> {
+        let found = self.value(value, Some(to))?;
+        self.coerced(found, to, self.at(value.span))
+    }
+
     /// Converts a value implicitly to the type, or reports a mismatch.
     pub(super) fn coerced(&self, value: Expr, to: &Type, at: At) -> Found<Expr> {
         if let (ExprKind::Const(known), Type::Num(num)) = (&value.kind, to)
@@ -247,7 +254,7 @@ impl Body<'_, '_> {
             error =
                 error.hint(format!("write `{expected_text}(…)`, which is `none` for objects that do not implement it"));
         } else if checker.explicit(found, expected).is_some() {
-            error = error.hint(format!("write `{}(…)`", cast_name(expected)));
+            error = error.hint(format!("write `{}(…)`", expected));
         }
         checker.report(error)
     }
@@ -305,9 +312,4 @@ impl Body<'_, '_> {
             _ => None,
         }
     }
-}
-
-/// Returns the name of the cast to a type.
-fn cast_name(ty: &Type) -> String {
-    ty.to_string()
 }

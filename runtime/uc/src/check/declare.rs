@@ -6,7 +6,7 @@ use alcedo_reflect::path::is_identifier;
 
 use super::symbols::{At, ClassSym, ConstSym, EnumSym, MAX_EXTENSION_DEPTH, Named};
 use super::{Checker, TypeSym};
-use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind, VarName};
+use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
 use crate::hir::{self, Num, Path};
@@ -34,22 +34,18 @@ impl<'a> Inner<'a> {
             match item {
                 Item::Struct(found) => self.of_struct(found),
                 Item::Enum(found) => self.enums.push(found),
-                Item::Var(found) => match &found.ty.kind {
-                    TypeKind::Struct(inner) => self.of_struct(inner),
-                    TypeKind::Enum(inner) => self.enums.push(inner),
-                    TypeKind::Generic(_, of) => {
-                        for of in of {
-                            match &of.kind {
-                                TypeKind::Struct(inner) => self.of_struct(inner),
-                                TypeKind::Enum(inner) => self.enums.push(inner),
-                                _ => {}
-                            }
-                        }
-                    }
-                    _ => {}
-                },
+                Item::Var(found) => self.of_type(&found.ty),
                 _ => {}
             }
+        }
+    }
+
+    fn of_type(&mut self, ty: &'a TypeRef) {
+        match &ty.kind {
+            TypeKind::Struct(inner) => self.of_struct(inner),
+            TypeKind::Enum(inner) => self.enums.push(inner),
+            TypeKind::Generic(_, of) => of.iter().for_each(|of| self.of_type(of)),
+            _ => {}
         }
     }
 
@@ -66,12 +62,7 @@ impl<'a> Checker<'a> {
             files: self.sources.iter().map(|source| source.name.clone()).collect(),
             ..hir::Package::default()
         };
-        let (mut works, interfaces) = self.heads();
-        let mut taken: HashMap<String, At> = works
-            .iter()
-            .chain(&interfaces)
-            .map(|work| (work.head.name.text.to_ascii_lowercase(), (work.file, work.head.name.span)))
-            .collect();
+        let (mut works, interfaces, mut taken) = self.heads();
         let (mut structs, mut enums) = (Vec::new(), Vec::new());
         for work in works.iter().chain(&interfaces) {
             let mut inner = Inner::default();
@@ -96,7 +87,8 @@ impl<'a> Checker<'a> {
         }
         package.enums = enums.into_iter().filter_map(|(file, found)| self.enum_of(found, file, &mut taken)).collect();
         structs.retain(|(file, _, found)| {
-            let is_free = self.is_free(&found.name, *file, &mut taken);
+            self.check_name(&found.name, *file);
+            let is_free = self.is_free("type", &found.name, *file, &mut taken);
             if is_free {
                 self.add_name(&found.name.text, TypeSym::Struct(self.own_path(&found.name.text)));
             }
@@ -131,9 +123,10 @@ impl<'a> Checker<'a> {
         self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
     }
 
-    fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>) {
+    /// Returns the classes and interfaces of the files, and the locations of their names.
+    fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>, HashMap<String, At>) {
         let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
-        let mut seen: HashMap<String, At> = HashMap::default();
+        let mut taken: HashMap<String, At> = HashMap::default();
         for (file, tree) in self.files.iter().enumerate() {
             let Some(head) = &tree.class else {
                 let has_errors =
@@ -158,19 +151,10 @@ impl<'a> Checker<'a> {
                 let error = Diagnostic::error("uc-file-name", at, message).warning();
                 self.report(error.hint("name the file as the class"));
             }
-            if let Some(other) = seen.get(&head.name.text.to_ascii_lowercase()) {
-                let message = format!("a second class `{}` in the package", head.name.text);
-                self.report(Diagnostic::error("uc-declared-twice", at, message).other(*other, "the first one"));
+            if !self.is_free("class", &head.name, file, &mut taken) {
                 continue;
             }
             let path = self.own_path(&head.name.text);
-            if self.is_of_host(&path) {
-                let message = format!("`{}` is declared by the host or by a plugin", path);
-                self.report(
-                    Diagnostic::error("uc-declared-twice", at, message).hint("use another name or another package"),
-                );
-            }
-            seen.insert(head.name.text.to_ascii_lowercase(), at);
             // A macro may expand to any declaration.
             let broken = tree.is_partial || tree.items.iter().any(may_declare);
             let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken };
@@ -183,7 +167,7 @@ impl<'a> Checker<'a> {
                 works.push(work);
             }
         }
-        (works, interfaces)
+        (works, interfaces, taken)
     }
 
     /// Returns true if reflection has a type of this path that no script declared.
@@ -204,11 +188,10 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a second type of the package with the same name; returns true if the name is free.
-    fn is_free(&self, name: &Ident, file: usize, taken: &mut HashMap<String, At>) -> bool {
-        self.check_name(name, file);
+    fn is_free(&self, what: &str, name: &Ident, file: usize, taken: &mut HashMap<String, At>) -> bool {
         let at = (file, name.span);
         if let Some(other) = taken.get(&name.text.to_ascii_lowercase()) {
-            let message = format!("a second type `{}` in the package", name.text);
+            let message = format!("a second {what} `{}` in the package", name.text);
             self.report(Diagnostic::error("uc-declared-twice", at, message).other(*other, "the first one"));
             return false;
         }
@@ -224,7 +207,8 @@ impl<'a> Checker<'a> {
     }
 
     fn enum_of(&self, found: &ast::Enum, file: usize, taken: &mut HashMap<String, At>) -> Option<hir::Enum> {
-        if !self.is_free(&found.name, file, taken) {
+        self.check_name(&found.name, file);
+        if !self.is_free("type", &found.name, file, taken) {
             return None;
         }
         let path = self.own_path(&found.name.text);

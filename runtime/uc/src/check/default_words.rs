@@ -187,8 +187,7 @@ impl Checker<'_> {
                         self.row_with(index, value, of, &ty, before, &place)
                     }
                     (Some(index), ty) => {
-                        let message = format!("`{ty}` has no elements");
-                        Err(self.report(Diagnostic::error("uc-no-array", (file, index.span), message)))
+                        self.refuse("uc-no-array", (file, index.span), format!("`{ty}` has no elements"))
                     }
                 };
                 structure.fields[at].default = found.ok();

@@ -95,16 +95,7 @@ impl<'a> Checker<'a> {
         if let Some(found) = self.find_property(place.class, &name.text).or_else(delegate) {
             return Some(found);
         }
-        if !self.is_broken(place.class) {
-            let chain = self.chain(place.class);
-            let class = chain.first().map_or_else(|| place.class.to_owned(), |class| class.name.clone());
-            let message = format!("`{class}` has no variable `{}`", name.text);
-            let mut error = Diagnostic::error("uc-unknown-member", (place.file, name.span), message);
-            if let Some(near) = self.similar(&name.text, chain.iter().map(|class| &class.props)) {
-                error = error.hint(format!("a similar name exists: `{near}`"));
-            }
-            self.report(error);
-        }
+        self.no_variable(place.class, name, place.file);
         None
     }
 
@@ -125,10 +116,7 @@ impl<'a> Checker<'a> {
         let found = self.constant(&value, place.file, place.of, Some(&Type::INT))?;
         match as_const(&found) {
             Some(Const::Int(number) | Const::Enum(_, _, number)) if (0..=65_536).contains(number) => Ok(*number as u32),
-            _ => {
-                let message = format!("`{}` is not an index", index.text);
-                Err(self.report(Diagnostic::error("uc-array-index", (place.file, index.span), message)))
-            }
+            _ => self.refuse("uc-array-index", (place.file, index.span), format!("`{}` is not an index", index.text)),
         }
     }
 
@@ -147,12 +135,12 @@ impl<'a> Checker<'a> {
             }
             Type::Fixed(_, len) => {
                 let message = format!("the array has {len} elements: {number} is none of 0 to {}", len - 1);
-                Err(self.report(Diagnostic::error("uc-array-index", at, message)))
+                self.refuse("uc-array-index", at, message)
             }
             Type::Array(of) => Ok(DefaultAction::SetElement(number, self.default_value(value, of, place)?)),
             // Index 0 is allowed on any variable.
             ty if number == 0 => Ok(DefaultAction::Set(self.default_value(value, ty, place)?)),
-            ty => Err(self.report(Diagnostic::error("uc-no-array", at, format!("`{ty}` has no elements")))),
+            ty => self.refuse("uc-no-array", at, format!("`{ty}` has no elements")),
         }
     }
 
@@ -167,15 +155,11 @@ impl<'a> Checker<'a> {
         let at = (place.file, method.span);
         let Type::Array(of) = ty else {
             let message = format!("`{ty}` is not a dynamic array: it has no operation `.{}`", method.text);
-            return Err(self.report(Diagnostic::error("uc-no-array", at, message)));
+            return self.refuse("uc-no-array", at, message);
         };
         let number = |value: &DefaultValue| match value.kind {
             DefaultValueKind::Int(_, Some(number)) if (0..=65_536).contains(&number) => Ok(number as u32),
-            _ => Err(self.report(Diagnostic::error(
-                "uc-array-index",
-                (place.file, value.span),
-                "a number from 0 on is missing here",
-            ))),
+            _ => self.refuse("uc-array-index", (place.file, value.span), "a number from 0 on is missing here"),
         };
         match (method.text.to_ascii_lowercase().as_str(), values) {
             ("add", [value]) => Ok(DefaultAction::Add(self.default_value(value, of, place)?)),
@@ -184,7 +168,7 @@ impl<'a> Checker<'a> {
             ("empty", []) => Ok(DefaultAction::Empty),
             ("add" | "remove" | "removeindex" | "empty", _) => {
                 let message = format!("`{}` has another number of values here", method.text);
-                Err(self.report(Diagnostic::error("uc-arguments", (place.file, span), message)))
+                self.refuse("uc-arguments", (place.file, span), message)
             }
             _ => {
                 let error = Diagnostic::error(
@@ -282,7 +266,7 @@ impl<'a> Checker<'a> {
             };
             let [one, other] = pair.as_slice() else {
                 let message = format!("a map entry is a key and a value, not {} values", pair.len());
-                return Err(self.report(Diagnostic::error("uc-default", (place.file, value.span), message)));
+                return self.refuse("uc-default", (place.file, value.span), message);
             };
             let found = self.default_value(one, key, place)?;
             self.is_new(&keys, &found, (place.file, one.span))?;
@@ -296,7 +280,7 @@ impl<'a> Checker<'a> {
         if !known.contains(found) {
             return Ok(());
         }
-        Err(self.report(Diagnostic::error("uc-default", at, "this is a duplicate")))
+        self.refuse("uc-default", at, "this is a duplicate")
     }
 
     fn empty_of(&self, ty: &Type, at: At) -> Found<Const> {
@@ -402,8 +386,7 @@ impl<'a> Checker<'a> {
                     before.and_then(|before| self.row_with(index, value, of, ty, before, place))
                 }
                 (Some(index), ty) => {
-                    let message = format!("`{ty}` has no elements");
-                    Err(self.report(Diagnostic::error("uc-no-array", (place.file, index.span), message)))
+                    self.refuse("uc-no-array", (place.file, index.span), format!("`{ty}` has no elements"))
                 }
             };
             match one {
@@ -440,7 +423,7 @@ impl<'a> Checker<'a> {
         let limit = if let Type::Fixed(_, len) = ty { *len as usize } else { 65_536 };
         if number >= limit {
             let message = format!("the array has {limit} elements: {number} is none of 0 to {}", limit - 1);
-            return Err(self.report(Diagnostic::error("uc-array-index", (place.file, index.span), message)));
+            return self.refuse("uc-array-index", (place.file, index.span), message);
         }
         let mut row = match before {
             Some(Const::Array(row)) => row,
@@ -470,7 +453,7 @@ impl<'a> Checker<'a> {
                     return Ok(Const::Int(number - (1 << num.bits())));
                 }
                 let message = format!("{text} does not fit in `{}`: its range is {low} to {high}", num.script_name());
-                Err(self.report(Diagnostic::error("uc-number-range", at, message)))
+                self.refuse("uc-number-range", at, message)
             }
         }
     }

@@ -50,7 +50,7 @@ impl Body<'_, '_> {
                 Ok(self.self_object(span))
             }
             ast::ExprKind::Super(_) | ast::ExprKind::Global | ast::ExprKind::Default | ast::ExprKind::Static => {
-                Err(self.report(self.error("uc-syntax", span, "a member has to stand behind this")))
+                self.refuse("uc-syntax", span, "a member has to stand behind this")
             }
             ast::ExprKind::Triple(word, values) => self.triple_literal(word, values, expected, span),
             ast::ExprKind::Ident(name) => self.name(name, expected),
@@ -96,8 +96,7 @@ impl Body<'_, '_> {
         if !self.is_static && !self.only_constants {
             return Ok(());
         }
-        let message = format!("a static function has no object: {what} is not available");
-        Err(self.report(self.error("uc-static", span, message)))
+        self.refuse("uc-static", span, format!("a static function has no object: {what} is not available"))
     }
 
     /// Resolves an unqualified name.
@@ -140,14 +139,10 @@ impl Body<'_, '_> {
             return found;
         }
         if let Some(found) = self.checker.find_function(class, &name.text).filter(|_| !self.only_constants) {
-            if matches!(expected, Some(Type::Delegate(..))) {
-                if !found.is_static {
-                    self.needs_object(span, format_args!("`{}`", found.name))?;
-                }
-                return self.function_value(None, &found, expected, span);
+            if matches!(expected, Some(Type::Delegate(..))) && !found.is_static {
+                self.needs_object(span, format_args!("`{}`", found.name))?;
             }
-            let message = format!("`{}` is a function: `(` is missing behind it", found.name);
-            return Err(self.report(self.error("uc-no-value", span, message)));
+            return self.function_value(None, &found, name, expected, span);
         }
         if self.only_constants && (self.checker.find_property(class, &name.text).is_some()) {
             let error =
@@ -184,11 +179,7 @@ impl Body<'_, '_> {
             return Err(self.report(error.hint(format!("correct {of} first"))));
         }
         let message = format!("unknown name `{}`: not a variable, constant or enum entry", name.text);
-        let mut error = self.error("uc-unknown-name", span, message);
-        if let Some(near) = self.near_name(&name.text) {
-            error = error.hint(format!("a similar name exists: `{near}`"));
-        }
-        Err(self.report(error))
+        Err(self.report(self.error("uc-unknown-name", span, message).similar(self.near_name(&name.text))))
     }
 
     fn near_name(&self, name: &str) -> Option<String> {
@@ -238,26 +229,25 @@ impl Body<'_, '_> {
         if found.is_count(&name.text) || name.is("enumcount") {
             return Ok(self.const_expr(Const::Int(found.entries.len() as i128), Type::INT, span));
         }
-        let mut error =
-            self.error("uc-unknown-member", name.span, format!("`{}` has no entry `{}`", found.name, name.text));
+        let message = format!("`{}` has no entry `{}`", found.name, name.text);
         let names = found.entries.iter().map(|(entry, _)| entry.as_str());
-        if let Some(near) = self.checker.near(&name.text, names) {
-            error = error.hint(format!("a similar name exists: `{near}`"));
-        }
-        Err(self.report(error))
+        let near = self.checker.near(&name.text, names);
+        Err(self.report(self.error("uc-unknown-member", name.span, message).similar(near)))
     }
 
-    /// Resolves a function as the value of a delegate of the expected type. A static function is bound to the class in `object`.
+    /// Resolves a function that is named without a call: the value of a delegate of the expected type. A static function is bound to
+    /// the class in `object`.
     pub(super) fn function_value(
         &self,
         object: Option<Expr>,
         found: &Rc<FuncSym>,
+        name: &Ident,
         expected: Option<&Type>,
         span: Span,
     ) -> Found<Expr> {
         let Some(ty @ Type::Delegate(_, _, expected_signature)) = expected else {
-            let message = format!("`{}` is a function and no value here", found.name);
-            return Err(self.report(self.error("uc-no-value", span, message)));
+            let message = format!("`{}` is a function: `(` is missing behind it", found.name);
+            return self.refuse("uc-no-value", name.span, message);
         };
         if !found.is_static && matches!(&object, Some(object) if matches!(object.ty, Type::Class(_))) {
             let message = format!("`{}` is not static: a delegate calls it for an object", found.name);
@@ -296,10 +286,7 @@ impl Body<'_, '_> {
         match self.object_cast(value, &to) {
             Some(cast) => Ok(cast),
             None if self.checker.is_unsure(&from) || self.checker.is_unsure(&to) => Err(Reported),
-            None => {
-                let message = format!("`{from}` can never be `{to}`");
-                Err(self.report(self.error("uc-cast", span, message)))
-            }
+            None => self.refuse("uc-cast", span, format!("`{from}` can never be `{to}`")),
         }
     }
 
@@ -320,16 +307,11 @@ impl Body<'_, '_> {
             && symbol.is_abstract
         {
             let message = format!("`{}` is abstract: only classes that extend it have objects", symbol.name);
-            return Err(self.report(self.error("uc-abstract", class.span, message)));
+            return self.refuse("uc-abstract", class.span, message);
         }
         let root = Type::Object(self.checker.root_of(&self.class));
-        let outer = match args.first().and_then(Option::as_ref) {
-            None => None,
-            Some(outer) => {
-                let value = self.value(outer, Some(&root))?;
-                Some(self.coerced(value, &root, self.at(outer.span))?)
-            }
-        };
+        let outer = args.first().and_then(Option::as_ref);
+        let outer = outer.map(|outer| self.value_as(outer, &root)).transpose()?;
         let name = match args.get(1).and_then(Option::as_ref) {
             None => None,
             Some(name) => {
@@ -341,22 +323,15 @@ impl Body<'_, '_> {
             }
         };
         if let Some(flags) = args.get(2).and_then(Option::as_ref) {
-            let message = "flags of a new object are outside of the language";
-            return Err(self.report(self.error("uc-new", flags.span, message)));
+            return self.refuse("uc-new", flags.span, "flags of a new object are outside of the language");
         }
         if args.len() > 3 {
-            return Err(self.report(self.error("uc-arguments", span, "`new` takes an outer object and a name")));
+            return self.refuse("uc-arguments", span, "`new` takes an outer object and a name");
         }
-        let template = match template {
-            None => None,
-            Some(template) => {
-                let ty = Type::Object(path.clone());
-                let value = self.value(template, Some(&ty))?;
-                Some(self.coerced(value, &ty, self.at(template.span))?)
-            }
-        };
+        let ty = Type::Object(path);
+        let template = template.map(|template| self.value_as(template, &ty)).transpose()?;
         let kind = ExprKind::New(Box::new(New { class: found, outer, name, template }));
-        Ok(Expr { kind, ty: Type::Object(path), line: self.line(span) })
+        Ok(Expr { kind, ty, line: self.line(span) })
     }
 
     fn conditional(

@@ -11,7 +11,7 @@ use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
-use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
+use crate::hir::{Access, FunctionFlags, Path, Type, delegate_body};
 use crate::parse::PARAM_SPECIFIERS;
 
 /// A function of the package with an unchecked body.
@@ -20,7 +20,6 @@ pub(super) struct FuncWork<'a> {
     pub(super) symbol: Rc<FuncSym>,
     pub(super) flags: FunctionFlags,
     pub(super) overrides: Option<Path>,
-    pub(super) super_function: Option<Path>,
 }
 
 impl<'a> Checker<'a> {
@@ -84,19 +83,6 @@ impl<'a> Checker<'a> {
                 Ok(None)
             }
             Some(result) => self.type_of_ref(result, work.file, &work.path).map(Some),
-        }
-    }
-
-    /// Builds a parameter without its default.
-    pub(super) fn plain_param(&self, symbol: &ParamSym, written: &ast::Param, file: usize) -> hir::Param {
-        hir::Param {
-            name: symbol.name.clone(),
-            ty: symbol.ty.clone().unwrap_or(Type::Nothing),
-            out: symbol.out,
-            optional: symbol.optional,
-            default: None,
-            coerce: symbol.coerce,
-            line: self.line((file, written.name.name.span)),
         }
     }
 
@@ -235,7 +221,6 @@ impl<'a> Checker<'a> {
         let path: Path = format!("{}:{name}", work.path).into();
         let mut symbol =
             FuncSym { name, path: path.clone(), first: path, access, at: Some(at), ..FuncSym::bare(&work.path) };
-        symbol.wild = vec![None; params.len()];
         symbol.params = params.into_iter().map(|(symbol, _)| symbol).collect();
         symbol.result_unknown = result.is_err();
         symbol.result = result.unwrap_or_default();
@@ -246,7 +231,7 @@ impl<'a> Checker<'a> {
         symbol.is_static = flags.is_static;
         symbol.is_final = flags.is_final || access == Access::Private;
         symbol.is_virtual = !symbol.is_static && !symbol.is_final;
-        Some(FuncWork { ast: found, symbol: Rc::new(symbol), flags, overrides: None, super_function: None })
+        Some(FuncWork { ast: found, symbol: Rc::new(symbol), flags, overrides: None })
     }
 
     fn override_delegate(&self, work: &Work<'a>, made: &mut FuncWork<'a>, at: At) {
@@ -256,7 +241,6 @@ impl<'a> Checker<'a> {
         let mut symbol = (*made.symbol).clone();
         if let Some(body) = work.base.as_ref().and_then(|base| self.find_function(base, &symbol.name)) {
             made.overrides = Some(body.first.clone());
-            made.super_function = Some(body.path.clone());
             symbol.name = body.name.clone();
             symbol.first = body.first.clone();
         }
@@ -281,11 +265,8 @@ impl<'a> Checker<'a> {
         let owner = overridden.owner.rsplit('.').next().unwrap_or("").to_owned();
         let refuse = |why: String, hint: &str| {
             let message = format!("`{}` cannot override the function of `{owner}`: {why}", made.symbol.name);
-            let mut error = Diagnostic::error("uc-override", at, message).hint(hint);
-            if let Some(other) = overridden.at {
-                error = error.other(other, "what it would override");
-            }
-            self.report(error);
+            let error = Diagnostic::error("uc-override", at, message).hint(hint);
+            self.report(error.other(overridden.at, "what it would override"));
         };
         // Reflection allows only one function per name in a class chain.
         if overridden.access == Access::Private {
@@ -324,7 +305,6 @@ impl<'a> Checker<'a> {
             param.coerce |= overridden.coerce;
         }
         made.overrides = Some(overridden.first.clone());
-        made.super_function = Some(overridden.path.clone());
         made.symbol = Rc::new(symbol);
     }
 
@@ -356,12 +336,9 @@ impl<'a> Checker<'a> {
             })
             .collect();
         let result = overridden.result.as_ref().map_or(String::new(), |result| format!("{result} "));
-        let mut error = Diagnostic::error("uc-override", at, message);
-        error = error.hint(format!("write `{result}{}({})`", made.ast.name.text, params.join(", ")));
-        if let Some(other) = overridden.at {
-            error = error.other(other, "what it overrides");
-        }
-        self.report(error);
+        let error = Diagnostic::error("uc-override", at, message);
+        let error = error.hint(format!("write `{result}{}({})`", made.ast.name.text, params.join(", ")));
+        self.report(error.other(overridden.at, "what it overrides"));
         false
     }
 }

@@ -9,7 +9,7 @@ use super::symbols::{At, FuncSym, Named};
 use super::{Checker, TypeSym};
 use crate::ast::{self, FunctionKind, Ident, Item, Modifier};
 use crate::diagnostic::Diagnostic;
-use crate::hir::{self, Path, Type};
+use crate::hir::{self, Path};
 use crate::parse::in_dots;
 
 #[derive(Clone, Debug, Default)]
@@ -126,18 +126,9 @@ impl<'a> Checker<'a> {
 
     fn inherited(&self, found: &FuncSym, work: &Work<'a>) -> hir::InterfaceFunction {
         let line = self.line((work.file, work.head.name.span));
-        let param = |param: &super::symbols::ParamSym| hir::Param {
-            name: param.name.clone(),
-            ty: param.ty.clone().unwrap_or(Type::Nothing),
-            out: param.out,
-            optional: param.optional,
-            default: None,
-            coerce: param.coerce,
-            line,
-        };
         hir::InterfaceFunction {
             name: found.name.clone(),
-            params: found.params.iter().map(param).collect(),
+            params: found.params.iter().map(|param| param.declared(line)).collect(),
             result: found.result.clone(),
             doc: String::new(),
             line,
@@ -187,13 +178,13 @@ impl<'a> Checker<'a> {
         let params = self.params_of(&found.params, work);
         let result = self.result_of(found.result.as_ref(), work);
         let mut func = FuncSym { name: name.clone(), at: Some(at), ..FuncSym::bare(&work.path) };
-        func.wild = vec![None; params.len()];
         func.params = params.iter().map(|(param, _)| param.clone()).collect();
         func.result_unknown = result.is_err();
         func.result = result.unwrap_or_default();
+        let line = |written: &ast::Param| self.line((work.file, written.name.name.span));
         let made = hir::InterfaceFunction {
             name,
-            params: params.iter().map(|(param, written)| self.plain_param(param, written, work.file)).collect(),
+            params: params.iter().map(|(param, written)| param.declared(line(written))).collect(),
             result: func.result.clone(),
             doc: found.doc.clone(),
             line: self.line(at),

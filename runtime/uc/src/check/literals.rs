@@ -79,7 +79,7 @@ impl Body<'_, '_> {
         }
         let single = value as f32;
         if single.is_infinite() {
-            return Err(self.report(self.error("uc-number-range", span, "this number does not fit in a `float`")));
+            return self.refuse("uc-number-range", span, "this number does not fit in a `float`");
         }
         Ok(self.const_expr(Const::Float(f64::from(single)), Type::FLOAT, span))
     }
@@ -93,18 +93,13 @@ impl Body<'_, '_> {
             .collect();
         if word.is("class") {
             if dotted.is_empty() {
-                return Err(self.report(self.error(
-                    "uc-no-class",
-                    span,
-                    "the name of a class is missing between the quotes",
-                )));
+                return self.refuse("uc-no-class", span, "the name of a class is missing between the quotes");
             }
             let path = self.checker.class_named(&dotted, self.file)?;
             return Ok(self.const_expr(Const::Class(path.clone()), Type::Class(path), span));
         }
         if word.is("enum") {
-            let message = "an enum is a value only in `GetEnum(enum'X', n)`";
-            return Err(self.report(self.error("uc-no-value", span, message)));
+            return self.refuse("uc-no-value", span, "an enum is a value only in `GetEnum(enum'X', n)`");
         }
         match self.checker.type_named(std::slice::from_ref(word), self.file) {
             Some(Ok(TypeSym::Class(path))) => {
@@ -114,7 +109,7 @@ impl Body<'_, '_> {
             }
             Some(Ok(_)) => {
                 let message = format!("`{}` is not a class: only objects are named like this", word.text);
-                Err(self.report(self.error("uc-no-class", word.span, message)))
+                self.refuse("uc-no-class", word.span, message)
             }
             Some(Err(reported)) => Err(reported),
             None => Err(self.checker.unknown_type("class", std::slice::from_ref(word), self.file)),
@@ -140,11 +135,10 @@ impl Body<'_, '_> {
         let found = from_expected.or_else(|| self.checker.triple_named(name, self.at(span)));
         let Some((triple, _)) = found else {
             let message = format!("reflection has no struct `{name}` of three numbers");
-            return Err(self.report(self.error("uc-unknown-type", word.span, message)));
+            return self.refuse("uc-unknown-type", word.span, message);
         };
         let [one, two, three] = values else {
-            let message = format!("`{keyword}` takes three numbers, not {}", values.len());
-            return Err(self.report(self.error("uc-arguments", span, message)));
+            return self.refuse("uc-arguments", span, format!("`{keyword}` takes three numbers, not {}", values.len()));
         };
         let mut numbers = [0.0; 3];
         for (number, value) in numbers.iter_mut().zip([one, two, three]) {
@@ -155,8 +149,7 @@ impl Body<'_, '_> {
                 Some(Const::Float(number)) => *number,
                 Some(Const::Int(number)) => *number as f64,
                 _ => {
-                    let message = format!("`{keyword}` takes number literals");
-                    return Err(self.report(self.error("uc-not-constant", value.span, message)));
+                    return self.refuse("uc-not-constant", value.span, format!("`{keyword}` takes number literals"));
                 }
             };
         }

@@ -101,8 +101,7 @@ impl Checker<'_> {
             Some(Ok(TypeSym::Class(path))) => Ok(path),
             Some(Ok(_)) => {
                 let last = &names[names.len() - 1];
-                let message = format!("`{}` is not a class", in_dots(names));
-                Err(self.report(Diagnostic::error("uc-no-class", (file, last.span), message)))
+                self.refuse("uc-no-class", (file, last.span), format!("`{}` is not a class", in_dots(names)))
             }
             Some(Err(reported)) => Err(reported),
             None => Err(self.unknown_type("class", names, file)),
@@ -129,8 +128,7 @@ impl Checker<'_> {
         }
         let message =
             format!("unknown {what} `{}`: declared neither in this package nor in reflection", in_dots(names));
-        let mut error =
-            Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
+        let error = Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
         let table = self.type_names.borrow();
         let fits = |found: &&TypeSym| match what {
             "class" => matches!(found, TypeSym::Class(_)),
@@ -141,11 +139,35 @@ impl Checker<'_> {
             _ => false,
         };
         let of_kind = table.iter().filter(|(_, found)| found.iter().any(|found| fits(&found)));
-        if let Some(near) = self.near(&last.text, of_kind.map(|(name, _)| name.as_str())) {
-            let name = table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), type_name);
-            error = error.hint(format!("a similar name exists: `{name}`"));
+        let near = self.near(&last.text, of_kind.map(|(name, _)| name.as_str()));
+        let declared =
+            |near: &str| table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), type_name);
+        self.report(error.similar(near.map(declared)))
+    }
+
+    /// Reports a member that a class lacks, unless a class of the chain is unknown.
+    pub(super) fn no_member<T: Clone>(
+        &self,
+        id: &'static str,
+        what: &str,
+        class: &str,
+        name: &Ident,
+        file: usize,
+        of: impl Fn(&ClassSym) -> &Named<T>,
+    ) -> super::Reported {
+        if self.is_broken(class) {
+            return super::Reported;
         }
-        self.report(error)
+        let chain = self.chain(class);
+        let class_name = chain.first().map_or(class, |class| class.name.as_str());
+        let message = format!("`{class_name}` has no {what} `{}`", name.text);
+        let near = self.similar(&name.text, chain.iter().map(|class| of(class)));
+        self.report(Diagnostic::error(id, (file, name.span), message).similar(near))
+    }
+
+    /// Reports a variable that a class lacks, unless a class of the chain is unknown.
+    pub(super) fn no_variable(&self, class: &str, name: &Ident, file: usize) -> super::Reported {
+        self.no_member("uc-unknown-member", "variable", class, name, file, |class| &class.props)
     }
 
     /// Returns the description of the module with errors that declares the name.

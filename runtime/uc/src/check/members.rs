@@ -103,7 +103,8 @@ impl<'a> Checker<'a> {
             at: Some(at),
         };
         let body = found.body.borrow().is_some().then(|| format!("{}:{}", work.path, delegate_body(&name)).into());
-        let hir_params = params.iter().map(|(symbol, written)| self.plain_param(symbol, written, work.file)).collect();
+        let line = |written: &ast::Param| self.line((work.file, written.name.name.span));
+        let hir_params = params.iter().map(|(symbol, written)| symbol.declared(line(written))).collect();
         let hir = hir::Delegate {
             path,
             class: work.path.clone(),
@@ -163,16 +164,9 @@ impl<'a> Checker<'a> {
             }
             let inherited = base.and_then(|base| {
                 let chain = self.chain(base);
-                let has = |class: &&Rc<ClassSym>| {
-                    taken(&class.props, &symbol.name)
-                        || taken(&class.delegates, &symbol.name)
-                        || taken(&class.funcs, &symbol.name)
-                };
-                chain.iter().find(has).map(|class| class.name.clone())
+                chain.iter().find(|class| class.declares(&symbol.name)).map(|class| class.name.clone())
             });
-            let own = self
-                .class(&work.path)
-                .is_some_and(|class| taken(&class.props, &symbol.name) || taken(&class.delegates, &symbol.name));
+            let own = self.class(&work.path).is_some_and(|class| class.declares(&symbol.name));
             if own || inherited.is_some() {
                 let whose = inherited.map_or_else(|| "the class".to_owned(), |class| format!("`{class}`"));
                 let message = format!("{whose} has a member `{}` already", symbol.name);

@@ -309,6 +309,11 @@ impl<'a> Checker<'a> {
         Reported
     }
 
+    /// Reports an error and fails.
+    fn refuse<T>(&self, id: &'static str, at: At, message: impl Into<String>) -> Found<T> {
+        Err(self.report(Diagnostic::error(id, at, message)))
+    }
+
     /// Truncates the messages to the given number.
     pub(crate) fn take_back(&self, messages: usize) {
         self.messages.borrow_mut().truncate(messages);

@@ -284,14 +284,10 @@ impl Body<'_, '_> {
             return Err(self.no_operation(op, at, &left, &right));
         };
         self.warn_zero(op, &operation, &right, other.span);
-        let left = self.operand(left, &operation.left, one.span)?;
-        let right = self.operand(right, &operation.right, other.span)?;
+        let left = self.coerced(left, &operation.left, self.at(one.span))?;
+        let right = self.coerced(right, &operation.right, self.at(other.span))?;
         let kind = ExprKind::Binary(operation.binary, Box::new(left), Box::new(right));
         Ok(Expr { kind, ty: operation.result, line })
-    }
-
-    fn operand(&self, value: Expr, to: &Type, span: Span) -> Found<Expr> {
-        self.coerced(value, to, self.at(span))
     }
 
     fn warn_zero(&self, op: Infix, operation: &Operation, right: &Expr, span: Span) {
@@ -393,7 +389,7 @@ impl Body<'_, '_> {
             return Err(self.no_operation(op, at, &place, &value));
         };
         self.warn_zero(op, &operation, &value, other.span);
-        let value = self.operand(value, &operation.right, other.span)?;
+        let value = self.coerced(value, &operation.right, self.at(other.span))?;
         self.compound_of(place, operation.binary, &operation.left, value, &operation.result, span)
     }
 
@@ -416,8 +412,7 @@ impl Body<'_, '_> {
         let place = self.value(of, None)?;
         if !matches!(place.ty, Type::Num(_)) {
             let sign = if up { "++" } else { "--" };
-            let message = format!("`{sign}` is not defined for `{}`", place.ty);
-            return Err(self.report(self.error("uc-operator-types", span, message)));
+            return self.refuse("uc-operator-types", span, format!("`{sign}` is not defined for `{}`", place.ty));
         }
         self.check_place(&place, of.span)?;
         let ty = place.ty.clone();

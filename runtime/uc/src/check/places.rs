@@ -27,8 +27,7 @@ impl Body<'_, '_> {
                 return self.default_property(self.self_class(of.span), &self.class.clone(), name, span);
             }
             ast::ExprKind::Static | ast::ExprKind::Super(_) | ast::ExprKind::Global => {
-                let message = "only functions are called like this";
-                return Err(self.report(self.error("uc-syntax", span, message)));
+                return self.refuse("uc-syntax", span, "only functions are called like this");
             }
             // `x.default.b`.
             ast::ExprKind::Member(inner, word) if word.is("default") => {
@@ -41,13 +40,7 @@ impl Body<'_, '_> {
                 let Some(found) = self.checker.find_function(&path, &name.text) else {
                     return Err(self.no_such_function(&path, name));
                 };
-                return match expected {
-                    Some(Type::Delegate(..)) => self.function_value(Some(class), &found, expected, span),
-                    _ => {
-                        let message = format!("`{}` is a function: `(` is missing behind it", found.name);
-                        Err(self.report(self.error("uc-no-value", name.span, message)))
-                    }
-                };
+                return self.function_value(Some(class), &found, name, expected, span);
             }
             // `EnumName.Entry`.
             ast::ExprKind::Ident(word) if !self.is_value_name(&word.text) || self.is_enum_value(&word.text) => {
@@ -95,12 +88,8 @@ impl Body<'_, '_> {
                         return Err(Reported);
                     }
                     let message = format!("`{}` has no field `{}`", base.ty, name.text);
-                    let mut error = self.error("uc-unknown-member", name.span, message);
                     let near = self.checker.similar(&name.text, std::iter::once(&structure.by_name));
-                    if let Some(near) = near {
-                        error = error.hint(format!("a similar name exists: `{near}`"));
-                    }
-                    return Err(self.report(error));
+                    return Err(self.report(self.error("uc-unknown-member", name.span, message).similar(near)));
                 };
                 let ty = field.ty.clone().ok_or(Reported)?;
                 let kind = ExprKind::Field { base: Box::new(base), structure: path, field: field.name.clone() };
@@ -120,7 +109,7 @@ impl Body<'_, '_> {
             }
             ty => {
                 let message = format!("`{ty}` has no members: `.{}` cannot stand behind it", name.text);
-                Err(self.report(self.error("uc-unknown-member", name.span, message)))
+                self.refuse("uc-unknown-member", name.span, message)
             }
         }
     }
@@ -148,27 +137,10 @@ impl Body<'_, '_> {
         if let Some(found) = self.object_word(object.clone().unwrap_or_else(|| self.self_object(span)), class, name) {
             return found;
         }
-        // Function used as the value of a delegate.
-        if matches!(expected, Some(Type::Delegate(..)))
-            && let Some(found) = self.checker.find_function(class, &name.text)
-        {
-            return self.function_value(object, &found, expected, span);
-        }
         if let Some(found) = self.checker.find_function(class, &name.text) {
-            let message = format!("`{}` is a function: `(` is missing behind it", found.name);
-            return Err(self.report(self.error("uc-no-value", name.span, message)));
+            return self.function_value(object, &found, name, expected, span);
         }
-        if self.checker.is_broken(class) {
-            return Err(Reported);
-        }
-        let chain = self.checker.chain(class);
-        let class_name = chain.first().map_or_else(|| class.to_string(), |class| class.name.clone());
-        let message = format!("`{class_name}` has no variable `{}`", name.text);
-        let mut error = self.error("uc-unknown-member", name.span, message);
-        if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
-            error = error.hint(format!("a similar name exists: `{near}`"));
-        }
-        Err(self.report(error))
+        Err(self.checker.no_variable(class, name, self.file))
     }
 
     /// Resolves `Outer` and `Name` of an object through functions of the host library; `None` without such a library.
@@ -200,9 +172,7 @@ impl Body<'_, '_> {
 
     /// Builds a property access, or reports missing read access.
     pub(super) fn property(&self, object: Option<Expr>, found: &PropSym, at: At) -> Found<Expr> {
-        if !self.may(found.read, &found.owner) {
-            return Err(self.refused(found, found.read, at));
-        }
+        self.check_access(found.read, (&found.name, &found.owner, found.at), at)?;
         if !found.readable {
             let message = format!("scripts cannot read `{}`: its declaration lacks `blueprint_read`", found.name);
             return Err(self.report(crate::diagnostic::Diagnostic::error("uc-access", at, message)));
@@ -214,7 +184,7 @@ impl Body<'_, '_> {
     }
 
     /// Returns true if code of this class has access to a member of `owner`.
-    pub(super) fn may(&self, access: Access, owner: &str) -> bool {
+    fn may(&self, access: Access, owner: &str) -> bool {
         match access {
             Access::Public => true,
             Access::Protected => self.checker.extends(&self.class, owner),
@@ -222,15 +192,20 @@ impl Body<'_, '_> {
         }
     }
 
-    fn refused(&self, found: &PropSym, access: Access, at: At) -> Reported {
-        let word = if access == Access::Private { "private" } else { "protected" };
-        let owner = found.owner.rsplit('.').next().unwrap_or("");
-        let message = format!("`{}` is {word} in `{owner}`", found.name);
-        let mut error = crate::diagnostic::Diagnostic::error("uc-access", at, message);
-        if let Some(other) = found.at {
-            error = error.other(other, "declared here");
+    /// Reports a member, by name, owner and location, to which code of this class has no access.
+    pub(super) fn check_access(
+        &self,
+        access: Access,
+        (name, owner, declared): (&str, &str, Option<At>),
+        at: At,
+    ) -> Found<()> {
+        if self.may(access, owner) {
+            return Ok(());
         }
-        self.report(error)
+        let word = if access == Access::Private { "private" } else { "protected" };
+        let message = format!("`{name}` is {word} in `{}`", owner.rsplit('.').next().unwrap_or(""));
+        let error = crate::diagnostic::Diagnostic::error("uc-access", at, message);
+        Err(self.report(error.other(declared, "declared here")))
     }
 
     pub(super) fn self_object(&self, span: Span) -> Expr {
@@ -252,35 +227,19 @@ impl Body<'_, '_> {
             }
             ty => {
                 let message = format!("`{ty}` has no class: `.default` and `.static` cannot stand behind it");
-                Err(self.report(self.error("uc-unknown-member", of.span, message)))
+                self.refuse("uc-unknown-member", of.span, message)
             }
         }
     }
 
     fn default_property(&self, class: Expr, path: &Path, name: &Ident, span: Span) -> Found<Expr> {
         let Some(found) = self.checker.find_property(path, &name.text) else {
-            if self.checker.is_broken(path) {
-                return Err(Reported);
-            }
-            let chain = self.checker.chain(path);
-            let class_name = chain.first().map_or_else(|| path.to_string(), |class| class.name.clone());
-            let mut error =
-                self.error("uc-unknown-member", name.span, format!("`{class_name}` has no variable `{}`", name.text));
-            if let Some(near) = self.checker.similar(&name.text, chain.iter().map(|class| &class.props)) {
-                error = error.hint(format!("a similar name exists: `{near}`"));
-            }
-            return Err(self.report(error));
+            return Err(self.checker.no_variable(path, name, self.file));
         };
         if self.only_constants {
-            return Err(self.report(self.error(
-                "uc-not-constant",
-                span,
-                "defaults are not known before the script runs",
-            )));
+            return self.refuse("uc-not-constant", span, "defaults are not known before the script runs");
         }
-        if !self.may(found.read, &found.owner) {
-            return Err(self.refused(&found, found.read, self.at(name.span)));
-        }
+        self.check_access(found.read, (&found.name, &found.owner, found.at), self.at(name.span))?;
         let ty = found.ty.clone().ok_or(Reported)?;
         let kind =
             ExprKind::DefaultProperty { class: Box::new(class), owner: found.owner.clone(), name: found.name.clone() };
@@ -293,26 +252,21 @@ impl Body<'_, '_> {
         let line = self.line(span);
         match base.ty.clone() {
             Type::Array(element) | Type::Fixed(element, _) => {
-                let at = self.value(index, Some(&Type::INT))?;
-                let at = self.coerced(at, &Type::INT, self.at(index.span))?;
+                let at = self.value_as(index, &Type::INT)?;
                 if let (Type::Fixed(_, len), ExprKind::Const(Const::Int(number))) = (&base.ty, &at.kind)
                     && !(0..i128::from(*len)).contains(number)
                 {
                     let message = format!("the array has {len} elements: {number} is none of 0 to {}", len - 1);
-                    return Err(self.report(self.error("uc-array-index", index.span, message)));
+                    return self.refuse("uc-array-index", index.span, message);
                 }
                 Ok(Expr { kind: ExprKind::Index(Box::new(base), Box::new(at)), ty: *element, line })
             }
             Type::Map(key, value) => {
-                let found = self.value(index, Some(&key))?;
-                let found = self.coerced(found, &key, self.at(index.span))?;
+                let found = self.value_as(index, &key)?;
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
             // `x[0]` is `x` for any variable.
-            ty => {
-                let message = format!("`{ty}` has no elements: `[…]` cannot stand behind it");
-                Err(self.report(self.error("uc-no-array", span, message)))
-            }
+            ty => self.refuse("uc-no-array", span, format!("`{ty}` has no elements: `[…]` cannot stand behind it")),
         }
     }
 
@@ -333,7 +287,7 @@ impl Body<'_, '_> {
                 ExprKind::Local(id) => {
                     let Some(name) = self.const_params.get(&id.0) else { return Ok(()) };
                     let message = format!("`{name}` cannot be changed: it is a `const` parameter");
-                    return Err(self.report(self.error("uc-const", span, message)));
+                    return self.refuse("uc-const", span, message);
                 }
                 ExprKind::Property { owner, name, .. } => {
                     let Some(found) = self.checker.chain(owner).iter().find_map(|class| {
@@ -346,17 +300,13 @@ impl Body<'_, '_> {
                         return Ok(());
                     };
                     if let Err(why) = found.writable {
-                        let message = format!("`{}` cannot be changed: {why}", found.name);
-                        return Err(self.report(self.error("uc-const", span, message)));
+                        return self.refuse("uc-const", span, format!("`{}` cannot be changed: {why}", found.name));
                     }
                     if !self.may(found.write, &found.owner) {
                         let owner = found.owner.rsplit('.').next().unwrap_or("");
                         let whose = if found.write == Access::Private { "" } else { " and of classes that extend it" };
                         let message = format!("`{}` is only changed by code of `{owner}`{whose}", found.name);
-                        let mut error = self.error("uc-access", span, message);
-                        if let Some(other) = found.at {
-                            error = error.other(other, "declared here");
-                        }
+                        let error = self.error("uc-access", span, message).other(found.at, "declared here");
                         return Err(self.report(error));
                     }
                     return Ok(());
@@ -373,11 +323,7 @@ impl Body<'_, '_> {
                     return Err(self.report(error.hint("copy it to a local variable, and assign it back")));
                 }
                 _ => {
-                    return Err(self.report(self.error(
-                        "uc-not-a-place",
-                        span,
-                        "this cannot be changed: it is not a variable",
-                    )));
+                    return self.refuse("uc-not-a-place", span, "this cannot be changed: it is not a variable");
                 }
             }
         }

@@ -9,7 +9,7 @@ use alcedo_reflect::meta::Meta;
 use alcedo_reflect::origin::Origin;
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::structs::StructType;
-use alcedo_reflect::type_text::TypeText;
+use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::symbols::{ARRAY_DIM, ClassSym, DelegateSym, FuncSym, Named, ParamSym, PropSym, StructSym, Wild, squash};
 use crate::hash::HashMap;
@@ -50,7 +50,7 @@ pub(crate) fn type_of(ty: &PropertyType) -> Type {
 }
 
 /// Returns the type of a parsed delegate parameter. `num_of` looks up enums.
-pub(crate) fn type_of_text(text: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
+fn type_of_text(text: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
     let of = |inner: &TypeText| Box::new(type_of_text(inner, num_of));
     match text {
         TypeText::Plain(kind) => match *kind {
@@ -170,6 +170,34 @@ fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
     }
 }
 
+/// Returns the function that a delegate of the signature calls. Positions are the names of its parameters.
+pub(crate) fn func_of_signature(
+    name: &str,
+    path: Path,
+    signature: &SignatureText,
+    num_of: &dyn Fn(&str) -> Num,
+    owner: &Path,
+) -> FuncSym {
+    let param = |(at, text): (usize, &TypeText)| ParamSym {
+        name: format!("{}", at + 1),
+        ty: Some(type_of_text(text, num_of)),
+        out: signature.outs.contains(&at),
+        optional: false,
+        coerce: false,
+        is_const: false,
+    };
+    FuncSym {
+        name: name.to_owned(),
+        path: path.clone(),
+        params: signature.arguments.iter().enumerate().map(param).collect(),
+        result: signature.result.as_deref().map(|text| type_of_text(text, num_of)),
+        is_virtual: false,
+        is_final: true,
+        first: path,
+        ..FuncSym::bare(owner)
+    }
+}
+
 /// Returns the delegate that a script class of another package declares, from the property with its bound function.
 fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
     let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?.to_owned();
@@ -177,24 +205,7 @@ fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym>
     let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
     // Enums of scripts all have this kind of number.
     let num_of = |_: &str| Num::U8;
-    let param = |(at, text): (usize, &TypeText)| ParamSym {
-        name: format!("{}", at + 1),
-        ty: Some(type_of_text(text, &num_of)),
-        out: signature.outs.contains(&at),
-        optional: false,
-        coerce: false,
-        is_const: false,
-    };
-    let func = FuncSym {
-        name: name.clone(),
-        path: path.clone(),
-        params: signature.arguments.iter().enumerate().map(param).collect(),
-        result: signature.result.as_deref().map(|text| type_of_text(text, &num_of)),
-        is_virtual: false,
-        is_final: true,
-        first: path,
-        ..FuncSym::bare(&class.path)
-    };
+    let func = func_of_signature(&name, path, &signature, &num_of, &class.path);
     let body = delegate_body(&name);
     let body =
         class.own_functions.iter().find(|function| *function.text == *body).map(|function| function.path.clone());

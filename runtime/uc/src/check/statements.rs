@@ -95,11 +95,11 @@ impl Body<'_, '_> {
             }
             ast::StmtKind::Switch(value, arms) => return self.switch_statement(value, arms).map(Some),
             ast::StmtKind::Break if self.breakable == 0 => {
-                return Err(self.report(self.error("uc-break", span, "`break` outside of a loop and of a `switch`")));
+                return self.refuse("uc-break", span, "`break` outside of a loop and of a `switch`");
             }
             ast::StmtKind::Break => StmtKind::Break,
             ast::StmtKind::Continue if self.loops == 0 => {
-                return Err(self.report(self.error("uc-break", span, "`continue` outside of a loop")));
+                return self.refuse("uc-break", span, "`continue` outside of a loop");
             }
             ast::StmtKind::Continue => StmtKind::Continue,
             ast::StmtKind::Return(value) => self.return_statement(value.as_ref(), span)?,
@@ -143,8 +143,7 @@ impl Body<'_, '_> {
     }
 
     pub(super) fn condition(&self, value: &ast::Expr) -> Found<Expr> {
-        let found = self.value(value, Some(&Type::Bool))?;
-        self.coerced(found, &Type::Bool, self.at(value.span))
+        self.value_as(value, &Type::Bool)
     }
 
     fn if_statement(&mut self, arms: &[(ast::Expr, Vec<ast::Stmt>)], other: Option<&[ast::Stmt]>) -> Found<StmtKind> {
@@ -189,10 +188,7 @@ impl Body<'_, '_> {
                 }
                 (Some(_), Err(Reported)) => None,
                 (Some(case), Ok(value)) => {
-                    let found = self
-                        .value(case, Some(&value.ty))
-                        .and_then(|found| self.coerced(found, &value.ty, self.at(case.span)));
-                    match found {
+                    match self.value_as(case, &value.ty) {
                         Ok(found) => {
                             if let ExprKind::Const(known) = &found.kind {
                                 let key = match known {
@@ -224,7 +220,7 @@ impl Body<'_, '_> {
         }
         let Some(operation) = self.operation(Infix::Eq, &value.ty, &value.ty) else {
             let message = format!("a `switch` cannot compare values of `{}`", value.ty);
-            return Err(self.report(self.error("uc-operator-types", value_span, message)));
+            return self.refuse("uc-operator-types", value_span, message);
         };
         // The value and the arms are converted to the operand type.
         let to = operation.left.clone();
@@ -246,8 +242,7 @@ impl Body<'_, '_> {
             }
             (None, None) => Ok(StmtKind::Return(None)),
             (None, Some(expected)) => {
-                let message = format!("a result of `{expected}` is missing behind `return`");
-                Err(self.report(self.error("uc-return", span, message)))
+                self.refuse("uc-return", span, format!("a result of `{expected}` is missing behind `return`"))
             }
             (Some(value), None) => {
                 // `return` may be followed by a call without a result.
@@ -261,10 +256,7 @@ impl Body<'_, '_> {
                 let error = self.error("uc-return", value.span, "this function has no result");
                 Err(self.report(error.hint("write the type of the result before the name of the function")))
             }
-            (Some(value), Some(expected)) => {
-                let found = self.value(value, Some(expected))?;
-                Ok(StmtKind::Return(Some(self.coerced(found, expected, self.at(value.span))?)))
-            }
+            (Some(value), Some(expected)) => Ok(StmtKind::Return(Some(self.value_as(value, expected)?))),
         }
     }
 
@@ -307,9 +299,7 @@ impl Body<'_, '_> {
             && matches!(array.ty, Type::Array(_))
         {
             self.check_place(&array, of.span)?;
-            let len = self.value(value, Some(&Type::INT))?;
-            let len = self.coerced(len, &Type::INT, self.at(value.span))?;
-            return Ok(StmtKind::SetLength(array, len));
+            return Ok(StmtKind::SetLength(array, self.value_as(value, &Type::INT)?));
         }
         // `map[key] = value`.
         if let ast::ExprKind::Index(of, key) = &target.kind
@@ -317,10 +307,7 @@ impl Body<'_, '_> {
             && let Type::Map(key_type, value_type) = map.ty.clone()
         {
             self.check_place(&map, of.span)?;
-            let found = self.value(key, Some(&key_type))?;
-            let found = self.coerced(found, &key_type, self.at(key.span))?;
-            let new = self.value(value, Some(&value_type))?;
-            let new = self.coerced(new, &value_type, self.at(value.span))?;
+            let (found, new) = (self.value_as(key, &key_type)?, self.value_as(value, &value_type)?);
             let line = self.line(target.span);
             let kind = ExprKind::Intrinsic(Intrinsic::MapSet, vec![map, found, new]);
             return Ok(StmtKind::Expr(Expr { kind, ty: Type::Nothing, line }));
@@ -330,8 +317,7 @@ impl Body<'_, '_> {
             self.check_untyped(value);
             return Err(Reported);
         };
-        let found = self.value(value, Some(&place.ty))?;
-        let found = self.coerced(found, &place.ty, self.at(value.span))?;
+        let found = self.value_as(value, &place.ty)?;
         Ok(StmtKind::Assign(place, found))
     }
 }

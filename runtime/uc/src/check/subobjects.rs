@@ -49,11 +49,7 @@ impl<'a> Checker<'a> {
         let inherited = object.class.is_none();
         // A new subobject becomes a member of the class.
         let members = self.chain(place.of);
-        let member = members.iter().find(|class| {
-            super::types::taken(&class.props, &name.text)
-                || super::types::taken(&class.funcs, &name.text)
-                || super::types::taken(&class.delegates, &name.text)
-        });
+        let member = members.iter().find(|class| class.declares(&name.text));
         if let Some(class) = member.filter(|_| !inherited) {
             let message = format!("`{}` has a member `{}` already", class.name, name.text);
             let error = Diagnostic::error("uc-subobject", (place.file, name.span), message);

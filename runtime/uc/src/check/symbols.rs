@@ -7,7 +7,7 @@ use alcedo_reflect::type_text::SignatureText;
 
 use crate::ast;
 use crate::hash::{HashMap, HashSet};
-use crate::hir::{Access, Const, Num, Path, Type};
+use crate::hir::{self, Access, Const, Num, Path, Type};
 use crate::source::Span;
 use crate::token::lower;
 
@@ -101,6 +101,21 @@ pub(crate) struct ParamSym {
     pub(crate) is_const: bool,
 }
 
+impl ParamSym {
+    /// Returns the checked parameter without its default.
+    pub(crate) fn declared(&self, line: u32) -> hir::Param {
+        hir::Param {
+            name: self.name.clone(),
+            ty: self.ty.clone().unwrap_or(Type::Nothing),
+            out: self.out,
+            optional: self.optional,
+            default: None,
+            coerce: self.coerce,
+            line,
+        }
+    }
+}
+
 /// Type constraint of a wildcard parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wild {
@@ -178,6 +193,13 @@ pub(crate) struct ClassSym {
     pub(crate) interfaces: Vec<Path>,
     /// Classes of subobjects by name.
     pub(crate) subobjects: Named<Path>,
+}
+
+impl ClassSym {
+    /// Returns true if the class itself declares a variable, function or delegate of this name.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.props.exact(name).is_some() || self.funcs.exact(name).is_some() || self.delegates.exact(name).is_some()
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -54,7 +54,7 @@ impl Checker<'_> {
         let found = self.type_of_ref_here(ty, file, class)?;
         if depth_of(&found) > MAX_TYPE_DEPTH {
             let message = format!("this type is nested more than {MAX_TYPE_DEPTH} deep");
-            return Err(self.report(Diagnostic::error("uc-too-deep", (file, ty.span), message)));
+            return self.refuse("uc-too-deep", (file, ty.span), message);
         }
         Ok(found)
     }
@@ -132,7 +132,7 @@ impl Checker<'_> {
                 if expected == 1 { "" } else { "s" },
                 of.len()
             );
-            return Err(self.report(Diagnostic::error("uc-generic", (file, name.span), message)));
+            return self.refuse("uc-generic", (file, name.span), message);
         }
         let mut inner = Vec::new();
         for of in of {
@@ -141,8 +141,7 @@ impl Checker<'_> {
         let class_of = |ty: &Type| match ty {
             Type::Object(path) => Ok(path.clone()),
             _ => {
-                let message = format!("`{}` is of classes: `{ty}` is none", name.text);
-                Err(self.report(Diagnostic::error("uc-generic", (file, of[0].span), message)))
+                self.refuse("uc-generic", (file, of[0].span), format!("`{}` is of classes: `{ty}` is none", name.text))
             }
         };
         let key = |ty: Type| {
@@ -159,7 +158,7 @@ impl Checker<'_> {
                 return Ok(Box::new(ty));
             }
             let message = format!("`{ty}` cannot be a key: use a number, a string, a name or a reference");
-            Err(self.report(Diagnostic::error("uc-key", (file, of[0].span), message)))
+            self.refuse("uc-key", (file, of[0].span), message)
         };
         let mut inner = inner.into_iter();
         let one = inner.next().ok_or(super::Reported)?;
@@ -225,10 +224,9 @@ impl Checker<'_> {
         match value.kind {
             ExprKind::Const(Const::Int(len)) if (1..=i128::from(MAX_FIXED_LEN)).contains(&len) => Ok(len as u32),
             ExprKind::Const(Const::Int(len)) => {
-                let message = format!("an array has 1 to {MAX_FIXED_LEN} elements, not {len}");
-                Err(self.report(Diagnostic::error("uc-array-length", at, message)))
+                self.refuse("uc-array-length", at, format!("an array has 1 to {MAX_FIXED_LEN} elements, not {len}"))
             }
-            _ => Err(self.report(Diagnostic::error("uc-array-length", at, "the number of elements is not an integer"))),
+            _ => self.refuse("uc-array-length", at, "the number of elements is not an integer"),
         }
     }
 

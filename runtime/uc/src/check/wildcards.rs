@@ -132,7 +132,7 @@ impl Body<'_, '_> {
         };
         let value = self.value(arg, expected.as_ref())?;
         if value.ty == Type::None {
-            return Err(self.report(self.error("uc-wildcard", arg.span, "`none` has no type here")));
+            return self.refuse("uc-wildcard", arg.span, "`none` has no type here");
         }
         if param.out {
             self.check_wild_place(found, at, &value, arg.span)?;

@@ -329,8 +329,6 @@ pub struct Function {
     /// Path of the overridden function that was declared first in the chain, `/Script/Package.Class:name`: an event of a native
     /// or plugin class, or a function of a script class.
     pub overrides: Option<Path>,
-    /// Path of the nearest overridden function, which `super` calls.
-    pub super_function: Option<Path>,
     /// Locals after the parameters: the first is [`LocalId`] `params.len()`. Names of compiler-generated locals are in `<>`.
     pub locals: Vec<Local>,
     /// Statements; `None` for a function without a body: `dllimport`, or an event that only other classes implement.

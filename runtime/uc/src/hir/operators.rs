@@ -65,6 +65,26 @@ pub enum Intrinsic {
     DelegateIsBound,
 }
 
+impl Intrinsic {
+    /// Returns true for operations that change nothing.
+    pub fn is_reading(&self) -> bool {
+        matches!(
+            self,
+            Self::Length
+                | Self::ArrayFind
+                | Self::ArrayFindField(_)
+                | Self::MapGet
+                | Self::Contains
+                | Self::MapKeys
+                | Self::MapValues
+                | Self::SetValues
+                | Self::OptionalIsSet
+                | Self::OptionalGet
+                | Self::DelegateIsBound
+        )
+    }
+}
+
 /// An operator with one operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unary {

@@ -21,8 +21,7 @@ impl Parser<'_> {
             let token = self.peek();
             match token.kind {
                 Kind::End => {
-                    let error = self.error("uc-syntax", open.span, "these defaults do not end");
-                    return self.fail(error);
+                    return self.refuse(open.span, "these defaults do not end");
                 }
                 Kind::BraceClose if in_object => {
                     let error = self.error("uc-syntax", open.span, "this object does not end");
@@ -49,9 +48,7 @@ impl Parser<'_> {
                         Ok(line) => lines.push(line),
                         Err(Failed) => self.skip_line(token),
                     }
-                    if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
-                        self.next();
-                    }
+                    self.ensure_progress(token.span.start);
                 }
             }
         }
@@ -128,8 +125,7 @@ impl Parser<'_> {
             return Ok(DefaultLine::Method(name, method, values, span));
         }
         if self.peek().kind != Kind::Assign && self.peek().on_new_line {
-            let error = self.error("uc-syntax", name.span, format!("`{}` has no value: `=` is missing", name.text));
-            return self.fail(error);
+            return self.refuse(name.span, format!("`{}` has no value: `=` is missing", name.text));
         }
         self.expect(Kind::Assign, "`=`", "behind the name of the property")?;
         let value = self.default_value()?;
@@ -159,9 +155,7 @@ impl Parser<'_> {
         self.next();
         let token = self.next();
         if !matches!(token.kind, Kind::Int | Kind::Word) {
-            let description = self.describe(token);
-            let error = self.error("uc-syntax", token.span, format!("an index is missing: found {description}"));
-            return self.fail(error);
+            return self.refuse(token.span, format!("an index is missing: found {}", self.describe(token)));
         }
         // `[EEnum.ENTRY]`.
         let mut span = token.span;
@@ -248,10 +242,8 @@ impl Parser<'_> {
                         V::Float(format!("{sign}{digits}"), if sign == "-" { -value } else { value })
                     }
                     _ => {
-                        let description = self.describe(number);
-                        let error =
-                            self.error("uc-syntax", number.span, format!("a number is missing: found {description}"));
-                        return self.fail(error);
+                        return self
+                            .refuse(number.span, format!("a number is missing: found {}", self.describe(number)));
                     }
                 }
             }
@@ -310,9 +302,7 @@ impl Parser<'_> {
                 return self.fail(error);
             }
             _ => {
-                let description = self.describe(token);
-                let error = self.error("uc-syntax", token.span, format!("{description} is not a property value"));
-                return self.fail(error);
+                return self.refuse(token.span, format!("{} is not a property value", self.describe(token)));
             }
         };
         Ok(DefaultValue { kind, span: Span { start: token.span.start, end: self.last_end } })
@@ -331,8 +321,7 @@ impl Parser<'_> {
                 break;
             }
             if self.peek().kind == Kind::End {
-                let error = self.error("uc-syntax", open.span, "this parenthesis is not closed");
-                return self.fail(error);
+                return self.refuse(open.span, "this parenthesis is not closed");
             }
             if is_struct {
                 let name = self.ident("the name of a field")?;

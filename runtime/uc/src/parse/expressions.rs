@@ -15,12 +15,8 @@ impl Parser<'_> {
         }
         self.next();
         let value = self.expression()?;
-        if self.peek().kind == Kind::Assign {
-            let here = self.peek();
-            let error =
-                self.error("uc-assign-chain", here.span, "an assignment has no value that could be assigned on");
-            return self.fail(error.hint("write two statements"));
-        }
+        let message = "an assignment has no value that could be assigned on";
+        self.no_assignment("uc-assign-chain", message, "write two statements")?;
         let (span, depth) = (target.span.to(value.span), 1 + target.depth.max(value.depth));
         Ok(Expr { kind: ExprKind::Assign(Box::new(target), Box::new(value)), span, depth })
     }
@@ -73,15 +69,8 @@ impl Parser<'_> {
             if ends_with_line(&left, token) {
                 return Ok(left);
             }
-            if !matches!(left.kind, ExprKind::Macro(..)) && self.is_declared_operator(token) {
-                self.next();
-                let name = Ident { text: self.text(token).to_owned(), span: token.span };
-                let right = self.deeper(Self::prefix)?;
-                let (span, depth) = (left.span.to(right.span), left.depth.max(right.depth));
-                left = self.node(ExprKind::Operator(name, vec![left, right]), span, depth)?;
-                continue;
-            }
-            let tokens = self.declared_sign(token);
+            let is_word = !matches!(left.kind, ExprKind::Macro(..)) && self.is_declared_operator(token);
+            let tokens = if is_word { 1 } else { self.declared_sign(token) };
             if tokens != 0 {
                 let last = (0..tokens).fold(token, |_, _| self.next());
                 let span = token.span.to(last.span);
@@ -273,12 +262,8 @@ impl Parser<'_> {
                         args.reserve_exact(1);
                     }
                     args.push(Some(arg));
-                    if self.peek().kind == Kind::Assign {
-                        let here = self.peek();
-                        let error =
-                            self.error("uc-assign-in-condition", here.span, "an assignment cannot be an argument");
-                        return self.fail(error.hint("write `==` to compare"));
-                    }
+                    let message = "an assignment cannot be an argument";
+                    self.no_assignment("uc-assign-in-condition", message, "write `==` to compare")?;
                     if self.take(Kind::ParenClose).is_some() {
                         return Ok(args);
                     }
@@ -307,11 +292,8 @@ impl Parser<'_> {
             Kind::ParenOpen => {
                 self.next();
                 let inner = self.expression()?;
-                if self.peek().kind == Kind::Assign {
-                    let here = self.peek();
-                    let error = self.error("uc-assign-in-condition", here.span, "an assignment has no value");
-                    return self.fail(error.hint("write `==` to compare"));
-                }
+                let message = "an assignment has no value";
+                self.no_assignment("uc-assign-in-condition", message, "write `==` to compare")?;
                 let close = self.expect(Kind::ParenClose, "`)`", "behind the expression")?;
                 let depth = inner.depth;
                 self.node(ExprKind::Paren(Box::new(inner)), token.span.to(close.span), depth)
@@ -345,11 +327,7 @@ impl Parser<'_> {
                 let error = self.error("uc-number", token.span, format!("`{text}` is not a number"));
                 self.fail(error)
             }
-            _ => {
-                let description = self.describe(token);
-                let error = self.error("uc-syntax", token.span, format!("a value is missing: found {description}"));
-                self.fail(error)
-            }
+            _ => self.refuse(token.span, format!("a value is missing: found {}", self.describe(token))),
         }
     }
 

@@ -69,9 +69,7 @@ pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
         if parser.statement().is_err() {
             parser.skip_statement();
         }
-        if parser.peek().span.start == before && parser.peek().kind != Kind::End {
-            parser.next();
-        }
+        parser.ensure_progress(before);
     }
     parser.finish()
 }
@@ -258,6 +256,12 @@ impl<'s> Parser<'s> {
         Err(Failed)
     }
 
+    /// Reports a syntax error and fails.
+    fn refuse<T>(&mut self, span: Span, message: impl Into<String>) -> Read<T> {
+        let error = self.error("uc-syntax", span, message);
+        self.fail(error)
+    }
+
     fn error(&self, id: &'static str, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::error(id, (self.file, span), message)
     }
@@ -305,6 +309,16 @@ impl<'s> Parser<'s> {
         self.is_word(0, word).then(|| self.next())
     }
 
+    /// Fails if the next token is a `=`.
+    fn no_assignment(&mut self, id: &'static str, message: &str, hint: &str) -> Read<()> {
+        let found = self.peek();
+        if found.kind != Kind::Assign {
+            return Ok(());
+        }
+        let error = self.error(id, found.span, message).hint(hint);
+        self.fail(error)
+    }
+
     /// Consumes the next token, which must be of a kind; `what` describes the token and `place` its position, for the error.
     fn expect(&mut self, kind: Kind, what: &str, place: &str) -> Read<Token> {
         if let Some(token) = self.take(kind) {
@@ -347,9 +361,7 @@ impl<'s> Parser<'s> {
             None => {
                 self.macro_ahead()?;
                 let found = self.peek();
-                let description = self.describe(found);
-                let error = self.error("uc-syntax", found.span, format!("{what} is missing: found {description}"));
-                self.fail(error)
+                self.refuse(found.span, format!("{what} is missing: found {}", self.describe(found)))
             }
         }
     }
@@ -414,14 +426,10 @@ impl<'s> Parser<'s> {
                     }
                 }
                 Kind::OpenText | Kind::OpenQuoted | Kind::Directive => {
-                    let description = self.describe(token);
-                    let error =
-                        self.error("uc-syntax", token.span, format!("{description} is not allowed in parentheses"));
-                    return self.fail(error);
+                    return self.refuse(token.span, format!("{} is not allowed in parentheses", self.describe(token)));
                 }
                 Kind::End => {
-                    let error = self.error("uc-syntax", open.span, "this parenthesis is not closed");
-                    return self.fail(error);
+                    return self.refuse(open.span, "this parenthesis is not closed");
                 }
                 _ => {}
             }
@@ -470,8 +478,7 @@ impl<'s> Parser<'s> {
                 }
                 Kind::Macro if self.is_define(token) => self.skip_define(token),
                 Kind::End => {
-                    let error = self.error("uc-syntax", open.span, "this brace is not closed");
-                    return self.fail(error);
+                    return self.refuse(open.span, "this brace is not closed");
                 }
                 _ => {}
             }
@@ -512,8 +519,7 @@ impl<'s> Parser<'s> {
             }
             at += 1;
         }
-        let error = self.error("uc-syntax", open.span, "this brace is not closed");
-        self.fail(error)
+        self.refuse(open.span, "this brace is not closed")
     }
 
     /// Returns the sentences of the comment before a token: of `/** … */` and of lines with `///`.

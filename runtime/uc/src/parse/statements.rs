@@ -35,8 +35,7 @@ impl Parser<'_> {
                     return Ok(());
                 }
                 Kind::End => {
-                    let error = self.error("uc-syntax", open.span, "this brace is not closed");
-                    return self.fail(error);
+                    return self.refuse(open.span, "this brace is not closed");
                 }
                 _ if token.on_new_line && self.begins_declaration() && !self.is_word(0, "const") => {
                     let description = self.describe(token);
@@ -57,9 +56,7 @@ impl Parser<'_> {
                         Ok(statement) => self.statements.push(statement),
                         Err(Failed) => self.skip_statement(),
                     }
-                    if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
-                        self.next();
-                    }
+                    self.ensure_progress(token.span.start);
                 }
             }
         }
@@ -172,14 +169,12 @@ impl Parser<'_> {
                 head(StmtKind::Goto(label), start.span)
             }
             "else" => {
-                let error = self.error("uc-syntax", start.span, "`else` without an `if` before it");
                 self.next();
-                self.fail(error)
+                self.refuse(start.span, "`else` without an `if` before it")
             }
             "case" => {
-                let error = self.error("uc-syntax", start.span, "`case` outside of a `switch`");
                 self.next();
-                self.fail(error)
+                self.refuse(start.span, "`case` outside of a `switch`")
             }
             _ if following == Kind::Colon => {
                 let label = self.ident("a label")?;
@@ -206,11 +201,7 @@ impl Parser<'_> {
     fn condition(&mut self) -> Read<Expr> {
         self.expect(Kind::ParenOpen, "`(`", "before the condition")?;
         let condition = self.expression()?;
-        if self.peek().kind == Kind::Assign {
-            let here = self.peek();
-            let error = self.error("uc-assign-in-condition", here.span, "an assignment cannot be a condition");
-            return self.fail(error.hint("write `==` to compare"));
-        }
+        self.no_assignment("uc-assign-in-condition", "an assignment cannot be a condition", "write `==` to compare")?;
         self.expect(Kind::ParenClose, "`)`", "behind the condition")?;
         Ok(condition)
     }
@@ -249,8 +240,7 @@ impl Parser<'_> {
         let body = self.inner_body()?;
         let until = self.is_word(0, "until");
         if !until && !self.is_word(0, "while") {
-            let error = self.error("uc-syntax", start.span, "this `do` ends with neither `until` nor `while`");
-            return self.fail(error);
+            return self.refuse(start.span, "this `do` ends with neither `until` nor `while`");
         }
         self.next();
         let condition = self.condition()?;
@@ -297,8 +287,7 @@ impl Parser<'_> {
                 return Ok(Stmt { kind: StmtKind::Switch(value, arms), span: start.span });
             }
             if token.kind == Kind::End {
-                let error = self.error("uc-syntax", open.span, "this brace is not closed");
-                return self.fail(error);
+                return self.refuse(open.span, "this brace is not closed");
             }
             if self.is_word(0, "case") {
                 self.next();
@@ -330,9 +319,7 @@ impl Parser<'_> {
                     }
                     (Err(Failed), _) => self.skip_statement(),
                 }
-                if self.peek().span.start == token.span.start && self.peek().kind != Kind::End {
-                    self.next();
-                }
+                self.ensure_progress(token.span.start);
             }
         }
     }
@@ -354,11 +341,8 @@ impl Parser<'_> {
         while self.take(Kind::Comma).is_some() {
             names.push(self.local_name()?);
         }
-        if self.peek().kind == Kind::Assign {
-            let here = self.peek();
-            let error = self.error("uc-local-value", here.span, "a local variable gets no value where it is declared");
-            return self.fail(error.hint("assign it in a statement of its own"));
-        }
+        let message = "a local variable gets no value where it is declared";
+        self.no_assignment("uc-local-value", message, "assign it in a statement of its own")?;
         self.expect(Kind::Semicolon, "`;`", "behind the local variable")?;
         Ok(Stmt { kind: StmtKind::Local(ty, names), span: Span { start: start.span.start, end: self.last_end } })
     }

@@ -32,8 +32,7 @@ impl Parser<'_> {
                     break;
                 }
                 Kind::End => {
-                    let error = self.error("uc-syntax", name.span, format!("the struct `{}` does not end", name.text));
-                    return self.fail(error);
+                    return self.refuse(name.span, format!("the struct `{}` does not end", name.text));
                 }
                 Kind::Semicolon => {
                     self.next();

@@ -15,8 +15,7 @@ impl Parser<'_> {
         }
         let start = open.span.start as usize + 1;
         let Some(len) = self.source.text.get(start..).and_then(end_of_meta) else {
-            let error = self.error("uc-syntax", open.span, "this `<` is not closed");
-            return self.fail(error);
+            return self.refuse(open.span, "this `<` is not closed");
         };
         self.tokens.seek(start + len + 1);
         self.last_end = (start + len + 1) as u32;

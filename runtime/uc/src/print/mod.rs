@@ -80,10 +80,9 @@ impl Printer {
             Item::Var(found) => self.var(found),
             Item::Struct(found) => {
                 self.doc(&found.doc);
-                let (head, tail) = self.structure(found);
-                self.line(&head);
+                self.line(&structure(found));
                 self.fields(found);
-                self.line(&format!("{tail};"));
+                self.line("};");
             }
             Item::Enum(found) => {
                 self.doc(&found.doc);
@@ -98,16 +97,6 @@ impl Printer {
             Item::Defaults(found) => self.defaults(found),
             Item::Outside(found) => self.line(&found.raw),
         }
-    }
-
-    fn structure(&self, found: &Struct) -> (String, &'static str) {
-        let mut head =
-            format!("struct {}{}{}", modifiers(&found.modifiers), found.name.text, meta(found.meta.as_ref()));
-        if let Some(base) = &found.base {
-            head.push_str(&format!(" extends {}", in_dots(base)));
-        }
-        head.push_str(" {");
-        (head, "}")
     }
 
     fn fields(&mut self, found: &Struct) {
@@ -125,10 +114,9 @@ impl Printer {
         let names = var_names(&found.names);
         match &found.ty.kind {
             TypeKind::Struct(inner) => {
-                let (open, close) = self.structure(inner);
-                self.line(&format!("{head}{open}"));
+                self.line(&format!("{head}{}", structure(inner)));
                 self.fields(inner);
-                self.line(&format!("{close} {names};"));
+                self.line(&format!("}} {names};"));
             }
             _ => self.line(&format!("{head}{} {names};", type_ref(&found.ty))),
         }
@@ -226,6 +214,15 @@ fn var_names(names: &[VarName]) -> String {
     names.iter().map(var_name).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns the head of a struct, up to the opening brace.
+fn structure(found: &Struct) -> String {
+    let mut head = format!("struct {}{}{}", modifiers(&found.modifiers), found.name.text, meta(found.meta.as_ref()));
+    if let Some(base) = &found.base {
+        head.push_str(&format!(" extends {}", in_dots(base)));
+    }
+    head + " {"
+}
+
 fn enumeration(found: &Enum) -> String {
     let name = format!("{}{}", found.name.text, meta(found.meta.as_ref()));
     if found.entries.is_empty() {
@@ -250,9 +247,8 @@ fn type_ref(ty: &TypeRef) -> String {
         TypeKind::Enum(found) => enumeration(found),
         TypeKind::Struct(found) => {
             let mut printer = Printer { text: String::new(), indent: 0 };
-            let (open, close) = printer.structure(found);
             printer.fields(found);
-            format!("{open}\n{}{close}", printer.text)
+            format!("{}\n{}}}", structure(found), printer.text)
         }
     }
 }
