@@ -21,6 +21,7 @@ mod started;
 mod trampolines;
 
 pub use ::core;
+pub use alcedo_abi::__alcedo_join as join;
 pub use alcedo_abi::abi_stable::library::LibHeader;
 pub use alcedo_abi::describe::{
     Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
@@ -30,7 +31,6 @@ pub use alcedo_abi::interface_check::InterfaceFunction;
 pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
-pub use alcedo_abi::type_text::{joined, joined_len};
 pub use alcedo_abi::zcall::Slot;
 pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
 pub use linkme;
@@ -60,11 +60,10 @@ pub use crate::{
     __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_copied_value as copied_value,
     __alcedo_declare as declare, __alcedo_delegate as delegate, __alcedo_earlier_names as earlier_names,
     __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap, __alcedo_if_used as if_used,
-    __alcedo_import as import, __alcedo_interface as interface, __alcedo_join as join,
-    __alcedo_keep_section as keep_section, __alcedo_module as module, __alcedo_owned as owned_type,
-    __alcedo_owned_value as owned_value, __alcedo_pod as pod, __alcedo_property as property,
-    __alcedo_register as register, __alcedo_struct as structure, __alcedo_type_record as type_record,
-    __alcedo_view as view,
+    __alcedo_import as import, __alcedo_interface as interface, __alcedo_keep_section as keep_section,
+    __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_owned_value as owned_value, __alcedo_pod as pod,
+    __alcedo_property as property, __alcedo_register as register, __alcedo_struct as structure,
+    __alcedo_type_record as type_record, __alcedo_view as view,
 };
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};

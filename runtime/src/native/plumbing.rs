@@ -2,9 +2,9 @@
 
 pub use ::core;
 
+pub use alcedo_abi::__alcedo_join as join;
 pub use alcedo_abi::interface_check::InterfaceFunction;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
-pub use alcedo_abi::type_text::{joined, joined_len};
 pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fields as plain_fields};
 
 pub use crate::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
@@ -42,8 +42,8 @@ pub use crate::{
     __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
     __alcedo_native_delegate as delegate, __alcedo_native_earlier_names as earlier_names,
     __alcedo_native_enum as enumeration, __alcedo_native_import as import, __alcedo_native_interface as interface,
-    __alcedo_native_join as join, __alcedo_native_pod as pod, __alcedo_native_property as property,
-    __alcedo_native_register as register, __alcedo_native_structure as structure,
+    __alcedo_native_pod as pod, __alcedo_native_property as property, __alcedo_native_register as register,
+    __alcedo_native_structure as structure,
 };
 pub use crate::{CallError, ObjectHandle};
 

@@ -242,21 +242,6 @@ macro_rules! __alcedo_native_interface {
     };
 }
 
-/// Concatenates three strings at compile time.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_native_join {
-    ($a:expr, $b:expr, $c:expr) => {{
-        const ALCEDO_LEN: usize = $crate::native::plumbing::joined_len([$a, $b, $c]);
-        const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::native::plumbing::joined([$a, $b, $c]);
-        const ALCEDO_TEXT: &str = match $crate::native::plumbing::core::str::from_utf8(&ALCEDO_BYTES) {
-            $crate::native::plumbing::core::result::Result::Ok(text) => text,
-            $crate::native::plumbing::core::result::Result::Err(_) => panic!("joined strings are UTF-8"),
-        };
-        ALCEDO_TEXT
-    }};
-}
-
 /// Rejects earlier names of types and members of a host.
 #[doc(hidden)]
 #[macro_export]
