@@ -66,18 +66,6 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(class(&attr_args, parse_macro_input!(item as Item), Side::Plugin))
 }
 
-/// `#[uclass]` for classes of a host, with the same specifiers; exported as `alcedo_runtime::native::uclass`.
-#[proc_macro_attribute]
-pub fn native_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, |attr_args, item| class(attr_args, item, Side::Host))
-}
-
-/// [`macro@native_uclass`] with paths of the crate `alcedo`; exported as `alcedo::native::uclass`.
-#[proc_macro_attribute]
-pub fn facade_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, |attr_args, item| class(attr_args, item, Side::Host))
-}
-
 fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
     match item {
         Item::Struct(item) => class_struct::expand(attr_args, item),
@@ -115,18 +103,6 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(struct_impl::expand(&attr_args, parse_macro_input!(item as Item), Side::Plugin))
 }
 
-/// `#[ustruct(pod)]` for structs of a host, with the same specifiers; exported as `alcedo_runtime::native::ustruct`.
-#[proc_macro_attribute]
-pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, |attr_args, item| struct_impl::expand(attr_args, item, Side::Host))
-}
-
-/// [`macro@native_ustruct`] with paths of the crate `alcedo`; exported as `alcedo::native::ustruct`.
-#[proc_macro_attribute]
-pub fn facade_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, |attr_args, item| struct_impl::expand(attr_args, item, Side::Host))
-}
-
 /// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies its entries by
 /// name, so their numbers may change between builds. The enum becomes `Copy`; one entry has the number 0. An entry may have
 /// `#[umeta(display_name = "Very angry", hidden)]`.
@@ -137,18 +113,6 @@ pub fn facade_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
     finish(enumeration(&attr_args, parse_macro_input!(item as Item)))
-}
-
-/// `#[uenum]` for enums of a host, with the same specifiers; exported as `alcedo_runtime::native::uenum`.
-#[proc_macro_attribute]
-pub fn native_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, enumeration)
-}
-
-/// [`macro@native_uenum`] with paths of the crate `alcedo`; exported as `alcedo::native::uenum`.
-#[proc_macro_attribute]
-pub fn facade_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, enumeration)
 }
 
 fn enumeration(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
@@ -174,18 +138,6 @@ pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(delegate::expand(&attr_args, parse_macro_input!(item as Item)))
 }
 
-/// `#[udelegate]` for delegates of a host, with the same specifiers; exported as `alcedo_runtime::native::udelegate`.
-#[proc_macro_attribute]
-pub fn native_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, delegate::expand)
-}
-
-/// [`macro@native_udelegate`] with paths of the crate `alcedo`; exported as `alcedo::native::udelegate`.
-#[proc_macro_attribute]
-pub fn facade_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, delegate::expand)
-}
-
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
 /// type that represents the interface, in `ScriptInterface<Hears>` and in `#[uclass(package = "Game", implements(Hears))]`. A
 /// class that lists the interface contains the bodies in `#[uclass] impl Hears for Cat { … }`. With `imported`, the host or
@@ -197,18 +149,6 @@ pub fn facade_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
     finish(interface(&attr_args, parse_macro_input!(item as Item)))
-}
-
-/// `#[uinterface]` for interfaces of a host, with the same specifiers; exported as `alcedo_runtime::native::uinterface`.
-#[proc_macro_attribute]
-pub fn native_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, interface)
-}
-
-/// [`macro@native_uinterface`] with paths of the crate `alcedo`; exported as `alcedo::native::uinterface`.
-#[proc_macro_attribute]
-pub fn facade_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, interface)
 }
 
 fn interface(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
@@ -297,6 +237,30 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 pub fn module(input: TokenStream) -> TokenStream {
     let module = parse_macro_input!(input as module::Module);
     finish(module::expand(&module))
+}
+
+/// Defines the attributes of a host for types of one sort: with paths of the runtime, and with paths of the crate `alcedo`.
+macro_rules! of_hosts {
+    ($($name:literal $native:ident $facade:ident: $expand:expr;)*) => {$(
+        #[doc = concat!("`#[", $name, "]` for types of a host, with the same specifiers; exported as `alcedo_runtime::native::", $name, "`.")]
+        #[proc_macro_attribute]
+        pub fn $native(attr: TokenStream, item: TokenStream) -> TokenStream {
+            host_type(attr, item, native::RUNTIME, $expand)
+        }
+
+        #[doc = concat!("[`macro@native_", $name, "`] with paths of the crate `alcedo`; exported as `alcedo::native::", $name, "`.")]
+        #[proc_macro_attribute]
+        pub fn $facade(attr: TokenStream, item: TokenStream) -> TokenStream {
+            host_type(attr, item, native::FACADE, $expand)
+        }
+    )*};
+}
+of_hosts! {
+    "uclass" native_uclass facade_uclass: |attr_args, item| class(attr_args, item, Side::Host);
+    "ustruct" native_ustruct facade_ustruct: |attr_args, item| struct_impl::expand(attr_args, item, Side::Host);
+    "uenum" native_uenum facade_uenum: enumeration;
+    "udelegate" native_udelegate facade_udelegate: delegate::expand;
+    "uinterface" native_uinterface facade_uinterface: interface;
 }
 
 /// Parses and expands an attribute of a type of a host, with paths of `krate`.
