@@ -23,6 +23,7 @@ mod trampolines;
 pub use ::core;
 pub use alcedo_abi::__alcedo_join as join;
 pub use alcedo_abi::abi_stable::library::LibHeader;
+pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
 pub use alcedo_abi::describe::{
     Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
     InterfaceDesc, MetaDesc, StructDesc, TableDesc,
@@ -76,7 +77,7 @@ pub use declared::{
     import_enumeration, import_function, import_overridden, import_property, import_structure, member_name, meta,
     property as property_description, section_of, static_function, structure as structure_description,
 };
-pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
+pub use defaults::{PluginState, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
 pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, is_struct};
 pub use enums::{

@@ -3,6 +3,7 @@
 pub use ::core;
 
 pub use alcedo_abi::__alcedo_join as join;
+pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
 pub use alcedo_abi::interface_check::InterfaceFunction;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fields as plain_fields};
@@ -51,32 +52,6 @@ use alcedo_abi::override_check;
 use alcedo_abi::type_text::{TypeText, contains, is_same};
 
 use crate::native::this::Object;
-
-/// A field of a native class. `M` delays the `Default` bound until the default is used.
-#[derive(Debug)]
-pub struct Probe<M, T>(::core::marker::PhantomData<(M, T)>);
-
-/// A field with a default.
-pub trait BuildDefault {
-    /// Type of the field.
-    type Out;
-    /// Builds the default.
-    fn build() -> Self::Out;
-}
-
-impl<M, T: Default> BuildDefault for Probe<M, T> {
-    type Out = T;
-
-    fn build() -> T {
-        T::default()
-    }
-}
-
-/// A native class whose Rust fields all have defaults; implemented for every class under that bound.
-pub trait DefaultPart<M>: Sized {
-    /// Builds all fields.
-    fn default_part() -> Self;
-}
 
 /// Default red constructor of a class whose `#[uclass] impl` has none; an inherent function with the same name takes precedence. The
 /// trait name appears in the compiler error for a field without a default.
