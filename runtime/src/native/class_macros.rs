@@ -9,7 +9,7 @@ macro_rules! __alcedo_native_class {
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
         kept: [],
@@ -128,7 +128,7 @@ macro_rules! __alcedo_native_class {
             }
 
             $($crate::native::plumbing::property! {
-                $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell $property
+                $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $given, $cell $property
             })*
             $($checks)*
         };
@@ -148,8 +148,8 @@ macro_rules! __alcedo_native_class {
 #[macro_export]
 macro_rules! __alcedo_native_property {
     (
-        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
-        $cell:ident $property:literal
+        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty,
+        $value:ident: $arg:ty = $given:expr, $cell:ident $property:literal
     ) => {
         ::std::thread_local! {
             static $cell: $crate::native::plumbing::PropertyRef = $crate::native::plumbing::PropertyRef::new($property);
@@ -170,8 +170,8 @@ macro_rules! __alcedo_native_property {
             /// during a reload for any object but its own.
             $(#[$attr])*
             #[inline]
-            pub fn $set(&self, value: $arg) {
-                self.$try_set(value).unwrap_or_else(|error| $crate::native::plumbing::fail(error));
+            pub fn $set(&self, $value: $arg) {
+                self.$try_set($value).unwrap_or_else(|error| $crate::native::plumbing::fail(error));
             }
 
             /// Writes the property; returns an error if the write is rejected.
@@ -179,18 +179,12 @@ macro_rules! __alcedo_native_property {
             #[inline]
             pub fn $try_set(
                 &self,
-                value: $arg,
+                $value: $arg,
             ) -> $crate::native::plumbing::core::result::Result<(), $crate::native::plumbing::CallError> {
-                let value = $crate::native::plumbing::property!(@$how value, $ty);
+                let value = $given;
                 $cell.with(|property| $crate::native::plumbing::NativeProperty::put(value, self, property))
             }
         }
-    };
-    (@into $value:ident, $ty:ty) => {
-        $crate::native::plumbing::core::convert::Into::<$ty>::into($value)
-    };
-    (@give $value:ident, $ty:ty) => {
-        $value
     };
 }
 

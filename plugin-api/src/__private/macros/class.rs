@@ -9,7 +9,7 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
@@ -94,7 +94,7 @@ macro_rules! __alcedo_class {
                     unsafe { $crate::__private::PropertyCell::new() }
                 };
                 $crate::__private::property! {
-                    $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $given, $cell
                 }
             )*
 
@@ -144,7 +144,8 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, name: $property:literal
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
+            name: $property:literal
         })*],
     ) => {
         $crate::__private::view! { $vis $class $view $view_doc }
@@ -184,7 +185,7 @@ macro_rules! __alcedo_class {
                     import_property($crate::__private::core::concat!("/Script/", $package, ".", $name, ":", $property))
                 }
                 $crate::__private::property! {
-                    $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $given, $cell
                 }
             )*
         };
@@ -216,7 +217,8 @@ macro_rules! __alcedo_view {
 #[macro_export]
 macro_rules! __alcedo_property {
     (
-        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, $cell:ident
+        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty,
+        $value:ident: $arg:ty = $given:expr, $cell:ident
     ) => {
         impl<'f> $view<'f> {
             $(#[$attr])*
@@ -230,8 +232,8 @@ macro_rules! __alcedo_property {
             /// except its own, the running call ends with that error.
             $(#[$attr])*
             #[inline]
-            pub fn $set(&self, value: $arg) {
-                self.$try_set(value).unwrap_or_else(|error| $crate::__private::fail(error));
+            pub fn $set(&self, $value: $arg) {
+                self.$try_set($value).unwrap_or_else(|error| $crate::__private::fail(error));
             }
 
             /// Writes the property, or returns the error if the host refuses.
@@ -239,18 +241,12 @@ macro_rules! __alcedo_property {
             #[inline]
             pub fn $try_set(
                 &self,
-                value: $arg,
+                $value: $arg,
             ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                let value = $crate::__private::property!(@$how value, $ty);
+                let value = $given;
                 $crate::__private::write_member(&self.0, &$cell, value)
             }
         }
-    };
-    (@into $value:ident, $ty:ty) => {
-        $crate::__private::core::convert::Into::<$ty>::into($value)
-    };
-    (@give $value:ident, $ty:ty) => {
-        $value
     };
 }
 
