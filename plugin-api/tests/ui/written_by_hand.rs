@@ -177,7 +177,7 @@ mod hidden_patterns_by_hand {
 
     static CALL: __private::FunctionCell<Breaker, (u64,), u64> = __private::FunctionCell::new();
 
-    __private::call! { plain by invoke_member BreakerView peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
+    __private::call! { by invoke_member BreakerView peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
 }
 
 mod pod_with_a_layout_of_its_own {

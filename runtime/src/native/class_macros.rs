@@ -188,44 +188,17 @@ macro_rules! __alcedo_native_property {
     };
 }
 
-/// Declares the callers of one function. A path with the class and the function name selects the body: a caller with another name runs
-/// only the body of that class.
+/// Declares the call `$try_name` of one function, which returns failures. A path with the class and the function name selects the body:
+/// a `$name` that is not the name of the function runs only the body of that class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_call {
     (
-        plain by $invoke:ident $(#[$attr:meta])*
+        by $invoke:ident $(#[$attr:meta])*
         $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
-            ///
-            /// If the call fails, the running call ends with the same error.
-            pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::native::plumbing::fail(error))
-            }
-        }
-        $crate::native::plumbing::call! {
-            @one by $invoke $(#[$attr])* $view $name $try_name($($arg: $ty = $given),*) -> $result, $what
-        }
-    };
-    (
-        fallible by $invoke:ident $(#[$attr:meta])*
-        $view:ident $name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
-    ) => {
-        $crate::native::plumbing::call! {
-            @one by $invoke $(#[$attr])* $view $name $name($($arg: $ty = $given),*) -> $result, $what
-        }
-    };
-    (
-        @one by $invoke:ident $(#[$attr:meta])*
-        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $what:expr
-    ) => {
-        impl $view<'_> {
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// When the callee fails.
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
@@ -245,27 +218,18 @@ macro_rules! __alcedo_native_call {
     };
 }
 
-/// Declares the callers of a C function. C writes to buffers of the caller, which are updated only after the whole call has succeeded.
+/// Declares the call `$try_name` of a C function. C writes to buffers of the caller, which are updated only after the whole call has
+/// succeeded.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_c_call {
     (
         $(#[$attr:meta])*
-        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
+        $view:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
         outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
-            ///
-            /// If the call fails, the running call ends with the same error.
-            pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::native::plumbing::fail(error))
-            }
-
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// When the function misuses its buffers; they are unchanged then.
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*

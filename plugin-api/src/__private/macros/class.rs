@@ -250,27 +250,17 @@ macro_rules! __alcedo_property {
     };
 }
 
-/// Defines the calls of a function. `$cell` holds its handle: a static, or a type that derefs to one.
+/// Defines the call `$try_name` of a function, which returns failures. `$cell` holds its handle: a static, or a type that derefs to
+/// one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_call {
     (
-        plain by $invoke:ident $(#[$attr:meta])*
+        by $invoke:ident $(#[$attr:meta])*
         $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
-            ///
-            /// If the call fails, the running call ends with the same error.
-            #[inline]
-            pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::__private::fail(error))
-            }
-
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// Failures of the callee.
             #[inline]
             pub fn $try_name(
                 &self,
@@ -281,48 +271,19 @@ macro_rules! __alcedo_call {
             }
         }
     };
-    (
-        fallible by $invoke:ident $(#[$attr:meta])*
-        $view:ident $name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
-    ) => {
-        impl $view<'_> {
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// The error returned by the function, for which `is_returned` is true, and other failures of the call.
-            #[inline]
-            pub fn $name(
-                &self,
-                $($arg: $ty),*
-            ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
-                const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
-                $crate::__private::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
-            }
-        }
-    };
 }
 
-/// Defines the calls of a function of a C library. Out parameters are assigned only after all of them were returned.
+/// Defines the call `$try_name` of a function of a C library. Out parameters are assigned only after all of them were returned.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_c_call {
     (
         $(#[$attr:meta])*
-        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
+        $view:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
         outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
-            ///
-            /// If the call fails, the running call ends with the same error.
-            pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::__private::fail(error))
-            }
-
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// The buffer error of the function; the buffers are then unchanged.
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
