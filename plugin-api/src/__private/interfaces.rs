@@ -17,7 +17,7 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
 use crate::{Class, Interface, Value};
 
-/// Describes a function with parameters `A` and result `R`, for [`declared_as`] and related checks.
+/// Describes a function with parameters `A` and result `R`, for the checks of a class.
 #[must_use]
 pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'static str) -> InterfaceFunction {
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
@@ -26,22 +26,10 @@ pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'sta
 /// Checks that values of the type can be parameters; called where the author has written the type.
 pub const fn crosses<T: Value>() {}
 
-/// Returns a function of the interface as written by its author; empty for an unknown name.
-#[must_use]
-pub const fn declared_as<I: Interface>(name: &str) -> &'static str {
-    interface_check::declared_as(I::FUNCTIONS, name)
-}
-
 /// Returns true if the function has parameters `A` and result `R`, or does not exist; a missing function is reported elsewhere.
 #[must_use]
 pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
-}
-
-/// Returns the first function of the interface without a body in `names`, as written by its author; empty if there is none.
-#[must_use]
-pub const fn first_absent<I: Interface>(names: &[&str]) -> &'static str {
-    interface_check::first_absent(I::FUNCTIONS, names)
 }
 
 /// Returns true if the class lists the interface.

@@ -28,7 +28,7 @@ pub use alcedo_abi::describe::{
     Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
     InterfaceDesc, MetaDesc, StructDesc, TableDesc,
 };
-pub use alcedo_abi::interface_check::InterfaceFunction;
+pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
@@ -84,7 +84,7 @@ pub use enums::{
     OfText, Underlying, entry_number, enum_number, fits_a_byte, numbers, put_enum_number, scripts_have, unknown_entry,
 };
 pub use interfaces::{
-    Bodies, compared, crosses, declared_as, first_absent, has_signature, import_interface, import_interface_function,
+    Bodies, compared, crosses, has_signature, import_interface, import_interface_function,
     interface as interface_description, interface_function, interface_path, lists,
 };
 pub use member_names::{is_property, no_event};

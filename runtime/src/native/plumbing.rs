@@ -4,7 +4,7 @@ pub use ::core;
 
 pub use alcedo_abi::__alcedo_join as join;
 pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
-pub use alcedo_abi::interface_check::InterfaceFunction;
+pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fields as plain_fields};
 
@@ -22,8 +22,7 @@ pub use crate::native::functions::{
     implementable_event, meta, static_function,
 };
 pub use crate::native::interfaces::{
-    Bodies, Implements, Interface, add_interface, compared, crosses, declared_as, first_absent, has_signature,
-    interface_function, lists, member,
+    Bodies, Implements, Interface, add_interface, compared, crosses, has_signature, interface_function, lists, member,
 };
 pub use crate::native::member_function::MemberFunction;
 pub use crate::native::method::{
