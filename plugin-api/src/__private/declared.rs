@@ -11,8 +11,8 @@ use core::ops::Deref;
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::call::{Call, Invoke, Status};
 use alcedo_abi::describe::{
-    Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, MetaDesc, PropertyDesc, SignatureDesc,
-    StructDesc, ZCallInvoke,
+    Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, MetaDesc, Metadata, PropertyDesc,
+    SignatureDesc, StructDesc, ZCallInvoke, meta,
 };
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
@@ -173,30 +173,10 @@ pub const fn all_functions<C, const N: usize>(lists: &[&[Function<C>]]) -> [Func
     all
 }
 
-/// Creates a metadata entry of a member.
-#[must_use]
-pub const fn meta(key: &'static str, value: &'static str) -> MetaDesc {
-    MetaDesc { key: RStr::from_str(key), value: RStr::from_str(value) }
-}
-
 /// Describes the earlier names, separated by commas, of the item that has this path now.
 #[must_use]
 pub const fn earlier_names(path: &'static str, names: &'static str) -> Declared<MetaDesc> {
     Declared(meta(path, names))
-}
-
-/// Documentation and metadata of a function.
-#[derive(Clone, Copy, Debug)]
-pub struct Metadata {
-    /// Doc comment.
-    pub doc: &'static str,
-    /// Metadata entries.
-    pub meta: &'static [MetaDesc],
-}
-
-impl Metadata {
-    /// No documentation.
-    pub const NONE: Self = Self { doc: "", meta: &[] };
 }
 
 /// Describes a reflected function with the body `M`.

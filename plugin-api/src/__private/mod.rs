@@ -25,8 +25,8 @@ pub use alcedo_abi::__alcedo_join as join;
 pub use alcedo_abi::abi_stable::library::LibHeader;
 pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
 pub use alcedo_abi::describe::{
-    Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
-    InterfaceDesc, MetaDesc, StructDesc, TableDesc,
+    CParam, Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
+    InterfaceDesc, MetaDesc, Metadata, StructDesc, TableDesc, meta,
 };
 pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
@@ -71,15 +71,15 @@ pub use crate::{IntoHost, Kind, Lent};
 pub use c_functions::{GiveBack, c_gives, c_takes, dll_import, invoke_import};
 pub(crate) use declared::SignatureWords;
 pub use declared::{
-    Body, Declared, Function, FunctionOf, Hook, Metadata, NoBody, Property, all_functions, class as class_description,
+    Body, Declared, Function, FunctionOf, Hook, NoBody, Property, all_functions, class as class_description,
     count_functions, custom_thunk, earlier_names as earlier_names_of, enum_entry, enumeration as enum_description,
     export as export_description, function as function_description, hook, implementable_event, import_class,
-    import_enumeration, import_function, import_overridden, import_property, import_structure, member_name, meta,
+    import_enumeration, import_function, import_overridden, import_property, import_structure, member_name,
     property as property_description, section_of, static_function, structure as structure_description,
 };
 pub use defaults::{PluginState, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
-pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, is_struct};
+pub use describe::{BlockOf, SignatureBlock, Words, field_descriptions, is_struct};
 pub use enums::{
     OfText, Underlying, entry_number, enum_number, fits_a_byte, numbers, put_enum_number, scripts_have, unknown_entry,
 };

@@ -4,6 +4,7 @@ pub use ::core;
 
 pub use alcedo_abi::__alcedo_join as join;
 pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
+pub use alcedo_abi::describe::{CParam, Metadata, meta};
 pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fields as plain_fields};
@@ -18,8 +19,8 @@ pub use crate::native::declared::{
 pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::fail;
 pub use crate::native::functions::{
-    BlockOf, CParam, CustomThunk, Function, FunctionCell, Metadata, SignatureBlock, custom_thunk, function_description,
-    implementable_event, meta, static_function,
+    BlockOf, CustomThunk, Function, FunctionCell, SignatureBlock, custom_thunk, function_description,
+    implementable_event, static_function,
 };
 pub use crate::native::interfaces::{
     Bodies, Implements, Interface, add_interface, compared, crosses, has_signature, interface_function, lists, member,
