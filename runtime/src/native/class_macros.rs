@@ -19,32 +19,9 @@ macro_rules! __alcedo_native_class {
         defaults: [$(($default_path:literal, $default_text:literal))*],
         checks: { $($checks:tt)* },
     ) => {
-        #[doc = $view_doc]
-        #[derive(Clone, Copy)]
-        $vis struct $view<'f>(<$base as $crate::native::plumbing::Class>::View<'f>);
+        $crate::native::plumbing::view! { $vis $view $view_doc: $base }
 
         const _: () = {
-            impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
-                #[inline]
-                fn new(at: $crate::native::plumbing::At<'f>) -> Self {
-                    Self($crate::native::plumbing::View::new(at))
-                }
-
-                #[inline]
-                fn at(&self) -> $crate::native::plumbing::At<'f> {
-                    $crate::native::plumbing::View::at(&self.0)
-                }
-            }
-
-            impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
-                type Target = <$base as $crate::native::plumbing::Class>::View<'f>;
-
-                #[inline]
-                fn deref(&self) -> &Self::Target {
-                    &self.0
-                }
-            }
-
             impl $crate::native::plumbing::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
@@ -140,6 +117,38 @@ macro_rules! __alcedo_native_class {
     };
     (imported $($rest:tt)*) => {
         $crate::native::plumbing::core::compile_error!("a native class is declared here, and not `imported`");
+    };
+}
+
+/// Declares a view of objects, on top of the view of the class `$base`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_view {
+    ($vis:vis $view:ident $view_doc:literal: $base:ty) => {
+        #[doc = $view_doc]
+        #[derive(Clone, Copy)]
+        $vis struct $view<'f>(<$base as $crate::native::plumbing::Class>::View<'f>);
+
+        impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
+            #[inline]
+            fn new(at: $crate::native::plumbing::At<'f>) -> Self {
+                Self($crate::native::plumbing::View::new(at))
+            }
+
+            #[inline]
+            fn at(&self) -> $crate::native::plumbing::At<'f> {
+                $crate::native::plumbing::View::at(&self.0)
+            }
+        }
+
+        impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
+            type Target = <$base as $crate::native::plumbing::Class>::View<'f>;
+
+            #[inline]
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
     };
 }
 

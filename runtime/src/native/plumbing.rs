@@ -44,7 +44,7 @@ pub use crate::{
     __alcedo_native_delegate as delegate, __alcedo_native_earlier_names as earlier_names,
     __alcedo_native_enum as enumeration, __alcedo_native_import as import, __alcedo_native_interface as interface,
     __alcedo_native_pod as pod, __alcedo_native_property as property, __alcedo_native_register as register,
-    __alcedo_native_structure as structure,
+    __alcedo_native_structure as structure, __alcedo_native_view as view,
 };
 pub use crate::{CallError, ObjectHandle};
 

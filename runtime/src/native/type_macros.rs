@@ -191,29 +191,9 @@ macro_rules! __alcedo_native_interface {
         #[derive(Debug)]
         $vis enum $interface {}
 
-        #[doc = $view_doc]
-        #[derive(Clone, Copy)]
-        $vis struct $view<'f>($crate::native::ObjectView<'f>);
+        $crate::native::plumbing::view! { $vis $view $view_doc: $crate::native::Object }
 
         const _: () = {
-            impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
-                fn new(at: $crate::native::plumbing::At<'f>) -> Self {
-                    Self($crate::native::plumbing::View::new(at))
-                }
-
-                fn at(&self) -> $crate::native::plumbing::At<'f> {
-                    $crate::native::plumbing::View::at(&self.0)
-                }
-            }
-
-            impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
-                type Target = $crate::native::ObjectView<'f>;
-
-                fn deref(&self) -> &Self::Target {
-                    &self.0
-                }
-            }
-
             impl $crate::native::plumbing::Interface for $interface {
                 type View<'f> = $view<'f>;
                 const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
