@@ -234,7 +234,7 @@ impl Method {
                 #overrides,
                 {
                     const BLOCK: &::alcedo_plugin_api::__private::BlockOf<#trampoline> =
-                        &::alcedo_plugin_api::__private::BlockOf::new(&[#(#names),*])#defaults;
+                        &::alcedo_plugin_api::__private::BlockOf::<#trampoline>::new(&[#(#names),*])#defaults;
                     BLOCK
                 },
                 &#cell,

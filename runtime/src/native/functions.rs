@@ -61,20 +61,7 @@ impl<A, R> SignatureBlock<A, R> {
 }
 
 /// Signature block of the method `M`.
-pub struct BlockOf<M: Method>(SignatureBlock<M::Args, M::Result>);
-
-impl<M: Method> BlockOf<M> {
-    /// Creates a block with names in order.
-    pub const fn new(names: &'static [&'static str]) -> Self {
-        Self(SignatureBlock::new(names))
-    }
-
-    /// Sets the defaults; empty for a parameter without a default.
-    #[must_use]
-    pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
-        Self(SignatureBlock(Block { defaults, ..self.0.0 }, PhantomData))
-    }
-}
+pub type BlockOf<M> = SignatureBlock<<M as Method>::Args, <M as Method>::Result>;
 
 /// Zero-sized marker of a function in a class.
 pub struct FunctionCell<C, A, R>(PhantomData<fn(C, A) -> R>);
@@ -150,7 +137,7 @@ pub const fn function_description<M: Method>(
             }),
         )
     };
-    Function { name, flags, overrides, block: block.0.0, about, declare }
+    Function { name, flags, overrides, block: block.0, about, declare }
 }
 
 /// Describes the static function with the body `M`.
