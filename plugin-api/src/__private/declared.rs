@@ -321,6 +321,14 @@ pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
     Hook(Invoke(invoke::<M>), PhantomData)
 }
 
+/// Returns the code of an optional hook as descriptions hold it.
+const fn code_of<C>(hook: Option<Hook<C>>) -> ROption<Invoke> {
+    match hook {
+        Some(hook) => ROption::RSome(hook.0),
+        None => ROption::RNone,
+    }
+}
+
 /// Functions and hooks from the `#[uclass] impl` block of class `C`.
 #[derive(Debug)]
 pub struct Body<C: 'static> {
@@ -353,20 +361,6 @@ impl<C> Body<C> {
     #[must_use]
     pub const fn functions(self) -> &'static [Function<C>] {
         self.functions
-    }
-
-    const fn class_constructor(self) -> Option<Invoke> {
-        match self.class_constructor {
-            Some(hook) => Some(hook.0),
-            None => None,
-        }
-    }
-
-    const fn post_init_properties(self) -> Option<Invoke> {
-        match self.post_init_properties {
-            Some(hook) => Some(hook.0),
-            None => None,
-        }
     }
 }
 
@@ -401,7 +395,7 @@ pub const fn class<C: Part>(
         flags,
         properties: RSlice::from_slice(bare(properties)),
         functions: RSlice::from_slice(bare(body.functions)),
-        hooks: hooks::<C>(body.class_constructor(), body.post_init_properties()),
+        hooks: hooks::<C>(code_of(body.class_constructor), code_of(body.post_init_properties)),
         cell: &cell.0,
         doc: RStr::from_str(doc),
         implements: RSlice::from_slice(implements),
