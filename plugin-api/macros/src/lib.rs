@@ -271,7 +271,11 @@ fn host_type(
     expand: fn(&AttrArgs, Item) -> syn::Result<proc_macro2::TokenStream>,
 ) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
-    let expanded = expand(&attr_args, parse_macro_input!(item as Item));
+    let item = parse_macro_input!(item as Item);
+    let expanded = match attr_args.get("imported") {
+        Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),
+        None => expand(&attr_args, item),
+    };
     finish(expanded.map(|tokens| native::of_the_host(tokens, krate)))
 }
 

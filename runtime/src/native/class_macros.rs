@@ -115,9 +115,6 @@ macro_rules! __alcedo_native_class {
             "a native class keeps its Rust fields over reloads: remove `#[keep]`"
         );
     };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native class is declared here, and not `imported`");
-    };
 }
 
 /// Declares a view of objects, on top of the view of the class `$base`.

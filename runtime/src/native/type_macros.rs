@@ -24,9 +24,6 @@ macro_rules! __alcedo_native_pod {
             }
         };
     };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native struct is declared here, and not `imported`");
-    };
 }
 
 /// Declares a struct with fields of any type, copied field by field.
@@ -58,9 +55,6 @@ macro_rules! __alcedo_native_structure {
             }
         };
     };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native struct is declared here, and not `imported`");
-    };
 }
 
 /// Declares the signature of a delegate.
@@ -90,9 +84,6 @@ macro_rules! __alcedo_native_delegate {
     };
     (@place { class $class:ty }) => {
         ("", <$class as $crate::native::plumbing::Class>::PATH)
-    };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native delegate is declared here, and not `imported`");
     };
 }
 
@@ -170,9 +161,6 @@ macro_rules! __alcedo_native_enum {
             }
         };
     };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native enum is declared here, and not `imported`");
-    };
 }
 
 /// Declares an interface: its type and view.
@@ -216,9 +204,6 @@ macro_rules! __alcedo_native_interface {
                 }
             }
         };
-    };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native interface is declared here, and not `imported`");
     };
 }
 
