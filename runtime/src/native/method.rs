@@ -24,12 +24,15 @@ pub trait Receiver {
     /// `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
     #[doc(hidden)]
+    #[inline]
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
         wanted: &'static str,
         code: impl FnOnce(Self::Ref<'_, C>) -> R,
-    ) -> Result<R, CallError>;
+    ) -> Result<R, CallError> {
+        Self::try_with(cell, wanted, code).ok_or_else(|| cell.refused(object, wanted))
+    }
     #[doc(hidden)]
     fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(Self::Ref<'_, C>) -> R) -> Option<R>;
 }
@@ -47,16 +50,6 @@ impl Receiver for Shared {
     type Ref<'p, C: 'p> = &'p C;
 
     #[inline]
-    fn with<C, R>(
-        cell: &PartCell<C>,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(&C) -> R,
-    ) -> Result<R, CallError> {
-        cell.share(object, wanted, code)
-    }
-
-    #[inline]
     fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
         cell.try_share(wanted, code)
     }
@@ -65,16 +58,6 @@ impl Receiver for Shared {
 impl Receiver for Exclusive {
     const IS_SHARED: bool = false;
     type Ref<'p, C: 'p> = &'p mut C;
-
-    #[inline]
-    fn with<C, R>(
-        cell: &PartCell<C>,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(&mut C) -> R,
-    ) -> Result<R, CallError> {
-        cell.take(object, wanted, code)
-    }
 
     #[inline]
     fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
