@@ -52,7 +52,13 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl)
             "{}",
             ::alcedo_plugin_api::__private::join!(#absent, ALCEDO_ABSENT, #declares)
         );
-        const _: () = ::core::assert!(::alcedo_plugin_api::__private::lists::<#class, #interface>(), #unlisted);
+        const _: () = ::core::assert!(
+            ::alcedo_plugin_api::__private::contains(
+                <#class as ::alcedo_plugin_api::__private::Class>::IMPLEMENTS,
+                <#interface as ::alcedo_plugin_api::__private::Interface>::PATH,
+            ),
+            #unlisted
+        );
     };
     Ok(quote! {
         impl #class { #(#items)* }

@@ -7,7 +7,6 @@ use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{ImportDesc, ImportKind, InterfaceDesc, SignatureDesc};
 use alcedo_abi::interface_check::{self, InterfaceFunction};
 use alcedo_abi::kinds::function_flags;
-use alcedo_abi::type_text::contains;
 
 use super::declared::{Declared, Function, FunctionOf, SignatureWords, import};
 use super::describe::SignatureBlock;
@@ -15,7 +14,7 @@ use super::trampolines::bare;
 use crate::cells::{FunctionCell, PresenceCell};
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
-use crate::{Class, Interface, Value};
+use crate::{Interface, Value};
 
 /// Describes a function with parameters `A` and result `R`, for the checks of a class.
 #[must_use]
@@ -30,12 +29,6 @@ pub const fn crosses<T: Value>() {}
 #[must_use]
 pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
-}
-
-/// Returns true if the class lists the interface.
-#[must_use]
-pub const fn lists<C: Class, I: Interface>() -> bool {
-    contains(C::IMPLEMENTS, I::PATH)
 }
 
 /// Bodies of class `C` for interface `I`.

@@ -32,6 +32,7 @@ pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_abse
 pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
+pub use alcedo_abi::type_text::contains;
 pub use alcedo_abi::zcall::Slot;
 pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
 pub use linkme;
@@ -85,7 +86,7 @@ pub use enums::{
 };
 pub use interfaces::{
     Bodies, compared, crosses, has_signature, import_interface, import_interface_function,
-    interface as interface_description, interface_function, interface_path, lists,
+    interface as interface_description, interface_function, interface_path,
 };
 pub use member_names::{is_property, no_event};
 pub use members::{base_ref, invoke_member, invoke_static_member, read_member, write_member};

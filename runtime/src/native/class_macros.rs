@@ -27,6 +27,8 @@ macro_rules! __alcedo_native_class {
                 type View<'f> = $view<'f>;
                 const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
                 $(const LIBRARY: &'static str = $library;)?
+                const IMPLEMENTS: &'static [&'static str] =
+                    &[$(<$interface as $crate::native::plumbing::Interface>::PATH),*];
                 const EVENTS: &'static [&'static str] = {
                     #[allow(unused_imports, reason = "a class may have no events")]
                     use $crate::native::plumbing::NoEvents as _;
@@ -46,11 +48,6 @@ macro_rules! __alcedo_native_class {
                 fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
                     $crate::native::plumbing::add_class::<$class>(natives)
                 }
-            }
-
-            impl $crate::native::plumbing::Implements for $class {
-                const IMPLEMENTS: &'static [&'static str] =
-                    &[$(<$interface as $crate::native::plumbing::Interface>::PATH),*];
             }
 
             $(

@@ -14,7 +14,6 @@ use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::functions::{Function, owned};
-use crate::native::interfaces::Implements;
 use crate::native::member_function::MemberFunction;
 use crate::native::method::{Method, Part, part_of, run};
 use crate::native::net::NetHooks;
@@ -42,7 +41,7 @@ pub trait Declared {
 }
 
 /// A class declared with `#[uclass]`.
-pub trait DeclaredClass: Part + Implements {
+pub trait DeclaredClass: Part {
     #[doc(hidden)]
     const PACKAGE: &'static str;
     #[doc(hidden)]

@@ -4,7 +4,6 @@
 use std::marker::PhantomData;
 
 use alcedo_abi::interface_check::{self, InterfaceFunction};
-use alcedo_abi::type_text::contains;
 
 use crate::border::CallError;
 use crate::kinds::function_flags;
@@ -94,17 +93,6 @@ pub const fn crosses<T: NativeValue>() {}
 /// Checks that the function has parameters `A` and result `R`. Returns true for an unknown name, which another check reports.
 pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
-}
-
-/// A class that lists interfaces.
-pub trait Implements {
-    /// Paths of the interfaces.
-    const IMPLEMENTS: &'static [&'static str];
-}
-
-/// Returns whether the class lists the interface.
-pub const fn lists<C: Implements, I: Interface>() -> bool {
-    contains(C::IMPLEMENTS, I::PATH)
 }
 
 /// Bodies of class `C` for interface `I`.

@@ -7,6 +7,7 @@ pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
 pub use alcedo_abi::describe::{CParam, Metadata, meta};
 pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
+pub use alcedo_abi::type_text::contains;
 pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fields as plain_fields};
 
 pub use crate::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
@@ -23,7 +24,7 @@ pub use crate::native::functions::{
     implementable_event, static_function,
 };
 pub use crate::native::interfaces::{
-    Bodies, Implements, Interface, add_interface, compared, crosses, has_signature, interface_function, lists, member,
+    Bodies, Interface, add_interface, compared, crosses, has_signature, interface_function, member,
 };
 pub use crate::native::member_function::MemberFunction;
 pub use crate::native::method::{
@@ -49,7 +50,7 @@ pub use crate::{
 pub use crate::{CallError, ObjectHandle};
 
 use alcedo_abi::override_check;
-use alcedo_abi::type_text::{TypeText, contains, is_same};
+use alcedo_abi::type_text::{TypeText, is_same};
 
 use crate::native::this::Object;
 
