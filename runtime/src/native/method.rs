@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::border::{CallError, SourcePlace};
+use alcedo_abi::call::SourceLocation;
+
+use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::part_cell::PartCell;
@@ -63,17 +65,6 @@ impl Receiver for Exclusive {
     fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
         cell.try_take(wanted, code)
     }
-}
-
-/// Source location in the author's code.
-#[derive(Clone, Copy, Debug)]
-pub struct SourceLocation {
-    /// Source file.
-    pub file: &'static str,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
 }
 
 /// A method as a type.
@@ -162,10 +153,4 @@ pub(crate) fn run_for<C: Class, R>(
 
 pub(super) fn run_static<M: StaticMethod>(args: <M::Args as NativeParams>::Seen) -> Result<M::Result, CallError> {
     failing(|| Ok(M::run(args.into())))?.crossing(|| M::PLACE.into())
-}
-
-impl From<SourceLocation> for SourcePlace {
-    fn from(SourceLocation { file, line, column }: SourceLocation) -> Self {
-        Self { file: file.to_owned(), line, column }
-    }
 }

@@ -3,6 +3,7 @@
 pub use ::core;
 
 pub use alcedo_abi::__alcedo_join as join;
+pub use alcedo_abi::call::SourceLocation;
 pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
 pub use alcedo_abi::describe::{CParam, Metadata, meta};
 pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
@@ -27,9 +28,7 @@ pub use crate::native::interfaces::{
     Bodies, Interface, add_interface, compared, crosses, has_signature, interface_function, member,
 };
 pub use crate::native::member_function::MemberFunction;
-pub use crate::native::method::{
-    Arguments, Exclusive, Held, Method, Params, Part, Shared, SourceLocation, StaticMethod,
-};
+pub use crate::native::method::{Arguments, Exclusive, Held, Method, Params, Part, Shared, StaticMethod};
 pub use crate::native::net::{NetHooks, NetStruct, WithoutNet};
 pub use crate::native::property::{IntoHost, NativeProperty, fits_a_byte, read_member, scripts_have, write_member};
 pub use crate::native::this::{At, Class, This, View};
