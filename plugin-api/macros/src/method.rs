@@ -223,7 +223,7 @@ impl Method {
         flags: &TokenStream,
         overrides: &TokenStream,
         cell: &Ident,
-        (defaults, metadata): (Option<&TokenStream>, &TokenStream),
+        (defaults, metadata): (Option<TokenStream>, &TokenStream),
     ) -> TokenStream {
         let text = self.text();
         let names = self.parameters.iter().map(|parameter| &parameter.text);
