@@ -62,8 +62,7 @@ use crate::native::Side;
 /// `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]
 pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(class(&attr_args, parse_macro_input!(item as Item), Side::Plugin))
+    of_type(attr, item, None, |attr_args, item| class(attr_args, item, Side::Plugin))
 }
 
 fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
@@ -99,8 +98,7 @@ fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro
 /// method marked `#[net_serialize]` writes and reads the value for the network.
 #[proc_macro_attribute]
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(struct_impl::expand(&attr_args, parse_macro_input!(item as Item), Side::Plugin))
+    of_type(attr, item, None, |attr_args, item| struct_impl::expand(attr_args, item, Side::Plugin))
 }
 
 /// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies its entries by
@@ -111,8 +109,7 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `|`, `&` and `-`. With `imported`, the host or another module declares the enum, and names and numbers are compared while loading.
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(enumeration(&attr_args, parse_macro_input!(item as Item)))
+    of_type(attr, item, None, enumeration)
 }
 
 fn enumeration(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
@@ -134,8 +131,7 @@ fn enumeration(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::Tok
 /// With `imported`, the host or another module declares the delegate, and kind and signature are compared while loading.
 #[proc_macro_attribute]
 pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(delegate::expand(&attr_args, parse_macro_input!(item as Item)))
+    of_type(attr, item, None, delegate::expand)
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
@@ -147,8 +143,7 @@ pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// interface: `object.as_interface::<Hears>()`.
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(interface(&attr_args, parse_macro_input!(item as Item)))
+    of_type(attr, item, None, interface)
 }
 
 fn interface(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
@@ -245,13 +240,13 @@ macro_rules! of_hosts {
         #[doc = concat!("`#[", $name, "]` for types of a host, with the same specifiers; exported as `alcedo_runtime::native::", $name, "`.")]
         #[proc_macro_attribute]
         pub fn $native(attr: TokenStream, item: TokenStream) -> TokenStream {
-            host_type(attr, item, native::RUNTIME, $expand)
+            of_type(attr, item, Some(native::RUNTIME), $expand)
         }
 
         #[doc = concat!("[`macro@native_", $name, "`] with paths of the crate `alcedo`; exported as `alcedo::native::", $name, "`.")]
         #[proc_macro_attribute]
         pub fn $facade(attr: TokenStream, item: TokenStream) -> TokenStream {
-            host_type(attr, item, native::FACADE, $expand)
+            of_type(attr, item, Some(native::FACADE), $expand)
         }
     )*};
 }
@@ -263,15 +258,16 @@ of_hosts! {
     "uinterface" native_uinterface facade_uinterface: interface;
 }
 
-/// Parses and expands an attribute of a type of a host, with paths of `krate`.
-fn host_type(
+/// Parses and expands an attribute of a type: of a plugin, or of a host with paths of `krate`.
+fn of_type(
     attr: TokenStream,
     item: TokenStream,
-    krate: &str,
+    krate: Option<&str>,
     expand: fn(&AttrArgs, Item) -> syn::Result<proc_macro2::TokenStream>,
 ) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
     let item = parse_macro_input!(item as Item);
+    let Some(krate) = krate else { return finish(expand(&attr_args, item)) };
     let expanded = match attr_args.get("imported") {
         Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),
         None => expand(&attr_args, item),
