@@ -4,6 +4,7 @@
 use alcedo_abi::describe::Cell;
 use alcedo_abi::handles::ClassId;
 use alcedo_abi::interface_check::InterfaceFunction;
+use alcedo_abi::type_text::is_same;
 
 use crate::keep::Keeper;
 use crate::this::InterfaceThis;
@@ -185,20 +186,13 @@ const fn contains(names: &[&str], name: &str) -> bool {
     while at < names.len() {
         // A field named like a keyword is listed as `r#type`.
         let known = match names[at].as_bytes() {
-            [b'r', b'#', known @ ..] | known => known,
+            [b'r', b'#', ..] => names[at].split_at(2).1,
+            _ => names[at],
         };
-        if equal(known, name.as_bytes()) {
+        if is_same(known, name) {
             return true;
         }
         at += 1;
     }
     false
-}
-
-const fn equal(one: &[u8], other: &[u8]) -> bool {
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at == one.len() && at == other.len()
 }

@@ -132,6 +132,17 @@ impl Failure {
     }
 }
 
+/// Location of a function in the sources of its author. Does not cross the boundary.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceLocation {
+    /// Source file.
+    pub file: &'static str,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
 /// A call of a reflected function or of a hook of a plugin part.
 #[repr(C)]
 #[derive(StableAbi, Debug)]

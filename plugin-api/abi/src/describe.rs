@@ -56,6 +56,35 @@ pub struct MetaDesc {
     pub value: RStr<'static>,
 }
 
+/// Creates a metadata entry of a member.
+#[must_use]
+pub const fn meta(key: &'static str, value: &'static str) -> MetaDesc {
+    MetaDesc { key: RStr::from_str(key), value: RStr::from_str(value) }
+}
+
+/// Documentation and metadata of a member. Does not cross the boundary.
+#[derive(Clone, Copy, Debug)]
+pub struct Metadata {
+    /// Doc comment.
+    pub doc: &'static str,
+    /// Metadata entries.
+    pub meta: &'static [MetaDesc],
+}
+
+impl Metadata {
+    /// No documentation.
+    pub const NONE: Self = Self { doc: "", meta: &[] };
+}
+
+/// C attributes of a parameter. Does not cross the boundary.
+#[derive(Clone, Copy, Debug)]
+pub struct CParam {
+    /// True if C may write to the parameter.
+    pub is_out: bool,
+    /// Length of an array.
+    pub meta: &'static [MetaDesc],
+}
+
 /// Keys of metadata for functions of C libraries.
 pub mod c_keys {
     /// Library of a function.

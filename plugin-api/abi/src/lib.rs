@@ -7,6 +7,7 @@
 pub mod black_direct;
 pub mod borrows;
 pub mod call;
+pub mod default_part;
 pub mod describe;
 pub mod direct;
 mod direct_answer;

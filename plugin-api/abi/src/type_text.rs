@@ -198,6 +198,21 @@ pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
     bytes
 }
 
+/// Joins three strings at compile time.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_join {
+    ($a:expr, $b:expr, $c:expr) => {{
+        const ALCEDO_LEN: usize = $crate::type_text::joined_len([$a, $b, $c]);
+        const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::type_text::joined([$a, $b, $c]);
+        const ALCEDO_TEXT: &str = match ::core::str::from_utf8(&ALCEDO_BYTES) {
+            ::core::result::Result::Ok(text) => text,
+            ::core::result::Result::Err(_) => panic!("joined strings are valid UTF-8"),
+        };
+        ALCEDO_TEXT
+    }};
+}
+
 /// Checks that two strings are equal.
 #[must_use]
 pub const fn is_same(one: &str, other: &str) -> bool {

@@ -381,14 +381,8 @@ impl<'a> Body<'a> {
         let (method, trampoline, cell) = (&task.method, self.next_trampoline(), cell_of(&task.method));
         let metadata = specifiers::metadata_with(Some(attr_args), FUNCTION, &docs::text(attrs), &[LATENT])?;
         let defaults = Defaults::of(attr_args, method)?;
-        let details = (&defaults.on_block(), &metadata);
-        self.functions.push(method.description(
-            &trampoline,
-            flags,
-            &quote! { "" },
-            &cell,
-            (details.0.as_ref(), details.1),
-        ));
+        let details = (defaults.on_block(), &metadata);
+        self.functions.push(method.description(&trampoline, flags, &quote! { "" }, &cell, details));
         let trampoline = method.trampoline_with(&trampoline, self.class, &task.start(self.class));
         let (declared, check, checks) = (method.cell(&cell, self.class), task.check(), defaults.checks());
         self.expanded.push(quote! { #declared #trampoline #checks #check });
@@ -487,8 +481,8 @@ impl<'a> Body<'a> {
         let (trampoline, cell) = (self.next_trampoline(), cell_of(method));
         let metadata = specifiers::metadata(attr_args, FUNCTION, &docs::text(attrs))?;
         let defaults = attr_args.map(|attr_args| Defaults::of(attr_args, method)).transpose()?.unwrap_or_default();
-        let details = (&defaults.on_block(), &metadata);
-        self.functions.push(method.description(&trampoline, flags, overrides, &cell, (details.0.as_ref(), details.1)));
+        let details = (defaults.on_block(), &metadata);
+        self.functions.push(method.description(&trampoline, flags, overrides, &cell, details));
         let trampoline = method.trampoline(&trampoline, self.class, target);
         let (declared, check) = (method.cell(&cell, self.class), method.result.check());
         let checks = defaults.checks();

@@ -347,8 +347,8 @@ impl Property {
         let (get, ty, cell) = (&self.name, &self.field.ty, self.cell());
         let (set, try_set) = (format_ident!("set_{}", self.text()), format_ident!("try_set_{}", self.text()));
         let attrs = docs::shared(&self.field.attrs);
-        let arg = argument(ty);
-        quote! { #(#attrs)* #cell #get #set #try_set: #ty, #arg }
+        let argument = argument(ty);
+        quote! { #(#attrs)* #cell #get #set #try_set: #ty, #argument }
     }
 
     /// Expands to a check that reports an enum that scripts do not support in a property visible to scripts.
@@ -428,8 +428,9 @@ impl Property {
     }
 }
 
-/// Returns the parameter form of a setter: strings accept all types that convert into them, values in host memory all types
-/// that can be assigned, other types only themselves. Decided by the name of the type, which only affects convenience.
+/// Expands to the parameter `value` of a setter, and the value that it writes: strings accept all types that convert into them,
+/// values in host memory all types that can be assigned, other types only themselves. Decided by the name of the type, which only
+/// affects convenience.
 pub(crate) fn argument(ty: &Type) -> TokenStream {
     /// Types without parameters in host memory.
     const TEXTS: &[&str] = &["UString", "UUtf8String", "UAnsiString", "UText", "FieldPath"];
@@ -437,11 +438,11 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
     const COPIED: &[&str] = &["Obj", "Vec", "Option", "HashSet", "BTreeSet", "HashMap", "BTreeMap"];
     let is_one_of = |names: &[&str]| names.iter().any(|name| is_named(ty, name));
     if is_named(ty, "String") {
-        quote! { into impl ::core::convert::Into<#ty> }
+        quote! { value: impl ::core::convert::Into<#ty> = ::core::convert::Into::<#ty>::into(value) }
     } else if is_one_of(TEXTS) || has_parameters(ty) && !is_one_of(COPIED) {
-        quote! { give impl ::alcedo_plugin_api::__private::IntoHost<#ty> }
+        quote! { value: impl ::alcedo_plugin_api::__private::IntoHost<#ty> = value }
     } else {
-        quote! { give #ty }
+        quote! { value: #ty = value }
     }
 }
 

@@ -99,32 +99,22 @@ pub(crate) fn check(attr_args: &AttrArgs, events: &[&str], method: &Method, sign
 
 pub(crate) fn trampoline(trampoline: &Ident, class: &Ident, thunk: &Path, side: Side) -> TokenStream {
     let thunk = of_class(thunk, class);
-    match side {
-        Side::Host => quote! {
-            struct #trampoline;
-            impl ::alcedo_plugin_api::__private::CustomThunk for #trampoline {
-                type Class = #class;
+    let (parameter, argument) = match side {
+        Side::Host => (quote! { world: &::alcedo_plugin_api::__private::World, }, quote! { world, }),
+        Side::Plugin => Default::default(),
+    };
+    quote! {
+        struct #trampoline;
+        impl ::alcedo_plugin_api::__private::CustomThunk for #trampoline {
+            type Class = #class;
 
-                fn run(
-                    world: &::alcedo_plugin_api::__private::World,
-                    frame: &mut ::alcedo_plugin_api::__private::Frame<'_>,
-                ) -> ::core::result::Result<(), ::alcedo_plugin_api::__private::CallError> {
-                    #thunk(world, frame)
-                }
+            fn run(
+                #parameter
+                frame: &mut ::alcedo_plugin_api::__private::Frame<'_>,
+            ) -> ::core::result::Result<(), ::alcedo_plugin_api::__private::CallError> {
+                #thunk(#argument frame)
             }
-        },
-        Side::Plugin => quote! {
-            struct #trampoline;
-            impl ::alcedo_plugin_api::__private::CustomThunk for #trampoline {
-                type Class = #class;
-
-                fn run(
-                    frame: &mut ::alcedo_plugin_api::__private::Frame<'_>,
-                ) -> ::core::result::Result<(), ::alcedo_plugin_api::__private::CallError> {
-                    #thunk(frame)
-                }
-            }
-        },
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitInt, LitStr, Result, S
 
 use crate::attr_args::AttrArgs;
 use crate::docs;
-use crate::method::Method;
+use crate::method::{Method, Parameter};
 use crate::rules;
 
 pub(crate) struct DllImport {
@@ -85,8 +85,9 @@ impl DllImport {
         let (name, text, attrs) = (&method.name, method.text(), docs::shared(attrs));
         let try_name = format_ident!("try_{text}");
         let each = || method.parameters.iter().zip(params);
-        let idents = each().map(|(parameter, _)| &parameter.ident);
-        let written = params.iter().map(|param| &param.written);
+        let typed = each().map(|(Parameter { ident, .. }, CParam { written, .. })| quote! { #ident: #written });
+        let typed: Vec<_> = typed.collect();
+        let ending = method.ending_call(view, (name, &try_name), &typed, &attrs);
         let argument = each().map(|(parameter, param)| param.argument(&parameter.ident));
         let changed = each().enumerate().filter(|(_, (_, param))| param.is_out).map(|(at, (parameter, _))| {
             let (ident, back) = (&parameter.ident, format_ident!("out{at}"));
@@ -112,8 +113,13 @@ impl DllImport {
         quote! {
             static #cell: ::alcedo_plugin_api::__private::ImportCell<#class, (#(#types,)*), #result, #outs> =
                 ::alcedo_plugin_api::__private::ImportCell::new();
+            #ending
             ::alcedo_plugin_api::__private::c_call! {
-                #(#attrs)* #view #name #try_name(#(#idents: #written = #argument),*) -> #result, outs: (#(#changed),*),
+                #(#attrs)*
+                ///
+                /// # Errors
+                /// The buffer error of the function; the buffers are then unchanged.
+                #view #try_name(#(#typed = #argument),*) -> #result, outs: (#(#changed),*),
                 #cell,
                 ::alcedo_plugin_api::__private::join!(
                     <#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text

@@ -44,13 +44,21 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl)
         format!("`{class}` does not list `{name}`: write `#[uclass(…, implements({name}))]` on its struct [ALC0104]");
     let checks = quote_spanned! {interface.span()=>
         const ALCEDO_ABSENT: &::core::primitive::str =
-            ::alcedo_plugin_api::__private::first_absent::<#interface>(&[#(#names),*]);
+            ::alcedo_plugin_api::__private::first_absent(
+                <#interface as ::alcedo_plugin_api::__private::Interface>::FUNCTIONS, &[#(#names),*]
+            );
         const _: () = ::core::assert!(
             ALCEDO_ABSENT.is_empty(),
             "{}",
             ::alcedo_plugin_api::__private::join!(#absent, ALCEDO_ABSENT, #declares)
         );
-        const _: () = ::core::assert!(::alcedo_plugin_api::__private::lists::<#class, #interface>(), #unlisted);
+        const _: () = ::core::assert!(
+            ::alcedo_plugin_api::__private::contains(
+                <#class as ::alcedo_plugin_api::__private::Class>::IMPLEMENTS,
+                <#interface as ::alcedo_plugin_api::__private::Interface>::PATH,
+            ),
+            #unlisted
+        );
     };
     Ok(quote! {
         impl #class { #(#items)* }
@@ -86,7 +94,9 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
     body.expanded.push(quote_spanned! {name.span()=>
         const _: () = {
             const ALCEDO_DECLARED: &::core::primitive::str =
-                ::alcedo_plugin_api::__private::declared_as::<#interface>(#text);
+                ::alcedo_plugin_api::__private::declared_as(
+                    <#interface as ::alcedo_plugin_api::__private::Interface>::FUNCTIONS, #text
+                );
             ::core::assert!(
                 !ALCEDO_DECLARED.is_empty(),
                 "{}",

@@ -62,20 +62,7 @@ use crate::native::Side;
 /// `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]
 pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(class(&attr_args, parse_macro_input!(item as Item), Side::Plugin))
-}
-
-/// `#[uclass]` for classes of a host, with the same specifiers; exported as `alcedo_runtime::native::uclass`.
-#[proc_macro_attribute]
-pub fn native_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, |attr_args, item| class(attr_args, item, Side::Host))
-}
-
-/// [`macro@native_uclass`] with paths of the crate `alcedo`; exported as `alcedo::native::uclass`.
-#[proc_macro_attribute]
-pub fn facade_uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, |attr_args, item| class(attr_args, item, Side::Host))
+    of_type(attr, item, None, |attr_args, item| class(attr_args, item, Side::Plugin))
 }
 
 fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
@@ -111,20 +98,7 @@ fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro
 /// method marked `#[net_serialize]` writes and reads the value for the network.
 #[proc_macro_attribute]
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(struct_impl::expand(&attr_args, parse_macro_input!(item as Item), Side::Plugin))
-}
-
-/// `#[ustruct(pod)]` for structs of a host, with the same specifiers; exported as `alcedo_runtime::native::ustruct`.
-#[proc_macro_attribute]
-pub fn native_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, |attr_args, item| struct_impl::expand(attr_args, item, Side::Host))
-}
-
-/// [`macro@native_ustruct`] with paths of the crate `alcedo`; exported as `alcedo::native::ustruct`.
-#[proc_macro_attribute]
-pub fn facade_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, |attr_args, item| struct_impl::expand(attr_args, item, Side::Host))
+    of_type(attr, item, None, |attr_args, item| struct_impl::expand(attr_args, item, Side::Plugin))
 }
 
 /// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies its entries by
@@ -135,20 +109,7 @@ pub fn facade_ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `|`, `&` and `-`. With `imported`, the host or another module declares the enum, and names and numbers are compared while loading.
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(enumeration(&attr_args, parse_macro_input!(item as Item)))
-}
-
-/// `#[uenum]` for enums of a host, with the same specifiers; exported as `alcedo_runtime::native::uenum`.
-#[proc_macro_attribute]
-pub fn native_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, enumeration)
-}
-
-/// [`macro@native_uenum`] with paths of the crate `alcedo`; exported as `alcedo::native::uenum`.
-#[proc_macro_attribute]
-pub fn facade_uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, enumeration)
+    of_type(attr, item, None, enumeration)
 }
 
 fn enumeration(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
@@ -170,20 +131,7 @@ fn enumeration(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::Tok
 /// With `imported`, the host or another module declares the delegate, and kind and signature are compared while loading.
 #[proc_macro_attribute]
 pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(delegate::expand(&attr_args, parse_macro_input!(item as Item)))
-}
-
-/// `#[udelegate]` for delegates of a host, with the same specifiers; exported as `alcedo_runtime::native::udelegate`.
-#[proc_macro_attribute]
-pub fn native_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, delegate::expand)
-}
-
-/// [`macro@native_udelegate`] with paths of the crate `alcedo`; exported as `alcedo::native::udelegate`.
-#[proc_macro_attribute]
-pub fn facade_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, delegate::expand)
+    of_type(attr, item, None, delegate::expand)
 }
 
 /// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
@@ -195,20 +143,7 @@ pub fn facade_udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// interface: `object.as_interface::<Hears>()`.
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
-    let attr_args = parse_macro_input!(attr as AttrArgs);
-    finish(interface(&attr_args, parse_macro_input!(item as Item)))
-}
-
-/// `#[uinterface]` for interfaces of a host, with the same specifiers; exported as `alcedo_runtime::native::uinterface`.
-#[proc_macro_attribute]
-pub fn native_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::RUNTIME, interface)
-}
-
-/// [`macro@native_uinterface`] with paths of the crate `alcedo`; exported as `alcedo::native::uinterface`.
-#[proc_macro_attribute]
-pub fn facade_uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
-    host_type(attr, item, native::FACADE, interface)
+    of_type(attr, item, None, interface)
 }
 
 fn interface(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
@@ -299,15 +234,44 @@ pub fn module(input: TokenStream) -> TokenStream {
     finish(module::expand(&module))
 }
 
-/// Parses and expands an attribute of a type of a host, with paths of `krate`.
-fn host_type(
+/// Defines the attributes of a host for types of one sort: with paths of the runtime, and with paths of the crate `alcedo`.
+macro_rules! of_hosts {
+    ($($name:literal $native:ident $facade:ident: $expand:expr;)*) => {$(
+        #[doc = concat!("`#[", $name, "]` for types of a host, with the same specifiers; exported as `alcedo_runtime::native::", $name, "`.")]
+        #[proc_macro_attribute]
+        pub fn $native(attr: TokenStream, item: TokenStream) -> TokenStream {
+            of_type(attr, item, Some(native::RUNTIME), $expand)
+        }
+
+        #[doc = concat!("[`macro@native_", $name, "`] with paths of the crate `alcedo`; exported as `alcedo::native::", $name, "`.")]
+        #[proc_macro_attribute]
+        pub fn $facade(attr: TokenStream, item: TokenStream) -> TokenStream {
+            of_type(attr, item, Some(native::FACADE), $expand)
+        }
+    )*};
+}
+of_hosts! {
+    "uclass" native_uclass facade_uclass: |attr_args, item| class(attr_args, item, Side::Host);
+    "ustruct" native_ustruct facade_ustruct: |attr_args, item| struct_impl::expand(attr_args, item, Side::Host);
+    "uenum" native_uenum facade_uenum: enumeration;
+    "udelegate" native_udelegate facade_udelegate: delegate::expand;
+    "uinterface" native_uinterface facade_uinterface: interface;
+}
+
+/// Parses and expands an attribute of a type: of a plugin, or of a host with paths of `krate`.
+fn of_type(
     attr: TokenStream,
     item: TokenStream,
-    krate: &str,
+    krate: Option<&str>,
     expand: fn(&AttrArgs, Item) -> syn::Result<proc_macro2::TokenStream>,
 ) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
-    let expanded = expand(&attr_args, parse_macro_input!(item as Item));
+    let item = parse_macro_input!(item as Item);
+    let Some(krate) = krate else { return finish(expand(&attr_args, item)) };
+    let expanded = match attr_args.get("imported") {
+        Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),
+        None => expand(&attr_args, item),
+    };
     finish(expanded.map(|tokens| native::of_the_host(tokens, krate)))
 }
 

@@ -223,7 +223,7 @@ impl Method {
         flags: &TokenStream,
         overrides: &TokenStream,
         cell: &Ident,
-        (defaults, metadata): (Option<&TokenStream>, &TokenStream),
+        (defaults, metadata): (Option<TokenStream>, &TokenStream),
     ) -> TokenStream {
         let text = self.text();
         let names = self.parameters.iter().map(|parameter| &parameter.text);
@@ -234,7 +234,7 @@ impl Method {
                 #overrides,
                 {
                     const BLOCK: &::alcedo_plugin_api::__private::BlockOf<#trampoline> =
-                        &::alcedo_plugin_api::__private::BlockOf::new(&[#(#names),*])#defaults;
+                        &::alcedo_plugin_api::__private::BlockOf::<#trampoline>::new(&[#(#names),*])#defaults;
                     BLOCK
                 },
                 &#cell,
@@ -253,14 +253,23 @@ impl Method {
         attrs: &[syn::Attribute],
     ) -> TokenStream {
         let result = self.result_type();
-        let parameters = self.parameters.iter().map(|Parameter { ident, ty, is_lent, is_out, .. }| {
+        let typed = self.parameters.iter().map(|Parameter { ident, ty, is_lent, is_out, .. }| {
             if *is_out {
-                quote! { #ident: &mut #ty = ::alcedo_plugin_api::__private::Out::to(#ident) }
+                quote! { #ident: &mut #ty }
             } else if *is_lent {
-                let passed = quote! { ::alcedo_plugin_api::__private::Passed::<#ty, _>::new(#ident) };
-                quote! { #ident: impl ::alcedo_plugin_api::__private::IntoHost<#ty> = #passed }
+                quote! { #ident: impl ::alcedo_plugin_api::__private::IntoHost<#ty> }
             } else {
-                quote! { #ident: #ty = #ident }
+                quote! { #ident: #ty }
+            }
+        });
+        let typed: Vec<_> = typed.collect();
+        let given = self.parameters.iter().map(|Parameter { ident, ty, is_lent, is_out, .. }| {
+            if *is_out {
+                quote! { ::alcedo_plugin_api::__private::Out::to(#ident) }
+            } else if *is_lent {
+                quote! { ::alcedo_plugin_api::__private::Passed::<#ty, _>::new(#ident) }
+            } else {
+                quote! { #ident }
             }
         });
         let invoke = if self.is_static() {
@@ -268,15 +277,45 @@ impl Method {
         } else {
             quote! { invoke_member }
         };
-        let (form, names) = if self.result.may_fail {
-            (quote! { fallible }, quote! { #name })
+        let (try_name, errors, ending) = if self.result.may_fail {
+            let errors =
+                " The error returned by the function, for which `is_returned` is true, and other failures of the call.";
+            (name.clone(), errors, None)
         } else {
             let try_name = format_ident!("try_{}", syn::ext::IdentExt::unraw(name));
-            (quote! { plain }, quote! { #name #try_name })
+            let ending = self.ending_call(view, (name, &try_name), &typed, attrs);
+            (try_name, " Failures of the callee.", Some(ending))
         };
         quote! {
+            #ending
             ::alcedo_plugin_api::__private::call! {
-                #form by #invoke #(#attrs)* #view #names(#(#parameters),*) -> #result, #cell, #what
+                by #invoke #(#attrs)*
+                ///
+                /// # Errors
+                #[doc = #errors]
+                #view #name #try_name(#(#typed = #given),*) -> #result, #cell, #what
+            }
+        }
+    }
+
+    /// Expands to the call `name` on the view, which ends the running call if `try_name` fails. `typed` are the parameters.
+    pub(crate) fn ending_call(
+        &self,
+        view: &Ident,
+        (name, try_name): (&Ident, &Ident),
+        typed: &[TokenStream],
+        attrs: &[syn::Attribute],
+    ) -> TokenStream {
+        let (idents, result) = (self.parameters.iter().map(|parameter| &parameter.ident), self.result_type());
+        quote! {
+            impl #view<'_> {
+                #(#attrs)*
+                ///
+                /// If the call fails, the running call ends with the same error.
+                #[inline]
+                pub fn #name(&self, #(#typed),*) -> #result {
+                    self.#try_name(#(#idents),*).unwrap_or_else(|error| ::alcedo_plugin_api::__private::fail(error))
+                }
             }
         }
     }

@@ -236,15 +236,6 @@ pub unsafe fn lent_text(view: TextView) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-macro_rules! or_nothing {
-    () => {
-        ()
-    };
-    ($result:ty) => {
-        $result
-    };
-}
-
 macro_rules! or_none {
     () => {
         || None
@@ -303,7 +294,7 @@ macro_rules! methods {
                 #[inline]
                 pub $($safety)? fn $name(
                     self, $($param: <$ty as Param>::Given<'_>),*
-                ) -> <or_nothing!($($result)?) as Returned>::Of<($($($out_ty),+)? $(string!($sink))?)> {
+                ) -> <($($result)?) as Returned>::Of<($($($out_ty),+)? $(string!($sink))?)> {
                     let Self { context, what } = self;
                     let call = context.$field.$name();
                     $($(let mut $out: $out_ty = $before;)+)?

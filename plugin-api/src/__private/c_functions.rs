@@ -1,9 +1,10 @@
 //! Functions of a C library: the types that C can read, their descriptions, and the conversion of out parameters for the caller.
 
+use alcedo_abi::describe::Metadata;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{CallingConvention, PropertyKind, property_flags};
 
-use super::declared::{Function, Metadata, without_body};
+use super::declared::{Function, without_body};
 use super::describe::SignatureBlock;
 use crate::cells::ImportCell;
 use crate::direct::CalledAs;

@@ -11,8 +11,8 @@ use core::ops::Deref;
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::call::{Call, Invoke, Status};
 use alcedo_abi::describe::{
-    Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, MetaDesc, PropertyDesc, SignatureDesc,
-    StructDesc, ZCallInvoke,
+    Cell, ClassDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, MetaDesc, Metadata, PropertyDesc,
+    SignatureDesc, StructDesc, ZCallInvoke, meta,
 };
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
@@ -173,30 +173,10 @@ pub const fn all_functions<C, const N: usize>(lists: &[&[Function<C>]]) -> [Func
     all
 }
 
-/// Creates a metadata entry of a member.
-#[must_use]
-pub const fn meta(key: &'static str, value: &'static str) -> MetaDesc {
-    MetaDesc { key: RStr::from_str(key), value: RStr::from_str(value) }
-}
-
 /// Describes the earlier names, separated by commas, of the item that has this path now.
 #[must_use]
 pub const fn earlier_names(path: &'static str, names: &'static str) -> Declared<MetaDesc> {
     Declared(meta(path, names))
-}
-
-/// Documentation and metadata of a function.
-#[derive(Clone, Copy, Debug)]
-pub struct Metadata {
-    /// Doc comment.
-    pub doc: &'static str,
-    /// Metadata entries.
-    pub meta: &'static [MetaDesc],
-}
-
-impl Metadata {
-    /// No documentation.
-    pub const NONE: Self = Self { doc: "", meta: &[] };
 }
 
 /// Describes a reflected function with the body `M`.
@@ -341,6 +321,14 @@ pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
     Hook(Invoke(invoke::<M>), PhantomData)
 }
 
+/// Returns the code of an optional hook as descriptions hold it.
+const fn code_of<C>(hook: Option<Hook<C>>) -> ROption<Invoke> {
+    match hook {
+        Some(hook) => ROption::RSome(hook.0),
+        None => ROption::RNone,
+    }
+}
+
 /// Functions and hooks from the `#[uclass] impl` block of class `C`.
 #[derive(Debug)]
 pub struct Body<C: 'static> {
@@ -373,20 +361,6 @@ impl<C> Body<C> {
     #[must_use]
     pub const fn functions(self) -> &'static [Function<C>] {
         self.functions
-    }
-
-    const fn class_constructor(self) -> Option<Invoke> {
-        match self.class_constructor {
-            Some(hook) => Some(hook.0),
-            None => None,
-        }
-    }
-
-    const fn post_init_properties(self) -> Option<Invoke> {
-        match self.post_init_properties {
-            Some(hook) => Some(hook.0),
-            None => None,
-        }
     }
 }
 
@@ -421,7 +395,7 @@ pub const fn class<C: Part>(
         flags,
         properties: RSlice::from_slice(bare(properties)),
         functions: RSlice::from_slice(bare(body.functions)),
-        hooks: hooks::<C>(body.class_constructor(), body.post_init_properties()),
+        hooks: hooks::<C>(code_of(body.class_constructor), code_of(body.post_init_properties)),
         cell: &cell.0,
         doc: RStr::from_str(doc),
         implements: RSlice::from_slice(implements),

@@ -4,7 +4,7 @@
 use core::marker::PhantomData;
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
-use alcedo_abi::describe::{MetaDesc, PropertyDesc};
+use alcedo_abi::describe::{CParam, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
@@ -91,15 +91,6 @@ impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
     pub(super) const fn descriptions(&self) -> &[PropertyDesc] {
         self.0.descriptions()
     }
-}
-
-/// C attributes of a parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct CParam {
-    /// True if C may write to the parameter.
-    pub is_out: bool,
-    /// Length of an array.
-    pub meta: &'static [MetaDesc],
 }
 
 #[derive(Clone, Copy, Debug)]

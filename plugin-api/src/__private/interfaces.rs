@@ -7,7 +7,6 @@ use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{ImportDesc, ImportKind, InterfaceDesc, SignatureDesc};
 use alcedo_abi::interface_check::{self, InterfaceFunction};
 use alcedo_abi::kinds::function_flags;
-use alcedo_abi::type_text::contains;
 
 use super::declared::{Declared, Function, FunctionOf, SignatureWords, import};
 use super::describe::SignatureBlock;
@@ -15,9 +14,9 @@ use super::trampolines::bare;
 use crate::cells::{FunctionCell, PresenceCell};
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::type_text::{is_member_path, is_path_of};
-use crate::{Class, Interface, Value};
+use crate::{Interface, Value};
 
-/// Describes a function with parameters `A` and result `R`, for [`declared_as`] and related checks.
+/// Describes a function with parameters `A` and result `R`, for the checks of a class.
 #[must_use]
 pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'static str) -> InterfaceFunction {
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
@@ -26,28 +25,10 @@ pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'sta
 /// Checks that values of the type can be parameters; called where the author has written the type.
 pub const fn crosses<T: Value>() {}
 
-/// Returns a function of the interface as written by its author; empty for an unknown name.
-#[must_use]
-pub const fn declared_as<I: Interface>(name: &str) -> &'static str {
-    interface_check::declared_as(I::FUNCTIONS, name)
-}
-
 /// Returns true if the function has parameters `A` and result `R`, or does not exist; a missing function is reported elsewhere.
 #[must_use]
 pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
-}
-
-/// Returns the first function of the interface without a body in `names`, as written by its author; empty if there is none.
-#[must_use]
-pub const fn first_absent<I: Interface>(names: &[&str]) -> &'static str {
-    interface_check::first_absent(I::FUNCTIONS, names)
-}
-
-/// Returns true if the class lists the interface.
-#[must_use]
-pub const fn lists<C: Class, I: Interface>() -> bool {
-    contains(C::IMPLEMENTS, I::PATH)
 }
 
 /// Bodies of class `C` for interface `I`.

@@ -21,16 +21,18 @@ mod started;
 mod trampolines;
 
 pub use ::core;
+pub use alcedo_abi::__alcedo_join as join;
 pub use alcedo_abi::abi_stable::library::LibHeader;
+pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
 pub use alcedo_abi::describe::{
-    Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
-    InterfaceDesc, MetaDesc, StructDesc, TableDesc,
+    CParam, Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
+    InterfaceDesc, MetaDesc, Metadata, StructDesc, TableDesc, meta,
 };
-pub use alcedo_abi::interface_check::InterfaceFunction;
+pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
-pub use alcedo_abi::type_text::{joined, joined_len};
+pub use alcedo_abi::type_text::contains;
 pub use alcedo_abi::zcall::Slot;
 pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
 pub use linkme;
@@ -60,32 +62,31 @@ pub use crate::{
     __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_copied_value as copied_value,
     __alcedo_declare as declare, __alcedo_delegate as delegate, __alcedo_earlier_names as earlier_names,
     __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap, __alcedo_if_used as if_used,
-    __alcedo_import as import, __alcedo_interface as interface, __alcedo_join as join,
-    __alcedo_keep_section as keep_section, __alcedo_module as module, __alcedo_owned as owned_type,
-    __alcedo_owned_value as owned_value, __alcedo_pod as pod, __alcedo_property as property,
-    __alcedo_register as register, __alcedo_struct as structure, __alcedo_type_record as type_record,
-    __alcedo_view as view,
+    __alcedo_import as import, __alcedo_interface as interface, __alcedo_keep_section as keep_section,
+    __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_owned_value as owned_value, __alcedo_pod as pod,
+    __alcedo_property as property, __alcedo_register as register, __alcedo_struct as structure,
+    __alcedo_type_record as type_record, __alcedo_view as view,
 };
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use crate::{IntoHost, Kind, Lent};
 pub use c_functions::{GiveBack, c_gives, c_takes, dll_import, invoke_import};
 pub(crate) use declared::SignatureWords;
 pub use declared::{
-    Body, Declared, Function, FunctionOf, Hook, Metadata, NoBody, Property, all_functions, class as class_description,
+    Body, Declared, Function, FunctionOf, Hook, NoBody, Property, all_functions, class as class_description,
     count_functions, custom_thunk, earlier_names as earlier_names_of, enum_entry, enumeration as enum_description,
     export as export_description, function as function_description, hook, implementable_event, import_class,
-    import_enumeration, import_function, import_overridden, import_property, import_structure, member_name, meta,
+    import_enumeration, import_function, import_overridden, import_property, import_structure, member_name,
     property as property_description, section_of, static_function, structure as structure_description,
 };
-pub use defaults::{BuildDefault, DefaultPart, PluginState, Probe, WithoutARedConstructor, the_finalizer_thread_drops};
+pub use defaults::{PluginState, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
-pub use describe::{BlockOf, CParam, SignatureBlock, Words, field_descriptions, is_struct};
+pub use describe::{BlockOf, SignatureBlock, Words, field_descriptions, is_struct};
 pub use enums::{
     OfText, Underlying, entry_number, enum_number, fits_a_byte, numbers, put_enum_number, scripts_have, unknown_entry,
 };
 pub use interfaces::{
-    Bodies, compared, crosses, declared_as, first_absent, has_signature, import_interface, import_interface_function,
-    interface as interface_description, interface_function, interface_path, lists,
+    Bodies, compared, crosses, has_signature, import_interface, import_interface_function,
+    interface as interface_description, interface_function, interface_path,
 };
 pub use member_names::{is_property, no_event};
 pub use members::{base_ref, invoke_member, invoke_static_member, read_member, write_member};

@@ -4,20 +4,10 @@
 use core::any::Any;
 use core::fmt::Display;
 
+pub use alcedo_abi::call::SourceLocation;
 use alcedo_rt::{CallError, SourcePlace};
 
 use crate::ReturnValue;
-
-/// A location in an author's sources.
-#[derive(Clone, Copy, Debug)]
-pub struct SourceLocation {
-    /// Source file.
-    pub file: &'static str,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
-}
 
 /// Return type of a reflected function: a value, `()`, or a `Result` of these.
 #[diagnostic::on_unimplemented(

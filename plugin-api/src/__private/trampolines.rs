@@ -206,23 +206,16 @@ pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -
 
 #[must_use]
 pub(super) const fn hooks<C: Part>(
-    class_constructor: Option<Invoke>,
-    post_init_properties: Option<Invoke>,
+    class_constructor: ROption<Invoke>,
+    post_init_properties: ROption<Invoke>,
 ) -> PartHooks {
     PartHooks {
         red_constructor: red_constructor::<C>,
-        class_constructor: optional(class_constructor),
-        post_init_properties: optional(post_init_properties),
+        class_constructor,
+        post_init_properties,
         save_kept: save_kept::<C>,
         load_kept: load_kept::<C>,
         finalize: finalize::<C>,
-    }
-}
-
-const fn optional(hook: Option<Invoke>) -> ROption<Invoke> {
-    match hook {
-        Some(hook) => ROption::RSome(hook),
-        None => ROption::RNone,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::mem::ManuallyDrop;
 
-use alcedo_abi::call::{Failure, FailureKind, Status};
+use alcedo_abi::call::{Failure, FailureKind, SourceLocation, Status};
 
 use crate::handles::ObjectHandle;
 use crate::panic_guard;
@@ -25,6 +25,12 @@ pub struct SourcePlace {
     pub line: u32,
     /// Column, from 1.
     pub column: u32,
+}
+
+impl From<SourceLocation> for SourcePlace {
+    fn from(SourceLocation { file, line, column }: SourceLocation) -> Self {
+        Self { file: file.to_owned(), line, column }
+    }
 }
 
 impl std::fmt::Display for SourcePlace {

@@ -30,15 +30,6 @@ mod bodies {
 /// Table functions, with the names of the lists.
 struct Trampolines;
 
-macro_rules! or_nothing {
-    () => {
-        ()
-    };
-    ($result:ty) => {
-        $result
-    };
-}
-
 macro_rules! or_none {
     () => {
         None
@@ -110,7 +101,7 @@ macro_rules! trampolines {
                 unsafe extern "C" fn $name(
                     $($host: HostRef, $($module: u64,)?)? $($param: $ty,)*
                     $($($out: &mut $out_ty,)+)? $($sink: &TextSink,)? $($failure: &mut Failure)?
-                ) -> or_nothing!($($result)?) {
+                ) $(-> $result)? {
                     $(let $sink: Sink<'_> = by_rule!(@argument $sink, ());)?
                     by_rule!(
                         $rule $action $name($($host $($module)?)?; $($param),*)

@@ -3,9 +3,11 @@
 
 use std::marker::PhantomData;
 
+use alcedo_abi::describe::Metadata;
+
 use crate::border::CallError;
 use crate::kinds::{CallingConvention, PropertyKind};
-use crate::native::functions::{Function, FunctionCell, Metadata, SignatureBlock, without_body};
+use crate::native::functions::{Function, FunctionCell, SignatureBlock, without_body};
 use crate::native::this::{At, Class, View};
 use crate::object::member::FunctionRef;
 use crate::object::native_out::OutValues;

@@ -9,7 +9,7 @@ macro_rules! __alcedo_native_class {
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
         kept: [],
@@ -19,37 +19,16 @@ macro_rules! __alcedo_native_class {
         defaults: [$(($default_path:literal, $default_text:literal))*],
         checks: { $($checks:tt)* },
     ) => {
-        #[doc = $view_doc]
-        #[derive(Clone, Copy)]
-        $vis struct $view<'f>(<$base as $crate::native::plumbing::Class>::View<'f>);
+        $crate::native::plumbing::view! { $vis $view $view_doc: $base }
 
         const _: () = {
-            impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
-                #[inline]
-                fn new(at: $crate::native::plumbing::At<'f>) -> Self {
-                    Self($crate::native::plumbing::View::new(at))
-                }
-
-                #[inline]
-                fn at(&self) -> $crate::native::plumbing::At<'f> {
-                    $crate::native::plumbing::View::at(&self.0)
-                }
-            }
-
-            impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
-                type Target = <$base as $crate::native::plumbing::Class>::View<'f>;
-
-                #[inline]
-                fn deref(&self) -> &Self::Target {
-                    &self.0
-                }
-            }
-
             impl $crate::native::plumbing::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
                 const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
                 $(const LIBRARY: &'static str = $library;)?
+                const IMPLEMENTS: &'static [&'static str] =
+                    &[$(<$interface as $crate::native::plumbing::Interface>::PATH),*];
                 const EVENTS: &'static [&'static str] = {
                     #[allow(unused_imports, reason = "a class may have no events")]
                     use $crate::native::plumbing::NoEvents as _;
@@ -69,11 +48,6 @@ macro_rules! __alcedo_native_class {
                 fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
                     $crate::native::plumbing::add_class::<$class>(natives)
                 }
-            }
-
-            impl $crate::native::plumbing::Implements for $class {
-                const IMPLEMENTS: &'static [&'static str] =
-                    &[$(<$interface as $crate::native::plumbing::Interface>::PATH),*];
             }
 
             $(
@@ -128,7 +102,7 @@ macro_rules! __alcedo_native_class {
             }
 
             $($crate::native::plumbing::property! {
-                $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell $property
+                $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $given, $cell $property
             })*
             $($checks)*
         };
@@ -138,8 +112,37 @@ macro_rules! __alcedo_native_class {
             "a native class keeps its Rust fields over reloads: remove `#[keep]`"
         );
     };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native class is declared here, and not `imported`");
+}
+
+/// Declares a view of objects, on top of the view of the class `$base`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_native_view {
+    ($vis:vis $view:ident $view_doc:literal: $base:ty) => {
+        #[doc = $view_doc]
+        #[derive(Clone, Copy)]
+        $vis struct $view<'f>(<$base as $crate::native::plumbing::Class>::View<'f>);
+
+        impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
+            #[inline]
+            fn new(at: $crate::native::plumbing::At<'f>) -> Self {
+                Self($crate::native::plumbing::View::new(at))
+            }
+
+            #[inline]
+            fn at(&self) -> $crate::native::plumbing::At<'f> {
+                $crate::native::plumbing::View::at(&self.0)
+            }
+        }
+
+        impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
+            type Target = <$base as $crate::native::plumbing::Class>::View<'f>;
+
+            #[inline]
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
     };
 }
 
@@ -148,8 +151,8 @@ macro_rules! __alcedo_native_class {
 #[macro_export]
 macro_rules! __alcedo_native_property {
     (
-        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
-        $cell:ident $property:literal
+        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty,
+        $value:ident: $arg:ty = $given:expr, $cell:ident $property:literal
     ) => {
         ::std::thread_local! {
             static $cell: $crate::native::plumbing::PropertyRef = $crate::native::plumbing::PropertyRef::new($property);
@@ -170,8 +173,8 @@ macro_rules! __alcedo_native_property {
             /// during a reload for any object but its own.
             $(#[$attr])*
             #[inline]
-            pub fn $set(&self, value: $arg) {
-                self.$try_set(value).unwrap_or_else(|error| $crate::native::plumbing::fail(error));
+            pub fn $set(&self, $value: $arg) {
+                self.$try_set($value).unwrap_or_else(|error| $crate::native::plumbing::fail(error));
             }
 
             /// Writes the property; returns an error if the write is rejected.
@@ -179,59 +182,26 @@ macro_rules! __alcedo_native_property {
             #[inline]
             pub fn $try_set(
                 &self,
-                value: $arg,
+                $value: $arg,
             ) -> $crate::native::plumbing::core::result::Result<(), $crate::native::plumbing::CallError> {
-                let value = $crate::native::plumbing::property!(@$how value, $ty);
+                let value = $given;
                 $cell.with(|property| $crate::native::plumbing::NativeProperty::put(value, self, property))
             }
         }
     };
-    (@into $value:ident, $ty:ty) => {
-        $crate::native::plumbing::core::convert::Into::<$ty>::into($value)
-    };
-    (@give $value:ident, $ty:ty) => {
-        $value
-    };
 }
 
-/// Declares the callers of one function. A path with the class and the function name selects the body: a caller with another name runs
-/// only the body of that class.
+/// Declares the call `$try_name` of one function, which returns failures. A path with the class and the function name selects the body:
+/// a `$name` that is not the name of the function runs only the body of that class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_call {
     (
-        plain by $invoke:ident $(#[$attr:meta])*
+        by $invoke:ident $(#[$attr:meta])*
         $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
-            ///
-            /// If the call fails, the running call ends with the same error.
-            pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::native::plumbing::fail(error))
-            }
-        }
-        $crate::native::plumbing::call! {
-            @one by $invoke $(#[$attr])* $view $name $try_name($($arg: $ty = $given),*) -> $result, $what
-        }
-    };
-    (
-        fallible by $invoke:ident $(#[$attr:meta])*
-        $view:ident $name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
-    ) => {
-        $crate::native::plumbing::call! {
-            @one by $invoke $(#[$attr])* $view $name $name($($arg: $ty = $given),*) -> $result, $what
-        }
-    };
-    (
-        @one by $invoke:ident $(#[$attr:meta])*
-        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $what:expr
-    ) => {
-        impl $view<'_> {
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// When the callee fails.
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
@@ -251,27 +221,18 @@ macro_rules! __alcedo_native_call {
     };
 }
 
-/// Declares the callers of a C function. C writes to buffers of the caller, which are updated only after the whole call has succeeded.
+/// Declares the call `$try_name` of a C function. C writes to buffers of the caller, which are updated only after the whole call has
+/// succeeded.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_c_call {
     (
         $(#[$attr:meta])*
-        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
+        $view:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
         outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
-            ///
-            /// If the call fails, the running call ends with the same error.
-            pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::native::plumbing::fail(error))
-            }
-
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// When the function misuses its buffers; they are unchanged then.
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*

@@ -8,11 +8,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
+use alcedo_abi::describe::Metadata;
+
 use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
-use crate::native::functions::{Function, Metadata};
-use crate::native::interfaces::Implements;
+use crate::native::functions::{Function, owned};
 use crate::native::member_function::MemberFunction;
 use crate::native::method::{Method, Part, part_of, run};
 use crate::native::net::NetHooks;
@@ -40,7 +41,7 @@ pub trait Declared {
 }
 
 /// A class declared with `#[uclass]`.
-pub trait DeclaredClass: Part + Implements {
+pub trait DeclaredClass: Part {
     #[doc(hidden)]
     const PACKAGE: &'static str;
     #[doc(hidden)]
@@ -109,7 +110,7 @@ impl<C: Class> NoBody for C {}
 pub fn class_property<T: NativeProperty>(name: &str, flags: u64, default: &str, about: Metadata) -> PropertyDecl {
     PropertyDecl {
         doc: about.doc.to_owned(),
-        meta: about.meta(),
+        meta: owned(about.meta),
         ..T::declared(name).with_flags(flags).with_default(default)
     }
 }

@@ -5,6 +5,8 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use alcedo_abi::describe::{CParam, MetaDesc, Metadata};
+
 use crate::border::CallError;
 use crate::kinds::{function_flags, property_flags};
 use crate::native::direct::{of_method, of_static};
@@ -19,33 +21,9 @@ use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
 use crate::object::natives::World;
 use crate::object::thunk::{Frame, Thunk, function_of, idle};
 
-/// Documentation and metadata of a member.
-#[derive(Clone, Copy, Debug)]
-pub struct Metadata {
-    /// Doc comment.
-    pub doc: &'static str,
-    /// Metadata keys and values.
-    pub meta: &'static [(&'static str, &'static str)],
-}
-
-impl Metadata {
-    pub(super) fn meta(&self) -> Meta {
-        self.meta.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
-    }
-}
-
-/// Returns a metadata entry.
-pub const fn meta(key: &'static str, value: &'static str) -> (&'static str, &'static str) {
-    (key, value)
-}
-
-/// C properties of a parameter, in addition to its type.
-#[derive(Clone, Copy, Debug)]
-pub struct CParam {
-    /// C may write to the parameter.
-    pub is_out: bool,
-    /// Length of an array.
-    pub meta: &'static [(&'static str, &'static str)],
+/// Returns metadata as a declaration holds it.
+pub(super) fn owned(meta: &[MetaDesc]) -> Meta {
+    meta.iter().map(|MetaDesc { key, value }| (key.as_str().to_owned(), value.as_str().to_owned())).collect()
 }
 
 /// Names, defaults and C types of the parameters of a signature.
@@ -83,20 +61,7 @@ impl<A, R> SignatureBlock<A, R> {
 }
 
 /// Signature block of the method `M`.
-pub struct BlockOf<M: Method>(SignatureBlock<M::Args, M::Result>);
-
-impl<M: Method> BlockOf<M> {
-    /// Creates a block with names in order.
-    pub const fn new(names: &'static [&'static str]) -> Self {
-        Self(SignatureBlock::new(names))
-    }
-
-    /// Sets the defaults; empty for a parameter without a default.
-    #[must_use]
-    pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
-        Self(SignatureBlock(Block { defaults, ..self.0.0 }, PhantomData))
-    }
-}
+pub type BlockOf<M> = SignatureBlock<<M as Method>::Args, <M as Method>::Result>;
 
 /// Zero-sized marker of a function in a class.
 pub struct FunctionCell<C, A, R>(PhantomData<fn(C, A) -> R>);
@@ -131,7 +96,7 @@ impl<C: 'static> Function<C> {
         }
         for (param, in_c) in params.iter_mut().zip(self.block.in_c) {
             param.flags |= if in_c.is_out { property_flags::OUT } else { 0 };
-            param.meta.extend(in_c.meta.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
+            param.meta.extend(owned(in_c.meta));
         }
         params.extend(R::declared());
         FunctionDecl {
@@ -139,7 +104,7 @@ impl<C: 'static> Function<C> {
             overrides: self.overrides.to_owned(),
             params,
             doc: self.about.doc.to_owned(),
-            meta: self.about.meta(),
+            meta: owned(self.about.meta),
             black_code,
             ..FunctionDecl::new(self.name, thunk)
         }
@@ -172,7 +137,7 @@ pub const fn function_description<M: Method>(
             }),
         )
     };
-    Function { name, flags, overrides, block: block.0.0, about, declare }
+    Function { name, flags, overrides, block: block.0, about, declare }
 }
 
 /// Describes the static function with the body `M`.

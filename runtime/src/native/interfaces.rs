@@ -4,7 +4,6 @@
 use std::marker::PhantomData;
 
 use alcedo_abi::interface_check::{self, InterfaceFunction};
-use alcedo_abi::type_text::contains;
 
 use crate::border::CallError;
 use crate::kinds::function_flags;
@@ -83,7 +82,7 @@ impl<'f> ObjectView<'f> {
     }
 }
 
-/// Describes a function with parameters `A` and result `R`, for [`declared_as`] and similar checks.
+/// Describes a function with parameters `A` and result `R`, for the checks of a class.
 pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text: &'static str) -> InterfaceFunction {
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
@@ -91,30 +90,9 @@ pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text
 /// Compiles if values of the type can be parameters; expanded at the type's span in the source.
 pub const fn crosses<T: NativeValue>() {}
 
-/// Returns a function of the interface as written in its declaration; empty for an unknown name.
-pub const fn declared_as<I: Interface>(name: &str) -> &'static str {
-    interface_check::declared_as(I::FUNCTIONS, name)
-}
-
 /// Checks that the function has parameters `A` and result `R`. Returns true for an unknown name, which another check reports.
 pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
-}
-
-/// Returns the first function of the interface without a body in `names`, as written in its declaration; empty if all have one.
-pub const fn first_absent<I: Interface>(names: &[&str]) -> &'static str {
-    interface_check::first_absent(I::FUNCTIONS, names)
-}
-
-/// A class that lists interfaces.
-pub trait Implements {
-    /// Paths of the interfaces.
-    const IMPLEMENTS: &'static [&'static str];
-}
-
-/// Returns whether the class lists the interface.
-pub const fn lists<C: Implements, I: Interface>() -> bool {
-    contains(C::IMPLEMENTS, I::PATH)
 }
 
 /// Bodies of class `C` for interface `I`.

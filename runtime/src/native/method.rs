@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::border::{CallError, SourcePlace};
+use alcedo_abi::call::SourceLocation;
+
+use crate::border::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::part_cell::PartCell;
@@ -24,12 +26,15 @@ pub trait Receiver {
     /// `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
     #[doc(hidden)]
+    #[inline]
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
         wanted: &'static str,
         code: impl FnOnce(Self::Ref<'_, C>) -> R,
-    ) -> Result<R, CallError>;
+    ) -> Result<R, CallError> {
+        Self::try_with(cell, wanted, code).ok_or_else(|| cell.refused(object, wanted))
+    }
     #[doc(hidden)]
     fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(Self::Ref<'_, C>) -> R) -> Option<R>;
 }
@@ -47,16 +52,6 @@ impl Receiver for Shared {
     type Ref<'p, C: 'p> = &'p C;
 
     #[inline]
-    fn with<C, R>(
-        cell: &PartCell<C>,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(&C) -> R,
-    ) -> Result<R, CallError> {
-        cell.share(object, wanted, code)
-    }
-
-    #[inline]
     fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
         cell.try_share(wanted, code)
     }
@@ -67,30 +62,9 @@ impl Receiver for Exclusive {
     type Ref<'p, C: 'p> = &'p mut C;
 
     #[inline]
-    fn with<C, R>(
-        cell: &PartCell<C>,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(&mut C) -> R,
-    ) -> Result<R, CallError> {
-        cell.take(object, wanted, code)
-    }
-
-    #[inline]
     fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
         cell.try_take(wanted, code)
     }
-}
-
-/// Source location in the author's code.
-#[derive(Clone, Copy, Debug)]
-pub struct SourceLocation {
-    /// Source file.
-    pub file: &'static str,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
 }
 
 /// A method as a type.
@@ -179,10 +153,4 @@ pub(crate) fn run_for<C: Class, R>(
 
 pub(super) fn run_static<M: StaticMethod>(args: <M::Args as NativeParams>::Seen) -> Result<M::Result, CallError> {
     failing(|| Ok(M::run(args.into())))?.crossing(|| M::PLACE.into())
-}
-
-impl From<SourceLocation> for SourcePlace {
-    fn from(SourceLocation { file, line, column }: SourceLocation) -> Self {
-        Self { file: file.to_owned(), line, column }
-    }
 }

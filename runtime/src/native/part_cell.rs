@@ -39,24 +39,7 @@ impl<C> PartCell<C> {
         wanted: &'static str,
         code: impl FnOnce(&C) -> R,
     ) -> Result<R, CallError> {
-        let _borrow = self.begin(object, wanted, Event::Share, Event::EndShare)?;
-        // SAFETY: the borrows allow a shared one, so no exclusive one is in use until `_borrow` ends; the pointer is the cell's own, or
-        // is derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
-        Ok(code(unsafe { self.pointer().as_ref() }))
-    }
-
-    /// Runs a `&mut self` method. Fails with [`CallError::ReentrantBorrow`] while any method runs that has not lent its `self`.
-    #[inline]
-    pub(super) fn take<R>(
-        &self,
-        object: ObjectHandle,
-        wanted: &'static str,
-        code: impl FnOnce(&mut C) -> R,
-    ) -> Result<R, CallError> {
-        let _borrow = self.begin(object, wanted, Event::Take, Event::EndTake)?;
-        // SAFETY: the borrows allow an exclusive one, so no other is in use until `_borrow` ends; the pointer is the cell's own, or is
-        // derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
-        Ok(code(unsafe { self.pointer().as_mut() }))
+        self.try_share(wanted, code).ok_or_else(|| self.refused(object, wanted))
     }
 
     /// Makes the fields available to calls of `code`. `part` is the exclusive borrow, unused during this.
@@ -71,7 +54,8 @@ impl<C> PartCell<C> {
         if !thread_stack::is_here() {
             return Err(CallError::WrongStack { action: format!("{object}: lending its Rust fields") });
         }
-        let _loan = self.begin(object, self.holder.get(), Event::Lend, Event::EndLend)?;
+        let holder = self.holder.get();
+        let _loan = self.try_begin(holder, Event::Lend, Event::EndLend).ok_or_else(|| self.refused(object, holder))?;
         self.lent.set(Some(part));
         Ok(code())
     }
@@ -80,17 +64,6 @@ impl<C> PartCell<C> {
     fn pointer(&self) -> NonNull<C> {
         // The cell has the address of its content.
         self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
-    }
-
-    #[inline]
-    fn begin(
-        &self,
-        object: ObjectHandle,
-        wanted: &'static str,
-        begin: Event,
-        end: Event,
-    ) -> Result<Borrow<'_, C>, CallError> {
-        self.try_begin(wanted, begin, end).ok_or_else(|| self.refused(object, wanted))
     }
 
     #[inline]
@@ -108,7 +81,8 @@ impl<C> PartCell<C> {
     #[inline]
     pub(super) fn try_share<R>(&self, wanted: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
         let _borrow = self.try_begin(wanted, Event::Share, Event::EndShare)?;
-        // SAFETY: as in `share`.
+        // SAFETY: the borrows allow a shared one, so no exclusive one is in use until `_borrow` ends; the pointer is the cell's own, or
+        // is derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
         Some(code(unsafe { self.pointer().as_ref() }))
     }
 
@@ -116,7 +90,8 @@ impl<C> PartCell<C> {
     #[inline]
     pub(super) fn try_take<R>(&self, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
         let _borrow = self.try_begin(wanted, Event::Take, Event::EndTake)?;
-        // SAFETY: as in `take`.
+        // SAFETY: the borrows allow an exclusive one, so no other is in use until `_borrow` ends; the pointer is the cell's own, or is
+        // derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
         Some(code(unsafe { self.pointer().as_mut() }))
     }
 
@@ -180,6 +155,17 @@ mod tests {
     use crate::handles::ObjectHandle;
 
     const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);
+
+    impl<C> PartCell<C> {
+        fn take<R>(
+            &self,
+            object: ObjectHandle,
+            wanted: &'static str,
+            code: impl FnOnce(&mut C) -> R,
+        ) -> Result<R, CallError> {
+            self.try_take(wanted, code).ok_or_else(|| self.refused(object, wanted))
+        }
+    }
 
     #[test]
     fn lent_fields_are_reborrowed_and_returned_changed() {

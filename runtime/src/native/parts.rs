@@ -71,12 +71,10 @@ impl<C> Parts<C> {
         lives: impl Fn() -> bool,
         build: impl FnOnce() -> C,
     ) -> Result<Rc<PartCell<C>>, CallError> {
-        if let Some(Entry { object: of, state: State::There(part) }) = self.row.borrow().get(object.index() as usize)
-            && *of == object
-        {
-            return Ok(Rc::clone(part));
+        match self.there(object) {
+            Some(part) => Ok(part),
+            None => self.build(object, lives, build),
         }
-        self.build(object, lives, build)
     }
 
     #[cold]

@@ -2,9 +2,13 @@
 
 pub use ::core;
 
-pub use alcedo_abi::interface_check::InterfaceFunction;
+pub use alcedo_abi::__alcedo_join as join;
+pub use alcedo_abi::call::SourceLocation;
+pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
+pub use alcedo_abi::describe::{CParam, Metadata, meta};
+pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
-pub use alcedo_abi::type_text::{joined, joined_len};
+pub use alcedo_abi::type_text::contains;
 pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fields as plain_fields};
 
 pub use crate::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
@@ -17,17 +21,14 @@ pub use crate::native::declared::{
 pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
 pub use crate::native::failing::fail;
 pub use crate::native::functions::{
-    BlockOf, CParam, CustomThunk, Function, FunctionCell, Metadata, SignatureBlock, custom_thunk, function_description,
-    implementable_event, meta, static_function,
+    BlockOf, CustomThunk, Function, FunctionCell, SignatureBlock, custom_thunk, function_description,
+    implementable_event, static_function,
 };
 pub use crate::native::interfaces::{
-    Bodies, Implements, Interface, add_interface, compared, crosses, declared_as, first_absent, has_signature,
-    interface_function, lists, member,
+    Bodies, Interface, add_interface, compared, crosses, has_signature, interface_function, member,
 };
 pub use crate::native::member_function::MemberFunction;
-pub use crate::native::method::{
-    Arguments, Exclusive, Held, Method, Params, Part, Shared, SourceLocation, StaticMethod,
-};
+pub use crate::native::method::{Arguments, Exclusive, Held, Method, Params, Part, Shared, StaticMethod};
 pub use crate::native::net::{NetHooks, NetStruct, WithoutNet};
 pub use crate::native::property::{IntoHost, NativeProperty, fits_a_byte, read_member, scripts_have, write_member};
 pub use crate::native::this::{At, Class, This, View};
@@ -42,41 +43,15 @@ pub use crate::{
     __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
     __alcedo_native_delegate as delegate, __alcedo_native_earlier_names as earlier_names,
     __alcedo_native_enum as enumeration, __alcedo_native_import as import, __alcedo_native_interface as interface,
-    __alcedo_native_join as join, __alcedo_native_pod as pod, __alcedo_native_property as property,
-    __alcedo_native_register as register, __alcedo_native_structure as structure,
+    __alcedo_native_pod as pod, __alcedo_native_property as property, __alcedo_native_register as register,
+    __alcedo_native_structure as structure, __alcedo_native_view as view,
 };
 pub use crate::{CallError, ObjectHandle};
 
 use alcedo_abi::override_check;
-use alcedo_abi::type_text::{TypeText, contains, is_same};
+use alcedo_abi::type_text::{TypeText, is_same};
 
 use crate::native::this::Object;
-
-/// A field of a native class. `M` delays the `Default` bound until the default is used.
-#[derive(Debug)]
-pub struct Probe<M, T>(::core::marker::PhantomData<(M, T)>);
-
-/// A field with a default.
-pub trait BuildDefault {
-    /// Type of the field.
-    type Out;
-    /// Builds the default.
-    fn build() -> Self::Out;
-}
-
-impl<M, T: Default> BuildDefault for Probe<M, T> {
-    type Out = T;
-
-    fn build() -> T {
-        T::default()
-    }
-}
-
-/// A native class whose Rust fields all have defaults; implemented for every class under that bound.
-pub trait DefaultPart<M>: Sized {
-    /// Builds all fields.
-    fn default_part() -> Self;
-}
 
 /// Default red constructor of a class whose `#[uclass] impl` has none; an inherent function with the same name takes precedence. The
 /// trait name appears in the compiler error for a field without a default.

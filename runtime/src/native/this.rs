@@ -63,6 +63,9 @@ pub trait Class: Sized + 'static {
     /// Names of declared events, for messages of the compiler.
     #[doc(hidden)]
     const EVENTS: &'static [&'static str] = &[];
+    /// Paths of the interfaces that it lists.
+    #[doc(hidden)]
+    const IMPLEMENTS: &'static [&'static str] = &[];
 }
 
 /// Root of all classes.

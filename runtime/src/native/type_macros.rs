@@ -24,9 +24,6 @@ macro_rules! __alcedo_native_pod {
             }
         };
     };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native struct is declared here, and not `imported`");
-    };
 }
 
 /// Declares a struct with fields of any type, copied field by field.
@@ -58,9 +55,6 @@ macro_rules! __alcedo_native_structure {
             }
         };
     };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native struct is declared here, and not `imported`");
-    };
 }
 
 /// Declares the signature of a delegate.
@@ -90,9 +84,6 @@ macro_rules! __alcedo_native_delegate {
     };
     (@place { class $class:ty }) => {
         ("", <$class as $crate::native::plumbing::Class>::PATH)
-    };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native delegate is declared here, and not `imported`");
     };
 }
 
@@ -170,9 +161,6 @@ macro_rules! __alcedo_native_enum {
             }
         };
     };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native enum is declared here, and not `imported`");
-    };
 }
 
 /// Declares an interface: its type and view.
@@ -191,29 +179,9 @@ macro_rules! __alcedo_native_interface {
         #[derive(Debug)]
         $vis enum $interface {}
 
-        #[doc = $view_doc]
-        #[derive(Clone, Copy)]
-        $vis struct $view<'f>($crate::native::ObjectView<'f>);
+        $crate::native::plumbing::view! { $vis $view $view_doc: $crate::native::Object }
 
         const _: () = {
-            impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
-                fn new(at: $crate::native::plumbing::At<'f>) -> Self {
-                    Self($crate::native::plumbing::View::new(at))
-                }
-
-                fn at(&self) -> $crate::native::plumbing::At<'f> {
-                    $crate::native::plumbing::View::at(&self.0)
-                }
-            }
-
-            impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
-                type Target = $crate::native::ObjectView<'f>;
-
-                fn deref(&self) -> &Self::Target {
-                    &self.0
-                }
-            }
-
             impl $crate::native::plumbing::Interface for $interface {
                 type View<'f> = $view<'f>;
                 const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
@@ -237,24 +205,6 @@ macro_rules! __alcedo_native_interface {
             }
         };
     };
-    (imported $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!("a native interface is declared here, and not `imported`");
-    };
-}
-
-/// Concatenates three strings at compile time.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_native_join {
-    ($a:expr, $b:expr, $c:expr) => {{
-        const ALCEDO_LEN: usize = $crate::native::plumbing::joined_len([$a, $b, $c]);
-        const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::native::plumbing::joined([$a, $b, $c]);
-        const ALCEDO_TEXT: &str = match $crate::native::plumbing::core::str::from_utf8(&ALCEDO_BYTES) {
-            $crate::native::plumbing::core::result::Result::Ok(text) => text,
-            $crate::native::plumbing::core::result::Result::Err(_) => panic!("joined strings are UTF-8"),
-        };
-        ALCEDO_TEXT
-    }};
 }
 
 /// Rejects earlier names of types and members of a host.

@@ -61,3 +61,11 @@ mod alc0115 {
         fn ring(&self, times: u32) {}
     }
 }
+
+mod alc0206 {
+    use alcedo_runtime::native::uclass;
+
+    #[uclass(package = "Engine")]
+    #[derive(Default)]
+    pub struct Thing {}
+}

@@ -65,4 +65,11 @@ mod alc0115 {
     }
 }
 
+mod alc0206 {
+    use alcedo_runtime::native::uclass;
+
+    #[uclass(package = "Engine", imported)]
+    pub struct Thing {}
+}
+
 fn main() {}

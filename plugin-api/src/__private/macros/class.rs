@@ -9,7 +9,7 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
@@ -94,7 +94,7 @@ macro_rules! __alcedo_class {
                     unsafe { $crate::__private::PropertyCell::new() }
                 };
                 $crate::__private::property! {
-                    $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $given, $cell
                 }
             )*
 
@@ -144,7 +144,8 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, name: $property:literal
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
+            name: $property:literal
         })*],
     ) => {
         $crate::__private::view! { $vis $class $view $view_doc }
@@ -184,7 +185,7 @@ macro_rules! __alcedo_class {
                     import_property($crate::__private::core::concat!("/Script/", $package, ".", $name, ":", $property))
                 }
                 $crate::__private::property! {
-                    $(#[$attr])* $class $view $get $set $try_set: $ty, $how $arg, $cell
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $given, $cell
                 }
             )*
         };
@@ -216,7 +217,8 @@ macro_rules! __alcedo_view {
 #[macro_export]
 macro_rules! __alcedo_property {
     (
-        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty, $cell:ident
+        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty,
+        $value:ident: $arg:ty = $given:expr, $cell:ident
     ) => {
         impl<'f> $view<'f> {
             $(#[$attr])*
@@ -230,8 +232,8 @@ macro_rules! __alcedo_property {
             /// except its own, the running call ends with that error.
             $(#[$attr])*
             #[inline]
-            pub fn $set(&self, value: $arg) {
-                self.$try_set(value).unwrap_or_else(|error| $crate::__private::fail(error));
+            pub fn $set(&self, $value: $arg) {
+                self.$try_set($value).unwrap_or_else(|error| $crate::__private::fail(error));
             }
 
             /// Writes the property, or returns the error if the host refuses.
@@ -239,42 +241,26 @@ macro_rules! __alcedo_property {
             #[inline]
             pub fn $try_set(
                 &self,
-                value: $arg,
+                $value: $arg,
             ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                let value = $crate::__private::property!(@$how value, $ty);
+                let value = $given;
                 $crate::__private::write_member(&self.0, &$cell, value)
             }
         }
     };
-    (@into $value:ident, $ty:ty) => {
-        $crate::__private::core::convert::Into::<$ty>::into($value)
-    };
-    (@give $value:ident, $ty:ty) => {
-        $value
-    };
 }
 
-/// Defines the calls of a function. `$cell` holds its handle: a static, or a type that derefs to one.
+/// Defines the call `$try_name` of a function, which returns failures. `$cell` holds its handle: a static, or a type that derefs to
+/// one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_call {
     (
-        plain by $invoke:ident $(#[$attr:meta])*
+        by $invoke:ident $(#[$attr:meta])*
         $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
-            ///
-            /// If the call fails, the running call ends with the same error.
-            #[inline]
-            pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::__private::fail(error))
-            }
-
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// Failures of the callee.
             #[inline]
             pub fn $try_name(
                 &self,
@@ -285,48 +271,19 @@ macro_rules! __alcedo_call {
             }
         }
     };
-    (
-        fallible by $invoke:ident $(#[$attr:meta])*
-        $view:ident $name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
-    ) => {
-        impl $view<'_> {
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// The error returned by the function, for which `is_returned` is true, and other failures of the call.
-            #[inline]
-            pub fn $name(
-                &self,
-                $($arg: $ty),*
-            ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
-                const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
-                $crate::__private::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
-            }
-        }
-    };
 }
 
-/// Defines the calls of a function of a C library. Out parameters are assigned only after all of them were returned.
+/// Defines the call `$try_name` of a function of a C library. Out parameters are assigned only after all of them were returned.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_c_call {
     (
         $(#[$attr:meta])*
-        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
+        $view:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
         outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
-            ///
-            /// If the call fails, the running call ends with the same error.
-            pub fn $name(&self, $($arg: $ty),*) -> $result {
-                self.$try_name($($arg),*).unwrap_or_else(|error| $crate::__private::fail(error))
-            }
-
-            $(#[$attr])*
-            ///
-            /// # Errors
-            /// The buffer error of the function; the buffers are then unchanged.
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*

@@ -31,13 +31,10 @@ macro_rules! __alcedo_delegate {
     (@path { class $class:ty } $name:literal) => {
         $crate::__private::join!(<$class as $crate::__private::Class>::PATH, ":", $name)
     };
-    (
-        @declared { package $package:literal } $name:literal $doc:literal $delegate:ty,
-        ($($param:literal: $ty:ty),*) -> $result:ty
-    ) => {
+    (@declared $place:tt $name:literal $doc:literal $delegate:ty, ($($param:literal: $ty:ty),*) -> $result:ty) => {
         $crate::__private::register! {
             DELEGATES: $crate::__private::DelegateDesc = $crate::__private::delegate_description::<$delegate>(
-                ($package, "", $name),
+                $crate::__private::delegate!(@place $place $name),
                 {
                     const BLOCK: &$crate::__private::SignatureBlock<($($ty,)*), $result> =
                         &$crate::__private::SignatureBlock::new(&[$($param),*]);
@@ -46,29 +43,24 @@ macro_rules! __alcedo_delegate {
                 $doc,
             )
         }
+        $crate::__private::delegate! { @recorded $place $name }
+    };
+    (@place { package $package:literal } $name:literal) => {
+        ($package, "", $name)
+    };
+    (@place { class $class:ty } $name:literal) => {
+        ("", <$class as $crate::__private::Class>::PATH, $name)
+    };
+    (@recorded { package $package:literal } $name:literal) => {
         $crate::__private::type_record!(DELEGATE $package, $name);
     };
-    (
-        @declared { class $class:ty } $name:literal $doc:literal $delegate:ty,
-        ($($param:literal: $ty:ty),*) -> $result:ty
-    ) => {
+    (@recorded { class $class:ty } $name:literal) => {
         // A class and its delegates must be declared by the same module.
         const fn alcedo_is_declared_here<C: $crate::__private::Part>() {}
         const _: () = alcedo_is_declared_here::<$class>();
 
         const ALCEDO_PATH: &$crate::__private::core::primitive::str =
             $crate::__private::delegate!(@path { class $class } $name);
-        $crate::__private::register! {
-            DELEGATES: $crate::__private::DelegateDesc = $crate::__private::delegate_description::<$delegate>(
-                ("", <$class as $crate::__private::Class>::PATH, $name),
-                {
-                    const BLOCK: &$crate::__private::SignatureBlock<($($ty,)*), $result> =
-                        &$crate::__private::SignatureBlock::new(&[$($param),*]);
-                    BLOCK
-                },
-                $doc,
-            )
-        }
         $crate::__private::type_record!(
             DELEGATE $crate::__private::package_of(ALCEDO_PATH), $crate::__private::name_in(ALCEDO_PATH)
         );

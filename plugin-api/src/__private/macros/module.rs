@@ -252,18 +252,3 @@ macro_rules! __alcedo_export {
         };
     };
 }
-
-/// Joins three strings at compile time.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_join {
-    ($a:expr, $b:expr, $c:expr) => {{
-        const ALCEDO_LEN: usize = $crate::__private::joined_len([$a, $b, $c]);
-        const ALCEDO_BYTES: [u8; ALCEDO_LEN] = $crate::__private::joined([$a, $b, $c]);
-        const ALCEDO_TEXT: &str = match $crate::__private::core::str::from_utf8(&ALCEDO_BYTES) {
-            $crate::__private::core::result::Result::Ok(text) => text,
-            $crate::__private::core::result::Result::Err(_) => panic!("joined strings are valid UTF-8"),
-        };
-        ALCEDO_TEXT
-    }};
-}

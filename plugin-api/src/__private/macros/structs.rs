@@ -136,7 +136,7 @@ macro_rules! __alcedo_struct {
         package: $package:literal, name: $text:literal, doc: $doc:literal,
         [$({
             $(#[$field_attr:meta])*
-            $field:ident $set:ident $try_set:ident: $ty:ty, $how:ident $arg:ty,
+            $field:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
             name: $field_name:literal, default: $default:literal, doc: $field_doc:literal, is_base: $is_base:literal
         })*]
     ) => {
@@ -193,8 +193,8 @@ macro_rules! __alcedo_struct {
                 /// Writes the field. If the write is refused, the running call ends with the error.
                 $(#[$field_attr])*
                 #[inline]
-                pub fn $set(&self, value: $arg) {
-                    self.$try_set(value).unwrap_or_else(|error| $crate::__private::fail(error));
+                pub fn $set(&self, $value: $arg) {
+                    self.$try_set($value).unwrap_or_else(|error| $crate::__private::fail(error));
                 }
 
                 /// Writes the field, or returns the error if the write is refused.
@@ -202,9 +202,9 @@ macro_rules! __alcedo_struct {
                 #[inline]
                 pub fn $try_set(
                     &self,
-                    value: $arg,
+                    $value: $arg,
                 ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                    let value = $crate::__private::property!(@$how value, $ty);
+                    let value = $given;
                     $crate::__private::set_field(&self.0, &AlcedoRaw::$field, value)
                 }
             }
