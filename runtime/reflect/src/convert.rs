@@ -31,7 +31,8 @@ pub trait Paths {
 /// References convert to any kind of reference, by handle or by path, as far as `paths` can resolve them; the caller checks the class of
 /// the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
-    Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }.convert(value, target)
+    Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }
+        .convert(value, target)
 }
 
 /// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and adjusts fixed arrays to the
@@ -44,7 +45,8 @@ pub fn convert_in_part(
     paths: &dyn Paths,
 ) -> Option<(Value, Extent)> {
     let extent = Cell::new(Extent::Whole);
-    let conversion = Conversion { names, paths, extent: Some(&extent), keeps_now: false, known: &RefCell::new(HashMap::new()) };
+    let conversion =
+        Conversion { names, paths, extent: Some(&extent), keeps_now: false, known: &RefCell::new(HashMap::new()) };
     let converted = conversion.convert(value, &property.ty)?;
     let converted = fixed::at_length(property, converted, default, &extent);
     Some((converted, extent.get()))
