@@ -1,12 +1,10 @@
 //! Call cache for direct calls of object functions: the target per class of the object, which is the function's native body or
 //! a function of a module. Entries are valid until the version of direct calls changes.
-#![expect(unsafe_code, reason = "enters modules through cached targets")]
 
 use std::any::Any;
 use std::rc::Rc;
 
 use alcedo_abi::direct::{DirectAnswer, DirectStatus, MOST_WORDS};
-use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::kinds::property_flags;
 use alcedo_abi::zcall::Slot;
 
@@ -15,7 +13,7 @@ use crate::bridge::black_direct::failed_with;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
-use crate::bridge::fast_paths::{Called, FastPaths, MethodFastPath, Words};
+use crate::bridge::fast_paths::{Called, FastPaths, MethodFastPath};
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::function::Function;
@@ -180,25 +178,9 @@ pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Disp
     Some((maker.make)(core, Callees::of_event(function, dispatch)))
 }
 
-/// Calls a module's function on an object with this entry. `clean_up` is called if work is left when the frame closes.
-///
-/// # Safety
-/// `fast_path` was resolved for the class of the entry, and nothing has changed since; the entry is that of the object, resolved just
-/// now; the number of words matches the resolved function.
+/// Converts the result of a fast call to an answer.
 #[inline(always)]
-pub(crate) unsafe fn enter_on(
-    fast_paths: &FastPaths,
-    fast_path: MethodFastPath,
-    (object, entry): (ObjectHandle, DirectoryEntry),
-    words: impl Words,
-    clean_up: impl FnOnce(usize),
-) -> DirectAnswer {
-    // SAFETY: promised by the caller.
-    answer_of(unsafe { fast_paths.enter_on(fast_path, (object, entry.memory), words, clean_up) })
-}
-
-#[inline(always)]
-pub(super) fn answer_of(called: Called) -> DirectAnswer {
+pub(crate) fn answer_of(called: Called) -> DirectAnswer {
     match called {
         Some(Ok(bits)) => DirectAnswer::done(bits),
         Some(Err(error)) => failed_with(error),

@@ -338,7 +338,7 @@ impl FastPaths {
     /// # Safety
     /// See [`FastPaths::enter`]; the object must be alive with this memory, and of the class of the fast path.
     #[inline(always)]
-    pub(super) unsafe fn enter_on(
+    pub(crate) unsafe fn enter_on(
         &self,
         fast_path: MethodFastPath,
         (object, memory): (ObjectHandle, *mut u8),

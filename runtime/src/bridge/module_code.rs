@@ -11,7 +11,7 @@ use std::rc::Rc;
 use alcedo_abi::black_direct::{DirectBits, DirectBody};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 
-use crate::bridge::callees::{Callee, Callees, answer_of, clean_up, enter_on};
+use crate::bridge::callees::{Callee, Callees, answer_of, clean_up};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
 use crate::bridge::direct::{export_fast_path, parameters};
@@ -100,11 +100,11 @@ impl Target for Callees {
             Callee::Module(fast_path) => {
                 // SAFETY: the target was resolved for this class at the current version; the entry is that of the object; the
                 // words are promised by the caller.
-                Some(unsafe {
-                    enter_on(&found.fast_paths, fast_path, (object, entry), words, |height| {
-                        clean_up(found.core(), height)
-                    })
-                })
+                Some(answer_of(unsafe {
+                    found
+                        .fast_paths
+                        .enter_on(fast_path, (object, entry.memory), words, |height| clean_up(found.core(), height))
+                }))
             }
             Callee::Itself | Callee::WithSlots => Some(NOT_DONE),
         }

@@ -15,7 +15,7 @@ use alcedo_abi::zcall::Slot;
 
 use crate::border::CallError;
 use crate::bridge::black_direct::{attempted, beside_failure, failed, guarded, to_answer};
-use crate::bridge::callees::{Callee, Callees, DirectMaker, clean_up, enter_on};
+use crate::bridge::callees::{Callee, Callees, DirectMaker, answer_of, clean_up};
 use crate::bridge::core::Core;
 use crate::bridge::fast_paths::FastPaths;
 use crate::handles::ObjectHandle;
@@ -168,11 +168,11 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventCode<M> {
             Some((_entry, Callee::Itself)) => run_own::<M>(found, object, bits),
             // SAFETY: the call cache entry was found for the class of the object under the current version, and the directory entry is
             // of the object. Callers pass as many words as the event has parameters.
-            Some((entry, Callee::Module(fast_path))) => unsafe {
-                enter_on(&found.fast_paths, fast_path, (object, entry), bits.words(), |height| {
-                    clean_up(found.core(), height)
-                })
-            },
+            Some((entry, Callee::Module(fast_path))) => answer_of(unsafe {
+                found
+                    .fast_paths
+                    .enter_on(fast_path, (object, entry.memory), bits.words(), |height| clean_up(found.core(), height))
+            }),
             Some((_entry, Callee::WithSlots)) => DirectAnswer::without(DirectStatus::NOT_DONE),
             // SAFETY: as for this function.
             None => unsafe { bits.apart::<UnresolvedEventCode<M>>(context, object) },
@@ -189,11 +189,11 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for UnresolvedEventCode<M> {
         match (found.fast_paths.columns().find(object), callee) {
             (Some(_), Some(Callee::Itself)) => run_own::<M>(found, object, bits),
             // SAFETY: as above; the callee was looked up just now.
-            (Some(entry), Some(Callee::Module(fast_path))) => unsafe {
-                enter_on(&found.fast_paths, fast_path, (object, entry), bits.words(), |height| {
-                    clean_up(found.core(), height)
-                })
-            },
+            (Some(entry), Some(Callee::Module(fast_path))) => answer_of(unsafe {
+                found
+                    .fast_paths
+                    .enter_on(fast_path, (object, entry.memory), bits.words(), |height| clean_up(found.core(), height))
+            }),
             _ => DirectAnswer::without(DirectStatus::NOT_DONE),
         }
     }
