@@ -1,8 +1,6 @@
 //! Fields that are carried over a reload by name, as CBOR, through the host's value tree.
-#![expect(unsafe_code, reason = "calls the sink that the host lends")]
 
 use alcedo_abi::call::FailureKind;
-use alcedo_abi::value::{KeepSink, TextView};
 use alcedo_rt::CallError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -90,7 +88,8 @@ pub fn unknown_field(class: &str, name: &str) -> CallError {
 
 /// Receives kept fields.
 pub struct Keeper<'a> {
-    pub(crate) sink: &'a KeepSink,
+    /// Copies a field: its name, and its value in CBOR.
+    pub(crate) sink: &'a dyn Fn(&str, &[u8]),
 }
 
 impl Keeper<'_> {
@@ -99,8 +98,7 @@ impl Keeper<'_> {
         let data = value.to_cbor().unwrap_or_else(|error| {
             alcedo_rt::fail(CallError::other(format!("`{name}`: {}", error.message())));
         });
-        // SAFETY: name and data are live for the call, and the sink is the host's, lent with its own context.
-        unsafe { (self.sink.put)(self.sink.context, TextView::of(name), data.as_ptr(), data.len()) };
+        (self.sink)(name, &data);
     }
 }
 

@@ -245,7 +245,11 @@ unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure:
     catch_panics(failure, || {
         // SAFETY: promised by the caller.
         let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-        cell.share(ObjectHandle::NONE, SAVING, |part| part.save_kept(&mut Keeper { sink }))
+        let put = |name: &str, data: &[u8]| {
+            // SAFETY: name and data are live for the call, and the sink is the host's, lent with its own context.
+            unsafe { (sink.put)(sink.context, TextView::of(name), data.as_ptr(), data.len()) };
+        };
+        cell.share(ObjectHandle::NONE, SAVING, |part| part.save_kept(&mut Keeper { sink: &put }))
     })
 }
 
