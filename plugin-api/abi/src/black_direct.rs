@@ -52,7 +52,7 @@ pub trait DirectBits: Copy {
     ///
     /// # Safety
     /// See [`DirectBody::run`].
-    unsafe fn apart<B: DirectBody<Self>>(self, context: *const (), object: ObjectHandle) -> DirectAnswer;
+    unsafe fn apart<B: DirectBody<Self>>(self, context: &B::Context, object: ObjectHandle) -> DirectAnswer;
 
     /// Returns the address of the code.
     fn address(code: Self::Code) -> *const ();
@@ -64,7 +64,8 @@ pub trait DirectBits: Copy {
     ///
     /// # Safety
     /// `code` is the address of a function of this form, which the other side allows to be called now with this context, this
-    /// object and values of the types of these bits.
+    /// object and values of the types of these bits. The context is a [`DirectBody::Context`] of the body, which lives until the
+    /// call is over; one without bytes is not read.
     unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer;
 }
 
@@ -96,11 +97,14 @@ pub struct EachCall {
 
 /// Body of direct calls, as a type.
 pub trait DirectBody<Bits: Copy> {
+    /// Data that is stored with the code; `()` for code without a context.
+    type Context;
+
     /// Performs the call. Does not unwind.
     ///
     /// # Safety
-    /// The context belongs to the code, and the bits are values of the types of the signature.
-    unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer;
+    /// The context was stored with this code, and the bits are values of the types of the signature.
+    unsafe fn run(context: &Self::Context, object: ObjectHandle, bits: Bits) -> DirectAnswer;
 
     /// Performs the call on objects in order until a call is not done. Returns the answer of [`EachCode`] and writes as many
     /// results as it states; `results` has room for the result of each object.
@@ -109,7 +113,7 @@ pub trait DirectBody<Bits: Copy> {
     /// See [`DirectBody::run`].
     #[inline]
     unsafe fn run_each(
-        context: *const (),
+        context: &Self::Context,
         objects: &[ObjectHandle],
         bits: Bits,
         results: &mut [MaybeUninit<u64>],
@@ -138,6 +142,17 @@ pub fn one_by_one(
     DirectAnswer::done(done)
 }
 
+/// Returns the context of a call.
+///
+/// # Safety
+/// The address is that of a live context, unless the type has no bytes.
+#[inline(always)]
+unsafe fn context_of<'a, C>(context: *const ()) -> &'a C {
+    let context = if size_of::<C>() == 0 { core::ptr::dangling() } else { context.cast::<C>() };
+    // SAFETY: promised by the caller; a reference to no bytes may have any aligned address.
+    unsafe { &*context }
+}
+
 macro_rules! bits {
     (@word $name:ident) => { u64 };
     ($($count:literal($($name:ident)*))*) => {$(
@@ -150,19 +165,19 @@ macro_rules! bits {
             }
 
             #[inline(always)]
-            unsafe fn apart<B: DirectBody<Self>>(self, context: *const (), object: ObjectHandle) -> DirectAnswer {
+            unsafe fn apart<B: DirectBody<Self>>(self, context: &B::Context, object: ObjectHandle) -> DirectAnswer {
                 #[inline(never)]
                 unsafe extern "C" fn apart<B: DirectBody<[u64; $count]>>(
                     context: *const (),
                     object: ObjectHandle
                     $(, $name: u64)*
                 ) -> DirectAnswer {
-                    // SAFETY: promised by the caller of the enclosing function.
-                    unsafe { B::run(context, object, [$($name),*]) }
+                    // SAFETY: promised by the caller of the enclosing function, which borrows the context for the call.
+                    unsafe { B::run(context_of(context), object, [$($name),*]) }
                 }
                 let [$($name),*] = self;
                 // SAFETY: promised by the caller.
-                unsafe { apart::<B>(context, object $(, $name)*) }
+                unsafe { apart::<B>(core::ptr::from_ref(context).cast(), object $(, $name)*) }
             }
 
             #[inline]
@@ -172,8 +187,8 @@ macro_rules! bits {
                     object: ObjectHandle
                     $(, $name: u64)*
                 ) -> DirectAnswer {
-                    // SAFETY: the caller promises the requirements of the body, as `DirectBits::call` states.
-                    unsafe { B::run(context, object, [$($name),*]) }
+                    // SAFETY: the caller promises the context and the requirements of the body, as `DirectBits::call` states.
+                    unsafe { B::run(context_of(context), object, [$($name),*]) }
                 }
                 shell::<B>
             }
@@ -196,11 +211,12 @@ macro_rules! bits {
                         return DirectAnswer::done(0);
                     }
                     // SAFETY: the caller lends `count` objects, room for as many results, and the argument bits, and
-                    // promises the requirements of the body for each call.
+                    // promises the context and the requirements of the body for each call.
                     unsafe {
                         let bits = bits.cast::<[u64; $count]>().read();
                         let objects = core::slice::from_raw_parts(objects, count);
-                        B::run_each(context, objects, bits, core::slice::from_raw_parts_mut(results.cast(), count))
+                        let results = core::slice::from_raw_parts_mut(results.cast(), count);
+                        B::run_each(context_of(context), objects, bits, results)
                     }
                 }
                 each::<B>
@@ -230,9 +246,11 @@ mod tests {
     struct Sum;
 
     impl<const N: usize> DirectBody<[u64; N]> for Sum {
-        unsafe fn run(context: *const (), object: ObjectHandle, bits: [u64; N]) -> DirectAnswer {
+        type Context = u64;
+
+        unsafe fn run(context: &u64, object: ObjectHandle, bits: [u64; N]) -> DirectAnswer {
             let sum = bits.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word));
-            DirectAnswer::done(sum.wrapping_add(object.0).wrapping_add(context.addr() as u64))
+            DirectAnswer::done(sum.wrapping_add(object.0).wrapping_add(*context))
         }
     }
 
@@ -240,7 +258,9 @@ mod tests {
     fn callee_receives_the_words_in_order_and_returns_one() {
         struct Last;
         impl<const N: usize> DirectBody<[u64; N]> for Last {
-            unsafe fn run(_context: *const (), _object: ObjectHandle, bits: [u64; N]) -> DirectAnswer {
+            type Context = ();
+
+            unsafe fn run(_context: &(), _object: ObjectHandle, bits: [u64; N]) -> DirectAnswer {
                 bits.last().map_or(DirectAnswer::without(DirectStatus::NOT_DONE), |last| DirectAnswer::done(*last))
             }
         }
@@ -250,12 +270,11 @@ mod tests {
             Last: DirectBody<B>,
         {
             let (sum, last) = (B::address(B::code_of::<Sum>()), B::address(B::code_of::<Last>()));
-            let context = core::ptr::without_provenance(100);
-            // SAFETY: both have this form and accept any words.
+            // SAFETY: both have this form and accept any words; the one has a number as its context, the other has none.
             unsafe {
-                let sum = bits.call(sum, context, ObjectHandle(1000));
+                let sum = bits.call(sum, core::ptr::from_ref(&100_u64).cast(), ObjectHandle(1000));
                 assert_eq!(sum.status, DirectStatus::DONE);
-                (sum.bits, bits.call(last, context, ObjectHandle(1000)))
+                (sum.bits, bits.call(last, core::ptr::null(), ObjectHandle(1000)))
             }
         }
         assert_eq!(both([]).0, 1100);

@@ -1,7 +1,7 @@
 //! Direct calls between plugins without slots: the host opens the red frame and performs the checks of all calls into modules,
 //! and passes the register arguments on to the module's trampoline. The resolved target is cached per handle, and resolved
 //! again once it is invalid.
-#![expect(unsafe_code, reason = "follows the context that is stored with the code")]
+#![expect(unsafe_code, reason = "enters modules through cached targets, from the core of its context")]
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -57,11 +57,12 @@ struct Unresolved<T>(PhantomData<T>);
 const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
 impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
+    /// Stored by `code_of` with the code. The caller promises that the runtime exists, whose table owns it; neither ends while a
+    /// red frame is open, which is required below.
+    type Context = Context<T>;
+
     #[inline]
-    unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        // SAFETY: `code_of` has stored this context with the code, and the caller promises that the runtime exists, whose table
-        // owns it; neither ends while a red frame is open, which is required below.
-        let found = unsafe { &*context.cast::<Context<T>>() };
+    unsafe fn run(found: &Context<T>, object: ObjectHandle, bits: Bits) -> DirectAnswer {
         if !found.fast_paths.in_a_frame() {
             return NOT_DONE;
         }
@@ -69,16 +70,16 @@ impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
         match unsafe { T::enter(found, object, bits.words()) } {
             Some(answer) => answer,
             // SAFETY: as for this function.
-            None => unsafe { bits.apart::<Unresolved<T>>(context, object) },
+            None => unsafe { bits.apart::<Unresolved<T>>(found, object) },
         }
     }
 }
 
 impl<Bits: DirectBits, T: Target> DirectBody<Bits> for Unresolved<T> {
+    type Context = Context<T>;
+
     #[cold]
-    unsafe fn run(context: *const (), object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        // SAFETY: as in `CodeOf::run`.
-        let found = unsafe { &*context.cast::<Context<T>>() };
+    unsafe fn run(found: &Context<T>, object: ObjectHandle, bits: Bits) -> DirectAnswer {
         T::resolve(found, object);
         // SAFETY: as in `CodeOf::run`.
         unsafe { T::enter(found, object, bits.words()) }.unwrap_or(NOT_DONE)

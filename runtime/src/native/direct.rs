@@ -1,6 +1,6 @@
 //! Direct calls of native methods by plugins, without slots: register values of the call become parameters, the Rust fields are
 //! borrowed, and the method runs. All other cases use the call with slots.
-#![expect(unsafe_code, reason = "follows the context that is stored with the code")]
+#![expect(unsafe_code, reason = "enters modules, and uses parts and the core without reference counts")]
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -28,7 +28,7 @@ use crate::object;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
-/// Context of a method's direct code.
+/// Context of a method's direct code. Stays while a red frame is open, and without one the code does nothing.
 struct Context<C> {
     fast_paths: FastPaths,
     /// Core whose table owns this context.
@@ -103,15 +103,6 @@ struct EventCode<M>(PhantomData<M>);
 /// Code of an event whose callee is not cached yet.
 struct UnresolvedEventCode<M>(PhantomData<M>);
 
-/// # Safety
-/// `context` is the context of code of the class, in the table of a runtime that exists.
-#[inline(always)]
-unsafe fn context_of<'a, C: 'static>(context: *const ()) -> &'a Context<C> {
-    // SAFETY: promised by the caller: `of_method` has created the context. The context stays while a red frame is open, and without one
-    // the callers below do nothing.
-    unsafe { &*context.cast::<Context<C>>() }
-}
-
 impl<C> Context<C> {
     #[inline(always)]
     fn core(&self) -> &Core {
@@ -128,11 +119,11 @@ impl<C> Context<C> {
 }
 
 impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
+    type Context = Context<M::Class>;
+
     // Slow cases are in separate functions that are called last, so the fast path needs no stack frame.
     #[inline(always)]
-    unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        // SAFETY: promised by the caller.
-        let context = unsafe { context_of::<M::Class>(context) };
+    unsafe fn run(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // Outside a red frame this could be a safe point, where objects and generations end.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
@@ -141,13 +132,11 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
     }
 
     unsafe fn run_each(
-        context: *const (),
+        context: &Context<M::Class>,
         objects: &[ObjectHandle],
         bits: BitsOf<M::Args>,
         results: &mut [MaybeUninit<u64>],
     ) -> DirectAnswer {
-        // SAFETY: promised by the caller.
-        let context = unsafe { context_of::<M::Class>(context) };
         // The open frame stays open until the last call has returned.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
@@ -157,10 +146,10 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
 }
 
 impl<M: Method> DirectBody<BitsOf<M::Args>> for EventCode<M> {
+    type Context = Context<M::Class>;
+
     #[inline(always)]
-    unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        // SAFETY: promised by the caller.
-        let found = unsafe { context_of::<M::Class>(context) };
+    unsafe fn run(found: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         if !found.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -175,16 +164,16 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventCode<M> {
             }),
             Some((_entry, Callee::WithSlots)) => DirectAnswer::without(DirectStatus::NOT_DONE),
             // SAFETY: as for this function.
-            None => unsafe { bits.apart::<UnresolvedEventCode<M>>(context, object) },
+            None => unsafe { bits.apart::<UnresolvedEventCode<M>>(found, object) },
         }
     }
 }
 
 impl<M: Method> DirectBody<BitsOf<M::Args>> for UnresolvedEventCode<M> {
+    type Context = Context<M::Class>;
+
     #[cold]
-    unsafe fn run(context: *const (), object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        // SAFETY: promised by the caller.
-        let found = unsafe { context_of::<M::Class>(context) };
+    unsafe fn run(found: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         let callee = found.callees.as_ref().and_then(|callees| callees.resolve(found.core(), object));
         match (found.fast_paths.columns().find(object), callee) {
             (Some(_), Some(Callee::Itself)) => run_own::<M>(found, object, bits),
@@ -258,8 +247,10 @@ fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {
 struct StaticCode<M>(PhantomData<M>);
 
 impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticCode<M> {
+    type Context = ();
+
     #[inline]
-    unsafe fn run(_context: *const (), _object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
+    unsafe fn run(_context: &(), _object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         guarded(|| match M::Args::of_bits(bits) {
             Some(args) => to_answer(M::run(args.into()).crossing(|| M::PLACE.into())),
             None => failed(in_no_slot()),

@@ -375,11 +375,11 @@ impl<F: Send + Sync + 'static> Stateless<F> {
 struct Code<B>(PhantomData<B>);
 
 impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
+    /// Stored with the code by `WithRuntime::direct`. The caller promises that the table that keeps it exists.
+    type Context = Typed<B>;
+
     #[inline]
-    unsafe fn run(context: *const (), _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
-        // SAFETY: `WithRuntime::direct` makes this function the context of the code, and the caller promises that the table that keeps
-        // it exists.
-        let function = unsafe { &*context.cast::<Typed<B>>() };
+    unsafe fn run(function: &Typed<B>, _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
         // Outside a red frame the host could end during the call.
         if !function.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
@@ -412,8 +412,10 @@ where
     A: ValueParams + SlotRow<Read = A>,
     R: NativeResult,
 {
+    type Context = ();
+
     #[inline]
-    unsafe fn run(_context: *const (), _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
+    unsafe fn run(_context: &(), _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
         guarded(|| {
             // SAFETY: `register_leaf` and `Stateless::of` check that a leaf has no captures, so it has no bytes to read. They received
             // a `Copy` value, so a value exists.

@@ -1,6 +1,6 @@
 //! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. Functions
 //! whose values all fit in slots are called directly: a leaf at its own address, others through their body.
-#![expect(unsafe_code, reason = "follows the context of the code of direct calls")]
+#![expect(unsafe_code, reason = "declares the code of direct calls")]
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,11 +78,11 @@ impl HostFunction {
 struct InSlots;
 
 impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
+    /// Returned by `HostFunction::direct` with this code. The module's calls keep it while the module is mapped.
+    type Context = HostFunction;
+
     #[inline]
-    unsafe fn run(context: *const (), _object: ObjectHandle, bits: Bits) -> DirectAnswer {
-        // SAFETY: `HostFunction::direct` returns the function as the context of this code. The module's calls keep it while the
-        // module is mapped.
-        let function = unsafe { &*context.cast::<HostFunction>() };
+    unsafe fn run(function: &HostFunction, _object: ObjectHandle, bits: Bits) -> DirectAnswer {
         guarded(|| function.call_bits(bits.words()).map_or_else(failed, DirectAnswer::done))
     }
 }
