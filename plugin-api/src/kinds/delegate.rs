@@ -1,5 +1,4 @@
 //! Delegates: functions of objects, bound by name and called later.
-#![expect(unsafe_code, reason = "calls bound functions with the signature of the type")]
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::{ArrayRaw, DelegateRaw, SparseRaw};
@@ -7,7 +6,6 @@ use alcedo_rt::{CallError, fail};
 
 use super::kind;
 use super::verbs;
-use crate::zcall::Callee;
 use crate::{Class, Lent, Obj, Object, Signature};
 
 kind! {
@@ -108,8 +106,7 @@ macro_rules! delegates {
 
             fn run(&self, args: &F::Args) -> Result<F::Result, CallError> {
                 let delegate = self.place()?;
-                // SAFETY: the path of the type is its signature, and the caller of `place` promised a live value of the type.
-                unsafe { Callee::bound(delegate.raw()) }.call(None, "calling a delegate", args)
+                delegate.bound::<F>().call(None, "calling a delegate", args)
             }
         }
     )*};

@@ -8,14 +8,17 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
 use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber};
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::type_text::is_same;
 use alcedo_abi::values::ValuePlace;
 use alcedo_rt::CallError;
 
 use super::row::{Keyed, List};
 use super::{FieldPath, UAnsiString};
-use crate::Value;
 use crate::host::{black_in, host, site_of};
 use crate::ptr::{Ptr, PtrMut};
+use crate::zcall::Callee;
+use crate::{Signature, Value};
 
 /// Type ids that the host assigned to types of this module, which has one host in its lifetime.
 static NUMBERS: RwLock<BTreeMap<TypeId, TypeNumber>> = RwLock::new(BTreeMap::new());
@@ -51,14 +54,24 @@ impl<T: Value> Place<'_, T> {
         self.raw.owner
     }
 
-    /// Returns the untyped place.
-    pub(super) fn raw(&self) -> &ValuePlace {
-        &self.raw
+    /// Returns the functions that are bound to this delegate, whose signature is `F`.
+    pub(super) fn bound<F: Signature>(&self) -> Callee<'_, F::Args, F::Result> {
+        const { assert!(is_delegate_of::<F, T>()) }
+        // SAFETY: a place is made from a `PtrMut` to a value of the type, or by the host. The host binds only functions with the
+        // signature in the path of the type, which was compared with `F` by the compiler.
+        unsafe { Callee::bound(&self.raw) }
     }
 
     pub(crate) fn at(&self) -> *mut T::Raw {
         self.raw.at.cast()
     }
+}
+
+/// Returns true if `D` is a type of delegates with the signature `F`.
+const fn is_delegate_of<F: Signature, D: Value>() -> bool {
+    let is_delegate =
+        matches!(D::KIND, PropertyKind::DELEGATE | PropertyKind::MULTICAST_DELEGATE | PropertyKind::SPARSE_DELEGATE);
+    is_delegate && is_same(D::TYPE_PATH, F::TEXT.as_str())
 }
 
 impl<'a, T: Value> PtrMut<'a, T> {
