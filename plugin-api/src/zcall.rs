@@ -110,36 +110,48 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
     }
 }
 
-/// Reads a property of an object by its `up` name, or overwrites it if `write` is a value.
-pub(crate) fn property<T: Value>(object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
-    let handle = host::zcall_resolve(name, Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish())?;
-    // SAFETY: the host has just resolved the name with the fingerprint of `T`, which it does on the game thread only.
-    unsafe { exchange(handle, object, name, write) }
+/// Handle of a property of type `T`, resolved by its name.
+pub(crate) struct PropertyHandle<T> {
+    handle: ZCallHandle,
+    of: PhantomData<fn(T) -> T>,
+    // A raw pointer, which makes the type `!Send`.
+    thread: PhantomData<*const ()>,
 }
 
-/// Reads or overwrites a property by the handle of its name.
-///
-/// # Safety
-/// The host has returned the handle for the fingerprint of `T`, and this is the game thread.
-pub(crate) unsafe fn exchange<T: Value>(
-    handle: ZCallHandle,
-    object: ObjectHandle,
-    name: &str,
-    write: Option<&T>,
-) -> Result<Option<T>, CallError> {
-    let mut out = write.is_none().then(T::out);
-    // SAFETY: the caller promises handle and thread. The staged value and the data for a result stay on this stack until the
-    // call is over, and the host has then filled the result.
-    unsafe {
-        let staged = write.map(|value| (value, value.stage()));
-        let slot = match (&staged, &mut out) {
-            (Some((value, staged)), _) => value.slot_in(staged),
-            (None, Some(out)) => <T as Value>::slot_out(out),
-            (None, None) => Slot::EMPTY,
-        };
-        let mut slots = [plain_slot(object), plain_slot(u8::from(write.is_some())), slot];
-        host::host(name)?.zcall(handle, &mut buffer_of(&mut slots))?;
-        out.map(|out| <T as Value>::take_out(slots[2], out)).transpose()
+impl<T: Value> PropertyHandle<T> {
+    pub(crate) const FINGERPRINT: u64 = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
+
+    /// Resolves an `up` name, with the fingerprint of exactly this type. The host resolves it on the game thread only.
+    pub(crate) fn resolve(name: &str) -> Result<Self, CallError> {
+        if !name.starts_with("up:") {
+            return Err(CallError::other(format!(
+                "`{name}` names no property: write `up:/Script/Package.Class:property`"
+            )));
+        }
+        let handle = host::zcall_resolve(name, Self::FINGERPRINT)?;
+        Ok(Self { handle, of: PhantomData, thread: PhantomData })
+    }
+
+    pub(crate) fn number(&self) -> ZCallHandle {
+        self.handle
+    }
+
+    /// Reads the property of an object, or overwrites it if `write` is a value.
+    pub(crate) fn exchange(&self, object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
+        let mut out = write.is_none().then(T::out);
+        // SAFETY: the host has resolved the handle with the fingerprint of `T`, on this thread. The staged value and the data for a
+        // result stay on this stack until the call is over, and the host has then filled the result.
+        unsafe {
+            let staged = write.map(|value| (value, value.stage()));
+            let slot = match (&staged, &mut out) {
+                (Some((value, staged)), _) => value.slot_in(staged),
+                (None, Some(out)) => <T as Value>::slot_out(out),
+                (None, None) => Slot::EMPTY,
+            };
+            let mut slots = [plain_slot(object), plain_slot(u8::from(write.is_some())), slot];
+            host::host(name)?.zcall(self.handle, &mut buffer_of(&mut slots))?;
+            out.map(|out| <T as Value>::take_out(slots[2], out)).transpose()
+        }
     }
 }
 
@@ -499,19 +511,10 @@ fn on_an_object(name: &str) -> CallError {
 }
 
 pub(crate) fn read_property<T: Value>(object: ObjectHandle, name: &str) -> Result<T, CallError> {
-    checked_property(name)?;
-    let held = property(object, name, None)?;
+    let held = PropertyHandle::<T>::resolve(name)?.exchange(object, name, None)?;
     held.ok_or_else(|| CallError::other(format!("`{name}`: nothing was read")))
 }
 
 pub(crate) fn write_property<T: Value>(object: ObjectHandle, name: &str, value: &T) -> Result<(), CallError> {
-    checked_property(name)?;
-    property(object, name, Some(value)).map(drop)
-}
-
-pub(crate) fn checked_property(name: &str) -> Result<(), CallError> {
-    if !name.starts_with("up:") {
-        return Err(CallError::other(format!("`{name}` names no property: write `up:/Script/Package.Class:property`")));
-    }
-    Ok(())
+    PropertyHandle::<T>::resolve(name)?.exchange(object, name, Some(value)).map(drop)
 }

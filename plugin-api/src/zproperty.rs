@@ -2,15 +2,14 @@
 #![expect(unsafe_code, reason = "reads and writes a property at the offset from the host")]
 
 use core::cell::Cell;
-use core::marker::PhantomData;
 
 use alcedo_abi::black_direct::CLOSED;
-use alcedo_abi::fingerprint::Fingerprint;
-use alcedo_abi::handles::{ClassId, ObjectHandle, ZCallHandle};
+use alcedo_abi::handles::{ClassId, ObjectHandle};
 use alcedo_rt::{CallError, direct_version};
 
 use crate::kinds::PtrMut;
-use crate::{Class, Obj, Value, host, zcall};
+use crate::zcall::PropertyHandle;
+use crate::{Class, Obj, Value, host};
 
 /// A property of type `T` by its `up` name: the name is resolved and the type compared once. A plain value (a number, `bool`,
 /// [`UName`](crate::UName), [`Obj`]) is read and written in place, every other kind by a call of the host. The handle is valid
@@ -27,13 +26,10 @@ use crate::{Class, Obj, Value, host, zcall};
 /// }
 /// ```
 pub struct ZProperty<T> {
-    handle: ZCallHandle,
+    handle: PropertyHandle<T>,
     name: Box<str>,
     /// Location in objects of the class that was used last.
     place: Cell<Place>,
-    of: PhantomData<fn(T) -> T>,
-    // A raw pointer, which makes the type `!Send`.
-    thread: PhantomData<*const ()>,
 }
 
 /// Offset of a property in objects of exactly this class, as reported by the host under this version.
@@ -48,8 +44,6 @@ struct Place {
 const NOWHERE: Place = Place { version: CLOSED, class: ClassId::NONE, offset: 0 };
 
 impl<T: Value> ZProperty<T> {
-    const FINGERPRINT: u64 = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
-
     /// Resolves `name`, as `up:/Script/Engine.Actor:seed`.
     ///
     /// # Errors
@@ -65,9 +59,7 @@ impl<T: Value> ZProperty<T> {
     /// assert!(error.to_string().ends_with("write `up:/Script/Package.Class:property`"));
     /// ```
     pub fn find(name: &str) -> Result<Self, CallError> {
-        zcall::checked_property(name)?;
-        let handle = host::zcall_resolve(name, Self::FINGERPRINT)?;
-        Ok(Self { handle, name: name.into(), place: Cell::new(NOWHERE), of: PhantomData, thread: PhantomData })
+        Ok(Self { handle: PropertyHandle::resolve(name)?, name: name.into(), place: Cell::new(NOWHERE) })
     }
 
     /// Returns the name passed to [`find`](Self::find).
@@ -153,7 +145,8 @@ impl<T: Value> ZProperty<T> {
         }
         // The call reports the reason of a failure.
         let host = host::host(&self.name).ok()?;
-        let (class, offset) = host.property_place(self.handle, Self::FINGERPRINT, object).ok()?;
+        let (class, offset) =
+            host.property_place(self.handle.number(), PropertyHandle::<T>::FINGERPRINT, object).ok()?;
         let place = Place { version, class, offset };
         self.place.set(place);
         Some(place)
@@ -161,18 +154,13 @@ impl<T: Value> ZProperty<T> {
 
     #[cold]
     fn read_by_call(&self, object: ObjectHandle) -> Result<T, CallError> {
-        let held = self.by_call(object, None)?;
+        let held = self.handle.exchange(object, &self.name, None)?;
         held.ok_or_else(|| CallError::other(format!("`{}`: nothing was read", self.name)))
     }
 
     #[cold]
     fn write_by_call(&self, object: ObjectHandle, value: &T) -> Result<(), CallError> {
-        self.by_call(object, Some(value)).map(drop)
-    }
-
-    fn by_call(&self, object: ObjectHandle, write: Option<&T>) -> Result<Option<T>, CallError> {
-        // SAFETY: the host has resolved the name with the fingerprint of `T` on this thread, which it does on the game thread only.
-        unsafe { zcall::exchange(self.handle, object, &self.name, write) }
+        self.handle.exchange(object, &self.name, Some(value)).map(drop)
     }
 }
 
