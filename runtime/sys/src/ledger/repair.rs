@@ -102,6 +102,8 @@ pub(crate) struct Gone<'a> {
     pub(crate) policy: &'a EndPolicy,
     /// Blocks of its C heap that were found in use.
     pub(crate) kept: &'a HashSet<usize>,
+    /// Private, so only [`Gone::new`] makes this value.
+    _promised: (),
 }
 
 impl<'a> Gone<'a> {
@@ -110,6 +112,6 @@ impl<'a> Gone<'a> {
     /// The image of this ledger was verified to be unmapped, and the creator of the policy vouches for its rules on blocks and
     /// descriptors.
     pub(crate) unsafe fn new(image: &'a Ledger, policy: &'a EndPolicy, kept: &'a HashSet<usize>) -> Self {
-        Self { image, policy, kept }
+        Self { image, policy, kept, _promised: () }
     }
 }
