@@ -3,7 +3,7 @@
 //! per call.
 #![expect(unsafe_code, reason = "uses values that a red frame keeps alive, without counting a reference")]
 
-use std::cell::UnsafeCell;
+use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
@@ -21,21 +21,21 @@ pub(super) unsafe fn runtime_in_a_frame(weak: &WeakRuntime) -> Option<ManuallyDr
 }
 
 /// Body of a registered function; empty after the host has ended.
-pub(super) struct KeptBody<B>(UnsafeCell<Option<Rc<B>>>);
+pub(super) struct KeptBody<B>(Cell<Option<Rc<B>>>);
 
 impl<B> KeptBody<B> {
     pub(super) fn new(body: B) -> Self {
-        Self(UnsafeCell::new(Some(Rc::new(body))))
+        Self(Cell::new(Some(Rc::new(body))))
     }
 
     pub(super) fn share(&self) -> Option<Rc<B>> {
-        // SAFETY: the cell belongs to one thread, and no other code runs while this reference exists: cloning only counts.
-        unsafe { (*self.0.get()).clone() }
+        let body = self.0.take();
+        self.0.set(body.clone());
+        body
     }
 
     pub(super) fn take(&self) -> Option<Rc<B>> {
-        // SAFETY: as in `share`; nothing is dropped here. Callers of `borrow` have promised that `take` is not called during the borrow.
-        unsafe { (*self.0.get()).take() }
+        self.0.take()
     }
 
     /// Borrows the body without counting.
@@ -44,8 +44,9 @@ impl<B> KeptBody<B> {
     /// The body is not taken out as long as the result is used.
     #[inline]
     pub(super) unsafe fn borrow(&self) -> Option<&B> {
-        // SAFETY: as in `share`; the result is stored behind the `Rc`, which stays, as the caller promises.
-        unsafe { (*self.0.get()).as_deref() }
+        // SAFETY: the cell belongs to one thread, and no other code runs while the reference to its content exists. The result is
+        // stored behind the `Rc`, whose body stays, as the caller promises, also while `share` takes the `Rc` and returns it.
+        unsafe { (*self.0.as_ptr()).as_deref() }
     }
 }
 

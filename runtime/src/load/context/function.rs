@@ -154,16 +154,19 @@ impl ContextFunction {
 
 impl NamedFunction {
     fn call(&self, arguments: &[Value], from: &'static Location<'static>) -> Result<Option<Value>, ContextError> {
+        let call = |bound: &Bound| {
+            dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
+                // SAFETY: the image stays mapped until this returns: below, a lease keeps the generation of the scope, or this thread
+                // is inside the gate of the generation that owns the image, or of one that borrowed the module and keeps it while
+                // calls are active. The slots were created from the signature whose fingerprint the function has.
+                unsafe { bound.export.call(buffer) }
+            })
+        };
         if let Some((generation, scope)) = self.entered() {
             let bound = self.bind(&generation)?;
             let owner = Arc::clone(&bound.export.full);
             let _inside = bound.enter_by(scope.again(LeaseKind::Call, owner, Some(place_of(from))))?;
-            let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
-                // SAFETY: the lease keeps the generation, and so the image, which is the generation's own or borrowed by it.
-                // The slots were created from the signature whose fingerprint the function has.
-                unsafe { bound.export.call(buffer) }
-            });
-            return Ok(called?);
+            return Ok(call(&bound)?);
         }
         loop {
             let current = self.line.load_current();
@@ -183,13 +186,7 @@ impl NamedFunction {
                 self.check_replaced(generation)?;
                 continue;
             };
-            let called = dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
-                // SAFETY: this thread is inside the gate of the generation that owns the image, or of one that borrowed the
-                // module and keeps it while calls are active. So the image stays mapped until this thread leaves. The slots
-                // were created from the signature whose fingerprint the function has.
-                unsafe { bound.export.call(buffer) }
-            });
-            return Ok(called?);
+            return Ok(call(bound)?);
         }
     }
 
