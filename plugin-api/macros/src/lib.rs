@@ -268,7 +268,9 @@ fn of_type(
     let attr_args = parse_macro_input!(attr as AttrArgs);
     let item = parse_macro_input!(item as Item);
     let Some(krate) = krate else { return finish(expand(&attr_args, item)) };
-    let expanded = match attr_args.get("imported") {
+    // Callers of another host's class are an `impl` block.
+    let imported = attr_args.get("imported").filter(|_| !matches!(item, Item::Impl(_)));
+    let expanded = match imported {
         Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),
         None => expand(&attr_args, item),
     };

@@ -278,9 +278,7 @@ impl Method {
             quote! { invoke_member }
         };
         let (try_name, errors, ending) = if self.result.may_fail {
-            let errors =
-                " The error returned by the function, for which `is_returned` is true, and other failures of the call.";
-            (name.clone(), errors, None)
+            (name.clone(), " The error returned by the function, and other failures of the call.", None)
         } else {
             let try_name = format_ident!("try_{}", syn::ext::IdentExt::unraw(name));
             let ending = self.ending_call(view, (name, &try_name), &typed, attrs);

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use alcedo_abi::call::FailureKind;
-use alcedo_abi::host::{ModuleContext, Slices};
+use alcedo_abi::host::ModuleContext;
 
 use crate::error::CallError;
 use crate::outside::{Attachment, this_thread};
@@ -78,12 +78,6 @@ pub fn may_open_scope(action: &str) -> Result<(), CallError> {
 #[must_use]
 pub fn mode() -> u32 {
     ATTACHMENT.mode()
-}
-
-/// Calls `code` with the host's counter of borrowed slices and the number of this module; `None` without a host, or for a module
-/// without objects. Game thread only: the host detaches the module there, and then frees the counter.
-pub fn with_slices<R>(code: impl FnOnce(&Slices, u64) -> R) -> Option<R> {
-    ATTACHMENT.with_slices(code)
 }
 
 /// Closes direct calls while a slice of host memory is borrowed, or opens them again; [`direct_version`] returns `CLOSED` while closed.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::hooks::{HookContext, HookSlot};
-use alcedo_abi::host::{ModuleContext, Slices};
+use alcedo_abi::host::ModuleContext;
 
 /// Written by the host into its private copy of the module before that is mapped, and never by the module. Code that reads the
 /// context refers to it, so the linker keeps the section.
@@ -143,13 +143,6 @@ impl Attachment {
     pub(crate) fn mode(&self) -> u32 {
         // SAFETY: the pointer refers to a static, or to the word that the host promises to keep as long as the module is attached.
         unsafe { &*self.mode.load(Ordering::Acquire) }.load(Ordering::Relaxed)
-    }
-
-    /// Calls `code` with the host's counter of slices and the number of this module; `None` without a host, or without a counter.
-    pub(crate) fn with_slices<R>(&self, code: impl FnOnce(&Slices, u64) -> R) -> Option<R> {
-        let context = self.context()?;
-        // SAFETY: null, or a counter that the host promises to keep as long as the module is attached.
-        unsafe { context.slices.as_ref() }.map(|slices| code(slices, context.module))
     }
 
     /// Returns the version of direct calls; `CLOSED` without a host.

@@ -1,6 +1,7 @@
 //! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views
 //! are refused; while a mutable slice is held, reads are refused too. Slices are counted here and in the host, which refuses
 //! writes that do not originate from calls of this module (from a logger, for example).
+#![expect(unsafe_code, reason = "dereferences the address of a counter of the host")]
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -43,8 +44,8 @@ impl Slices {
 /// A held slice; dropping it, also by a panic, releases the slice.
 pub(crate) struct Lending {
     before: Slices,
-    /// Previous value of the host's counter, and the previous holder; `None` without a counter.
-    host: Option<(u64, u64)>,
+    /// Counter of the host, its previous value, and the previous holder.
+    host: Option<(&'static HostSlices, u64, u64)>,
 }
 
 impl Lending {
@@ -64,33 +65,37 @@ impl Lending {
         Ok(Self { before, host: Self::register_with_host(access) })
     }
 
-    fn register_with_host(access: Access) -> Option<(u64, u64)> {
+    fn register_with_host(access: Access) -> Option<(&'static HostSlices, u64, u64)> {
+        let (slices, this_module) = slices()?;
+        let (out, module) = (slices.out.load(Ordering::Relaxed), slices.module.load(Ordering::Relaxed));
         let more = match access {
             Access::Read => 1,
             Access::Write => HostSlices::EXCLUSIVE,
         };
-        alcedo_rt::with_slices(|slices, this_module| {
-            let (out, module) = (slices.out.load(Ordering::Relaxed), slices.module.load(Ordering::Relaxed));
-            slices.out.store(out + more, Ordering::Relaxed);
-            slices.module.store(this_module, Ordering::Relaxed);
-            (out, module)
-        })
+        slices.out.store(out + more, Ordering::Relaxed);
+        slices.module.store(this_module, Ordering::Relaxed);
+        Some((slices, out, module))
     }
 }
 
 impl Drop for Lending {
     fn drop(&mut self) {
-        if let Some((out, module)) = self.host {
-            let _there = alcedo_rt::with_slices(|slices, _this_module| {
-                slices.out.store(out, Ordering::Relaxed);
-                slices.module.store(module, Ordering::Relaxed);
-            });
+        if let Some((slices, out, module)) = self.host {
+            slices.out.store(out, Ordering::Relaxed);
+            slices.module.store(module, Ordering::Relaxed);
         }
         HERE.set(self.before);
         if OUT.fetch_sub(1, Ordering::Relaxed) == 1 {
             alcedo_rt::close_direct_calls(false);
         }
     }
+}
+
+/// Returns the host's counter of slices, and the number of this module; `None` without a host.
+fn slices() -> Option<(&'static HostSlices, u64)> {
+    let context = alcedo_rt::context()?;
+    // SAFETY: the host keeps the counter, if it provides one, as long as this module is attached, which it is while its code runs.
+    Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 
 /// Returns true if no thread holds a slice: all accesses are then allowed.

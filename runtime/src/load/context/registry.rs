@@ -314,7 +314,9 @@ impl ContextRegistry {
     }
 
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
-        lock(&self.retained).extend(generation.natives.retire(generation.id));
+        // Runs destructors of C libraries, so no lock is held.
+        let retired = generation.natives.retire(generation.id);
+        lock(&self.retained).extend(retired);
         lock(&self.parked).extend(parked.iter().cloned());
         let line = lock(&self.slims).lines.get(&generation.id.index).cloned();
         if let Some(line) = line.as_ref().filter(|_| parked.is_empty())
