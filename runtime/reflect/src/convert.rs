@@ -87,6 +87,19 @@ fn is_one_way(from: &Value, to: &Value) -> bool {
     }
 }
 
+/// Checks if the reference was put aside without its object, which `now` has.
+fn lacks_object(aside: &Value, now: &Value) -> bool {
+    let names_any = |value: &Value| {
+        let (mut is_reference, mut is_named) = (false, false);
+        value.visit_objects(&mut |object, _| {
+            is_reference = true;
+            is_named |= !object.is_none();
+        });
+        (is_reference, is_named)
+    };
+    names_any(aside) == (true, false) && names_any(now).1
+}
+
 /// Value put aside, or a part of one, with the value that the property got in its place.
 #[derive(Clone, Copy)]
 struct Earlier<'v> {
@@ -235,7 +248,7 @@ impl Conversion<'_> {
                 });
                 Value::Optional(Some(Box::new(self.rejoin(now, inner, of.ty(), None)?)))
             }
-            _ if current == *now && !self.keeps_now => earlier.value.clone(),
+            _ if current == *now && !self.keeps_now && !lacks_object(earlier.value, now) => earlier.value.clone(),
             _ => now.clone(),
         })
     }
@@ -266,7 +279,8 @@ impl Conversion<'_> {
             };
             let default = default.map_or_else(|| field.start(), |(_, value)| value.clone());
             let is_held = self.in_part(value, &field.ty).is_some();
-            let part = Earlier { instead: earlier.instead.filter(|_| is_held), ..earlier }.field(&field.text, value);
+            let part = earlier.field(&field.text, value);
+            let part = Earlier { instead: part.instead.filter(|instead| is_held || **instead != default), ..part };
             // A field that could not hold the earlier value has its default, unless it was written since.
             if *held == default && !is_held {
                 *held = value.clone();

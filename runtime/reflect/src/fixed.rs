@@ -34,7 +34,7 @@ impl Extent {
         match self {
             Self::Whole => None,
             Self::OneWay => {
-                Some(Aside { value: without(&original.value), instead: Some(without(instead)), ..original })
+                Some(Aside { value: without(&original.value), instead: Some(instead.clone()), ..original })
             }
             Self::Part => Some(Aside { instead: Some(instead.clone()), ..original }),
         }

@@ -150,10 +150,13 @@ pub(super) fn asleep(
             *if own.is_some() { &mut change.dormant } else { &mut change.followed } += 1;
             let kept = match own {
                 None => KeptValue::Default,
-                Some(Aside { value, instead: None, .. }) => KeptValue::Own(value),
-                Some(Aside { value, instead: Some(now), ty }) => {
-                    let own = Aside { value, instead: Some(now.clone()), ty };
-                    removed.put(&property.text, own.of_type(&property.ty));
+                Some(own) => {
+                    let own = own.of_type(&property.ty);
+                    let now = own.instead.clone().unwrap_or_else(|| own.value.clone());
+                    // The entries and fields of the type may change until the class returns.
+                    if own.instead.is_some() || property.ty.layout() != 0 {
+                        removed.put(&property.text, Aside { instead: Some(now.clone()), ..own });
+                    }
                     KeptValue::Own(now)
                 }
             };
@@ -284,7 +287,7 @@ fn own_value(
                 let instead = joined().and_then(|own| own.instead);
                 return Ok(Some(Aside { instead, ..earlier }));
             }
-            Some(part) if !references::names_object(&part) => {
+            Some(part) if !(references::names_object(&part) && references::names_object(&earlier.value)) => {
                 // The property had all of the put-aside value, so the default was written since.
                 if extent == Extent::OneWay {
                     return Ok(None);
@@ -317,7 +320,9 @@ fn decide<'p>(
     (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
     let restored = take_restored(sources, (property, action), (&mut *changes, &mut *removed))?;
-    let mut count = |change: usize, which: fn(&mut PropertyChange) -> &mut u64| *which(&mut changes[change]) += 1;
+    let count = |changes: &mut Vec<PropertyChange>, change: usize, which: fn(&mut PropertyChange) -> &mut u64| {
+        *which(&mut changes[change]) += 1;
+    };
     let (own, default, change, lost, is_same) = match action {
         Action::Carry { default, change, .. } | Action::Convert { default, change, .. } if restored.is_some() => {
             (restored, default, *change, Some(""), true)
@@ -328,17 +333,17 @@ fn decide<'p>(
             if !is_checked && (earlier.is_none() || is_subobject(property)) {
                 earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
                 if has_default(sources, from, was.as_ref())? {
-                    count(*change, |change| &mut change.followed);
+                    count(changes, *change, |change| &mut change.followed);
                     return Ok(Decision::Default(default));
                 }
-                count(*change, |change| &mut change.kept);
+                count(changes, *change, |change| &mut change.kept);
                 return keep(sources, property, (from, default), removed);
             }
             // `earlier` may hold references to objects that are of the right class again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was.as_ref(), earlier)?;
             if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, &own.value)) {
-                count(*change, |change| &mut change.kept);
+                count(changes, *change, |change| &mut change.kept);
                 return keep(sources, property, (from, default), removed);
             }
             (own, default, *change, is_checked.then_some(references::MOVED), true)
@@ -351,22 +356,41 @@ fn decide<'p>(
         Action::Restore { names: known, default, change } => {
             let asleep =
                 sources.dormant.and_then(|dormant| known.iter().find_map(|name| Some((name, dormant.value(name)?))));
-            let aside = removed.take(&property.text);
             let own = match asleep {
-                Some((name, KeptValue::Own(value))) => {
-                    let original = aside.or_else(|| removed.take(name));
-                    let original = original.filter(|aside| aside.instead.as_ref() == Some(value));
-                    Some(original.unwrap_or_else(|| value.clone().into()))
+                Some((name, kept)) => {
+                    let original = removed.take(name);
+                    let own = match kept {
+                        KeptValue::Own(value) => Some(
+                            original
+                                .filter(|aside| aside.instead.as_ref() == Some(value))
+                                .unwrap_or_else(|| value.clone().into()),
+                        ),
+                        KeptValue::Default => None,
+                    };
+                    match (**name != *property.text).then(|| removed.take(&property.text)).flatten() {
+                        // Each value returns with its own name.
+                        Some(restored) => {
+                            let change = PropertyChange::line(changes, sources.label, name, REMOVED);
+                            match own {
+                                Some(own) => {
+                                    removed.put(&Rc::from(&**name), own);
+                                    count(changes, change, |change| &mut change.dormant);
+                                }
+                                None => count(changes, change, |change| &mut change.followed),
+                            }
+                            Some(restored)
+                        }
+                        None => own,
+                    }
                 }
-                Some((_, KeptValue::Default)) => None,
-                None => aside.or_else(|| known.iter().find_map(|name| removed.take(name))),
+                None => removed.take(&property.text).or_else(|| known.iter().find_map(|name| removed.take(name))),
             };
             (own, default, *change, Some(""), true)
         }
         Action::Subobject => return Ok(Decision::Leave),
     };
     let Some(own) = own else {
-        count(change, |change| &mut change.followed);
+        count(changes, change, |change| &mut change.followed);
         return Ok(Decision::Default(default));
     };
     let fitting = fitting(sources, property, &own);
@@ -403,8 +427,8 @@ fn decide<'p>(
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
 }
 
-/// Takes the value put aside under the new name of a renamed property, and puts the value of the earlier name aside instead: each of
-/// the two returns with its own name.
+/// Takes the value put aside under the new name of a renamed property, if the property can hold it, and puts the value of the earlier
+/// name aside instead: each of the two returns with its own name.
 fn take_restored(
     sources: &Sources<'_>,
     (property, action): (&Property, &Action),
@@ -415,6 +439,10 @@ fn take_restored(
         return Ok(None);
     }
     let Some(restored) = removed.take(&property.text) else { return Ok(None) };
+    if fitting(sources, property, &restored).is_none() {
+        removed.put(&property.text, restored);
+        return Ok(None);
+    }
     let change = PropertyChange::line(changes, sources.label, &from.text, REMOVED);
     remove(sources, (from, was.as_ref()), &mut changes[change], removed)?;
     Ok(Some(restored))
@@ -440,7 +468,10 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
     let now = own.instead.as_ref().filter(|_| !own.is_of(&property.ty)).and_then(fit);
     match (now, original) {
         (Some((now, extent)), None) => Some((now, extent.max(Extent::OneWay))),
-        (Some((now, extent)), Some((value, other))) if extent <= other && now != value => {
+        // An original of unknown type that fits as it is precedes.
+        (Some((now, extent)), Some((value, other)))
+            if extent <= other && now != value && !(own.ty == 0 && other == Extent::Whole) =>
+        {
             Some((now, extent.max(Extent::OneWay)))
         }
         (_, original) => original,

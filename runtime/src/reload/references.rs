@@ -70,7 +70,13 @@ fn check(
     let is_back = |value: &Value| names_object(value) && fits(&property.ty, value).is_ok() && suits(value);
     match again.filter(|(value, extent)| *extent != Extent::Part && is_back(value)) {
         Some((again, _)) if again == value => objects.put_aside(object, &property.text, earlier).map(|()| None),
-        Some((again, _)) => objects.write_unasked(object, &property.text, &again).map(|()| Some("got their own back")),
+        Some((again, extent)) => {
+            objects.write_unasked(object, &property.text, &again)?;
+            if let Some(left) = extent.aside(earlier, &again) {
+                objects.put_aside(object, &property.text, left)?;
+            }
+            Ok(Some("got their own back"))
+        }
         None => objects.put_aside(object, &property.text, earlier).map(|()| None),
     }
 }

@@ -316,7 +316,8 @@ impl ReloadReport {
 
     /// Returns the duration from the start of staging to the commit.
     pub fn stage_to_commit(&self) -> Duration {
-        self.phases.get(Phase::Stage) + self.phases.get(Phase::Canary) + self.phases.swap()
+        let staged = self.phases.get(Phase::Stage).saturating_add(self.phases.get(Phase::Canary));
+        staged.saturating_add(self.phases.swap())
     }
 }
 

@@ -79,7 +79,8 @@ fn in_variables<T>(object: &Object, find: impl Fn(usize, &[usize]) -> Option<T>)
 
 /// Finds the block of the time zone among the variables of its parts: leap seconds and their number, two other numbers, names, types
 /// and their number, indexes, and the number of transitions. In the block, the transitions, leap seconds, types, indexes and names
-/// follow each other without gaps. A C library with another order of these variables has no match, and the block is followed.
+/// follow each other without gaps. The address of the transitions is elsewhere among the variables; it is cleared when the block is
+/// freed, while the others remain. A C library with another order of these variables has no match, and the block is followed.
 fn zone(words: &[usize]) -> Option<usize> {
     const LEAP: usize = 16;
     const TYPE: usize = 8;
@@ -95,7 +96,9 @@ fn zone(words: &[usize]) -> Option<usize> {
             && types.checked_sub(leaps) == Some(leap_count * LEAP)
             && indexes.checked_sub(types) == Some(type_count * TYPE)
             && names.checked_sub(indexes) == Some(transition_count);
-        if is_table { leaps.checked_sub(transition_count * WORD) } else { None }
+        let block = leaps.checked_sub(transition_count * WORD)?;
+        let count = |words: &[usize]| words.iter().filter(|word| **word == block).count();
+        (is_table && count(words) > count(window)).then_some(block)
     })
 }
 
@@ -197,6 +200,8 @@ mod tests {
                 other[changed] += 1;
                 assert_eq!(among(other), None, "{other:x?}");
             }
+            // Freed: only the address of the transitions is cleared.
+            assert_eq!(zone(&[&[0; 4][..], &table, &[0; 12]].concat()), None, "{table:x?}");
         }
         assert_eq!(zone(&[0; 64]), None);
     }
