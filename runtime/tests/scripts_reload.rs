@@ -736,6 +736,53 @@ fn numbers_and_strings_return_from_an_enum_unless_it_was_written() {
 }
 
 #[test]
+fn a_value_put_aside_that_does_not_fit_gives_way_to_a_renamed_one() {
+    let package = Package::new("Tale", &[("Foe.uc", "class Foe extends Object;\nvar int A; var string B;\n")]);
+    let host = host(&package);
+    let foe = spawn(&host, "/Script/Tale.Foe");
+    host.objects().set(foe, "A", &Value::I32(7)).expect("it fits");
+    host.objects().set(foe, "B", &Value::Text("x".into())).expect("it fits");
+    for (declarations, name) in [("var int A;", "A"), ("var int B<Was=A>;", "B")] {
+        package.write("Foe.uc", &format!("class Foe extends Object;\n{declarations}\n"));
+        reload_of(&host, &package);
+        assert_eq!(get(&host, foe, name), Value::I32(7), "{declarations}");
+    }
+}
+
+#[test]
+fn a_field_returns_its_original_over_two_other_types() {
+    let build = |ty: &str| format!("enum En {{ EA, EB, EC }};\nstruct Row {{ var {ty} X; var int Y; }};\nvar Row V;");
+    let row = |x: Value| Value::Struct(vec![("X".into(), x), ("Y".into(), Value::I32(0))]);
+    let (number, text) = (row(Value::I32(1)), row(Value::Text("EB".into())));
+    let [first, second, third] = ["int", "En", "string"].map(build);
+    check_values(
+        &number,
+        &[(&*first, number.clone()), (&*second, row(entry("EB"))), (&*third, text), (&*first, number.clone())],
+    );
+}
+
+#[test]
+fn merged_entries_beside_references_return_to_their_own_elements() {
+    let build = |entries: &str| {
+        format!("enum En {{ {entries} }};\nstruct Row {{ var Foe Who; var En Mood; }};\nvar array<Row> V;")
+    };
+    let (first, merged) = (build("E0, EA, EB"), build("E0, EC<Was=EA,EB>"));
+    let text = |declarations: &str| format!("class Foe extends Object;\n{declarations}\n");
+    let package = Package::new("Tale", &[("Foe.uc", &text(&first))]);
+    let host = host(&package);
+    let [foe, x, y] = [(); 3].map(|()| spawn(&host, "/Script/Tale.Foe"));
+    let row = |who, mood| Value::Struct(vec![("Who".into(), Value::Object(who)), ("Mood".into(), entry(mood))]);
+    host.objects().set(foe, "V", &Value::Array(vec![row(x, "EA"), row(y, "EB")])).expect("it fits");
+    package.write("Foe.uc", &text(&merged));
+    reload_of(&host, &package);
+    assert_eq!(get(&host, foe, "V"), Value::Array(vec![row(x, "EC"), row(y, "EC")]));
+    host.objects().set(foe, "V", &Value::Array(vec![row(y, "EC"), row(x, "EC")])).expect("it fits");
+    package.write("Foe.uc", &text(&first));
+    reload_of(&host, &package);
+    assert_eq!(get(&host, foe, "V"), Value::Array(vec![row(y, "EB"), row(x, "EA")]));
+}
+
+#[test]
 fn merged_fields_take_the_first_listed_value_and_return() {
     const PAIR: &str =
         "class Foe extends Object;\nstruct Row { var int X; var int Y; };\nvar Row First;\nvar array<Row> Rows;\n";

@@ -33,9 +33,7 @@ impl Extent {
         let original = original.into();
         match self {
             Self::Whole => None,
-            Self::OneWay => {
-                Some(Aside { value: without(&original.value), instead: Some(instead.clone()), ..original })
-            }
+            Self::OneWay => Some(Aside { value: without(&original.value), instead: Some(instead.clone()), ..original }),
             Self::Part => Some(Aside { instead: Some(instead.clone()), ..original }),
         }
     }

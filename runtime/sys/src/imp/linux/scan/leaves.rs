@@ -96,9 +96,12 @@ fn zone(words: &[usize]) -> Option<usize> {
             && types.checked_sub(leaps) == Some(leap_count * LEAP)
             && indexes.checked_sub(types) == Some(type_count * TYPE)
             && names.checked_sub(indexes) == Some(transition_count);
+        if !is_table {
+            return None;
+        }
         let block = leaps.checked_sub(transition_count * WORD)?;
         let count = |words: &[usize]| words.iter().filter(|word| **word == block).count();
-        (is_table && count(words) > count(window)).then_some(block)
+        (count(words) > count(window)).then_some(block)
     })
 }
 
