@@ -2,7 +2,7 @@
 
 use alcedo_base::border::{CallError, catch_panics};
 use alcedo_reflect::World;
-use alcedo_reflect::containers::{ContainerError, RowsMut, array, array_ref, keyed, keyed_mut};
+use alcedo_reflect::containers::{RowsMut, array, array_ref, keyed, keyed_mut};
 use alcedo_reflect::owned::OwnedValue;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
@@ -13,12 +13,9 @@ use crate::cost;
 use crate::exec::{LinkedPlace, LinkedRoot, Slot, Source, Transfer};
 use crate::machine::Machine;
 use crate::place::{Access, Registers};
+use crate::rows::{failed, insert_initial, set_len};
 use crate::size;
 use crate::slow::bound;
-
-pub(crate) fn failed(error: ContainerError) -> CallError {
-    CallError::other(error.to_string())
-}
 
 fn no_container(ty: &PropertyType) -> CallError {
     CallError::other(format!("a {ty} is not a container of that kind"))
@@ -380,31 +377,6 @@ fn change_bindings(what: &Intrinsic, at: PtrMut<'_>, one: Binding) -> Result<(),
 fn element_of(ty: &PropertyType) -> Result<&PropertyType, CallError> {
     let PropertyType::Array(of) = ty else { return Err(no_container(ty)) };
     Ok(of.ty())
-}
-
-/// Inserts elements of the initial value.
-fn insert_initial(rows: &mut RowsMut<'_>, at: u32, count: u32, element: &PropertyType) -> Result<(), CallError> {
-    size::rows(rows.len(), count, element.size())?;
-    rows.splice(at, 0, count).map_err(failed)?;
-    if matches!(element, PropertyType::Struct(_)) {
-        let initial = Value::initial(element);
-        for row in at..at + count {
-            if let Some(place) = rows.get_mut(row) {
-                place.write(&initial).map_err(|error| CallError::other(error.found))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Changes the length of an array; new elements have the initial value.
-pub(crate) fn set_len(rows: &mut RowsMut<'_>, new_len: u32, element: &PropertyType) -> Result<(), CallError> {
-    let len = rows.len();
-    if new_len >= len {
-        return insert_initial(rows, len, new_len - len, element);
-    }
-    cost::add(u64::from(len - new_len));
-    rows.splice(new_len, len - new_len, 0).map_err(failed)
 }
 
 fn same_type(expected: &PropertyType, found: Ptr<'_>) -> Result<(), CallError> {

@@ -20,6 +20,7 @@ mod mark;
 mod moves;
 mod number;
 mod place;
+mod rows;
 mod run;
 mod size;
 mod slow;

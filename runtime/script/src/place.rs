@@ -14,8 +14,8 @@ use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::{Num, Op};
 
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
-use crate::intrinsic::set_len;
 use crate::number::arithmetic;
+use crate::rows::set_len;
 use crate::triple::TripleOp;
 
 /// Registers of a running call, and its object.

@@ -31,9 +31,9 @@ pub enum Severity {
 /// ```
 /// use alcedo_uc::{Diagnostic, Source};
 ///
-/// let sources = [Source::new("Door.uc", "class Door extends Actor;\nvar int Helth;\n")];
-/// let message = "no property `Helth`".to_owned();
-/// let found = Diagnostic::at_name("game-no-property", &sources, (0, 2), "Helth", message);
+/// let sources = [Source::new("Door.uc", "class Door extends Actor;\nvar int Armor;\n")];
+/// let message = "no property `Armor`".to_owned();
+/// let found = Diagnostic::at_name("game-no-property", &sources, (0, 2), "Armor", message);
 /// assert_eq!((found.line, found.column), (2, 9));
 /// assert!(found.is_error());
 /// ```
@@ -135,11 +135,11 @@ impl Diagnostic {
     /// ```
     /// use alcedo_uc::{Diagnostic, Source};
     ///
-    /// let sources = [Source::new("Door.uc", "class Door extends Actor;\nvar int Helth;\n")];
-    /// let message = "no property `Helth`".to_owned();
-    /// let found = Diagnostic::at_name("game-no-property", &sources, (0, 2), "Helth", message);
+    /// let sources = [Source::new("Door.uc", "class Door extends Actor;\nvar int Armor;\n")];
+    /// let message = "no property `Armor`".to_owned();
+    /// let found = Diagnostic::at_name("game-no-property", &sources, (0, 2), "Armor", message);
     /// let lines = found.render(&sources);
-    /// assert!(lines.contains("Door.uc:2:9") && lines.contains("var int Helth;"));
+    /// assert!(lines.contains("Door.uc:2:9") && lines.contains("var int Armor;"));
     /// ```
     pub fn render(&self, sources: &[Source]) -> String {
         let level = match self.severity {

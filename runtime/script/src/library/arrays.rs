@@ -13,7 +13,8 @@ use alcedo_reflect::values::ptr::Ptr;
 
 use super::build::{any_array, any_item, custom, is_empty, length, out, param, problem, result, stepped_len};
 use super::math::below;
-use crate::intrinsic::{failed, remove_equal, set_len};
+use crate::intrinsic::remove_equal;
+use crate::rows::{failed, set_len};
 use crate::{cost, size};
 
 /// The array, and the parameter of its element type.

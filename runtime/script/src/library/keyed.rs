@@ -11,7 +11,7 @@ use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, ArgumentKind, Fr
 use alcedo_reflect::values::ptr::Ptr;
 
 use super::build::{any_array, any_item, custom, is_empty, length, out, problem, result};
-use crate::intrinsic::failed;
+use crate::rows::failed;
 use crate::{cost, size};
 
 const SET: &[(&str, &str)] = &[("custom_struct_param", "target_set")];
