@@ -273,6 +273,7 @@ fn the_alarm_of_the_new_generation_outlives_the_old_one() {
         let calls_then = calls(&host);
         assert!(is_running());
         support::until("it strikes on", || calls(&host) > calls_then);
+        assert!(host.unloads().wait(LONG).expect("a safe point"));
         unload(&host);
         assert!(!is_running());
     });
@@ -287,6 +288,7 @@ fn a_generation_stopping_its_timer_keeps_the_next_generations_timer() {
         host.reload(&[library]).expect("there is a Master").into_result().expect("it is loaded");
         let calls_then = calls(&host);
         support::until("it strikes on", || calls(&host) > calls_then);
+        assert!(host.unloads().wait(LONG).expect("a safe point"));
         unload(&host);
         assert!(!is_running(), "the last generation stops its own");
     });
