@@ -13,7 +13,7 @@ use crate::fixed::{self, Extent};
 use crate::names::Names;
 use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
-use crate::value::Value;
+use crate::value::{Value, names_object};
 
 /// Looks up objects for references by path, and the current names of members.
 pub trait Paths {
@@ -89,15 +89,9 @@ fn is_one_way(from: &Value, to: &Value) -> bool {
 
 /// Checks if the reference was put aside without its object, which `now` has.
 fn lacks_object(aside: &Value, now: &Value) -> bool {
-    let names_any = |value: &Value| {
-        let (mut is_reference, mut is_named) = (false, false);
-        value.visit_objects(&mut |object, _| {
-            is_reference = true;
-            is_named |= !object.is_none();
-        });
-        (is_reference, is_named)
-    };
-    names_any(aside) == (true, false) && names_any(now).1
+    let mut is_reference = false;
+    aside.visit_objects(&mut |_, _| is_reference = true);
+    is_reference && !names_object(aside) && names_object(now)
 }
 
 /// Value put aside, or a part of one, with the value that the property got in its place.

@@ -115,6 +115,12 @@ impl RemovedValues {
         Some(self.values.remove(at).1)
     }
 
+    /// Removes and returns the value with that name if the property had `now` in its place; else returns `now`.
+    pub fn take_original(&mut self, name: &str, now: &Value) -> Aside {
+        let original = self.take(name).filter(|aside| aside.instead.as_ref() == Some(now));
+        original.unwrap_or_else(|| now.clone().into())
+    }
+
     /// Checks that a value with that name is kept.
     pub fn has(&self, name: &str) -> bool {
         self.values.iter().any(|(known, _)| **known == *name)

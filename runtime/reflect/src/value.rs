@@ -120,6 +120,13 @@ pub(crate) fn is_latin_1(text: &str) -> bool {
     text.chars().all(|letter| u8::try_from(letter).is_ok())
 }
 
+/// Checks that the value refers to an object by handle.
+pub fn names_object(value: &Value) -> bool {
+    let mut is_named = false;
+    value.visit_objects(&mut |object, _| is_named |= !object.is_none());
+    is_named
+}
+
 /// Returns the value with every object handle replaced by the result of `map`. Not a method, since host code handles values.
 ///
 /// # Examples

@@ -13,7 +13,7 @@ use crate::object::fixed;
 use crate::object::fixed::Extent;
 use crate::object::property::Property;
 use crate::object::storage::View;
-use crate::object::value::Value;
+use crate::object::value::{Value, names_object};
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::class_mapping::ClassMapping;
@@ -232,14 +232,11 @@ fn keep_removed(
     for (name, value) in &dormant.values {
         if !taken.contains(&**name) {
             let change = PropertyChange::line(changes, &plan.label, name, REMOVED);
-            match value {
-                KeptValue::Own(value) => {
-                    let original = removed.take(name).filter(|aside| aside.instead.as_ref() == Some(value));
-                    removed.put(name, original.unwrap_or_else(|| value.clone().into()));
-                    changes[change].dormant += 1;
-                }
-                KeptValue::Default => changes[change].followed += 1,
-            }
+            let own = match value {
+                KeptValue::Own(value) => Some(removed.take_original(name, value)),
+                KeptValue::Default => None,
+            };
+            put_aside((name, own), &mut changes[change], removed);
         }
     }
     Ok(())
@@ -252,14 +249,20 @@ fn remove(
     change: &mut PropertyChange,
     removed: &mut RemovedValues,
 ) -> Result<(), CallError> {
-    match own_value(sources, property, was, removed.take(&property.text))? {
+    let own = own_value(sources, property, was, removed.take(&property.text))?;
+    put_aside((&property.text, own.map(|own| own.of_type(&property.ty))), change, removed);
+    Ok(())
+}
+
+/// Puts an own value aside, and counts it; `None` is the value of an object that had the default.
+fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange, removed: &mut RemovedValues) {
+    match own {
         Some(own) => {
-            removed.put(&property.text, own.of_type(&property.ty));
+            removed.put(name, own);
             change.dormant += 1;
         }
         None => change.followed += 1,
     }
-    Ok(())
 }
 
 /// Returns the own value of a property of the old class, merged with its put-aside value, and its present form if that differs. `None`
@@ -287,7 +290,7 @@ fn own_value(
                 let instead = joined().and_then(|own| own.instead);
                 return Ok(Some(Aside { instead, ..earlier }));
             }
-            Some(part) if !(references::names_object(&part) && references::names_object(&earlier.value)) => {
+            Some(part) if !(names_object(&part) && names_object(&earlier.value)) => {
                 // The property had all of the put-aside value, so the default was written since.
                 if extent == Extent::OneWay {
                     return Ok(None);
@@ -320,9 +323,6 @@ fn decide<'p>(
     (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
     let restored = take_restored(sources, (property, action), (&mut *changes, &mut *removed))?;
-    let count = |changes: &mut Vec<PropertyChange>, change: usize, which: fn(&mut PropertyChange) -> &mut u64| {
-        *which(&mut changes[change]) += 1;
-    };
     let (own, default, change, lost, is_same) = match action {
         Action::Carry { default, change, .. } | Action::Convert { default, change, .. } if restored.is_some() => {
             (restored, default, *change, Some(""), true)
@@ -333,17 +333,17 @@ fn decide<'p>(
             if !is_checked && (earlier.is_none() || is_subobject(property)) {
                 earlier.into_iter().for_each(|earlier| removed.put(&property.text, earlier));
                 if has_default(sources, from, was.as_ref())? {
-                    count(changes, *change, |change| &mut change.followed);
+                    changes[*change].followed += 1;
                     return Ok(Decision::Default(default));
                 }
-                count(changes, *change, |change| &mut change.kept);
+                changes[*change].kept += 1;
                 return keep(sources, property, (from, default), removed);
             }
             // `earlier` may hold references to objects that are of the right class again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was.as_ref(), earlier)?;
             if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, &own.value)) {
-                count(changes, *change, |change| &mut change.kept);
+                changes[*change].kept += 1;
                 return keep(sources, property, (from, default), removed);
             }
             (own, default, *change, is_checked.then_some(references::MOVED), true)
@@ -358,26 +358,18 @@ fn decide<'p>(
                 sources.dormant.and_then(|dormant| known.iter().find_map(|name| Some((name, dormant.value(name)?))));
             let own = match asleep {
                 Some((name, kept)) => {
-                    let original = removed.take(name);
                     let own = match kept {
-                        KeptValue::Own(value) => Some(
-                            original
-                                .filter(|aside| aside.instead.as_ref() == Some(value))
-                                .unwrap_or_else(|| value.clone().into()),
-                        ),
-                        KeptValue::Default => None,
+                        KeptValue::Own(value) => Some(removed.take_original(name, value)),
+                        KeptValue::Default => {
+                            removed.take(name);
+                            None
+                        }
                     };
                     match (**name != *property.text).then(|| removed.take(&property.text)).flatten() {
                         // Each value returns with its own name.
                         Some(restored) => {
                             let change = PropertyChange::line(changes, sources.label, name, REMOVED);
-                            match own {
-                                Some(own) => {
-                                    removed.put(&Rc::from(&**name), own);
-                                    count(changes, change, |change| &mut change.dormant);
-                                }
-                                None => count(changes, change, |change| &mut change.followed),
-                            }
+                            put_aside((&Rc::from(&**name), own), &mut changes[change], removed);
                             Some(restored)
                         }
                         None => own,
@@ -390,7 +382,7 @@ fn decide<'p>(
         Action::Subobject => return Ok(Decision::Leave),
     };
     let Some(own) = own else {
-        count(changes, change, |change| &mut change.followed);
+        changes[change].followed += 1;
         return Ok(Decision::Default(default));
     };
     let fitting = fitting(sources, property, &own);

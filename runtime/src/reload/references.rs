@@ -15,7 +15,7 @@ use crate::object::convert::convert_in_part;
 use crate::object::dormant::Aside;
 use crate::object::fixed::Extent;
 use crate::object::property::Property;
-use crate::object::value::Value;
+use crate::object::value::{Value, names_object};
 use crate::object::values::fits;
 use crate::reload::class_mapping::class_awake;
 use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
@@ -79,13 +79,6 @@ fn check(
         }
         None => objects.put_aside(object, &property.text, earlier).map(|()| None),
     }
-}
-
-/// Checks that the value refers to an object by handle.
-pub(super) fn names_object(value: &Value) -> bool {
-    let mut is_named = false;
-    value.visit_objects(&mut |object, _| is_named |= !object.is_none());
-    is_named
 }
 
 fn is_default(

@@ -93,25 +93,35 @@ impl Repair {
 }
 
 /// Unmapped image. Its recorded resources have no owner any more.
+pub(crate) struct Gone<'a> {
+    image: &'a Ledger,
+    policy: &'a EndPolicy,
+    kept: &'a HashSet<usize>,
+}
+
 #[cfg_attr(
     not(all(target_os = "linux", target_env = "gnu")),
     expect(dead_code, reason = "read by repairs, which other platforms lack")
 )]
-pub(crate) struct Gone<'a> {
-    pub(crate) image: &'a Ledger,
-    pub(crate) policy: &'a EndPolicy,
-    /// Blocks of its C heap that were found in use.
-    pub(crate) kept: &'a HashSet<usize>,
-    /// Private, so only [`Gone::new`] makes this value.
-    _promised: (),
-}
-
 impl<'a> Gone<'a> {
     /// # Safety
     ///
     /// The image of this ledger was verified to be unmapped, and the creator of the policy vouches for its rules on blocks and
     /// descriptors.
     pub(crate) unsafe fn new(image: &'a Ledger, policy: &'a EndPolicy, kept: &'a HashSet<usize>) -> Self {
-        Self { image, policy, kept, _promised: () }
+        Self { image, policy, kept }
+    }
+
+    pub(crate) fn image(&self) -> &'a Ledger {
+        self.image
+    }
+
+    pub(crate) fn policy(&self) -> &'a EndPolicy {
+        self.policy
+    }
+
+    /// Returns the blocks of its C heap that were found in use.
+    pub(crate) fn kept(&self) -> &'a HashSet<usize> {
+        self.kept
     }
 }

@@ -25,8 +25,8 @@ pub(super) const REPAIR: Repair = Repair {
     },
     redirect_references: |_, is_ours, report| report.put_back.extend(remove_here(is_ours)),
     free: |gone, report| {
-        report.put_back.extend(remove_here(gone.image.records.memory(gone.image)));
-        forget(gone.image);
+        report.put_back.extend(remove_here(gone.image().records.memory(gone.image())));
+        forget(gone.image());
     },
     ..Repair::NONE
 };

@@ -20,9 +20,9 @@ pub(super) const REPAIR: Repair = Repair {
     name: "a block of the C heap",
     counts: |image, counts| (counts.c_heap_bytes, counts.c_heap_blocks) = held(image.owner()),
     free: |gone, report| {
-        let is_kept = |address| !gone.policy.free_c_heap || gone.kept.contains(&address);
+        let is_kept = |address| !gone.policy().free_c_heap || gone.kept().contains(&address);
         // SAFETY: the record shows that the image allocated the block and no code has freed it; the record has been removed.
-        let left = take(gone.image.owner(), is_kept, |block| unsafe { library::free(gone, block) });
+        let left = take(gone.image().owner(), is_kept, |block| unsafe { library::free(gone, block) });
         (report.c_heap_bytes, report.c_heap_blocks) = left.freed;
         (report.c_heap_kept_bytes, report.c_heap_kept_blocks) = left.kept;
     },

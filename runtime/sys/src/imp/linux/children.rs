@@ -15,7 +15,7 @@ pub(super) const REPAIR: Repair = Repair {
     name: "a child process",
     counts: |image, counts| counts.children = held(image.owner()),
     free: |gone, report| {
-        (report.children_left, report.children_reaped) = take(gone.image.owner(), gone.policy.reap_children);
+        (report.children_left, report.children_reaped) = take(gone.image().owner(), gone.policy().reap_children);
     },
     ..Repair::NONE
 };

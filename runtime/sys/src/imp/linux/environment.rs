@@ -30,9 +30,12 @@ pub(super) const REPAIR: Repair = Repair {
     before_close: |image| *lock(&image.records.environment) = Some(Strings::now()),
     // Finalizers have run, and their memory is freed next.
     free: |gone, report| {
-        if let Some(before) = lock(&gone.image.records.environment).take() {
-            report.addresses +=
-                redirect_references_after(&before, gone.image.records.code(), gone.image.records.memory(gone.image));
+        if let Some(before) = lock(&gone.image().records.environment).take() {
+            report.addresses += redirect_references_after(
+                &before,
+                gone.image().records.code(),
+                gone.image().records.memory(gone.image()),
+            );
         }
     },
     ..Repair::NONE

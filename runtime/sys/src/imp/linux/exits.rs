@@ -25,7 +25,7 @@ pub(super) const REPAIR: Repair = Repair {
         }
     },
     // Handlers registered by finalizers while the image was being closed cannot be called any more.
-    free: |gone, _| forget(gone.image.owner()),
+    free: |gone, _| forget(gone.image().owner()),
     ..Repair::NONE
 };
 

@@ -16,11 +16,11 @@ pub(super) const REPAIR: Repair = Repair {
     name: "a descriptor",
     counts: |image, counts| counts.fds = held(image.owner()),
     free: |gone, report| {
-        let fds = take(gone.image.owner());
+        let fds = take(gone.image().owner());
         fds.iter().for_each(|left| close(gone, left));
-        let list = if gone.policy.close_fds { &mut report.fds_closed } else { &mut report.fds_left };
+        let list = if gone.policy().close_fds { &mut report.fds_closed } else { &mut report.fds_left };
         *list = fds.into_iter().map(|left| (left.fd, left.to)).collect();
-        report.fds_unknown = unknown(&gone.image.records.fds_before);
+        report.fds_unknown = unknown(&gone.image().records.fds_before);
         let named = &report.fds_left;
         report.fds_unknown.retain(|(fd, _)| !named.iter().any(|(left, _)| left == fd));
     },
@@ -124,7 +124,7 @@ fn take(owner: usize) -> Vec<Left> {
 /// Closes a descriptor with the function that matches its creation, if the policy allows it. Closing a `popen` stream waits for its
 /// process without a limit.
 fn close(gone: &Gone<'_>, left: &Left) {
-    if !gone.policy.close_fds {
+    if !gone.policy().close_fds {
         return;
     }
     let closes = left.stream.map_or(Closes::Descriptor(left.fd), |Stream { address, maker }| (maker.closes)(address));

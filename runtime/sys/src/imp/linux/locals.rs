@@ -45,7 +45,7 @@ pub(super) const REPAIR: Repair = Repair {
             report.thread_locals_run += run_here(|other| other.is(image));
         }
     },
-    free: |gone, report| report.keys = gone.image.records.locals.forget(gone.image),
+    free: |gone, report| report.keys = gone.image().records.locals.forget(gone.image()),
     ..Repair::NONE
 };
 

@@ -26,8 +26,8 @@ pub(super) const REPAIR: Repair = Repair {
         (counts.maps_bytes, counts.heap_bytes) = (image.records.pages.map_bytes(), image.records.pages.heap_bytes());
     },
     free: |gone, report| {
-        let label = gone.image.label();
-        gone.image.records.pages.log_holes(label);
+        let label = gone.image().label();
+        gone.image().records.pages.log_holes(label);
         match Pages::free_all(gone) {
             Some(bytes) => (report.maps_bytes, report.heap_bytes) = bytes,
             None => tracing::warn!(image = label, "a thread does not end: its image's pages stay"),
@@ -235,7 +235,7 @@ impl Pages {
     /// Unmaps and detaches all pages of an image; returns the bytes of mappings with segments, and of the heap. `None`, with all
     /// pages kept, if a thread of the image could not be joined, because it may still use them.
     fn free_all(gone: &Gone<'_>) -> Option<(u64, u64)> {
-        let records = &gone.image.records;
+        let records = &gone.image().records;
         if records.threads.not_joined.load(Ordering::SeqCst) != 0 {
             return None;
         }

@@ -60,7 +60,7 @@ pub(super) const REPAIR: Repair = Repair {
         let libraries = records.companions.within_reach(&records.lookups);
         Some(search_memory(&Going { image: records.code(), memory, blocks, libraries, path }))
     },
-    free: |gone, _| lock(&IMAGES).retain(|(other, _)| *other != gone.image.owner()),
+    free: |gone, _| lock(&IMAGES).retain(|(other, _)| *other != gone.image().owner()),
     ..Repair::NONE
 };
 

@@ -31,7 +31,7 @@ pub(super) const REPAIR: Repair = Repair {
         }
     },
     redirect_references: |image, _, report| report.put_back.extend(release_again(image)),
-    free: |gone, report| release(gone.image, report),
+    free: |gone, report| release(gone.image(), report),
     ..Repair::NONE
 };
 

@@ -32,7 +32,7 @@ pub(super) const REPAIR: Repair = Repair {
             cut_off(image.owner());
         }
     },
-    free: |gone, _| forget(gone.image.owner()),
+    free: |gone, _| forget(gone.image().owner()),
     ..Repair::NONE
 };
 

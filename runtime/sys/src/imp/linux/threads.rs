@@ -29,8 +29,8 @@ pub(super) const REPAIR: Repair = Repair {
     holders: |image, all| all.extend(holding(image).iter().map(|started| holder(started))),
     facts: |image, facts| facts.threads |= !holding(image).is_empty(),
     free: |gone, report| {
-        let (joined, not_joined) = join_ended(gone.image);
-        gone.image.records.threads.not_joined.store(not_joined, Ordering::SeqCst);
+        let (joined, not_joined) = join_ended(gone.image());
+        gone.image().records.threads.not_joined.store(not_joined, Ordering::SeqCst);
         report.threads_joined = joined;
     },
     ..Repair::NONE

@@ -31,7 +31,7 @@ pub(super) const REPAIR: Repair = Repair {
         let own = [image.records.pages.all(), c_heap::all(image.owner())].concat();
         image.records.untracked.record(image.records.code(), &own);
     },
-    free: |gone, report| (report.maps_unknown, report.maps_unknown_bytes) = gone.image.records.untracked.remaining(),
+    free: |gone, report| (report.maps_unknown, report.maps_unknown_bytes) = gone.image().records.untracked.remaining(),
     ..Repair::NONE
 };
 
