@@ -91,5 +91,6 @@ pub mod plumbing {
 }
 
 pub use property::nested;
+pub use text::{listed, quote};
 pub use values::owned;
 pub use world::World;

@@ -25,7 +25,8 @@ pub struct ParseError {
     pub problem: String,
 }
 
-pub(crate) fn listed(parts: impl Iterator<Item = String>) -> String {
+/// Formats printed values as a list in parentheses, as containers and structs are written.
+pub fn listed(parts: impl Iterator<Item = String>) -> String {
     format!("({})", parts.collect::<Vec<_>>().join(", "))
 }
 
@@ -58,7 +59,8 @@ pub(crate) fn object(text: &str) -> Option<ObjectHandle> {
     Some(ObjectHandle::new(index.parse().ok()?, serial.parse().ok().filter(|&serial| serial != 0)?))
 }
 
-pub(crate) fn quote(text: &str) -> String {
+/// Formats a string in quotation marks, with escapes that [`Value::parse`](crate::value::Value::parse) accepts.
+pub fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {
         match letter {
