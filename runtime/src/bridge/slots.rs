@@ -127,7 +127,7 @@ pub(crate) fn write_slot(
     }
     plain!(&property.ty, write);
     if matches!(property.ty, PropertyType::Text) {
-        return give_text(buffer, at, &view.get::<String>(property)?);
+        return set_text(buffer, at, &view.get::<String>(property)?);
     }
     let source = in_view(view, property)?;
     target(buffer, at, &property.ty)?.copy_from(source.as_ptr());
@@ -207,9 +207,9 @@ pub(crate) fn target<'a>(buffer: &mut BufferMut<'_>, at: usize, ty: &'a Property
 }
 
 /// Returns a string to the caller through a pointer slot. Returns an error if the slot is not a pointer slot.
-pub(crate) fn give_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Result<(), CallError> {
+pub(crate) fn set_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Result<(), CallError> {
     // SAFETY: by the signature, the caller made this slot a sink that is valid during the call.
-    unsafe { buffer.give_text(at, text) }
+    unsafe { buffer.set_text(at, text) }
 }
 
 /// Lends a value to the callee. The value must exist until the call is over.
