@@ -52,7 +52,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     TextView { data, len }
     TextSink { context, put }
     KeepSink { context, put }
-    LocalTextRaw { shown, namespace, key }
+    LocalTextRaw { display, namespace, key }
     LazyRaw { high, low }
     ArrayRaw { data, len, capacity, epoch, reserved }
     MapRaw { entries, index }

@@ -187,7 +187,7 @@ mod tests {
             let (ty, value) = match dice.roll(7) {
                 0 => ("String", Value::Text(text)),
                 1 => ("Name", Value::Name(name)),
-                2 => ("Text", Value::LocalText(LocalText { shown: text, namespace: name, key })),
+                2 => ("Text", Value::LocalText(LocalText { display: text, namespace: name, key })),
                 3 => ("Array(String)", Value::Array(vec![Value::Text(text), Value::Text(any_text(dice))])),
                 4 => ("Map(Name, String)", Value::Map(vec![(Value::Name(name), Value::Text(text))])),
                 5 => ("Delegate()", Value::Delegate(Binding { object, function: name })),

@@ -71,13 +71,13 @@ impl Display for EnumValue {
 /// ```
 /// use alcedo_reflect::value::LocalText;
 ///
-/// let title = LocalText { shown: "Open the door".into(), ..LocalText::default() };
+/// let title = LocalText { display: "Open the door".into(), ..LocalText::default() };
 /// assert_eq!(title.namespace, title.key, "not translated");
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct LocalText {
     /// Text in its source language.
-    pub shown: String,
+    pub display: String,
     /// Namespace of the key.
     pub namespace: Name,
     /// Key in the namespace.
