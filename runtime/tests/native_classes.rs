@@ -357,8 +357,10 @@ fn a_reentrant_borrow_is_an_error_naming_both_methods() {
     let [lamp, lantern] = [spawn(&host, LAMP), spawn(&host, LANTERN)];
     for (object, function) in [(lamp, "count_inside"), (lantern, "count_inside"), (lantern, "count")] {
         let error = host.objects().call(object, function, &[]).expect_err("it is held");
-        let Error::Call(CallError::ReentrantBorrow { object: of, held, wanted }) = error else { panic!("{error}") };
-        assert_eq!((of, &*held, &*wanted), (object, "count_inside", "flickered"), "{function}");
+        let Error::Call(CallError::ReentrantBorrow { object: of, held, requested_by }) = error else {
+            panic!("{error}")
+        };
+        assert_eq!((of, &*held, &*requested_by), (object, "count_inside", "flickered"), "{function}");
     }
     // The part is released, and the counter is kept.
     assert_eq!(call_text(&host, lamp, "flickered", &[]), "U32(1)");

@@ -39,7 +39,7 @@ impl FailureKind {
     pub const NONE: Self = Self(0);
     /// Code panicked; message and location are those of the panic.
     pub const PANIC: Self = Self(1);
-    /// A plugin part was borrowed already; `held` and `wanted` name the methods.
+    /// A plugin part was borrowed already; `held` and `expected` name the methods.
     pub const REENTRANT_BORROW: Self = Self(2);
     /// A handle of a destroyed object.
     pub const STALE: Self = Self(3);
@@ -59,7 +59,7 @@ impl FailureKind {
     pub const UNAVAILABLE: Self = Self(10);
     /// Any other failure; see the message.
     pub const OTHER: Self = Self(11);
-    /// An expired conjugate; `held` is its color and kind, `wanted` its age.
+    /// An expired conjugate; `held` is its color and kind, `expected` its age.
     pub const EXPIRED: Self = Self(12);
     /// A call to the host while the module holds a slice of host memory.
     pub const LENT: Self = Self(13);
@@ -73,7 +73,7 @@ impl FailureKind {
     pub const RETURNED: Self = Self(17);
     /// A scope was opened on the stack of a coroutine; the message names the scope.
     pub const WRONG_STACK: Self = Self(19);
-    /// Values would exceed their memory limit: `held` names the values, `wanted` the setting of the limit, `file` contains the
+    /// Values would exceed their memory limit: `held` names the values, `expected` the setting of the limit, `file` contains the
     /// requested bytes and the limit, separated by a space.
     pub const TOO_LARGE: Self = Self(18);
 }
@@ -106,7 +106,7 @@ pub struct Failure {
     /// For a borrow: the method that holds it. For a signature: that of one side.
     pub held: RString,
     /// For a borrow: the method that requested it. For a signature: that of the other side.
-    pub wanted: RString,
+    pub expected: RString,
 }
 
 impl Failure {
@@ -121,7 +121,7 @@ impl Failure {
             message: RString::new(),
             file: RString::new(),
             held: RString::new(),
-            wanted: RString::new(),
+            expected: RString::new(),
         }
     }
 

@@ -97,7 +97,7 @@ impl CallError {
         Self::new(FailureKind::UNAVAILABLE, format!("a host, which `{action}` needs,"))
     }
 
-    /// Creates the error for the method `wanted`, which needs the plugin part of `object` while the method `held` borrows it.
+    /// Creates the error for the method `requested_by`, which needs the plugin part of `object` while the method `held` borrows it.
     ///
     /// # Examples
     /// ```
@@ -105,15 +105,15 @@ impl CallError {
     /// use alcedo_rt::CallError;
     ///
     /// let error = CallError::reentrant(ObjectHandle::new(3, 9), "tick", "heal");
-    /// assert_eq!((error.held(), error.wanted()), ("tick", "heal"));
+    /// assert_eq!((error.held(), error.expected()), ("tick", "heal"));
     /// assert!(error.to_string().starts_with("#3.9: `heal` needs the plugin part while `tick` holds it"));
     /// ```
     #[must_use]
-    pub fn reentrant(object: ObjectHandle, held: &str, wanted: &str) -> Self {
+    pub fn reentrant(object: ObjectHandle, held: &str, requested_by: &str) -> Self {
         let failure = Failure {
             object,
             held: held.into(),
-            wanted: wanted.into(),
+            expected: requested_by.into(),
             ..Failure::new(FailureKind::REENTRANT_BORROW, "the plugin part is borrowed already")
         };
         Self::from_failure(failure)
@@ -212,8 +212,8 @@ impl CallError {
 
     /// Returns, for a borrow, the method that requested the plugin part; for a signature or class, the one expected.
     #[must_use]
-    pub fn wanted(&self) -> &str {
-        self.failure.wanted.as_str()
+    pub fn expected(&self) -> &str {
+        self.failure.expected.as_str()
     }
 
     /// Returns the location of the error, if it is known.
@@ -235,7 +235,7 @@ impl CallError {
 
 impl core::fmt::Display for CallError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (message, object, held, wanted) = (self.message(), self.object(), self.held(), self.wanted());
+        let (message, object, held, expected) = (self.message(), self.object(), self.held(), self.expected());
         match self.kind() {
             kind @ (FailureKind::PANIC | FailureKind::RETURNED) => {
                 let did = if kind == FailureKind::PANIC { "panicked:" } else { "returned the error" };
@@ -248,8 +248,8 @@ impl core::fmt::Display for CallError {
             }
             FailureKind::REENTRANT_BORROW => write!(
                 f,
-                "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write \
-                 `this.lend(self, |this| this.{wanted}(…))`"
+                "{object}: `{expected}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write \
+                 `this.lend(self, |this| this.{expected}(…))`"
             ),
             FailureKind::STALE if object.is_none() => {
                 write!(f, "the reference is to no object: check `is_none` before using it")
@@ -273,15 +273,17 @@ impl core::fmt::Display for CallError {
             ),
             FailureKind::SIGNATURE => write!(
                 f,
-                "{message} has the signature ({held}), the caller was built for ({wanted}): rebuild the caller"
+                "{message} has the signature ({held}), the caller was built for ({expected}): rebuild the caller"
             ),
-            FailureKind::WRONG_CLASS if message.is_empty() => write!(f, "object {object} is a {held}, not a {wanted}"),
-            FailureKind::WRONG_CLASS => write!(f, "{message}: object {object} is a {held}, not a {wanted}"),
+            FailureKind::WRONG_CLASS if message.is_empty() => {
+                write!(f, "object {object} is a {held}, not a {expected}")
+            }
+            FailureKind::WRONG_CLASS => write!(f, "{message}: object {object} is a {held}, not a {expected}"),
             FailureKind::UNAVAILABLE => {
                 write!(f, "{message} is not available: its generation is over or is being replaced")
             }
             FailureKind::EXPIRED => {
-                write!(f, "a {held} from {wanted} ago has expired: to keep a value beyond its call, use `to_owned()`")
+                write!(f, "a {held} from {expected} ago has expired: to keep a value beyond its call, use `to_owned()`")
             }
             _ => f.write_str(message),
         }

@@ -72,7 +72,7 @@ pub enum CallError {
     },
     /// The plugin part is borrowed by a method that has not returned.
     #[error(
-        "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write `this.lend(self, |this| this.{wanted}(…))`"
+        "{object}: `{requested_by}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write `this.lend(self, |this| this.{requested_by}(…))`"
     )]
     ReentrantBorrow {
         /// Object that owns the plugin part.
@@ -80,7 +80,7 @@ pub enum CallError {
         /// Method that holds the borrow.
         held: String,
         /// Method that requested the borrow.
-        wanted: String,
+        requested_by: String,
     },
     /// The object no longer exists.
     #[error("{}", stale(*handle))]
@@ -132,17 +132,17 @@ pub enum CallError {
         message: String,
     },
     /// Caller and callee disagree on the signature.
-    #[error("{name} has the signature ({found}), the caller was built for ({wanted}): rebuild the caller")]
+    #[error("{name} has the signature ({found}), the caller was built for ({expected}): rebuild the caller")]
     Signature {
         /// Function or property.
         name: String,
         /// Signature of the callee.
         found: String,
         /// Signature that the caller was built for.
-        wanted: String,
+        expected: String,
     },
     /// The object is of another class.
-    #[error("{}object {handle} is a {found}, not a {wanted}", before(place))]
+    #[error("{}object {handle} is a {found}, not a {expected}", before(place))]
     WrongClass {
         /// Property, parameter or function that rejects the object; may be empty.
         place: String,
@@ -151,7 +151,7 @@ pub enum CallError {
         /// Class of the object.
         found: String,
         /// Expected class.
-        wanted: String,
+        expected: String,
     },
     /// The buffer of a ZCall has the wrong slots.
     #[error("{message}")]
@@ -396,9 +396,9 @@ impl CallError {
                     (failure.line, failure.column) = (place.line, place.column);
                 }
             }
-            Self::ReentrantBorrow { object, held, wanted } => {
+            Self::ReentrantBorrow { object, held, requested_by } => {
                 failure.object = *object;
-                (failure.held, failure.wanted) = (held.as_str().into(), wanted.as_str().into());
+                (failure.held, failure.expected) = (held.as_str().into(), requested_by.as_str().into());
             }
             Self::Stale { handle } => failure.object = *handle,
             Self::WrongThread { action }
@@ -407,21 +407,23 @@ impl CallError {
             | Self::Unavailable { what: action } => {
                 failure.message = action.as_str().into();
             }
-            Self::Signature { name, found, wanted } => {
+            Self::Signature { name, found, expected } => {
                 failure.message = name.as_str().into();
-                (failure.held, failure.wanted) = (found.as_str().into(), wanted.as_str().into());
+                (failure.held, failure.expected) = (found.as_str().into(), expected.as_str().into());
             }
-            Self::WrongClass { place, handle, found, wanted } => {
+            Self::WrongClass { place, handle, found, expected } => {
                 failure.message = place.as_str().into();
                 failure.object = *handle;
-                (failure.held, failure.wanted) = (found.as_str().into(), wanted.as_str().into());
+                (failure.held, failure.expected) = (found.as_str().into(), expected.as_str().into());
             }
             Self::TooDeep { what, limit } => (failure.held, failure.line) = (what.as_str().into(), *limit),
             Self::TooLarge { what, bytes, limit, setting } => {
-                (failure.held, failure.wanted) = (what.as_str().into(), setting.as_str().into());
+                (failure.held, failure.expected) = (what.as_str().into(), setting.as_str().into());
                 failure.file = format!("{bytes} {limit}").into();
             }
-            Self::Expired { what, age } => (failure.held, failure.wanted) = (what.as_str().into(), age.as_str().into()),
+            Self::Expired { what, age } => {
+                (failure.held, failure.expected) = (what.as_str().into(), age.as_str().into())
+            }
             Self::NotFound { .. } | Self::DeadHandle { .. } | Self::NoMaster { .. } => {}
             Self::Buffer { .. } | Self::Lent { .. } | Self::Other { .. } | Self::InScript { .. } => {}
         }
@@ -438,7 +440,7 @@ impl CallError {
             FailureKind::REENTRANT_BORROW => Self::ReentrantBorrow {
                 object: failure.object,
                 held: owned(&failure.held),
-                wanted: owned(&failure.wanted),
+                requested_by: owned(&failure.expected),
             },
             FailureKind::STALE => Self::Stale { handle: failure.object },
             FailureKind::WRONG_THREAD => Self::WrongThread { action: message },
@@ -448,13 +450,13 @@ impl CallError {
             FailureKind::DEAD_HANDLE => Self::DeadHandle { message },
             FailureKind::NO_MASTER => Self::NoMaster { message },
             FailureKind::SIGNATURE => {
-                Self::Signature { name: message, found: owned(&failure.held), wanted: owned(&failure.wanted) }
+                Self::Signature { name: message, found: owned(&failure.held), expected: owned(&failure.expected) }
             }
             FailureKind::WRONG_CLASS => Self::WrongClass {
                 place: message,
                 handle: failure.object,
                 found: owned(&failure.held),
-                wanted: owned(&failure.wanted),
+                expected: owned(&failure.expected),
             },
             FailureKind::BUFFER => Self::Buffer { message },
             FailureKind::LENT => Self::Lent { message },
@@ -464,9 +466,9 @@ impl CallError {
                 let (bytes, limit) = failure.file.as_str().split_once(' ').unwrap_or_default();
                 let number = |digits: &str| digits.parse().unwrap_or_default();
                 let (bytes, limit) = (number(bytes), number(limit));
-                Self::TooLarge { what: owned(&failure.held), bytes, limit, setting: owned(&failure.wanted) }
+                Self::TooLarge { what: owned(&failure.held), bytes, limit, setting: owned(&failure.expected) }
             }
-            FailureKind::EXPIRED => Self::Expired { what: owned(&failure.held), age: owned(&failure.wanted) },
+            FailureKind::EXPIRED => Self::Expired { what: owned(&failure.held), age: owned(&failure.expected) },
             _ => Self::Other { message },
         }
     }
@@ -528,15 +530,15 @@ pub fn catch_panics_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E
     panic_guard::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))
 }
 
-/// Returns the [`CallError::Signature`] for `name`, which has the type `found` instead of `wanted`.
+/// Returns the [`CallError::Signature`] for `name`, which has the type `found` instead of `expected`.
 #[doc(hidden)]
 #[cold]
 pub fn mismatch(
     name: &dyn std::fmt::Display,
     found: &dyn std::fmt::Display,
-    wanted: &dyn std::fmt::Display,
+    expected: &dyn std::fmt::Display,
 ) -> CallError {
-    CallError::Signature { name: name.to_string(), found: found.to_string(), wanted: wanted.to_string() }
+    CallError::Signature { name: name.to_string(), found: found.to_string(), expected: expected.to_string() }
 }
 
 #[cold]
@@ -568,7 +570,7 @@ mod tests {
             CallError::Panicked { message: string(), place: None },
             CallError::returned("x"),
             CallError::Returned { message: string(), place: None },
-            CallError::ReentrantBorrow { object: handle, held: string(), wanted: "y".to_owned() },
+            CallError::ReentrantBorrow { object: handle, held: string(), requested_by: "y".to_owned() },
             CallError::Stale { handle },
             CallError::WrongThread { action: string() },
             CallError::WrongStack { action: string() },
@@ -576,8 +578,8 @@ mod tests {
             CallError::NotFound { message: string() },
             CallError::DeadHandle { message: string() },
             CallError::NoMaster { message: string() },
-            CallError::Signature { name: string(), found: "y".to_owned(), wanted: "z".to_owned() },
-            CallError::WrongClass { place: "z".to_owned(), handle, found: string(), wanted: "y".to_owned() },
+            CallError::Signature { name: string(), found: "y".to_owned(), expected: "z".to_owned() },
+            CallError::WrongClass { place: "z".to_owned(), handle, found: string(), expected: "y".to_owned() },
             CallError::Buffer { message: string() },
             CallError::Unavailable { what: string() },
             CallError::Expired { what: string(), age: "y".to_owned() },

@@ -248,8 +248,8 @@ impl<'a> Argument<'a> {
     }
 
     #[cold]
-    pub(crate) fn mismatch(self, wanted: &str) -> CallError {
-        mismatch(&self.name(), &self.property.ty, &wanted)
+    pub(crate) fn mismatch(self, expected: &str) -> CallError {
+        mismatch(&self.name(), &self.property.ty, &expected)
     }
 
     fn name(self) -> String {
@@ -312,8 +312,8 @@ fn in_block<'a>(view: View<'a>, param: &'a Property) -> Argument<'a> {
 
 #[cold]
 fn wildcard_in_block(function: &Function, param: &Property) -> CallError {
-    let (name, wanted) = (format!("{}:{}", function.path, param.text), format!("{} in a parameter block", param.ty));
-    mismatch(&name, &"a wildcard, whose type the call in a script decides", &wanted)
+    let (name, expected) = (format!("{}:{}", function.path, param.text), format!("{} in a parameter block", param.ty));
+    mismatch(&name, &"a wildcard, whose type the call in a script decides", &expected)
 }
 
 impl Ptr<'_> {

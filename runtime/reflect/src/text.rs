@@ -15,12 +15,12 @@ use crate::property::PropertyType;
 
 /// Error for text that is not a valid value of a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is not a valid {wanted}: {problem}", line(text))]
+#[error("`{}` is not a valid {expected}: {problem}", line(text))]
 pub struct ParseError {
     /// The text, or the invalid part of it.
     pub text: String,
     /// Name of the type.
-    pub wanted: String,
+    pub expected: String,
     /// The problem, and the correct form.
     pub problem: String,
 }
@@ -76,7 +76,7 @@ pub fn quote(text: &str) -> String {
 }
 
 pub(crate) fn fail(text: &str, ty: &PropertyType, problem: impl Display) -> ParseError {
-    ParseError { text: text.to_owned(), wanted: ty.to_string(), problem: problem.to_string() }
+    ParseError { text: text.to_owned(), expected: ty.to_string(), problem: problem.to_string() }
 }
 
 #[cfg(test)]

@@ -594,8 +594,8 @@ impl<'f> ParamBlock<'f> {
         if param.flags & property_flags::OUT != 0 {
             return Ok(());
         }
-        let wanted = format!("`out {}` as parameter {index}", param.ty);
-        Err(mismatch(&self.function.path, &self.function.signature(), &wanted))
+        let expected = format!("`out {}` as parameter {index}", param.ty);
+        Err(mismatch(&self.function.path, &self.function.signature(), &expected))
     }
 
     /// Returns a view of the values.

@@ -43,11 +43,11 @@ fn read_parameters(
     block: &ParamBlock<'_>,
 ) -> Result<(), CallError> {
     let arguments = function.arguments();
-    let wanted = first + arguments.len() + function.outs().count() + usize::from(function.result().is_some());
-    if buffer.len() != wanted {
+    let expected = first + arguments.len() + function.outs().count() + usize::from(function.result().is_some());
+    if buffer.len() != expected {
         return Err(CallError::Buffer {
             message: format!(
-                "{} ({}) takes {wanted} slots, object, out parameters and result included, the buffer has {}",
+                "{} ({}) takes {expected} slots, object, out parameters and result included, the buffer has {}",
                 function.path,
                 function.signature(),
                 buffer.len()
@@ -172,7 +172,7 @@ pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Prop
         place: format!("{}:{}", property.owner, property.text),
         handle: object,
         found: class.path.to_string(),
-        wanted: property.owner.to_string(),
+        expected: property.owner.to_string(),
     })
 }
 

@@ -17,11 +17,11 @@ pub(crate) const fn import(
     kind: ImportKind,
     path: &'static str,
     fingerprint: u64,
-    wanted: &'static str,
+    expected: &'static str,
     cell: &'static Cell,
 ) -> Declared<ImportDesc> {
-    let (path, wanted) = (RStr::from_str(path), RStr::from_str(wanted));
-    Declared(ImportDesc { kind, path, fingerprint, wanted, fields: RSlice::from_slice(&[]), cell })
+    let (path, expected) = (RStr::from_str(path), RStr::from_str(expected));
+    Declared(ImportDesc { kind, path, fingerprint, expected, fields: RSlice::from_slice(&[]), cell })
 }
 
 /// Imports a class of another module. Members of its base are accessed through it, so the host checks that the base matches.

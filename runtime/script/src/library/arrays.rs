@@ -188,7 +188,7 @@ fn check_item(frame: &Frame<'_>, target: Param, item: Param) -> Result<(), CallE
     Err(CallError::Signature {
         name: function_of(frame).path.to_string(),
         found: format!("an array of {}", of.ty()),
-        wanted: found.to_string(),
+        expected: found.to_string(),
     })
 }
 
