@@ -552,3 +552,16 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
     }
     assert_eq!(native.lines().collect::<Vec<_>>(), emitted.lines().collect::<Vec<_>>());
 }
+
+#[uclass(package = "Test")]
+struct Candle {
+    #[uproperty(category = "Light", meta(units = "lm"), default = 12.0)]
+    lumens: f64,
+}
+
+#[test]
+fn a_native_property_has_the_metadata_of_its_specifiers() {
+    let host = support::builder().natives(natives![Candle]).build().unwrap_or_else(|error| panic!("{error}"));
+    let meta = |key: &str| host.types().member_meta("/Script/Test.Candle:lumens", key);
+    assert_eq!(["category", "units", "was"].map(meta), [Some("Light".to_owned()), Some("lm".to_owned()), None]);
+}
