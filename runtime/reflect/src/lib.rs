@@ -59,6 +59,7 @@ mod pool;
 pub mod property;
 mod references;
 pub mod refusal;
+mod registry;
 pub mod row;
 pub mod slices;
 mod slots;
