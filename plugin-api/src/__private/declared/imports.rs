@@ -3,6 +3,7 @@
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::type_text::is_member_path;
 
 use super::{Declared, SignatureWords, enum_fingerprint};
 use crate::__private::describe::{struct_fingerprint, value};
@@ -10,7 +11,6 @@ use crate::__private::enums::Underlying;
 use crate::cells::{ClassCell, FunctionCell, PresenceCell, PropertyCell};
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
-use crate::type_text::is_member_path;
 use crate::{Class, Value};
 
 pub(crate) const fn import(
