@@ -3,7 +3,6 @@
 
 mod file;
 mod flags;
-mod loaded;
 mod natives;
 
 use std::collections::BTreeMap;
@@ -18,8 +17,7 @@ use crate::object::decl::{
 };
 use crate::object::enums::EnumEntry;
 
-pub(crate) use file::of_file;
-pub(crate) use loaded::of_loaded;
+pub(crate) use file::{of_file, of_loaded};
 #[cfg(feature = "script")]
 pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives, of_types};
