@@ -1,5 +1,7 @@
 //! Data of one call across the ABI boundary: its arguments, and its failure as plain data.
 
+use core::fmt;
+
 use abi_stable::StableAbi;
 use abi_stable::std_types::RString;
 
@@ -129,6 +131,64 @@ impl Failure {
     #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<RString>) -> Self {
         Self { kind, message: message.into(), ..Self::none() }
+    }
+}
+
+/// Formats the error as a sentence, which is the same in hosts and plugins.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { object, line, column, .. } = self;
+        let texts = [&self.message, &self.file, &self.held, &self.expected];
+        let [message, file, held, expected] = texts.map(RString::as_str);
+        match self.kind {
+            kind @ (FailureKind::PANIC | FailureKind::RETURNED) => {
+                let did = if kind == FailureKind::PANIC { "panicked:" } else { "returned the error" };
+                write!(f, "{did} \"{message}\"")?;
+                if file.is_empty() { Ok(()) } else { write!(f, " at {file}:{line}:{column}") }
+            }
+            FailureKind::REENTRANT_BORROW => write!(
+                f,
+                "{object}: `{expected}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write \
+                 `this.lend(self, |this| this.{expected}(…))`"
+            ),
+            FailureKind::STALE if object.is_none() => {
+                f.write_str("the reference is to no object: check `is_none` before using it")
+            }
+            FailureKind::STALE => {
+                write!(f, "object {object} is gone: check `is_expired` before using a stored handle")
+            }
+            FailureKind::WRONG_THREAD => {
+                write!(f, "{message} is for the game thread only: off it a module can finalize, post and log")
+            }
+            FailureKind::WRONG_STACK => write!(
+                f,
+                "{message} is refused on the stack of a coroutine, which could suspend it and outlive the call around it: let \
+                 the coroutine yield its request, and do it where the coroutine is resumed"
+            ),
+            FailureKind::DURING_REBUILD => write!(
+                f,
+                "{message} is refused before the commit: until then new code may read anything, write only what it is \
+                 building, and call only its own and what is declared pure; `task::post` the rest, which runs after the \
+                 commit, or never"
+            ),
+            FailureKind::SIGNATURE => {
+                write!(
+                    f,
+                    "{message} has the signature ({held}), the caller was built for ({expected}): rebuild the caller"
+                )
+            }
+            FailureKind::WRONG_CLASS => {
+                let colon = if message.is_empty() { "" } else { ": " };
+                write!(f, "{message}{colon}object {object} is a {held}, not a {expected}")
+            }
+            FailureKind::UNAVAILABLE => {
+                write!(f, "{message} is not available: its generation is over or is being replaced")
+            }
+            FailureKind::EXPIRED => {
+                write!(f, "a {held} from {expected} ago has expired: to keep a value beyond its call, use `to_owned()`")
+            }
+            _ => f.write_str(message),
+        }
     }
 }
 

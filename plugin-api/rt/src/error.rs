@@ -235,58 +235,7 @@ impl CallError {
 
 impl core::fmt::Display for CallError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (message, object, held, expected) = (self.message(), self.object(), self.held(), self.expected());
-        match self.kind() {
-            kind @ (FailureKind::PANIC | FailureKind::RETURNED) => {
-                let did = if kind == FailureKind::PANIC { "panicked:" } else { "returned the error" };
-                match self.place() {
-                    Some(SourcePlace { file, line, column }) => {
-                        write!(f, "{did} \"{message}\" at {file}:{line}:{column}")
-                    }
-                    None => write!(f, "{did} \"{message}\""),
-                }
-            }
-            FailureKind::REENTRANT_BORROW => write!(
-                f,
-                "{object}: `{expected}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write \
-                 `this.lend(self, |this| this.{expected}(…))`"
-            ),
-            FailureKind::STALE if object.is_none() => {
-                write!(f, "the reference is to no object: check `is_none` before using it")
-            }
-            FailureKind::STALE => {
-                write!(f, "object {object} is gone: check `is_expired` before using a stored handle")
-            }
-            FailureKind::WRONG_THREAD => {
-                write!(f, "{message} is for the game thread only: off it a module can finalize, post and log")
-            }
-            FailureKind::WRONG_STACK => write!(
-                f,
-                "{message} is refused on the stack of a coroutine, which could suspend it and outlive the call around it: let \
-                 the coroutine yield its request, and do it where the coroutine is resumed"
-            ),
-            FailureKind::DURING_REBUILD => write!(
-                f,
-                "{message} is refused before the commit: until then new code may read anything, write \
-                 only what it is building, and call only its own and what is declared pure; `task::post` the rest, which \
-                 runs after the commit, or never"
-            ),
-            FailureKind::SIGNATURE => write!(
-                f,
-                "{message} has the signature ({held}), the caller was built for ({expected}): rebuild the caller"
-            ),
-            FailureKind::WRONG_CLASS if message.is_empty() => {
-                write!(f, "object {object} is a {held}, not a {expected}")
-            }
-            FailureKind::WRONG_CLASS => write!(f, "{message}: object {object} is a {held}, not a {expected}"),
-            FailureKind::UNAVAILABLE => {
-                write!(f, "{message} is not available: its generation is over or is being replaced")
-            }
-            FailureKind::EXPIRED => {
-                write!(f, "a {held} from {expected} ago has expired: to keep a value beyond its call, use `to_owned()`")
-            }
-            _ => f.write_str(message),
-        }
+        core::fmt::Display::fmt(&self.failure, f)
     }
 }
 

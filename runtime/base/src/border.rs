@@ -52,10 +52,9 @@ impl std::fmt::Display for SourcePlace {
 /// }
 /// assert_eq!(error.to_string(), "panicked: \"no track\"");
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CallError {
     /// The callee panicked; the panic was caught on its own side.
-    #[error("panicked: \"{message}\"{}", at(place.as_ref()))]
     Panicked {
         /// Message of the panic.
         message: String,
@@ -63,7 +62,6 @@ pub enum CallError {
         place: Option<SourcePlace>,
     },
     /// The callee completed and returned an error, as its signature allows.
-    #[error("returned the error \"{message}\"{}", at(place.as_ref()))]
     Returned {
         /// Message of the error.
         message: String,
@@ -71,9 +69,6 @@ pub enum CallError {
         place: Option<SourcePlace>,
     },
     /// The plugin part is borrowed by a method that has not returned.
-    #[error(
-        "{object}: `{requested_by}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write `this.lend(self, |this| this.{requested_by}(…))`"
-    )]
     ReentrantBorrow {
         /// Object that owns the plugin part.
         object: ObjectHandle,
@@ -83,56 +78,41 @@ pub enum CallError {
         requested_by: String,
     },
     /// The object no longer exists.
-    #[error("{}", stale(*handle))]
     Stale {
         /// Handle of the object.
         handle: ObjectHandle,
     },
     /// The action is limited to the game thread.
-    #[error("{action} is for the game thread only: off it a module can finalize, post and log")]
     WrongThread {
         /// Rejected action.
         action: String,
     },
     /// A scope cannot begin on the stack of a coroutine, which could be suspended and outlive the enclosing frame.
-    #[error(
-        "{action} is refused on the stack of a coroutine, which could suspend it and outlive the call around it: let the coroutine \
-         yield its request, and do it where the coroutine is resumed"
-    )]
     WrongStack {
         /// Rejected action.
         action: String,
     },
     /// The action is not allowed before the commit, because a rollback could not undo it.
-    #[error(
-        "{action} is refused before the commit: until then new code may read anything, write only what it \
-         is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, \
-         or never"
-    )]
     DuringRebuild {
         /// Rejected action.
         action: String,
     },
     /// A name or path does not resolve.
-    #[error("{message}")]
     NotFound {
         /// The name, the search location and help.
         message: String,
     },
     /// The module of a call handle has ended; its name has another handle now, if it resolves at all.
-    #[error("{message}")]
     DeadHandle {
         /// The handle and help.
         message: String,
     },
     /// A name does not resolve, and no Master is loaded whose modules might define it.
-    #[error("{message}")]
     NoMaster {
         /// The name, the search location and help.
         message: String,
     },
     /// Caller and callee disagree on the signature.
-    #[error("{name} has the signature ({found}), the caller was built for ({expected}): rebuild the caller")]
     Signature {
         /// Function or property.
         name: String,
@@ -142,7 +122,6 @@ pub enum CallError {
         expected: String,
     },
     /// The object is of another class.
-    #[error("{}object {handle} is a {found}, not a {expected}", before(place))]
     WrongClass {
         /// Property, parameter or function that rejects the object; may be empty.
         place: String,
@@ -154,19 +133,16 @@ pub enum CallError {
         expected: String,
     },
     /// The buffer of a ZCall has the wrong slots.
-    #[error("{message}")]
     Buffer {
         /// The call, the slot, its content and the expected content.
         message: String,
     },
     /// The load context cannot accept calls at present.
-    #[error("{what} is not available: its generation is over or is being replaced")]
     Unavailable {
         /// The call or module.
         what: String,
     },
     /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or it was returned.
-    #[error("a {what} from {age} ago has expired: to keep a value beyond its call, use `to_owned()`")]
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,
@@ -174,7 +150,6 @@ pub enum CallError {
         age: String,
     },
     /// Nested calls exceed the depth limit.
-    #[error("{what} {}", too_deep(*limit))]
     TooDeep {
         /// Function that was called.
         what: String,
@@ -182,7 +157,6 @@ pub enum CallError {
         limit: u32,
     },
     /// Values would exceed the memory limit; no memory was allocated for them.
-    #[error("{what} would take {bytes} bytes, of {limit} that are allowed: reduce it, or raise `{setting}`")]
     TooLarge {
         /// The value, or all values of the call together.
         what: String,
@@ -194,13 +168,11 @@ pub enum CallError {
         setting: String,
     },
     /// A module made a call while it held a slice of host memory.
-    #[error("{message}")]
     Lent {
         /// The call, and help.
         message: String,
     },
     /// Error in a script, with its call stack.
-    #[error("{error}{}", stack_lines(stack))]
     InScript {
         /// The error.
         error: Box<CallError>,
@@ -208,7 +180,6 @@ pub enum CallError {
         stack: Vec<ScriptPlace>,
     },
     /// Any other error.
-    #[error("{message}")]
     Other {
         /// The message.
         message: String,
@@ -261,10 +232,6 @@ fn location_of(failure: &Failure) -> Option<SourcePlace> {
     (!file.is_empty()).then(|| SourcePlace { file: file.as_str().to_owned(), line: *line, column: *column })
 }
 
-fn at(place: Option<&SourcePlace>) -> String {
-    place.map(|place| format!(" at {place}")).unwrap_or_default()
-}
-
 fn too_deep(limit: u32) -> String {
     /// Fewer calls than a recursion has that exhausts a stack or limit of usual size.
     const FEW: u32 = 4;
@@ -276,16 +243,16 @@ fn too_deep(limit: u32) -> String {
     }
 }
 
-fn stale(handle: ObjectHandle) -> String {
-    match handle.is_none() {
-        true => "the reference is to no object: check `is_none` before using it".to_owned(),
-        false => format!("object {handle} is gone: check `is_expired` before using a stored handle"),
+impl std::fmt::Display for CallError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::InScript { error, stack } => write!(f, "{error}{}", stack_lines(stack)),
+            error => write!(f, "{}", error.to_failure()),
+        }
     }
 }
 
-fn before(place: &str) -> String {
-    if place.is_empty() { String::new() } else { format!("{place}: ") }
-}
+impl std::error::Error for CallError {}
 
 impl CallError {
     /// Makes an error that consists of a message.
@@ -387,7 +354,7 @@ impl CallError {
             }
             return failure;
         }
-        let mut failure = Failure::new(self.kind(), self.to_string());
+        let mut failure = Failure::new(self.kind(), "");
         match self {
             Self::Panicked { message, place } | Self::Returned { message, place } => {
                 failure.message = message.as_str().into();
@@ -399,14 +366,22 @@ impl CallError {
             Self::ReentrantBorrow { object, held, requested_by } => {
                 failure.object = *object;
                 (failure.held, failure.expected) = (held.as_str().into(), requested_by.as_str().into());
+                failure.message = failure.to_string().into();
             }
-            Self::Stale { handle } => failure.object = *handle,
-            Self::WrongThread { action }
-            | Self::WrongStack { action }
-            | Self::DuringRebuild { action }
-            | Self::Unavailable { what: action } => {
-                failure.message = action.as_str().into();
+            Self::Stale { handle } => {
+                failure.object = *handle;
+                failure.message = failure.to_string().into();
             }
+            Self::WrongThread { action: text }
+            | Self::WrongStack { action: text }
+            | Self::DuringRebuild { action: text }
+            | Self::Unavailable { what: text }
+            | Self::NotFound { message: text }
+            | Self::DeadHandle { message: text }
+            | Self::NoMaster { message: text }
+            | Self::Buffer { message: text }
+            | Self::Lent { message: text }
+            | Self::Other { message: text } => failure.message = text.as_str().into(),
             Self::Signature { name, found, expected } => {
                 failure.message = name.as_str().into();
                 (failure.held, failure.expected) = (found.as_str().into(), expected.as_str().into());
@@ -416,16 +391,22 @@ impl CallError {
                 failure.object = *handle;
                 (failure.held, failure.expected) = (found.as_str().into(), expected.as_str().into());
             }
-            Self::TooDeep { what, limit } => (failure.held, failure.line) = (what.as_str().into(), *limit),
+            Self::TooDeep { what, limit } => {
+                (failure.held, failure.line) = (what.as_str().into(), *limit);
+                failure.message = format!("{what} {}", too_deep(*limit)).into();
+            }
             Self::TooLarge { what, bytes, limit, setting } => {
                 (failure.held, failure.expected) = (what.as_str().into(), setting.as_str().into());
                 failure.file = format!("{bytes} {limit}").into();
+                let most = format!("{what} would take {bytes} bytes, of {limit} that are allowed");
+                failure.message = format!("{most}: reduce it, or raise `{setting}`").into();
             }
             Self::Expired { what, age } => {
-                (failure.held, failure.expected) = (what.as_str().into(), age.as_str().into())
+                (failure.held, failure.expected) = (what.as_str().into(), age.as_str().into());
+                failure.message = failure.to_string().into();
             }
-            Self::NotFound { .. } | Self::DeadHandle { .. } | Self::NoMaster { .. } => {}
-            Self::Buffer { .. } | Self::Lent { .. } | Self::Other { .. } | Self::InScript { .. } => {}
+            // Converted above.
+            Self::InScript { .. } => {}
         }
         failure
     }
