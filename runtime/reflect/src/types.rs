@@ -114,7 +114,7 @@ impl Types {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let first = ClassId(registry.last_id + 1);
-        let declared = compile(names, &*registry, batch, first)?;
+        let declared = compile(names, &registry, batch, first)?;
         registry.last_id += declared.classes.len() as u32;
         registry.by_id.extend(declared.classes.iter().map(|class| (class.id, class.clone())));
         let table = registry.open_table();
