@@ -132,18 +132,18 @@ fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
     let [lock, key, wall, gone] = [LOCK, KEY, WALL, WALL].map(|class| spawn(&host, class));
     host.links().bind(lock, "turned", lock, "turn").expect("it fits");
     host.objects().destroy(gone);
-    for (at, (entry, operation)) in entry_points().into_iter().enumerate() {
+    for (at, (expected, operation)) in entry_points().into_iter().enumerate() {
         for passes in [key, ObjectHandle::NONE, gone] {
             operation(&host, lock, passes).unwrap_or_else(|error| panic!("door {at}: {error}"));
         }
         let before = host.worlds().hash();
         let refused = operation(&host, lock, wall).expect_err("a wall is not a key");
-        let Error::Call(CallError::WrongClass { place, handle, found, entry: class }) = &refused else {
+        let Error::Call(CallError::WrongClass { place, handle, found, expected: class }) = &refused else {
             panic!("door {at}: {refused}");
         };
-        assert_eq!((place.as_str(), *handle, found.as_str()), (entry, wall, WALL), "door {at}");
+        assert_eq!((place.as_str(), *handle, found.as_str()), (expected, wall, WALL), "door {at}");
         assert!(class == KEY || *class == format!("class that implements {OPENS}"), "door {at}: {class}");
-        let sentence = format!("{entry}: object {wall} is a {WALL}, not a {class}");
+        let sentence = format!("{expected}: object {wall} is a {WALL}, not a {class}");
         assert_eq!(refused.to_string(), sentence, "door {at}");
         assert_eq!(host.worlds().hash(), before, "door {at}");
     }
@@ -191,6 +191,6 @@ fn a_world_with_mismatched_references_loads_without_them() {
     let at = |name: &str| host.objects().at_path(&format!("/World/{name}")).unwrap_or_else(|| panic!("{name} exists"));
     assert_eq!(host.objects().get(at("Lock_1"), "key").expect("a property"), Value::Object(ObjectHandle::NONE));
     assert_eq!(host.objects().get(at("Lock_2"), "key").expect("a property"), Value::Object(at("Key_1")));
-    let entry = format!("Lock_1.key: {LOCK}:key: object {} is a {WALL}, not a {KEY}", at("Wall_1"));
-    assert_eq!(report.unresolved, [entry], "{report}");
+    let expected = format!("Lock_1.key: {LOCK}:key: object {} is a {WALL}, not a {KEY}", at("Wall_1"));
+    assert_eq!(report.unresolved, [expected], "{report}");
 }

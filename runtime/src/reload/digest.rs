@@ -83,7 +83,7 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
         "mode {}, {} red frames open, a collection is wanted: {:?}",
         core.world.mode.get(),
         core.red.depth(),
-        core.collection.expected()
+        core.collection.requested()
     );
     let parts = BTreeMap::from([
         ("objects", objects(core)),
