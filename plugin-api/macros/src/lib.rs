@@ -21,6 +21,7 @@ mod imported_impl;
 mod interface;
 mod interface_impl;
 mod method;
+mod migration;
 mod mistakes;
 mod module;
 mod native;
@@ -67,7 +68,7 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
     match item {
-        Item::Struct(item) => class_struct::expand(attr_args, item),
+        Item::Struct(item) => class_struct::expand(attr_args, item, side),
         Item::Impl(item) => match item.trait_.clone() {
             Some((_, interface, _)) => interface_impl::expand(attr_args, &interface, item),
             None => class_impl::expand(attr_args, item, side),
