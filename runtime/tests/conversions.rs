@@ -124,7 +124,7 @@ fn whole_objects_of_an_earlier_declaration_are_converted() {
     assert_eq!((line(&report, "distance").converted, line(&report, "distance").followed), (1, 1));
     set(&host, moved, "distance", Value::F64(9.0));
     reload(&host, &["later"]);
-    assert_eq!(get(&host, moved, "distance"), Value::F64(9.0), "the declaration is no earlier one");
+    assert_eq!(get(&host, moved, "distance"), Value::F64(9.0), "this declaration has no such properties");
 
     reload(&host, &[]);
     assert_eq!(location(&host, moved, ["east", "north"]), [3.0, 4.0].map(Value::F64));
