@@ -15,6 +15,7 @@ use crate::migration::{self, Conversions, Migration, Of};
 use crate::native::Side;
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
+use crate::type_names::{has_parameters, is_named};
 
 const CLASS_ARGS: &[&str] = &[
     "package",
@@ -480,14 +481,4 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
     } else {
         quote! { value: #ty = value }
     }
-}
-
-/// Checks whether a type has parameters, as `Obj<C>` has.
-pub(crate) fn has_parameters(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| !segment.arguments.is_none()))
-}
-
-/// Returns true if the last segment of a type is `name`: sufficient for better messages, not for semantics.
-pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
 }

@@ -33,6 +33,7 @@ mod static_function;
 mod struct_field;
 mod struct_impl;
 mod structure;
+mod type_names;
 
 use proc_macro::TokenStream;
 use quote::quote;

@@ -8,9 +8,9 @@ use syn::{Attribute, Ident, LitStr, Path, Result, Type};
 
 use crate::attr_args::AttrArgs;
 use crate::custom_thunk::of_class;
-use crate::method::lent_type;
 use crate::result::location_of;
 use crate::rules;
+use crate::type_names::lent_type;
 
 const NAME: &str = "migrate";
 
