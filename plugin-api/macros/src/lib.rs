@@ -60,6 +60,9 @@ use crate::native::Side;
 ///
 /// With `abstract`, only subclasses have objects; the class still has a class default object.
 ///
+/// With `#[migrate(from = "f64", with = Self::of_number)]`, a property converts values of an earlier declaration at a reload by that
+/// function. On the class, `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` converts several properties together.
+///
 /// With `implements(Hears, Sings)`, references to those interfaces accept its objects; see [`macro@uinterface`]. With
 /// `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]

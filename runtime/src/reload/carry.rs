@@ -234,8 +234,9 @@ fn decide<'p>(
     (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
     let restored = take_restored(sources, (property, action), (&mut *changes, &mut *removed))?;
+    let is_restored = restored.is_some();
     let (own, default, change, lost, is_same) = match action {
-        Action::Carry { default, change, .. } | Action::Convert { default, change, .. } if restored.is_some() => {
+        Action::Carry { default, change, .. } | Action::Convert { default, change, .. } if is_restored => {
             (restored, default, *change, Some(""), true)
         }
         Action::Carry { from, was, default, change } => {
@@ -296,7 +297,9 @@ fn decide<'p>(
         changes[change].followed += 1;
         return Ok(Decision::Default(default));
     };
-    if let Some((function, argument, own)) = own_conversion(sources, (property, action), &own) {
+    if !is_restored
+        && let Some((function, argument, own)) = own_conversion(sources, (property, action), &own)
+    {
         changes[change].converted += 1;
         return Ok(Decision::Convert { function, argument, own, default });
     }
