@@ -297,9 +297,7 @@ fn decide<'p>(
         changes[change].followed += 1;
         return Ok(Decision::Default(default));
     };
-    if !is_restored
-        && let Some((function, argument, own)) = own_conversion(sources, (property, action), &own)
-    {
+    if !is_restored && let Some((function, argument, own)) = own_conversion(sources, (property, action), &own) {
         changes[change].converted += 1;
         return Ok(Decision::Convert { function, argument, own, default });
     }
