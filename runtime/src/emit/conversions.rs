@@ -103,3 +103,54 @@ fn is_subobject(property: &Property) -> bool {
 fn is_equal(one: &PropertyType, other: &PropertyType) -> bool {
     one.layout() == other.layout() && one.to_string() == other.to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::describe::CONVERTS;
+    use alcedo_abi::kinds::{PropertyKind, function_flags};
+
+    use super::{EmitError, check};
+    use crate::object::World;
+    use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl};
+    use crate::object::origin::Origin;
+    use crate::object::thunk::idle;
+
+    /// Returns the problem of conversions in a class with the property `level: i32`, each with its target, parameter and result.
+    fn problem(conversions: &[(&str, PropertyKind, PropertyKind)]) -> String {
+        let world = World::new();
+        world.types.declare_package("Game");
+        let function = |(at, (target, from, to)): (usize, &(&str, PropertyKind, PropertyKind))| FunctionDecl {
+            flags: function_flags::STATIC,
+            params: vec![PropertyDecl::new("earlier", *from), PropertyDecl::result(*to)],
+            meta: vec![(CONVERTS.to_owned(), (*target).to_owned())],
+            ..FunctionDecl::new(&format!("convert_{at}"), idle())
+        };
+        let class = ClassDecl {
+            properties: vec![PropertyDecl::new("level", PropertyKind::I32)],
+            functions: conversions.iter().enumerate().map(function).collect(),
+            ..ClassDecl::new("Game", "Gauge", "", Origin::Native)
+        };
+        let batch = Batch { classes: vec![class], ..Batch::default() };
+        let declared = world.types.declare(&world.names, &batch).expect("a right declaration");
+        match check("gauges", &declared.classes[0]) {
+            Ok(()) => String::new(),
+            Err(EmitError::Conversion { problem, .. }) => problem,
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn a_conversion_fits_its_property() {
+        let (f64, i32, text) = (PropertyKind::F64, PropertyKind::I32, PropertyKind::STRING);
+        assert_eq!(problem(&[("level", f64, i32), ("level", text, i32)]), "");
+        for (conversions, expected) in [
+            (&[("level", i32, i32)][..], "i32 is the type of the property now: state an earlier type"),
+            (&[("level", f64, f64)], "the function returns f64, the property is i32: return that type"),
+            (&[("width", f64, i32)], "the class declares no such property: name one of its own"),
+            (&[("level", f64, i32), ("level", f64, i32)], "another function converts f64 too: keep one of them"),
+            (&[("", f64, i32)], "the function is for f64 and returns i32: both have to be structs of properties"),
+        ] {
+            assert_eq!(problem(conversions), expected);
+        }
+    }
+}
