@@ -115,11 +115,14 @@ mod tests {
     use crate::object::origin::Origin;
     use crate::object::thunk::idle;
 
-    /// Returns the problem of conversions in a class with the property `level: i32`, each with its target, parameter and result.
-    fn problem(conversions: &[(&str, PropertyKind, PropertyKind)]) -> String {
+    /// Target, parameter and result.
+    type Conversion<'a> = (&'a str, PropertyKind, PropertyKind);
+
+    /// Returns the problem of conversions in a class with the property `level: i32`.
+    fn problem(conversions: &[Conversion<'_>]) -> String {
         let world = World::new();
         world.types.declare_package("Game");
-        let function = |(at, (target, from, to)): (usize, &(&str, PropertyKind, PropertyKind))| FunctionDecl {
+        let function = |(at, (target, from, to)): (usize, &Conversion<'_>)| FunctionDecl {
             flags: function_flags::STATIC,
             params: vec![PropertyDecl::new("earlier", *from), PropertyDecl::result(*to)],
             meta: vec![(CONVERTS.to_owned(), (*target).to_owned())],
@@ -143,13 +146,14 @@ mod tests {
     fn a_conversion_fits_its_property() {
         let (f64, i32, text) = (PropertyKind::F64, PropertyKind::I32, PropertyKind::STRING);
         assert_eq!(problem(&[("level", f64, i32), ("level", text, i32)]), "");
-        for (conversions, expected) in [
-            (&[("level", i32, i32)][..], "i32 is the type of the property now: state an earlier type"),
+        let cases: [(&[Conversion<'_>], &str); 5] = [
+            (&[("level", i32, i32)], "i32 is the type of the property now: state an earlier type"),
             (&[("level", f64, f64)], "the function returns f64, the property is i32: return that type"),
             (&[("width", f64, i32)], "the class declares no such property: name one of its own"),
             (&[("level", f64, i32), ("level", f64, i32)], "another function converts f64 too: keep one of them"),
             (&[("", f64, i32)], "the function is for f64 and returns i32: both have to be structs of properties"),
-        ] {
+        ];
+        for (conversions, expected) in cases {
             assert_eq!(problem(conversions), expected);
         }
     }
