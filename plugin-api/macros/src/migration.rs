@@ -10,7 +10,7 @@ use crate::attr_args::AttrArgs;
 use crate::custom_thunk::of_class;
 use crate::result::location_of;
 use crate::rules;
-use crate::type_names::lent_type;
+use crate::type_names::borrowed_type;
 
 const NAME: &str = "migrate";
 
@@ -114,7 +114,7 @@ impl Conversions {
             // Parsing has refused it.
             (None, Of::Objects(_)) => return,
         };
-        let (argument, value) = match lent_type(from) {
+        let (argument, value) = match borrowed_type(from) {
             Some(value) => (quote! { ::alcedo_plugin_api::__private::Red<#value> }, quote! { #value }),
             None => (quote! { #from }, quote! { #from }),
         };

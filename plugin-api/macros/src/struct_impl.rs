@@ -11,7 +11,7 @@ use crate::conditions::Conditions;
 use crate::native::Side;
 use crate::result::location_of;
 use crate::rules;
-use crate::type_names::{is_named, lent_type};
+use crate::type_names::{borrowed_type, is_named};
 use crate::{class_impl, docs, pod, structure};
 
 /// Expands `#[ustruct]` on any item.
@@ -71,18 +71,18 @@ fn expect_no_arguments(attr: &Attribute) -> Result<()> {
 enum Takes {
     /// `&mut self`: a struct that is passed by value.
     Value,
-    /// `Lent<'_, Self>`: a struct that is used in place.
+    /// `Borrowed<'_, Self>`: a struct that is used in place.
     View,
 }
 
 fn takes(function: &ImplItemFn) -> Result<Takes> {
     match function.sig.inputs.first() {
         Some(FnArg::Receiver(own)) if own.reference.is_some() && own.mutability.is_some() => Ok(Takes::Value),
-        Some(FnArg::Typed(first)) if lent_type(&first.ty).is_some() => Ok(Takes::View),
+        Some(FnArg::Typed(first)) if borrowed_type(&first.ty).is_some() => Ok(Takes::View),
         _ => Err(rules::spanned(
             "ALC0193",
             &function.sig,
-            "the first parameter is the struct: `&mut self` for a `pod` struct, `value: Lent<'_, Self>` for any other",
+            "the first parameter is the struct: `&mut self` for a `pod` struct, `value: Borrowed<'_, Self>` for any other",
         )),
     }
 }

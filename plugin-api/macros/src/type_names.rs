@@ -12,10 +12,10 @@ pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
 }
 
-/// Returns the `K` of `Lent<K>` or `Lent<'_, K>`.
-pub(crate) fn lent_type(ty: &Type) -> Option<Type> {
+/// Returns the `K` of `Borrowed<K>` or `Borrowed<'_, K>`.
+pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|segment| segment.ident == "Lent")?;
+    let last = path.path.segments.last().filter(|segment| segment.ident == "Borrowed")?;
     let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     arguments.args.iter().find_map(|argument| match argument {
         syn::GenericArgument::Type(ty) => Some(ty.clone()),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::border::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
 use crate::emit::conversions::{declared_by, target_of, types_of};
 use crate::escape::line;

@@ -38,14 +38,14 @@ mod alc0208 {
     #[derive(Default)]
     pub struct Thing {
         #[uproperty]
-        #[migrate(from = "Lent<UArray<f64>>", with = sum)]
+        #[migrate(from = "Borrowed<UArray<f64>>", with = sum)]
         level: f64,
         #[uproperty]
         #[migrate(from = "UArray<UName>", with = count)]
         names: u32,
     }
 
-    fn sum(levels: Lent<'_, UArray<f64>>) -> f64 {
+    fn sum(levels: Borrowed<'_, UArray<f64>>) -> f64 {
         levels.iter().sum()
     }
 

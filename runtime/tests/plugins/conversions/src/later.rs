@@ -40,7 +40,7 @@ pub struct Gauge {
     filling: f64,
     /// Sum of the weights on the scale.
     #[uproperty]
-    #[migrate(from = "Lent<UArray<f64>>", with = Self::sum)]
+    #[migrate(from = "Borrowed<UArray<f64>>", with = Self::sum)]
     weights: f64,
     /// Distance from the origin.
     #[uproperty(default = 1.0)]
@@ -65,7 +65,7 @@ impl Gauge {
         f64::from(percentage) / 100.0
     }
 
-    fn sum(weights: Lent<'_, UArray<f64>>) -> f64 {
+    fn sum(weights: Borrowed<'_, UArray<f64>>) -> f64 {
         count();
         weights.iter().sum()
     }
