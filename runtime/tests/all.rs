@@ -26,6 +26,7 @@ mod collecting;
 mod compilers;
 #[path = "contexts/main.rs"]
 mod contexts;
+mod conversions;
 #[path = "corruption/main.rs"]
 mod corruption;
 mod crossings;
