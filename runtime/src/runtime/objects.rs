@@ -380,8 +380,8 @@ impl Objects<'_> {
         Ok(call_with_outs(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
-    /// Calls a function by name with Rust types, once. Overrides take precedence. An [`ObjectHandle`] is an argument for a parameter of
-    /// any class that the object has, and a `()` as the result drops the result. [`Runtime::function`] is faster for repeated calls.
+    /// Calls a function by name with Rust types, once. Overrides take precedence. An [`Obj<Object>`](crate::native::Obj) fits each parameter
+    /// whose class the object has, and the result type `()` fits every function. [`Runtime::function`] is faster for repeated calls.
     ///
     /// # Errors
     /// When the object is destroyed or has no such function, an argument or the result has another type, or the body fails.
