@@ -205,7 +205,9 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
             symlink(source, link)?;
         }
     }
-    let mut manifest = package.manifest.clone();
+    // The examples have tests of their own, which need the host.
+    let (library, _tests) = package.manifest.split_once("\n[dev-dependencies]\n").unwrap_or((&package.manifest, ""));
+    let mut manifest = library.to_owned();
     if !features.is_empty() {
         let name = member(&package.name, features).package;
         manifest = manifest.replacen(&format!("name = \"{}\"", package.name), &format!("name = \"{name}\""), 1);
