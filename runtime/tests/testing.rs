@@ -39,7 +39,7 @@ fn a_world_ticks_calls_and_records_the_log() {
     assert_eq!(world.call::<u32>(cube, "greeting_count", ()), 1);
 
     let log = world.log();
-    let hello = log.lines().iter().find(|line| line.message.contains("says hello")).expect("it is logged");
+    let hello = log.lines().iter().find(|line| line.message.contains("hello for the")).expect("it is logged");
     assert_eq!((hello.level, hello.target.as_str()), (Level::INFO, "magic_cube"));
     assert_eq!(hello.module, Some(("magic_cube".to_owned(), 1)));
     // The finalizer thread has no subscriber.
@@ -94,11 +94,11 @@ fn an_edit_reloads_objects_and_leaves_the_sources_unchanged() {
     let cube = world.spawn("MagicCube");
     world.set(cube, "rotation_speed", 90.0);
     world.call::<()>(cube, "say_hello", ());
-    let report = world.edit("src/lib.rs", |text| text.replace("says hello", "waves"));
+    let report = world.edit("src/lib.rs", |text| text.replace("hello for the", "good morning for the"));
     assert_eq!((report.from, report.generation, report.conjugates_rebuilt), (1, 2, 1));
     assert_eq!(world.get::<f64>(cube, "rotation_speed"), 90.0);
     world.call::<()>(cube, "say_hello", ());
-    world.assert_logged("waves for the 2. time");
+    world.assert_logged("good morning for the 2. time");
     let report = world.reload();
     assert_eq!((report.from, report.generation), (2, 3));
 
@@ -110,7 +110,7 @@ fn an_edit_reloads_objects_and_leaves_the_sources_unchanged() {
     let report = world.edit("src/lib.rs", |text| text.replace("!= 90.0", "!= 91.0"));
     assert_eq!(report.conjugates_rebuilt, 1);
     world.call::<()>(cube, "say_hello", ());
-    world.assert_logged("waves for the 3. time");
+    world.assert_logged("good morning for the 3. time");
     assert_eq!(fs::read_to_string(&file).expect("the source of the plugin"), source);
     world.finish();
 }
@@ -155,7 +155,7 @@ fn worlds_of_two_threads_have_logs_of_their_own() {
         let world = world("magic-cube");
         let cube = world.spawn("MagicCube");
         (0..count).for_each(|_| world.call(cube, "say_hello", ()));
-        let hellos = world.log().lines().iter().filter(|line| line.message.contains("says hello")).count();
+        let hellos = world.log().lines().iter().filter(|line| line.message.contains("hello for the")).count();
         world.finish();
         hellos
     };

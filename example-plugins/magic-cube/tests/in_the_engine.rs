@@ -19,12 +19,12 @@ fn greetings_and_speed_survive_an_edit() {
     let cube = world.spawn("MagicCube");
     let speed: f64 = world.get(cube, "rotation_speed");
     world.call::<()>(cube, "say_hello", ());
-    world.assert_logged("says hello for the 1. time");
+    world.assert_logged("hello for the 1. time");
 
-    world.edit("src/lib.rs", |text| text.replace("says hello", "waves"));
+    world.edit("src/lib.rs", |text| text.replace("hello for the", "good morning for the"));
     assert_eq!(world.get::<f64>(cube, "rotation_speed"), speed);
     world.call::<()>(cube, "say_hello", ());
-    world.assert_logged("waves for the 2. time");
+    world.assert_logged("good morning for the 2. time");
     assert_eq!(world.call::<u32>(cube, "greeting_count", ()), 2);
 }
 

@@ -1,4 +1,4 @@
-//! A headless host for one test. A method whose failure is no result of the test panics at its caller, with the error of the plugin.
+//! A headless host for one test. Its methods panic at their caller with the error of the plugin; those named `try_` return it.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -109,10 +109,10 @@ impl TestWorldBuilder {
 /// world.set(cube, "rotation_speed", 90.0);
 /// world.call::<()>(cube, "say_hello", ());
 /// world.tick(0.5);
-/// world.assert_logged("says hello for the 1. time");
+/// world.assert_logged("hello for the 1. time");
 ///
 /// // A second build, of a copy of the sources.
-/// let report = world.edit("src/lib.rs", |text| text.replace("says hello", "waves"));
+/// let report = world.edit("src/lib.rs", |text| text.replace("hello for the", "good morning for the"));
 /// assert_eq!(report.conjugates_rebuilt, 1);
 /// assert_eq!(world.get::<f64>(cube, "rotation_speed"), 90.0);
 /// assert_eq!(world.call::<u32>(cube, "greeting_count", ()), 1);
@@ -264,8 +264,8 @@ impl TestWorld {
     /// change. Each edit changes the result of the earlier ones in this world, as saves of an editor do.
     ///
     /// # Panics
-    /// If there is no such file or `change` returns the same text; if the build fails, with the errors of the compiler; if the reload is
-    /// rolled back, with its report.
+    /// If the file does not exist, or `change` returns the same text; if the build fails, with the errors of the compiler; if the reload
+    /// is rolled back, with its report.
     #[track_caller]
     pub fn edit(&self, file: impl AsRef<Path>, change: impl FnOnce(&str) -> String) -> ReloadReport {
         match self.try_edit(file, change) {
@@ -302,7 +302,7 @@ impl TestWorld {
     /// [`BuildError::DoesNotCompile`] with the errors of the compiler; the other errors of a build. The file stays changed.
     ///
     /// # Panics
-    /// If there is no such file, or `change` returns the same text.
+    /// If the file does not exist, or `change` returns the same text.
     #[track_caller]
     pub fn try_edit(
         &self,
