@@ -151,7 +151,7 @@ impl PluginCallsite {
 
     fn is_wanted(&self) -> bool {
         self.facts().level() <= &tracing::level_filters::LevelFilter::current()
-            && tracing::dispatcher::get_default(|dispatch| dispatch.enabled(self.facts()))
+            && dispatcher::get_default(|dispatch| dispatch.enabled(self.facts()))
     }
 }
 

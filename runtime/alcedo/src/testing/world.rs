@@ -365,7 +365,7 @@ impl TestWorld {
     }
 
     fn property<T: HostValue>(&self, object: impl Reference, property: &str) -> Result<T, Error> {
-        let raw = self.inside(|runtime| runtime.world().get(object.to_handle(), property))?;
+        let raw: T::Raw = self.inside(|runtime| runtime.world().get(object.to_handle(), property))?;
         Ok(T::from_raw(raw))
     }
 
