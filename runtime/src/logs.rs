@@ -17,7 +17,7 @@ use tracing_core::field::FieldSet;
 use tracing_core::metadata::Kind;
 use tracing_core::subscriber::Interest;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::sync::lock;
 
@@ -54,7 +54,7 @@ impl Logs {
         let Some(tag) = self.tag(module) else { return };
         let callsite = callsite(record, Kind::EVENT);
         self.with_subscriber(|| {
-            if callsite.is_wanted() {
+            if callsite.is_expected() {
                 with_values(callsite, &tag, record, |values| Event::dispatch(callsite.facts(), values));
             }
         });
@@ -66,7 +66,7 @@ impl Logs {
         let callsite = callsite(record, Kind::SPAN);
         let mut span = None;
         self.with_subscriber(|| {
-            if callsite.is_wanted() {
+            if callsite.is_expected() {
                 with_values(callsite, &tag, record, |values| span = Some(Span::new(callsite.facts(), values)));
             }
         });
@@ -149,7 +149,7 @@ impl PluginCallsite {
         self.metadata.get().expect("filled in by `make` before anybody sees the callsite")
     }
 
-    fn is_wanted(&self) -> bool {
+    fn is_expected(&self) -> bool {
         self.facts().level() <= &tracing::level_filters::LevelFilter::current()
             && dispatcher::get_default(|dispatch| dispatch.enabled(self.facts()))
     }
