@@ -101,6 +101,7 @@ mod struct_defaults;
 mod suspending;
 mod tables;
 mod tasks;
+mod testing;
 mod toy_kind;
 mod typed_handles;
 mod unload;
