@@ -225,7 +225,7 @@ fn shelf(function: &str, expected: &str) {
     let host = host();
     let shelf = host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(query(&host, shelf, function), expected);
-    let kept = u64::from(function == "blacks");
+    let kept = u64::from(function == "owned_values");
     support::until("the created values are released", || {
         host.tick(Budget::frame());
         host.conjugates().owned_values().count() == kept
@@ -251,7 +251,7 @@ fn container_verbs_match_those_of_std() {
 
 #[test]
 fn plugin_code_owns_copies_and_drops_them_anywhere() {
-    shelf("blacks", "(1, 2, 3) (57) read");
+    shelf("owned_values", "(1, 2, 3) (57) read");
 }
 
 #[test]

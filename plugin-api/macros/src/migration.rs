@@ -143,12 +143,12 @@ impl Conversions {
                 type Args = (#argument,);
                 type Result = #to;
                 type Returned = ::core::result::Result<#to, ::alcedo_plugin_api::__private::CallError>;
-                const PLACE: ::alcedo_plugin_api::__private::SourceLocation = #location;
+                const LOCATION: ::alcedo_plugin_api::__private::SourceLocation = #location;
 
                 fn run<'f>(
                     (#earlier,): <Self::Args as ::alcedo_plugin_api::__private::Params>::Seen<'f>,
                 ) -> Self::Returned {
-                    ::alcedo_plugin_api::__private::converted::<#to, _>(#with(#earlier), Self::PLACE)
+                    ::alcedo_plugin_api::__private::converted::<#to, _>(#with(#earlier), Self::LOCATION)
                 }
             }
             static #cell: ::alcedo_plugin_api::__private::FunctionCell<#class, (#value,), #to> =

@@ -69,7 +69,7 @@ mod tests {
                 name: format!("thread {name}"),
                 thread: "(7)".to_owned(),
                 since: Instant::now(),
-                place: None,
+                address: None,
             };
             super::kept_by(&blockers_of(threads.iter().map(holder).collect()))
         };
@@ -90,7 +90,7 @@ mod tests {
             name: name.to_owned(),
             thread: thread.to_owned(),
             since: Instant::now(),
-            place: None,
+            address: None,
         };
         let blockers = blockers_of(vec![
             holder(HolderKind::ThreadLocal, "2 thread-local destructors", "\"exporter\" (7)"),
