@@ -101,8 +101,8 @@ pub(crate) fn create_missing(
     }
 }
 
-/// Spawns entities for objects that plugin code created, and despawns the entities of objects that it destroyed. An object whose class
-/// a reload removed is dormant, and keeps its entity.
+/// Spawns entities for objects that plugin code created, and despawns the entities of objects that it destroyed. An object without an
+/// outer exists until one of both ends it. An object whose class a reload removed is dormant, and keeps its entity.
 pub(crate) fn adopt(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,
@@ -129,8 +129,6 @@ pub(crate) fn adopt(
         let (Some(class), Ok((position, velocity))) = (objects.class_of(*object), mirror.read(*object)) else {
             continue;
         };
-        // A collection destroys objects of plugins that nothing refers to.
-        objects.add_root(*object);
         let entity = commands.spawn((Script(class), Scripted { object: *object }, position, velocity)).id();
         links.objects.insert(entity, *object);
         links.entities.insert(*object, entity);

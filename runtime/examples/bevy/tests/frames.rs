@@ -175,7 +175,7 @@ fn entities_and_objects_are_created_and_destroyed_together() {
     let chicks: Vec<_> = all.iter(flight.app.world()).filter(|(.., number)| number.is_none()).collect();
     let (chick, script, position, _) = chicks[0];
     assert_eq!((chicks.len(), script.0.as_str(), *position), (1, BIRD, Position { x: 3.0, y: 0.5 }));
-    // A collection keeps it, and it flies in the next frame.
+    // The object survives a collection, and flies in the next frame.
     flight.runtime().collection().collect().expect("a safe point");
     flight.frames(1);
     assert_eq!(flight.value(chick, "frames"), Ok(Value::U32(1)));
