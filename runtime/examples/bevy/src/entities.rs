@@ -1,0 +1,136 @@
+//! Pairs of an entity and an object: each of the two ends with the other. The changes take effect when the commands of a frame are
+//! applied, so plugin code never changes Bevy's world while a system runs.
+
+use std::collections::HashMap;
+
+use alcedo::host::ClassList;
+use alcedo::native::Class as _;
+use alcedo::{ObjectHandle, Runtime};
+use bevy_ecs::prelude::*;
+
+use crate::Behavior;
+use crate::mirror::{Mirror, Position, Velocity};
+use crate::systems::SystemFailed;
+
+/// Path of a plugin class that extends [`Behavior`]. The entity receives an object of it in the next frame. While no plugin declares
+/// the class, the entity waits for a build that does.
+#[derive(Component, Clone, PartialEq, Eq, Debug)]
+#[component(immutable)]
+#[require(Position, Velocity)]
+pub struct Script(pub String);
+
+/// The object of an entity. The app reads its properties with [`Runtime::property`], and calls it with [`Runtime::objects`].
+#[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
+#[component(immutable)]
+pub struct Scripted {
+    object: ObjectHandle,
+}
+
+impl Scripted {
+    /// Returns the object.
+    #[must_use]
+    pub fn object(self) -> ObjectHandle {
+        self.object
+    }
+}
+
+/// All pairs, by entity and by object.
+pub(crate) struct Links {
+    objects: HashMap<Entity, ObjectHandle>,
+    entities: HashMap<ObjectHandle, Entity>,
+    /// Objects of [`Behavior`] and of classes that extend it.
+    list: ClassList,
+}
+
+impl Links {
+    pub(crate) fn new(runtime: &Runtime) -> Self {
+        Self { objects: HashMap::new(), entities: HashMap::new(), list: runtime.list(Behavior::PATH) }
+    }
+
+    fn add(&mut self, entity: Entity, object: ObjectHandle) {
+        self.objects.insert(entity, object);
+        self.entities.insert(object, entity);
+    }
+}
+
+/// Destroys the objects of entities that were despawned or lost [`Scripted`].
+pub(crate) fn destroy_removed(
+    runtime: NonSend<Runtime>,
+    mut links: NonSendMut<Links>,
+    mut removed: RemovedComponents<Scripted>,
+) {
+    for entity in removed.read() {
+        // An entity whose object ended first has no pair.
+        if let Some(object) = links.objects.remove(&entity) {
+            links.entities.remove(&object);
+            runtime.objects().destroy(object);
+        }
+    }
+}
+
+/// Creates the objects of new entities.
+pub(crate) fn create_missing(
+    runtime: NonSend<Runtime>,
+    mut links: NonSendMut<Links>,
+    missing: Query<(Entity, &Script), Without<Scripted>>,
+    mut commands: Commands,
+    mut failed: MessageWriter<SystemFailed>,
+) {
+    for (entity, Script(class)) in &missing {
+        if !runtime.types().has(class) {
+            continue;
+        }
+        let object = match runtime.objects().spawn(class.as_str()) {
+            Ok(object) if runtime.objects().is_a(object, Behavior::PATH) => object,
+            other => {
+                let error = other.map_or_else(
+                    |error| error.to_string(),
+                    |object| {
+                        runtime.objects().destroy(object);
+                        format!("{class} does not extend {}", Behavior::PATH)
+                    },
+                );
+                // Otherwise each frame would try again.
+                commands.entity(entity).remove::<Script>();
+                failed.write(SystemFailed { system: class.clone(), objects: 1, error });
+                continue;
+            }
+        };
+        links.add(entity, object);
+        commands.entity(entity).insert(Scripted { object });
+    }
+}
+
+/// Spawns entities for objects that plugin code created, and despawns the entities of objects that it destroyed. An object without an
+/// outer exists until one of both ends it. An object whose class a reload removed is dormant, and keeps its entity.
+pub(crate) fn adopt(
+    runtime: NonSend<Runtime>,
+    mut links: NonSendMut<Links>,
+    mirror: NonSend<Mirror>,
+    mut commands: Commands,
+) {
+    let links = &mut *links;
+    if !links.list.refresh(&runtime) {
+        return;
+    }
+    let objects = runtime.objects();
+    links.objects.retain(|entity, object| {
+        let is_alive = objects.is_alive(*object);
+        if !is_alive {
+            links.entities.remove(object);
+            commands.entity(*entity).despawn();
+        }
+        is_alive
+    });
+    for object in links.list.list().objects() {
+        if links.entities.contains_key(object) {
+            continue;
+        }
+        let (Some(class), Ok((position, velocity))) = (objects.class_of(*object), mirror.read(*object)) else {
+            continue;
+        };
+        let entity = commands.spawn((Script(class), Scripted { object: *object }, position, velocity)).id();
+        links.objects.insert(entity, *object);
+        links.entities.insert(*object, entity);
+    }
+}

@@ -1,0 +1,238 @@
+//! Runs frames of a Bevy app without a window while the plugin of its entities is replaced.
+
+#[path = "../../../tests/support/builds.rs"]
+#[expect(dead_code, reason = "these tests use a part of it")]
+mod builds;
+
+use std::path::PathBuf;
+
+use alcedo::{ObjectHandle, ReloadReport, Runtime, Value};
+use alcedo_glue::{Glue, Origin};
+use bevy_app::{App, AppExit, Update};
+use bevy_ecs::prelude::*;
+use bevy_host::{AlcedoPlugin, PluginCode, Position, Reloaded, Script, Scripted, Step, SystemFailed, Velocity};
+use expect_test::expect_file;
+
+const ENTITIES: u16 = 1000;
+/// Game time of a frame, exact in binary.
+const STEP: f32 = 0.25;
+const BIRD: &str = "/Script/Game.Bird";
+
+/// A component of the app, which plugins cannot see.
+#[derive(Component)]
+struct Number(u16);
+
+/// A row of birds at x = 0, 1, 2, …, which fly upward.
+struct Flock {
+    app: App,
+    /// The entities in the order of their numbers.
+    birds: Vec<Entity>,
+}
+
+fn flock(names: &[&str]) -> PathBuf {
+    builds::plugin("flock", names)
+}
+
+impl Flock {
+    fn new(libraries: &[PathBuf]) -> Self {
+        let runtime = bevy_host::builder().build().unwrap_or_else(|error| panic!("{error}"));
+        runtime.create_master(libraries).unwrap_or_else(|error| panic!("{error}"));
+        let mut app = App::new();
+        app.insert_non_send(runtime).insert_resource(Step(STEP)).add_plugins(AlcedoPlugin);
+        let bird = |number| {
+            let (position, velocity) = (Position { x: f32::from(number), y: 0.0 }, Velocity { x: 0.0, y: 1.0 });
+            (Number(number), Script(BIRD.to_owned()), position, velocity)
+        };
+        let birds = app.world_mut().spawn_batch((0..ENTITIES).map(bird)).collect();
+        Self { app, birds }
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.app.world().non_send::<Runtime>()
+    }
+
+    fn frames(&mut self, count: usize) {
+        (0..count).for_each(|_| self.app.update());
+    }
+
+    /// Runs a frame in which these libraries are loaded, and returns the report.
+    fn reload(&mut self, libraries: Vec<PathBuf>) -> ReloadReport {
+        self.runtime().request_reload(libraries);
+        self.app.update();
+        let mut reloads: Vec<_> = self.app.world_mut().resource_mut::<Messages<Reloaded>>().drain().collect();
+        assert_eq!(reloads.len(), 1);
+        reloads.remove(0).0
+    }
+
+    fn failures(&mut self) -> Vec<SystemFailed> {
+        self.app.world_mut().resource_mut::<Messages<SystemFailed>>().drain().collect()
+    }
+
+    fn object(&self, entity: Entity) -> ObjectHandle {
+        self.app.world().get::<Scripted>(entity).expect("it has an object").object()
+    }
+
+    fn value(&self, entity: Entity, property: &str) -> Result<Value, String> {
+        self.runtime().objects().get(self.object(entity), property).map_err(|error| error.to_string())
+    }
+
+    /// Checks that all entities live, with their components and values.
+    fn check(&self, y: f32, frames: u32) {
+        for (entity, number) in self.birds.iter().zip(0..) {
+            let bird = self.app.world().entity(*entity);
+            assert_eq!(bird.get::<Number>().map(|number| number.0), Some(number));
+            assert_eq!(bird.get::<Position>(), Some(&Position { x: f32::from(number), y }));
+            assert_eq!(self.value(*entity, "frames"), Ok(Value::U32(frames)));
+        }
+    }
+
+    fn count(&mut self) -> usize {
+        self.app.world_mut().query::<&Scripted>().iter(self.app.world()).count()
+    }
+}
+
+#[test]
+fn entities_and_their_values_survive_three_builds() {
+    let mut flight = Flock::new(&[flock(&[])]);
+    let objects = |app: &Flock| app.birds.iter().map(|bird| app.object(*bird)).collect::<Vec<_>>();
+    flight.frames(4);
+    flight.check(1.0, 4);
+    let before = objects(&flight);
+
+    // Changed code runs in the frame of the reload.
+    assert!(flight.reload(vec![flock(&["gust"])]).is_committed());
+    flight.check(1.5, 5);
+
+    // A new property begins with its default, and a new system runs.
+    let report = flight.reload(vec![flock(&["weary"])]);
+    assert!(report.is_committed(), "{report}");
+    flight.check(1.75, 6);
+    let strength = |app: &Flock| app.value(app.birds[7], "strength");
+    assert_eq!(strength(&flight), Ok(Value::F32(9.75)));
+    flight.frames(2);
+    flight.check(2.25, 8);
+    assert_eq!(strength(&flight), Ok(Value::F32(9.25)));
+
+    // The first build again: the system has stopped.
+    assert!(flight.reload(vec![flock(&[])]).is_committed());
+    flight.frames(3);
+    flight.check(3.25, 12);
+    assert!(strength(&flight).is_err());
+
+    // The removed value was put aside.
+    assert!(flight.reload(vec![flock(&["weary"])]).is_committed());
+    assert_eq!(strength(&flight), Ok(Value::F32(9.0)));
+    assert_eq!(objects(&flight), before);
+    assert_eq!(flight.failures().len(), 0);
+}
+
+#[test]
+fn a_build_that_panics_is_rolled_back_within_a_frame() {
+    let mut flight = Flock::new(&[flock(&[])]);
+    flight.frames(1);
+    let report = flight.reload(vec![flock(&["panic-in-constructor"])]);
+    assert!(!report.is_committed() && report.to_string().contains("a broken wing"), "{report}");
+    // The old code has run in the same frame.
+    flight.check(0.5, 2);
+    assert!(flight.reload(vec![flock(&["gust"])]).is_committed());
+    flight.check(1.0, 3);
+}
+
+#[test]
+fn a_panic_in_a_system_affects_only_its_object() {
+    let mut flight = Flock::new(&[flock(&[])]);
+    flight.frames(1);
+    assert!(flight.reload(vec![flock(&["panic-at-the-fence"])]).is_committed());
+    let failures = flight.failures();
+    assert_eq!(failures.len(), 1, "{failures:?}");
+    assert_eq!((failures[0].system.as_str(), failures[0].objects), ("uf:/Script/Game.Bird:fly", 500));
+    assert!(failures[0].error.contains("the fence"), "{failures:?}");
+    let height = |app: &Flock, bird: usize| app.app.world().get::<Position>(app.birds[bird]).expect("it lives").y;
+    assert_eq!((height(&flight, 499), height(&flight, 500)), (0.5, 0.25));
+    // The next build runs for all of them.
+    assert!(flight.reload(vec![flock(&[])]).is_committed());
+    assert_eq!((height(&flight, 499), height(&flight, 500)), (0.75, 0.5));
+    assert_eq!(flight.failures().len(), 0);
+}
+
+#[test]
+fn entities_and_objects_are_created_and_destroyed_together() {
+    let mut flight = Flock::new(&[flock(&["weary"])]);
+    flight.frames(1);
+    let [parent, gone, tired] = [3, 4, 5].map(|number| flight.birds[number]);
+    let objects = [gone, tired].map(|bird| flight.object(bird));
+    let runtime = flight.runtime();
+    runtime.objects().set(flight.object(parent), "eggs", &Value::U32(1)).expect("a property");
+    runtime.objects().set(objects[1], "strength", &Value::F32(STEP)).expect("a property");
+    // By the app.
+    flight.app.world_mut().despawn(gone);
+    flight.frames(1);
+    assert_eq!(objects.map(|object| flight.runtime().objects().is_alive(object)), [false; 2]);
+    // By the plugin.
+    assert!(flight.app.world().get_entity(tired).is_err());
+    assert_eq!(flight.count(), usize::from(ENTITIES) - 1);
+    let mut all = flight.app.world_mut().query::<(Entity, &Script, &Position, Option<&Number>)>();
+    let chicks: Vec<_> = all.iter(flight.app.world()).filter(|(.., number)| number.is_none()).collect();
+    let (chick, script, position, _) = chicks[0];
+    assert_eq!((chicks.len(), script.0.as_str(), *position), (1, BIRD, Position { x: 3.0, y: 0.5 }));
+    // The object survives a collection, and flies in the next frame.
+    flight.runtime().collection().collect().expect("a safe point");
+    flight.frames(1);
+    assert_eq!(flight.value(chick, "frames"), Ok(Value::U32(1)));
+}
+
+#[test]
+fn entities_wait_for_a_class_and_keep_the_objects_of_a_removed_one() {
+    let other = builds::plugin("server-handler", &[]);
+    let mut flight = Flock::new(std::slice::from_ref(&other));
+    flight.frames(2);
+    assert_eq!(flight.count(), 0);
+    assert!(flight.reload(vec![other.clone(), flock(&[])]).is_committed());
+    flight.check(0.25, 1);
+    // The objects are dormant: nothing runs for them.
+    assert!(flight.reload(vec![other.clone()]).is_committed());
+    flight.frames(2);
+    assert_eq!(flight.count(), usize::from(ENTITIES));
+    assert!(flight.reload(vec![other, flock(&[])]).is_committed());
+    flight.check(0.5, 2);
+}
+
+#[test]
+fn systems_of_the_app_and_of_plugins_run_in_the_order_of_their_sets() {
+    fn lift(mut birds: Query<&mut Position>) {
+        birds.iter_mut().for_each(|mut bird| bird.y += 10.0);
+    }
+    fn note(birds: Query<(&Position, &Number), Changed<Position>>, mut heights: ResMut<Heights>) {
+        let first = birds.iter().find(|(_, number)| number.0 == 0);
+        heights.0.push((birds.iter().count(), first.map_or(0.0, |(position, _)| position.y)));
+    }
+    #[derive(Resource, Default)]
+    struct Heights(Vec<(usize, f32)>);
+
+    let mut flight = Flock::new(&[flock(&[])]);
+    flight.app.init_resource::<Heights>();
+    flight.app.add_systems(Update, (lift.before(PluginCode), note.after(PluginCode)));
+    flight.frames(2);
+    let all = usize::from(ENTITIES);
+    assert_eq!(flight.app.world().resource::<Heights>().0, [(all, 10.25), (all, 20.5)]);
+}
+
+#[test]
+fn the_last_frame_unloads_the_plugins() {
+    let mut flight = Flock::new(&[flock(&[])]);
+    flight.frames(1);
+    let contexts = flight.runtime().downgrade();
+    flight.app.world_mut().write_message(AppExit::Success);
+    flight.frames(1);
+    assert_eq!(flight.app.should_exit(), Some(AppExit::Success));
+    assert!(contexts.upgrade().is_none());
+}
+
+/// `UPDATE_EXPECT=1` writes the file.
+#[test]
+fn the_glue_of_the_plugin_is_up_to_date() {
+    let declared = bevy_host::builder().declared().unwrap_or_else(|error| panic!("{error}"));
+    let source = Glue::default().only("Bevy").for_plugins(&Origin::host("bevy-host"), &declared);
+    let path = builds::folder("flock").join("src/app.rs");
+    expect_file![path].assert_eq(&source.unwrap_or_else(|error| panic!("{error}")));
+}
