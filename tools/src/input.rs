@@ -15,6 +15,7 @@ use signal_hook::iterator::Signals;
 
 use crate::command::{Command, Key, Keys, Typed, parse};
 use crate::error::{Error, terminal};
+use crate::screen::release_terminal;
 
 pub(crate) type ParsedCommand = Result<Command, String>;
 
@@ -79,6 +80,7 @@ impl Raw {
         enable_raw_mode().map_err(terminal("read single keys of the terminal"))?;
         let report = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
+            release_terminal();
             let _ = disable_raw_mode();
             report(info);
         }));
@@ -104,6 +106,7 @@ fn read_signals(sender: &Sender<ParsedCommand>, quitting: &Arc<AtomicBool>) -> R
 /// exits the process.
 fn quit(sender: &Sender<ParsedCommand>, quitting: &AtomicBool) {
     if quitting.swap(true, Ordering::Relaxed) {
+        release_terminal();
         let _ = disable_raw_mode();
         std::process::exit(130);
     }
