@@ -259,7 +259,11 @@ impl<W: World> Dev<W> {
         match event {
             Event::Reloaded(live) => self.last = Some(live),
             Event::World(WorldEvent::Panicked(panic)) => self.trace = Some(panic.report(self.messages.paint())),
-            Event::WorldEnded(end) => self.trace = Some(end.report(self.messages.paint())),
+            Event::WorldEnded(end) => {
+                self.trace = Some(end.report(self.messages.paint()));
+                self.last = None;
+            }
+            Event::HangEnded | Event::Stopped => self.last = None,
             _ => {}
         }
     }

@@ -43,7 +43,7 @@ pub(crate) struct Fold {
     since: Duration,
 }
 
-/// What to print of the world's lines.
+/// Result of folding a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Folded {
     Line(String),
@@ -142,7 +142,7 @@ mod tests {
     use std::collections::VecDeque;
     use std::time::Duration;
 
-    fn texts(folded: Vec<Folded>) -> Vec<String> {
+    fn printed(folded: Vec<Folded>) -> Vec<String> {
         folded.iter().map(Folded::text).collect()
     }
 
@@ -150,7 +150,7 @@ mod tests {
     fn repeated_lines_are_counted() {
         let mut fold = Fold::default();
         let mut check = |line: &str, ms: u64, expected: &[&str]| {
-            assert_eq!(texts(fold.line(line, Duration::from_millis(ms))), expected, "{line} at {ms}");
+            assert_eq!(printed(fold.line(line, Duration::from_millis(ms))), expected, "{line} at {ms}");
         };
         check("a", 0, &["a"]);
         check("a", 10, &[]);
@@ -159,23 +159,27 @@ mod tests {
         check("b", 40, &[]);
         check("b", 1040, &["  … the same line 2 times more"]);
         check("b", 1050, &[]);
-        assert_eq!(texts(fold.due(Duration::from_millis(2049))), [""; 0]);
-        assert_eq!(texts(fold.due(Duration::from_millis(2050))), ["  … the same line once more"]);
-        assert_eq!(texts(fold.rest()), [""; 0]);
-        assert_eq!(texts(fold.line("b", Duration::from_millis(2060))), ["b"], "something else was printed in between");
+        assert_eq!(printed(fold.due(Duration::from_millis(2049))), [""; 0]);
+        assert_eq!(printed(fold.due(Duration::from_millis(2050))), ["  … the same line once more"]);
+        assert_eq!(printed(fold.rest()), [""; 0]);
+        assert_eq!(
+            printed(fold.line("b", Duration::from_millis(2060))),
+            ["b"],
+            "something else was printed in between"
+        );
     }
 
     #[test]
     fn lines_that_repeat_in_turns_are_one_sum() {
         let mut fold = Fold::default();
         let lines = ["a 1", "a 2", "a 3"];
-        let mut printed = Vec::new();
+        let mut all = Vec::new();
         for round in 0..100 {
             let now = Duration::from_millis(round);
-            lines.iter().for_each(|line| printed.extend(texts(fold.line(line, now))));
+            lines.iter().for_each(|line| all.extend(printed(fold.line(line, now))));
         }
-        printed.extend(texts(fold.rest()));
-        assert_eq!(printed, ["a 1", "a 2", "a 3", "  … 3 lines as before, 297 times more"]);
+        all.extend(printed(fold.rest()));
+        assert_eq!(all, ["a 1", "a 2", "a 3", "  … 3 lines as before, 297 times more"]);
     }
 
     #[test]
@@ -205,7 +209,7 @@ mod tests {
             ("1.5 2", "1.6 2", false),
         ] {
             let mut fold = Fold::default();
-            assert_eq!(texts(fold.line(first, Duration::ZERO)), [first]);
+            assert_eq!(printed(fold.line(first, Duration::ZERO)), [first]);
             assert_eq!(fold.line(again, Duration::ZERO).is_empty(), is_same, "{again}");
         }
     }

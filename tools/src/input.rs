@@ -123,6 +123,8 @@ fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex
             return;
         }
     }
+    // The terminal is gone.
+    quit(sender, quitting);
 }
 
 fn key(event: &Event) -> Option<Key> {

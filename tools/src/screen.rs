@@ -234,6 +234,7 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
 
 /// Sends logs of this process to standard error, for a process whose output the tool prints.
 pub(crate) fn log_to_stderr(level: &str, paint: Paint) {
-    // The tool reports hangs itself.
-    log_to(&Screen::new(false), &format!("{level},alcedo_runtime::watchdog=off"), paint.is_on());
+    // The tool reports hangs itself, and completed unloads need no line.
+    let level = format!("{level},alcedo_runtime::watchdog=off,alcedo_runtime::unload=warn");
+    log_to(&Screen::new(false), &level, paint.is_on());
 }

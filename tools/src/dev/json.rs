@@ -10,7 +10,7 @@ use crate::session::{Event, Live};
 use crate::timings::{self, Part};
 use crate::world::WorldEvent;
 
-/// Returns the object of an event; none for messages of the host that are no event of the session.
+/// Returns the object of an event; none for other messages of the host.
 pub(super) fn event(event: &Event) -> Option<Value> {
     Some(match event {
         Event::Building(changed) => json!({ "event": "building", "changed": changed }),

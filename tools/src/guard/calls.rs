@@ -99,11 +99,13 @@ pub(super) fn report(calls: &[Call]) -> String {
 
 /// Formats the frames of the author's code only, at most `most`, and the number of the other frames. Each line starts with a line
 /// feed.
-pub(super) fn brief(calls: &[Call], most: usize) -> String {
-    let own: Vec<_> = calls.iter().enumerate().filter(|(_, call)| call.of == Owner::Author).collect();
+/// Omits `named`, which the report has named before.
+pub(super) fn brief(calls: &[Call], named: Option<&Call>, most: usize) -> String {
+    let is_own = |(_, call): &(usize, &Call)| call.of == Owner::Author && Some(*call) != named;
+    let own: Vec<_> = calls.iter().enumerate().filter(is_own).collect();
     let groups = own.chunk_by(|(_, one), (_, next)| one == next).take(most);
     let own = groups.flatten().copied().collect::<Vec<_>>();
-    let others = calls.len() - own.len();
+    let others = calls.iter().filter(|call| Some(*call) != named).count() - own.len();
     let frames = if others == 1 { "frame" } else { "frames" };
     format!("{}\n      and {others} other {frames} · t shows all", lines(&own))
 }
@@ -175,7 +177,7 @@ mod tests {
             it crashed
                 3 cube::turn   module magic_cube, generation 2   src/lib.rs:9   2 times
                   and 8 other frames · t shows all"#]]
-        .assert_eq(&format!("it crashed{}", brief(&calls, 1)));
+        .assert_eq(&format!("it crashed{}", brief(&calls, Some(&calls[3]), 1)));
         assert_eq!(culprit(&calls), Some(&calls[3]), "the innermost of the author's in a module is named");
         assert_eq!(culprit(&calls[4..]), Some(&calls[4]));
         assert_eq!(culprit(&calls[5..]), Some(&calls[5]), "code of a module before the host's");

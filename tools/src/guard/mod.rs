@@ -146,7 +146,11 @@ enum UnmappedUse {
 impl Crash {
     /// Formats the crash as a few lines, with the author's frames only.
     fn brief(&self, paint: Paint) -> String {
-        let brief = if self.calls.is_empty() { String::new() } else { calls::brief(&self.calls, BRIEF) };
+        let brief = if self.calls.is_empty() {
+            String::new()
+        } else {
+            calls::brief(&self.calls, calls::culprit(&self.calls), BRIEF)
+        };
         self.head(paint) + &brief
     }
 

@@ -29,7 +29,7 @@ impl Panic {
     /// Formats the panic as a few lines, with the author's frames only.
     pub(crate) fn brief(&self, paint: Paint) -> String {
         let head = format!("{} {}, thread {}", paint.red("panicked at"), self.location, self.thread);
-        head + &calls::brief(&self.calls, BRIEF)
+        head + &calls::brief(&self.calls, None, BRIEF)
     }
 
     /// Formats the panic as lines.

@@ -1,6 +1,7 @@
 //! Layout of a live screen. Messages of the tool scroll in the upper rows and in the scrollback of the terminal, output of the world
 //! has a pane below them, and the last row is the status. So output never moves a message away. Values in, control sequences out.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use crate::figures::number;
@@ -114,13 +115,12 @@ impl Layout {
 
     /// Returns the kept output, oldest first.
     pub(super) fn output(&self) -> Vec<String> {
-        self.output.iter().map(|line| self.counted(line, usize::MAX)).collect()
+        self.output.iter().map(|line| counted(line).into_owned()).collect()
     }
 
     /// Paints the pane, which grows if there is more output.
     pub(super) fn paint_output(&mut self) -> String {
-        let lines = u16::try_from(self.output.len()).unwrap_or(u16::MAX);
-        let rows = if lines == 0 { 0 } else { lines.saturating_add(1).min(self.size.pane()) };
+        let rows = self.rows();
         let mut out = String::new();
         if rows > self.pane {
             let more = rows - self.pane;
@@ -138,22 +138,49 @@ impl Layout {
         let shown = usize::from(self.pane - 1);
         // A wide character may exceed a row.
         out.push_str("\x1b[?7l");
-        let more = if self.output.len() > shown { " · o prints more" } else { "" };
+        let rows = self.last_rows(shown, columns);
+        let more = if rows.len() > shown || self.output.len() > shown { " · o prints more" } else { "" };
         let head = format!("── output · {} lines{more} ", number(self.printed));
         let rest = "─".repeat(columns.saturating_sub(head.chars().count()));
         out.push_str(&self.row(title, &format!("\x1b[2m{head}{rest}")));
-        let hidden = self.output.len().saturating_sub(shown);
-        for (row, line) in (title + 1..).zip(self.output.iter().skip(hidden)) {
-            out.push_str(&self.row(row, &self.counted(line, columns)));
+        for (row, line) in (title + 1..).zip(rows.iter().skip(rows.len().saturating_sub(shown))) {
+            out.push_str(&self.row(row, line));
         }
         out + "\x1b[?7h" + &self.paint_status()
+    }
+
+    /// Returns the number of rows that the pane needs, with its title.
+    fn rows(&self) -> u16 {
+        let most = self.size.pane();
+        let rows = self.last_rows(most.into(), self.size.columns.into()).len();
+        let rows = u16::try_from(rows).unwrap_or(most);
+        if rows == 0 { 0 } else { rows.saturating_add(1).min(most) }
+    }
+
+    /// Returns the rows of the last lines of output, which fill at least `shown` rows, if there are so many.
+    fn last_rows(&self, shown: usize, columns: usize) -> Vec<String> {
+        let mut rows = VecDeque::new();
+        for line in self.output.iter().rev() {
+            if rows.len() >= shown {
+                break;
+            }
+            let text = counted(line);
+            let mut text = &*text;
+            let mut wrapped = Vec::new();
+            while !text.is_empty() || wrapped.is_empty() {
+                let row = cut(text, columns);
+                wrapped.push(row.to_owned());
+                text = &text[row.len()..];
+            }
+            wrapped.into_iter().rev().for_each(|row| rows.push_front(row));
+        }
+        rows.into()
     }
 
     /// Clears the terminal and prints all that fits in its new size.
     pub(super) fn resize(&mut self, size: Size) -> String {
         (self.size, self.pane, self.is_behind_line) = (size, 0, false);
-        let lines = u16::try_from(self.output.len()).unwrap_or(u16::MAX);
-        self.pane = if lines == 0 { 0 } else { lines.saturating_add(1).min(size.pane()) };
+        self.pane = self.rows();
         let mut out = format!("\x1b[r\x1b[2J\x1b[1;1H{}", self.region());
         let height = |line: &String| letters(line).count().div_ceil(usize::from(size.columns)).max(1);
         let mut room = usize::from(size.rows - 1 - self.pane);
@@ -176,15 +203,6 @@ impl Layout {
         format!("{SAVE}\x1b[1;{}r{RESTORE}", self.size.rows - 1 - self.pane)
     }
 
-    fn counted(&self, line: &Line, columns: usize) -> String {
-        if line.again < 2 {
-            return cut(&line.text, columns).to_owned();
-        }
-        let times = format!("   ×{}", number(line.again));
-        let text = cut(&line.text, columns.saturating_sub(times.chars().count()));
-        format!("{text}{RESET}\x1b[2m{times}{RESET}")
-    }
-
     /// Leaves one column free: a full line would scroll on some terminals.
     fn paint_status(&self) -> String {
         self.row(self.size.rows, cut(&self.status, usize::from(self.size.columns).saturating_sub(1)))
@@ -192,6 +210,14 @@ impl Layout {
 
     fn row(&self, row: u16, text: &str) -> String {
         format!("\x1b[{row};1H\x1b[2K{RESET}{text}{RESET}")
+    }
+}
+
+/// Returns the line with the number of its repeats.
+fn counted(line: &Line) -> Cow<'_, str> {
+    match line.again {
+        0 | 1 => Cow::Borrowed(&line.text),
+        times => Cow::Owned(format!("{}{RESET}   ×{}", line.text, number(times))),
     }
 }
 
@@ -289,6 +315,7 @@ mod tests {
 
             generation 1"#]]);
         scene.output(&["one", "two", "two", "\x1b[31mred\x1b[0m"]);
+        scene.output(&[&format!("{} long", "very ".repeat(8))]);
         scene.message("error: a");
         scene.check(&expect![[r#"
             $ alcedo dev

@@ -16,7 +16,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 /// Same timeout as in the other tests.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// Time without a change of the screen, after which it is compared.
-const QUIET: Duration = Duration::from_millis(1500);
+const QUIET: Duration = Duration::from_millis(700);
 
 pub(crate) struct Terminal {
     pub(crate) child: Child,
