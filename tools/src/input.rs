@@ -28,9 +28,11 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Returns true if keys can be read and a status line can be printed: both ends must be a terminal.
+    /// Returns true if keys can be read and a status line can be printed: both ends must be a terminal
+    /// that has a cursor.
     pub(crate) fn is_interactive() -> bool {
-        stdin().is_terminal() && stdout().is_terminal()
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        stdin().is_terminal() && stdout().is_terminal() && !is_dumb
     }
 
     /// Reads keys if `interactive`, else lines; and signals in any case.

@@ -102,7 +102,7 @@ fn the_final_content_is_live_for_each_way_to_save() {
     by_rename(&path, &source.replace("mod part_", "#[allow(unused)] mod part_"));
     wait_for_default(&mut dev, "300");
 
-    // The same content again.
+    // Saves equal content.
     let source = fs::read_to_string(&path).unwrap();
     let seen = dev.all_since("\0").lines().count();
     by_rename(&path, &source);

@@ -109,7 +109,8 @@ impl Layout {
 
     /// Adds a line of output, without painting it.
     pub(super) fn add(&mut self, line: &str) {
-        note(&mut self.output, KEPT_OUTPUT, line);
+        // A tab would be counted as one column.
+        note(&mut self.output, KEPT_OUTPUT, &line.replace('\t', "    "));
         self.printed += 1;
     }
 

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use expect_test::ExpectFile;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -78,8 +79,8 @@ impl Terminal {
         self.written.extend(more);
     }
 
-    /// Waits until a row of the screen contains `text`, and the screen does not change in other ways than its numbers.
-    pub(crate) fn settled(&mut self, text: &str) -> String {
+    /// Waits until a row of the screen contains `text`, and only numbers of the screen change.
+    fn settled(&mut self, text: &str) -> String {
         let end = Instant::now() + PATIENCE;
         let (mut last, mut since) = (String::new(), Instant::now());
         loop {
@@ -99,6 +100,17 @@ impl Terminal {
             }
             assert!(Instant::now() < end, "`{text}` is not on the screen:\n{}", self.rows());
         }
+    }
+
+    /// Compares the screen as soon as a row contains `text`, without the paths of the sources in `root`.
+    pub(crate) fn check(&mut self, text: &str, root: &Path, expected: &ExpectFile) {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+        let whole = root.canonicalize().unwrap();
+        let mut screen = self.settled(text);
+        for (folder, name) in [(whole.as_path(), ""), (root, ""), (&repository, "alcedo/")] {
+            screen = screen.replace(&format!("{}/", folder.display()), name);
+        }
+        expected.assert_eq(&screen);
     }
 
     /// Returns the screen. A row that continues in the next one is joined with it.
