@@ -156,6 +156,7 @@ impl<W: World> Dev<W> {
     }
 
     fn run(mut self, input: &Input) -> Result<ExitCode, Error> {
+        self.screen.open();
         if self.screen.is_live() {
             self.screen.print(&self.messages.paint().dim(KEYS));
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Maximum delay before repeated lines are summed up.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Number of lines that a new line is compared with: a panic in the tick of some objects repeats several lines in turns.
-const WINDOW: usize = 32;
+pub(crate) const WINDOW: usize = 32;
 
 /// A printed line, and the number of its repeats.
 #[derive(Clone, Debug)]
@@ -16,10 +16,10 @@ pub(crate) struct Line {
     pub(crate) again: u64,
 }
 
-/// The last lines. Adds a line, or counts it if it equals a line of the [`WINDOW`].
-pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -> &'a mut Line {
+/// Adds a line to those `kept`, or counts it if it equals one of the last lines in the window.
+pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, window: usize, text: &str) -> &'a mut Line {
     let key = without_time(text);
-    let first = lines.len().saturating_sub(WINDOW);
+    let first = lines.len().saturating_sub(window);
     let at = lines.iter().skip(first).position(|line| line.key == key).map(|at| first + at);
     let at = at.unwrap_or_else(|| {
         if lines.len() >= kept {
@@ -69,7 +69,7 @@ impl Folded {
 impl Fold {
     /// Returns what to print after receiving this line.
     pub(crate) fn line(&mut self, line: &str, now: Duration) -> Vec<Folded> {
-        let noted = note(&mut self.last, WINDOW, line);
+        let noted = note(&mut self.last, WINDOW, WINDOW, line);
         if noted.again > 1 {
             if self.again == 0 {
                 self.since = now;
@@ -186,7 +186,7 @@ mod tests {
     fn the_oldest_lines_are_dropped() {
         let mut lines = VecDeque::new();
         for line in ["a", "b", "b", "c", "a"] {
-            note(&mut lines, 2, line);
+            note(&mut lines, 2, 2, line);
         }
         let left: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.again)).collect();
         assert_eq!(left, [("c", 1), ("a", 1)]);

@@ -46,20 +46,30 @@ const FRAME: Duration = Duration::from_millis(40);
 #[derive(Debug)]
 struct Live {
     layout: Layout,
+    is_open: bool,
     /// Time of the last painting of the pane.
     painted: Instant,
     is_painted: bool,
 }
 
 impl Screen {
-    /// Takes the rows of a terminal if `live`, else prints lines.
+    /// Prints lines; if `live`, [`Screen::open`] takes the rows of the terminal.
     pub(crate) fn new(live: bool) -> Self {
         if !live {
             return Self { form: Form::Lines };
         }
         let layout = Layout::new(terminal_size());
-        write(&layout.open());
-        Self { form: Form::Live(Arc::new(Mutex::new(Live { layout, painted: Instant::now(), is_painted: true }))) }
+        let live = Live { layout, is_open: false, painted: Instant::now(), is_painted: true };
+        Self { form: Form::Live(Arc::new(Mutex::new(live))) }
+    }
+
+    /// Takes the rows of a terminal in raw mode. Before that, Ctrl-C ends the process without [`Screen::close`].
+    pub(crate) fn open(&self) {
+        if let Form::Live(live) = &self.form {
+            let mut live = lock(live);
+            live.is_open = true;
+            write(&live.layout.open());
+        }
     }
 
     /// Prints an object in each line.
@@ -85,8 +95,8 @@ impl Screen {
     pub(crate) fn print(&self, text: &str) {
         let text = &for_terminal(text);
         match &self.form {
-            Form::Live(live) => write(&lock(live).layout.message(text)),
-            Form::Lines => write(&format!("{text}\n")),
+            Form::Live(live) if lock(live).is_open => write(&lock(live).layout.message(text)),
+            Form::Live(_) | Form::Lines => write(&format!("{text}\n")),
             Form::Json => self.event(&json!({ "event": "note", "text": text })),
         }
     }
@@ -149,11 +159,14 @@ impl Screen {
         if let Some(mut live) = self.live() {
             live.paint(Duration::ZERO);
             write(&live.layout.close());
+            live.is_open = false;
         }
     }
 
+    /// Returns the rows of the terminal, if they are taken.
     fn live(&self) -> Option<MutexGuard<'_, Live>> {
-        if let Form::Live(live) = &self.form { Some(lock(live)) } else { None }
+        let Form::Live(live) = &self.form else { return None };
+        Some(lock(live)).filter(|live| live.is_open)
     }
 }
 

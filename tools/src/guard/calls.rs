@@ -175,8 +175,8 @@ mod tests {
         .assert_eq(&format!("it crashed{}", report(&calls)));
         expect_test::expect![[r#"
             it crashed
-                3 cube::turn   module magic_cube, generation 2   src/lib.rs:9   2 times
-                  and 8 other frames · t shows all"#]]
+                7 game::main   host   game/src/main.rs:12
+                  and 7 other frames · t shows all"#]]
         .assert_eq(&format!("it crashed{}", brief(&calls, Some(&calls[3]), 1)));
         assert_eq!(culprit(&calls), Some(&calls[3]), "the innermost of the author's in a module is named");
         assert_eq!(culprit(&calls[4..]), Some(&calls[4]));

@@ -156,6 +156,8 @@ fn without_numbers(screen: &str) -> String {
             let counts = ["ms", "ms)", "s", "s:", "s,", "ticks/s", "lines", "other", "times"];
             if is_number && counts.contains(&next.as_str()) {
                 "…".clone_into(word);
+                // A slow build takes seconds.
+                words[at + 1] = next.replace("ms", "s");
             } else if word.starts_with('×') {
                 "×…".clone_into(word);
             } else if word.starts_with("0x") {
