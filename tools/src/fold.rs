@@ -6,7 +6,9 @@ use std::time::Duration;
 /// Maximum delay before repeated lines are summed up.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Number of lines that a new line is compared with: a panic in the tick of some objects repeats several lines in turns.
-pub(crate) const WINDOW: usize = 32;
+const WINDOW: usize = 32;
+/// Number of lines at the end that the smallest terminal shows.
+const IN_SIGHT: usize = 4;
 
 /// A printed line, and the number of its repeats.
 #[derive(Clone, Debug)]
@@ -16,18 +18,22 @@ pub(crate) struct Line {
     pub(crate) again: u64,
 }
 
-/// Adds a line to those `kept`, or counts it if it equals one of the last lines in the window.
-pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, window: usize, text: &str) -> &'a mut Line {
+/// Adds a line to those `kept`, or counts it if it equals a line of the [`WINDOW`]. A counted line that may be out of sight moves to
+/// the end.
+pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -> &'a mut Line {
     let key = without_time(text);
-    let first = lines.len().saturating_sub(window);
-    let at = lines.iter().skip(first).position(|line| line.key == key).map(|at| first + at);
-    let at = at.unwrap_or_else(|| {
+    let first = lines.len().saturating_sub(WINDOW);
+    let known = lines.iter().skip(first).position(|line| line.key == key).map(|at| first + at);
+    let mut at = known.unwrap_or(lines.len());
+    if known.is_none_or(|at| lines.len() - at > IN_SIGHT) {
+        let line =
+            known.and_then(|at| lines.remove(at)).unwrap_or_else(|| Line { key, text: text.to_owned(), again: 0 });
         if lines.len() >= kept {
             lines.pop_front();
         }
-        lines.push_back(Line { key, text: text.to_owned(), again: 0 });
-        lines.len() - 1
-    });
+        lines.push_back(line);
+        at = lines.len() - 1;
+    }
     let line = &mut lines[at];
     line.again += 1;
     line
@@ -69,7 +75,7 @@ impl Folded {
 impl Fold {
     /// Returns what to print after receiving this line.
     pub(crate) fn line(&mut self, line: &str, now: Duration) -> Vec<Folded> {
-        let noted = note(&mut self.last, WINDOW, WINDOW, line);
+        let noted = note(&mut self.last, WINDOW, line);
         if noted.again > 1 {
             if self.again == 0 {
                 self.since = now;
@@ -186,10 +192,15 @@ mod tests {
     fn the_oldest_lines_are_dropped() {
         let mut lines = VecDeque::new();
         for line in ["a", "b", "b", "c", "a"] {
-            note(&mut lines, 2, 2, line);
+            note(&mut lines, 2, line);
         }
         let left: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.again)).collect();
         assert_eq!(left, [("c", 1), ("a", 1)]);
+        for line in "0 1 2 3 4 0".split(' ') {
+            note(&mut lines, 9, line);
+        }
+        let last: Vec<_> = lines.iter().skip(2).map(|line| (line.text.as_str(), line.again)).collect();
+        assert_eq!(last, [("1", 1), ("2", 1), ("3", 1), ("4", 1), ("0", 2)], "a line that is out of sight moves");
     }
 
     #[test]

@@ -311,9 +311,9 @@ fn an_edited_host_is_built_again_on_a_small_terminal() {
     let mut terminal = Terminal::run(command, 24, 80);
     terminal.wait_for("generation 1 is live");
     own.save_host("good morning", "good evening");
-    terminal.check("the host changed", own.dir.path(), &expect_file!["screens/host_edited.txt"]);
+    terminal.check(&["the host changed"], own.dir.path(), &expect_file!["screens/host_edited.txt"]);
     terminal.press("k");
-    terminal.check("the world is back", own.dir.path(), &expect_file!["screens/host_restarted.txt"]);
+    terminal.check(&["the world is back"], own.dir.path(), &expect_file!["screens/host_restarted.txt"]);
     terminal.press("q");
     assert!(terminal.child.wait().unwrap().success());
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use crate::figures::number;
-use crate::fold::{Line, WINDOW, note};
+use crate::fold::{Line, note};
 
 /// Number of lines of output that are kept.
 const KEPT_OUTPUT: usize = 1000;
@@ -42,8 +42,6 @@ pub(super) struct Layout {
     output: VecDeque<Line>,
     /// Number of printed lines.
     printed: u64,
-    /// Number of kept lines since the last message: an equal line after a message counts as new.
-    window: usize,
     messages: VecDeque<String>,
     status: String,
     /// Set if a message precedes the cursor in its row. A line feed after each message would waste a row.
@@ -57,7 +55,6 @@ impl Layout {
             pane: 0,
             output: VecDeque::new(),
             printed: 0,
-            window: 0,
             messages: VecDeque::new(),
             status: String::new(),
             is_behind_line: false,
@@ -89,7 +86,6 @@ impl Layout {
 
     /// Prints the lines of a message.
     pub(super) fn message(&mut self, text: &str) -> String {
-        self.window = 0;
         let mut out = RESTORE.to_owned();
         let lines = if text.is_empty() { vec![""] } else { text.lines().collect() };
         for line in lines {
@@ -114,9 +110,7 @@ impl Layout {
     /// Adds a line of output, without painting it.
     pub(super) fn add(&mut self, line: &str) {
         // A tab would be counted as one column.
-        let text = line.replace('\t', "    ");
-        let noted = note(&mut self.output, KEPT_OUTPUT, self.window, &text);
-        self.window = (self.window + usize::from(noted.again == 1)).min(WINDOW);
+        note(&mut self.output, KEPT_OUTPUT, &line.replace('\t', "    "));
         self.printed += 1;
     }
 

@@ -79,8 +79,8 @@ impl Terminal {
         self.written.extend(more);
     }
 
-    /// Waits until a row of the screen contains `text`, and only numbers of the screen change.
-    fn settled(&mut self, text: &str) -> String {
+    /// Waits until the screen contains these parts, and only its numbers change.
+    fn settled(&mut self, parts: &[&str]) -> String {
         let end = Instant::now() + PATIENCE;
         let (mut last, mut since) = (String::new(), Instant::now());
         loop {
@@ -94,19 +94,19 @@ impl Terminal {
             let screen = without_numbers(&self.rows());
             if screen != last {
                 (last, since) = (screen, Instant::now());
-            } else if since.elapsed() >= QUIET && self.rows().contains(text) {
+            } else if since.elapsed() >= QUIET && parts.iter().all(|text| self.rows().contains(text)) {
                 self.checked = self.written.len();
                 return last;
             }
-            assert!(Instant::now() < end, "`{text}` is not on the screen:\n{}", self.rows());
+            assert!(Instant::now() < end, "{parts:?} is not on the screen:\n{}", self.rows());
         }
     }
 
-    /// Compares the screen as soon as a row contains `text`, without the paths of the sources in `root`.
-    pub(crate) fn check(&mut self, text: &str, root: &Path, expected: &ExpectFile) {
+    /// Compares the screen as soon as it contains these parts, without the paths of the sources in `root`.
+    pub(crate) fn check(&mut self, parts: &[&str], root: &Path, expected: &ExpectFile) {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let whole = root.canonicalize().unwrap();
-        let mut screen = self.settled(text);
+        let mut screen = self.settled(parts);
         for (folder, name) in [(whole.as_path(), ""), (root, ""), (&repository, "alcedo/")] {
             screen = screen.replace(&format!("{}/", folder.display()), name);
         }
