@@ -8,7 +8,7 @@ use crate::support::{Dev, Scratch};
 
 /// Code of the cube's tick and the expected report.
 const CRASHES: [(&str, &str, &str); 4] = [
-    ("std::process::abort();", "SIGABRT", "abort"),
+    ("std::process::abort();", "SIGABRT", "thread alcedo"),
     // SAFETY: none. Source of plugin code that must crash; this test itself does not run it.
     ("let here: *mut u32 = std::ptr::without_provenance_mut(8); unsafe { here.write_volatile(1) };", "SIGSEGV", "0x8"),
     ("std::hint::black_box(down(u64::from(delta.to_bits())));", "SIGSEGV", "the stack is full"),

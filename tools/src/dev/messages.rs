@@ -188,7 +188,7 @@ pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
     });
     parts.extend((status.mode == Mode::Paused).then(|| "paused".to_owned()));
     parts.extend(status.building.then(|| "building".to_owned()));
-    parts.extend(last.map(|live| reload_message::last(live)));
+    parts.extend(last.map(reload_message::last));
     parts.join(" · ")
 }
 

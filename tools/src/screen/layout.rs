@@ -186,7 +186,7 @@ impl Layout {
         let height = |line: &String| letters(line).count().div_ceil(usize::from(size.columns)).max(1);
         let mut room = usize::from(size.rows - 1 - self.pane);
         let fits = |line: &&String| {
-            room = room.checked_sub(height(line)).unwrap_or_default();
+            room = room.saturating_sub(height(line));
             room > 0
         };
         let last: Vec<_> = self.messages.iter().rev().take_while(fits).cloned().collect();
