@@ -66,13 +66,14 @@ mod tests {
         live.build_parts = vec![Part::new("cargo", 104.4)];
         let parts = parts(&live);
         expect![[r#"
+            parts
               build       104.4 ms   cargo 104.4
               stage         6.0 ms
               canary        1.2 ms
               other        18.5 ms
               live          1.1 ms   quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4
               retire        0.9 ms"#]]
-        .assert_eq(&lines(&parts).join("\n"));
+        .assert_eq(&format!("parts\n{}", lines(&parts).join("\n")));
         let total: f64 = parts.iter().filter(|part| part.name != "retire").map(|part| part.ms).sum();
         assert!((total - live.edit_to_live_ms.unwrap()).abs() < 1e-6, "{total}");
     }
