@@ -424,6 +424,7 @@ impl Runtime {
             name: module.name().to_owned(),
             version: module.info().version.clone(),
             generation: module.gate().tag().generation.0,
+            build_id: module.build_id(&self.inner.core.red),
         };
         modules.iter().map(of).collect()
     }

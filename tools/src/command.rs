@@ -10,8 +10,10 @@ pub(crate) enum Command {
     Paused,
     /// Run the code of an earlier generation again.
     Back(u64),
-    /// Print the backtrace of the last panic.
+    /// Print the backtrace of the last panic or crash.
     Trace,
+    /// Print the kept output of the world.
+    Output,
     Status,
     Help,
     /// Kill the world's process and restart it with the last good build.
@@ -56,12 +58,13 @@ Keys on a terminal, or lines on a pipe:
   k    end the world's process and restart it with the last good build and the saved world;
        a host whose sources changed is built first
   :…   ask the world: `:help` lists what; Tab completes, Up brings the last line back
-  t    the calls that led to the last panic of a plugin's, the author's own first
+  t    the calls that led to the last panic or crash of a plugin's, the author's own first
+  o    print what the world has printed so far, of which the pane shows the end
   s    status
   q    quit (so do Ctrl-C and the end of the input)";
 
-/// List of keys in one line, printed at the start.
-pub(crate) const KEYS: &str = "r reload · a automatic · p paused · b N back to generation N · k restart · : ask the world · t trace · s status · h help · q quit";
+/// List of keys in one line of at most 80 columns, printed at the start.
+pub(crate) const KEYS: &str = "r reload · b N back · k restart · : ask · t trace · o output · h help · q quit";
 
 /// Parses a line; an empty line is not a command.
 pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
@@ -85,12 +88,13 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
         ("p" | "paused", "") => Command::Paused,
         ("k" | "restart", "") => Command::Restart,
         ("t" | "trace", "") => Command::Trace,
+        ("o" | "output", "") => Command::Output,
         ("s" | "status", "") => Command::Status,
         ("h" | "help" | "?", "") => Command::Help,
         ("q" | "quit", "") => Command::Quit,
         _ => {
             return Err(format!(
-                "`{line}` is not a command: r reload · a automatic · p paused · b N back to generation N · k restart · :… ask the world · t trace · s status · q quit"
+                "`{line}` is not a command: r reload · a automatic · p paused · b N back to generation N · k restart · :… ask the world · t trace · o output · s status · q quit"
             ));
         }
     };

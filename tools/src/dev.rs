@@ -1,6 +1,7 @@
 //! `alcedo dev`: an interactive session. The world runs in a separate process, so the keys work even if the world crashes
-//! or hangs. This file dispatches events and commands; the submodule formats the messages.
+//! or hangs. This file dispatches events and commands; the submodules format them for people and for programs.
 
+mod json;
 mod messages;
 
 use std::path::Path;
@@ -10,12 +11,12 @@ use std::time::Instant;
 use alcedo_runtime::crash_guard;
 use alcedo_runtime::development::link::{FromHost, ToHost};
 use anyhow::bail;
+use serde_json::json;
 
 use crate::args::{Plugins, World as WorldArgs};
 use crate::command::{Command, HELP, KEYS, Typed, common_start};
 use crate::error::{Error, file};
-use crate::fold::Fold;
-use crate::guard::Panic;
+use crate::fold::{Fold, Folded};
 use crate::host_program::{self, Chosen};
 use crate::input::Input;
 use crate::modules;
@@ -59,13 +60,19 @@ pub(crate) struct Args {
     /// with the last good build and its objects as they were a few seconds before.
     #[arg(long, conflicts_with = "host")]
     no_guard: bool,
+    /// Print each event as a JSON object in a line of its own, for editors and other programs. Commands are lines, as on a pipe.
+    #[arg(long)]
+    json: bool,
+    /// Print the parts of the time from a save to live code: build, stage, canary, and the steps of the swap.
+    #[arg(long)]
+    timings: bool,
 }
 
 /// Runs until the user quits.
 pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
-    let paint = Paint::for_stdout();
-    let interactive = Input::is_interactive();
-    let screen = Screen::new(interactive);
+    let paint = if args.json { Paint::off() } else { Paint::for_stdout() };
+    let interactive = Input::is_interactive() && !args.json;
+    let screen = if args.json { Screen::json() } else { Screen::new(interactive) };
     log_to(&screen, "info", paint.is_on());
     let options = BuildOptions { release: args.plugins.release, color: paint.is_on(), target_dir: None };
     let (mut packages, objects) = (args.world.packages, args.world.objects);
@@ -93,7 +100,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         let written = file("write last words into", Path::new(crash_guard::FOLDER));
         crash_guard::arm_if_supervised().map_err(written)?;
         let session = Session::open(dirs, options, Local::new(&sample)?, None)?;
-        let messages = Messages::new(paint, screen.is_live(), true).of_several(several);
+        let messages = Messages::new(paint, screen.is_live(), true).of_several(several).with_timings(args.timings);
         return Dev::new(session, screen, messages).run(&input()?);
     }
     let chosen = host_program::choose(args.host.as_deref(), &crates)?;
@@ -108,7 +115,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     };
     let host = package.map(|package| HostSources::new(package, program.clone(), args.restart_host));
     let session = Session::open(dirs, options, Remote::start(program, paint)?, host)?;
-    let messages = Messages::new(paint, screen.is_live(), is_sample).of_several(several);
+    let messages = Messages::new(paint, screen.is_live(), is_sample).of_several(several).with_timings(args.timings);
     Dev::new(session, screen, messages).run(&input()?)
 }
 
@@ -121,7 +128,8 @@ struct Dev<W: World> {
     is_error: bool,
     begun: Instant,
     last: Option<Box<Live>>,
-    panic: Option<Panic>,
+    /// Frames of the last panic or crash, as lines.
+    trace: Option<String>,
     /// Input in progress.
     typing: Option<Typed>,
     /// Time of the last status line.
@@ -140,7 +148,7 @@ impl<W: World> Dev<W> {
             is_error: false,
             begun: Instant::now(),
             last: None,
-            panic: None,
+            trace: None,
             typing: None,
             refreshed: None,
             over: None,
@@ -148,21 +156,22 @@ impl<W: World> Dev<W> {
     }
 
     fn run(mut self, input: &Input) -> Result<ExitCode, Error> {
+        self.screen.open();
         if self.screen.is_live() {
             self.screen.print(&self.messages.paint().dim(KEYS));
         }
         while self.step(input) {}
         self.unfold();
-        self.screen.set_status(String::new());
-        let screen = &self.screen;
-        let left = self.session.shutdown(&mut |printed| match printed.is_error {
-            true => screen.print_error(&printed.line),
-            false => screen.print(&printed.line),
-        });
-        for what in left {
-            self.screen.print(&format!("{} {what}", self.messages.paint().red("could not be ended:")));
+        self.screen.set_status("");
+        let Self { session, screen, messages, over, .. } = self;
+        let left = session
+            .shutdown(&mut |printed| print_output(&screen, &Folded::Line(printed.line.clone()), printed.is_error));
+        for what in &left {
+            screen.print(&format!("{} {what}", messages.paint().red("could not be ended:")));
         }
-        Ok(self.over.unwrap_or(ExitCode::SUCCESS))
+        screen.event(&json!({ "event": "end", "left": left }));
+        screen.close();
+        Ok(over.unwrap_or(ExitCode::SUCCESS))
     }
 
     /// Runs one step of the session; returns `false` at its end.
@@ -171,6 +180,7 @@ impl<W: World> Dev<W> {
             Step::Tick => {
                 let lines = self.fold.due(self.begun.elapsed());
                 self.print_lines(&lines);
+                self.screen.refresh();
                 self.refresh_if_due();
             }
             Step::Event(Event::Printed(printed)) => self.printed(&printed),
@@ -208,8 +218,13 @@ impl<W: World> Dev<W> {
             }
             Command::Complete(line) => self.session.world().request(ToHost::Complete { line }),
             Command::Trace => {
-                let report = self.panic.as_ref().map(|panic| panic.report(self.messages.paint()));
-                self.screen.print(&report.unwrap_or_else(|| "no plugin code has panicked so far".to_owned()));
+                self.screen.print(self.trace.as_deref().unwrap_or("no plugin code has panicked so far"));
+            }
+            Command::Output if self.screen.has_pane() => self.screen.print_output(),
+            Command::Output => self.screen.print("all output is printed above"),
+            Command::Status if self.screen.is_json() => {
+                let status = self.session.status();
+                self.screen.event(&json!({ "event": "status", "status": status }));
             }
             Command::Status => {
                 let line = status_line(&self.session.status(), self.last.as_deref());
@@ -233,13 +248,23 @@ impl<W: World> Dev<W> {
         }
         let running = self.session.status().running;
         // An event without a message does not end a series of equal lines.
-        if let Some(text) = self.messages.message(&event, running) {
+        if self.screen.is_json() {
+            if let Some(object) = json::event(&event) {
+                self.unfold();
+                self.screen.event(&object);
+            }
+        } else if let Some(text) = self.messages.message(&event, running) {
             self.unfold();
             self.screen.print(&text);
         }
         match event {
             Event::Reloaded(live) => self.last = Some(live),
-            Event::World(WorldEvent::Panicked(panic)) => self.panic = Some(panic),
+            Event::World(WorldEvent::Panicked(panic)) => self.trace = Some(panic.report(self.messages.paint())),
+            Event::WorldEnded(end) => {
+                self.trace = Some(end.report(self.messages.paint()));
+                self.last = None;
+            }
+            Event::HangEnded | Event::Stopped => self.last = None,
             _ => {}
         }
     }
@@ -258,6 +283,9 @@ impl<W: World> Dev<W> {
     }
 
     fn printed(&mut self, printed: &Printed) {
+        if self.screen.has_pane() {
+            return self.screen.output(&printed.line);
+        }
         if printed.is_error != self.is_error {
             self.unfold();
             self.is_error = printed.is_error;
@@ -272,13 +300,8 @@ impl<W: World> Dev<W> {
         self.print_lines(&lines);
     }
 
-    fn print_lines(&self, lines: &[String]) {
-        for line in lines {
-            match self.is_error {
-                true => self.screen.print_error(line),
-                false => self.screen.print(line),
-            }
-        }
+    fn print_lines(&self, lines: &[Folded]) {
+        lines.iter().for_each(|line| print_output(&self.screen, line, self.is_error));
     }
 
     fn refresh_if_due(&mut self) {
@@ -297,6 +320,16 @@ impl<W: World> Dev<W> {
             Some(Typed::Line(line)) => format!(": {line}_   (Enter sends, Tab completes, Esc cancels)"),
             None => status_line(&self.session.status(), self.last.as_deref()),
         };
-        self.screen.set_status(line);
+        self.screen.set_status(&line);
+    }
+}
+
+/// Prints a line of the world.
+fn print_output(screen: &Screen, folded: &Folded, is_error: bool) {
+    match folded {
+        _ if screen.is_json() => screen.event(&json::output(folded, is_error)),
+        Folded::Line(line) if screen.has_pane() => screen.output(line),
+        _ if is_error => screen.print_error(&folded.text()),
+        _ => screen.print(&folded.text()),
     }
 }

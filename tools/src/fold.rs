@@ -1,37 +1,98 @@
 //! Counts repeated lines of the world's process, ignoring time stamps. Values in, lines out.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Maximum delay before repeated lines are summed up.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Number of lines that a new line is compared with: a panic in the tick of some objects repeats several lines in turns.
+const WINDOW: usize = 32;
+/// Number of lines at the end that the smallest terminal shows.
+const IN_SIGHT: usize = 4;
 
-/// The previous line without its time stamp, and the number of its repeats.
+/// A printed line, and the number of its repeats.
+#[derive(Clone, Debug)]
+pub(crate) struct Line {
+    key: String,
+    pub(crate) text: String,
+    pub(crate) again: u64,
+}
+
+/// Adds a line to those `kept`, or counts it if it equals a line of the [`WINDOW`]. A counted line that may be out of sight moves to
+/// the end.
+pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -> &'a mut Line {
+    let key = without_time(text);
+    let first = lines.len().saturating_sub(WINDOW);
+    let known = lines.iter().skip(first).position(|line| line.key == key).map(|at| first + at);
+    let mut at = known.unwrap_or(lines.len());
+    if known.is_none_or(|at| lines.len() - at > IN_SIGHT) {
+        let line =
+            known.and_then(|at| lines.remove(at)).unwrap_or_else(|| Line { key, text: text.to_owned(), again: 0 });
+        if lines.len() >= kept {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+        at = lines.len() - 1;
+    }
+    let line = &mut lines[at];
+    line.again += 1;
+    line
+}
+
+/// Repeats that are not printed yet.
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
-    last: Option<String>,
+    last: VecDeque<Line>,
+    /// Number of repeats, and the keys of the repeated lines.
     again: u64,
+    which: Vec<String>,
     since: Duration,
 }
 
+/// Result of folding a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Folded {
+    Line(String),
+    /// Lines as before.
+    Again {
+        lines: usize,
+        times: u64,
+    },
+}
+
+impl Folded {
+    /// Formats the line for a person.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Line(line) => line.clone(),
+            Self::Again { lines: 1, times: 1 } => "  … the same line once more".to_owned(),
+            Self::Again { lines: 1, times } => format!("  … the same line {times} times more"),
+            Self::Again { lines, times } => format!("  … {lines} lines as before, {times} times more"),
+        }
+    }
+}
+
 impl Fold {
-    /// Returns the lines to print after receiving this line.
-    pub(crate) fn line(&mut self, line: &str, now: Duration) -> Vec<String> {
-        let text = without_time(line);
-        if self.last.as_deref() == Some(&*text) {
+    /// Returns what to print after receiving this line.
+    pub(crate) fn line(&mut self, line: &str, now: Duration) -> Vec<Folded> {
+        let noted = note(&mut self.last, WINDOW, line);
+        if noted.again > 1 {
             if self.again == 0 {
                 self.since = now;
             }
             self.again += 1;
+            if !self.which.contains(&noted.key) {
+                self.which.push(noted.key.clone());
+            }
             return self.due(now);
         }
         let mut lines = self.sum();
-        self.last = Some(text);
-        lines.push(line.to_owned());
+        lines.push(Folded::Line(line.to_owned()));
         lines
     }
 
-    /// Returns the lines whose delay has passed.
-    pub(crate) fn due(&mut self, now: Duration) -> Vec<String> {
+    /// Returns the sum of repeats whose delay has passed.
+    pub(crate) fn due(&mut self, now: Duration) -> Vec<Folded> {
         match self.again {
             0 => Vec::new(),
             _ if now.saturating_sub(self.since) < PATIENCE => Vec::new(),
@@ -39,17 +100,17 @@ impl Fold {
         }
     }
 
-    /// Returns the lines to print before other output. An equal line after that counts as new.
-    pub(crate) fn rest(&mut self) -> Vec<String> {
-        self.last = None;
+    /// Returns what to print before other output. An equal line after that counts as new.
+    pub(crate) fn rest(&mut self) -> Vec<Folded> {
+        self.last.clear();
         self.sum()
     }
 
-    fn sum(&mut self) -> Vec<String> {
+    fn sum(&mut self) -> Vec<Folded> {
+        let lines = std::mem::take(&mut self.which).len();
         match std::mem::take(&mut self.again) {
             0 => Vec::new(),
-            1 => vec!["  … the same line once more".to_owned()],
-            again => vec![format!("  … the same line {again} times more")],
+            times => vec![Folded::Again { lines, times }],
         }
     }
 }
@@ -83,14 +144,19 @@ fn strip_colors(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Fold;
+    use super::{Fold, Folded, note};
+    use std::collections::VecDeque;
     use std::time::Duration;
+
+    fn printed(folded: Vec<Folded>) -> Vec<String> {
+        folded.iter().map(Folded::text).collect()
+    }
 
     #[test]
     fn repeated_lines_are_counted() {
         let mut fold = Fold::default();
         let mut check = |line: &str, ms: u64, expected: &[&str]| {
-            assert_eq!(fold.line(line, Duration::from_millis(ms)), expected, "{line} at {ms}");
+            assert_eq!(printed(fold.line(line, Duration::from_millis(ms))), expected, "{line} at {ms}");
         };
         check("a", 0, &["a"]);
         check("a", 10, &[]);
@@ -99,10 +165,42 @@ mod tests {
         check("b", 40, &[]);
         check("b", 1040, &["  … the same line 2 times more"]);
         check("b", 1050, &[]);
-        assert_eq!(fold.due(Duration::from_millis(2049)), [""; 0]);
-        assert_eq!(fold.due(Duration::from_millis(2050)), ["  … the same line once more"]);
-        assert_eq!(fold.rest(), [""; 0]);
-        assert_eq!(fold.line("b", Duration::from_millis(2060)), ["b"], "something else was printed in between");
+        assert_eq!(printed(fold.due(Duration::from_millis(2049))), [""; 0]);
+        assert_eq!(printed(fold.due(Duration::from_millis(2050))), ["  … the same line once more"]);
+        assert_eq!(printed(fold.rest()), [""; 0]);
+        assert_eq!(
+            printed(fold.line("b", Duration::from_millis(2060))),
+            ["b"],
+            "something else was printed in between"
+        );
+    }
+
+    #[test]
+    fn lines_that_repeat_in_turns_are_one_sum() {
+        let mut fold = Fold::default();
+        let lines = ["a 1", "a 2", "a 3"];
+        let mut all = Vec::new();
+        for round in 0..100 {
+            let now = Duration::from_millis(round);
+            lines.iter().for_each(|line| all.extend(printed(fold.line(line, now))));
+        }
+        all.extend(printed(fold.rest()));
+        assert_eq!(all, ["a 1", "a 2", "a 3", "  … 3 lines as before, 297 times more"]);
+    }
+
+    #[test]
+    fn the_oldest_lines_are_dropped() {
+        let mut lines = VecDeque::new();
+        for line in ["a", "b", "b", "c", "a"] {
+            note(&mut lines, 2, line);
+        }
+        let left: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.again)).collect();
+        assert_eq!(left, [("c", 1), ("a", 1)]);
+        for line in "0 1 2 3 4 0".split(' ') {
+            note(&mut lines, 9, line);
+        }
+        let last: Vec<_> = lines.iter().skip(2).map(|line| (line.text.as_str(), line.again)).collect();
+        assert_eq!(last, [("1", 1), ("2", 1), ("3", 1), ("4", 1), ("0", 2)], "a line that is out of sight moves");
     }
 
     #[test]
@@ -122,7 +220,7 @@ mod tests {
             ("1.5 2", "1.6 2", false),
         ] {
             let mut fold = Fold::default();
-            assert_eq!(fold.line(first, Duration::ZERO), [first]);
+            assert_eq!(printed(fold.line(first, Duration::ZERO)), [first]);
             assert_eq!(fold.line(again, Duration::ZERO).is_empty(), is_same, "{again}");
         }
     }

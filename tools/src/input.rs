@@ -15,6 +15,7 @@ use signal_hook::iterator::Signals;
 
 use crate::command::{Command, Key, Keys, Typed, parse};
 use crate::error::{Error, terminal};
+use crate::screen::release_terminal;
 
 pub(crate) type ParsedCommand = Result<Command, String>;
 
@@ -27,9 +28,11 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Returns true if keys can be read and a status line can be printed: both ends must be a terminal.
+    /// Returns true if keys can be read and a status line can be printed: both ends must be a terminal
+    /// that has a cursor.
     pub(crate) fn is_interactive() -> bool {
-        stdin().is_terminal() && stdout().is_terminal()
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        stdin().is_terminal() && stdout().is_terminal() && !is_dumb
     }
 
     /// Reads keys if `interactive`, else lines; and signals in any case.
@@ -79,6 +82,7 @@ impl Raw {
         enable_raw_mode().map_err(terminal("read single keys of the terminal"))?;
         let report = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
+            release_terminal();
             let _ = disable_raw_mode();
             report(info);
         }));
@@ -104,6 +108,7 @@ fn read_signals(sender: &Sender<ParsedCommand>, quitting: &Arc<AtomicBool>) -> R
 /// exits the process.
 fn quit(sender: &Sender<ParsedCommand>, quitting: &AtomicBool) {
     if quitting.swap(true, Ordering::Relaxed) {
+        release_terminal();
         let _ = disable_raw_mode();
         std::process::exit(130);
     }
@@ -120,6 +125,8 @@ fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex
             return;
         }
     }
+    // The terminal is gone.
+    quit(sender, quitting);
 }
 
 fn key(event: &Event) -> Option<Key> {

@@ -34,6 +34,7 @@ mod repl;
 mod screen;
 mod scripts;
 mod session;
+mod timings;
 mod world;
 
 use std::io::Write as _;

@@ -34,9 +34,13 @@ impl Paint {
         };
     }
 
+    pub(crate) fn off() -> Self {
+        Self { on: false }
+    }
+
     #[cfg(test)]
     pub(crate) fn for_tests() -> Self {
-        Self { on: false }
+        Self::off()
     }
 
     pub(crate) fn is_on(self) -> bool {

@@ -1,32 +1,59 @@
 //! Messages about builds and reloads for the user, shared by `dev` and `demo`. Values in, text out.
 
-use alcedo_runtime::ReloadReport;
+use std::collections::HashSet;
 
+use alcedo_runtime::{Outcome, ReloadReport};
+
+use crate::figures::{millis, number};
 use crate::paint::Paint;
 use crate::session::Live;
 
-/// Formats a reload: the host's report, with the time since the save and the build time before its phases, since a
-/// person waits for these.
-pub(crate) fn reload(live: &Live, paint: Paint) -> String {
-    let report = live.report.to_string();
-    let (head, rest) = report.split_once('\n').unwrap_or((&report, ""));
-    // The head is a title and a remark, separated by three spaces.
-    let (title, remark) = head.rsplit_once("   ").unwrap_or((head, ""));
-    if !live.report.is_committed() {
-        return format!("{}   {}\n{rest}", paint.bold(title), paint.red(remark));
+/// Formats a reload in as many lines as it has news: its outcome, changes of types and values, and remarks that are not `known`
+/// yet, which are added.
+pub(crate) fn reload(live: &Live, paint: Paint, known: &mut HashSet<String>) -> String {
+    let report = &live.report;
+    let all = if is_unchanged(report) { Vec::new() } else { report.remarks() };
+    let count = all.len();
+    let remarks: Vec<_> = all.into_iter().filter(|remark| known.insert(without_numbers(remark))).collect();
+    let again = match count - remarks.len() {
+        0 => String::new(),
+        1 => " · 1 remark as before".to_owned(),
+        again => format!(" · {again} remarks as before"),
+    };
+    let modules = report.modules.join(", ");
+    let mut lines = Vec::new();
+    match &report.outcome {
+        Outcome::Committed if is_unchanged(report) => {
+            let build = live.build_ms.map_or_else(String::new, |ms| format!(" · build {}", millis(ms)));
+            let title = paint.bold(&format!("generation {} stays", report.from));
+            lines.push(format!("{title}   its libraries are unchanged{build}"));
+        }
+        Outcome::Committed => {
+            let title = paint.bold(&format!("{modules}  generation {} → {}", report.from, report.generation));
+            let when = match live.edit_to_live_ms {
+                Some(ms) => format!("live after {}", millis(ms)),
+                None => format!("swapped in {:.1} ms", report.phases.swap().as_secs_f64() * 1e3),
+            };
+            let s = if report.objects_kept == 1 { "" } else { "s" };
+            let kept = format!("{} object{s} kept", number(report.objects_kept));
+            let of =
+                live.code_of.map_or_else(String::new, |generation| format!(" · the code of generation {generation}"));
+            lines.push(format!("{title}   {} · {kept}{of}{again}", paint.green(&when)));
+        }
+        Outcome::RolledBack { phase, error } => {
+            let title = paint.bold(&format!("{modules}  generation {} stays", report.from));
+            lines.push(format!("{title}   {}", paint.red("the reload failed")) + &again);
+            lines.push(format!("  {phase}: {error}"));
+            lines.push("  everything is as it was · save again to retry".to_owned());
+        }
     }
-    if is_unchanged(&live.report) {
-        let build = live.build_ms.map_or_else(String::new, |ms| format!(" · build {ms:.0} ms"));
-        let rest = if rest.is_empty() { String::new() } else { format!("\n{rest}") };
-        return format!("{}{build}{rest}", paint.bold(title));
-    }
-    let remark = live.edit_to_live_ms.map_or_else(|| remark.to_owned(), |ms| format!("live after {ms:.0} ms"));
-    let build = live.build_ms.map_or_else(String::new, |ms| format!("build {ms:.0} · "));
-    let mut text = format!("{}   {}\n  {build}{}", paint.bold(title), paint.green(&remark), rest.trim_start());
-    if let Some(generation) = live.code_of {
-        text.push_str(&format!("\n  this is the code of generation {generation}"));
-    }
-    text
+    lines.extend(report.changes().into_iter().chain(remarks).map(|line| format!("  {line}")));
+    lines.join("\n")
+}
+
+/// Returns a remark without digits, since generation numbers change.
+fn without_numbers(remark: &str) -> String {
+    remark.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
 /// Returns true if the reload found no module to replace.
@@ -47,6 +74,8 @@ pub(crate) fn last(live: &Live) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::collections::HashSet;
+
     use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, ReloadReport};
     use expect_test::{Expect, expect};
 
@@ -69,7 +98,13 @@ pub(crate) mod tests {
         (report.objects_kept, report.conjugates_rebuilt) = (1000, 1000);
         report.properties = vec![change];
         report.phases = Phases(times.map(|(phase, ms)| (phase.name(), ms)).collect());
-        Live { report, edit_to_live_ms: committed.then_some(131.2), build_ms: Some(104.4), code_of: None }
+        Live {
+            report,
+            edit_to_live_ms: committed.then_some(131.2),
+            build_ms: Some(104.4),
+            build_parts: Vec::new(),
+            code_of: None,
+        }
     }
 
     pub(crate) fn rolled_back() -> Outcome {
@@ -77,7 +112,7 @@ pub(crate) mod tests {
     }
 
     fn check(live: &Live, expected: &Expect) {
-        expected.assert_eq(&format!("{}\n{}", reload(live, Paint::for_tests()), last(live)));
+        expected.assert_eq(&format!("{}\n{}", reload(live, Paint::for_tests(), &mut HashSet::new()), last(live)));
     }
 
     /// Returns a reload that found no module to replace.
@@ -94,8 +129,7 @@ pub(crate) mod tests {
         check(
             &unchanged(),
             &expect![[r#"
-                generation 3 stays as it is · build 104 ms
-                  no library has changed, so nothing was replaced
+                generation 3 stays   its libraries are unchanged · build 104 ms
                 3 stayed, nothing has changed"#]],
         );
     }
@@ -105,9 +139,7 @@ pub(crate) mod tests {
         check(
             &live(Outcome::Committed),
             &expect![[r#"
-                magic-cube  generation 3 → 4   live after 131 ms
-                  build 104 · stage 6.0 · canary 1.2 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
-                  1,000 objects kept · 1,000 conjugates rebuilt · 0 class constructors rerun
+                magic-cube  generation 3 → 4   live after 131 ms · 1,000 objects kept
                   Game.MagicCube.rotation_speed   default 180 → 240: 997 followed, 3 kept their own
                 3 → 4 live after 131 ms"#]],
         );
@@ -119,11 +151,8 @@ pub(crate) mod tests {
         check(
             &back,
             &expect![[r#"
-                magic-cube  generation 3 → 4   swapped in 1.1 ms
-                  stage 6.0 · canary 1.2 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
-                  1,000 objects kept · 1,000 conjugates rebuilt · 0 class constructors rerun
+                magic-cube  generation 3 → 4   swapped in 1.1 ms · 1,000 objects kept · the code of generation 1
                   Game.MagicCube.rotation_speed   default 180 → 240: 997 followed, 3 kept their own
-                  this is the code of generation 1
                 3 → 4 swapped in 1.1 ms"#]],
         );
     }

@@ -1,12 +1,14 @@
-//! Output of the tool. On a terminal the last line is the status and other output scrolls above it; a pipe gets plain
-//! lines. All output, including logs, must use this module, else the status line would be corrupted.
+//! Output of the tool. A terminal has rows for messages, for output of the world and for the status (`layout.rs`); a pipe gets plain
+//! lines, or an object a line. All output, including logs, must use this module, else the rows would be corrupted.
+
+mod layout;
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use crossterm::cursor::MoveToColumn;
-use crossterm::queue;
-use crossterm::terminal::{Clear, ClearType, size};
+use crossterm::terminal::{is_raw_mode_enabled, size};
+use serde_json::{Value, json};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -14,6 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use alcedo_runtime::printable;
 
 use crate::paint::{Paint, for_terminal};
+use layout::{Layout, Size};
 
 /// Prints a line to standard error, for commands whose standard output is their result.
 pub(crate) fn print_progress(line: &str) {
@@ -23,85 +26,180 @@ pub(crate) fn print_progress(line: &str) {
 /// Standard output, shared by all threads. A clone is another handle to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
-    inner: Arc<Mutex<Inner>>,
-    live: bool,
+    form: Form,
 }
 
-/// Resets all colors.
-const RESET: &str = "\x1b[0m";
+/// Reader of the output.
+#[derive(Clone, Debug)]
+enum Form {
+    /// A person at a terminal, which is in raw mode.
+    Live(Arc<Mutex<Live>>),
+    /// A pipe or a file.
+    Lines,
+    /// A program, which reads an object in each line.
+    Json,
+}
 
-#[derive(Debug, Default)]
-struct Inner {
-    status: String,
+/// Minimum interval between two paintings of the pane.
+const FRAME: Duration = Duration::from_millis(40);
+
+#[derive(Debug)]
+struct Live {
+    layout: Layout,
+    is_open: bool,
+    /// Time of the last painting of the pane.
+    painted: Instant,
+    is_painted: bool,
 }
 
 impl Screen {
-    /// A live screen has a status line and expects the terminal in raw mode.
+    /// Prints lines; if `live`, [`Screen::open`] takes the rows of the terminal.
     pub(crate) fn new(live: bool) -> Self {
-        Self { inner: Arc::default(), live }
+        if !live {
+            return Self { form: Form::Lines };
+        }
+        let layout = Layout::new(terminal_size());
+        let live = Live { layout, is_open: false, painted: Instant::now(), is_painted: true };
+        Self { form: Form::Live(Arc::new(Mutex::new(live))) }
+    }
+
+    /// Takes the rows of a terminal in raw mode. Before that, Ctrl-C ends the process without [`Screen::close`].
+    pub(crate) fn open(&self) {
+        if let Form::Live(live) = &self.form {
+            let mut live = lock(live);
+            live.is_open = true;
+            write(&live.layout.open());
+        }
+    }
+
+    /// Prints an object in each line.
+    pub(crate) fn json() -> Self {
+        Self { form: Form::Json }
     }
 
     /// Returns true if there is a status line.
     pub(crate) fn is_live(&self) -> bool {
-        self.live
+        matches!(self.form, Form::Live(_))
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        matches!(self.form, Form::Json)
+    }
+
+    /// Returns true if output of the world has a pane.
+    pub(crate) fn has_pane(&self) -> bool {
+        self.live().is_some_and(|live| live.layout.has_pane())
     }
 
     /// Prints one or more lines.
     pub(crate) fn print(&self, text: &str) {
         let text = &for_terminal(text);
-        let inner = self.lock();
-        let mut out = io::stdout().lock();
-        // The reader may have closed the output; the loop continues without it.
-        let _ = if self.live { print_above(&mut out, text, &inner.status) } else { writeln!(out, "{text}") };
-        let _ = out.flush();
+        match &self.form {
+            Form::Live(live) if lock(live).is_open => write(&lock(live).layout.message(text)),
+            Form::Live(_) | Form::Lines => write(&format!("{text}\n")),
+            Form::Json => self.event(&json!({ "event": "note", "text": text })),
+        }
     }
 
     /// Prints a line to standard error; on a live screen all lines are printed above the status.
     pub(crate) fn print_error(&self, line: &str) {
-        match self.live {
-            true => self.print(line),
+        match &self.form {
+            Form::Live(_) => self.print(line),
             // The reader may have closed the stream, too.
-            false => drop(writeln!(io::stderr(), "{}", for_terminal(line))),
+            Form::Lines => drop(writeln!(io::stderr(), "{}", for_terminal(line))),
+            Form::Json => self.event(&json!({ "event": "log", "line": line })),
+        }
+    }
+
+    /// Prints an object, for a program only.
+    pub(crate) fn event(&self, event: &Value) {
+        if self.is_json() {
+            write(&format!("{event}\n"));
+        }
+    }
+
+    /// Prints a line of the world in the pane.
+    pub(crate) fn output(&self, line: &str) {
+        if let Some(mut live) = self.live() {
+            live.layout.add(&for_terminal(line));
+            live.is_painted = false;
+            live.paint(FRAME);
+        }
+    }
+
+    /// Paints lines of the pane that are due.
+    pub(crate) fn refresh(&self) {
+        if let Some(mut live) = self.live() {
+            live.paint(FRAME);
+        }
+    }
+
+    /// Prints the kept output of the world as a message.
+    pub(crate) fn print_output(&self) {
+        if let Some(mut live) = self.live() {
+            let output = live.layout.output().join("\n");
+            write(&live.layout.message(&output));
         }
     }
 
     /// Changes the status line, if there is one.
-    pub(crate) fn set_status(&self, status: String) {
-        let status = for_terminal(&status);
-        let mut inner = self.lock();
-        if !self.live || inner.status == status {
-            return;
+    pub(crate) fn set_status(&self, status: &str) {
+        let Some(mut live) = self.live() else { return };
+        let (status, size) = (for_terminal(status), terminal_size());
+        if size != live.layout.size() {
+            write(&live.layout.resize(size));
         }
-        inner.status = status;
-        let mut out = io::stdout().lock();
-        let _ = wipe(&mut out).and_then(|()| write_status(&mut out, &inner.status));
-        let _ = out.flush();
+        if live.layout.status() != status {
+            write(&live.layout.set_status(status));
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the rows to the terminal.
+    pub(crate) fn close(&self) {
+        if let Some(mut live) = self.live() {
+            live.paint(Duration::ZERO);
+            write(&live.layout.close());
+            live.is_open = false;
+        }
+    }
+
+    /// Returns the rows of the terminal, if they are taken.
+    fn live(&self) -> Option<MutexGuard<'_, Live>> {
+        let Form::Live(live) = &self.form else { return None };
+        Some(lock(live)).filter(|live| live.is_open)
     }
 }
 
-fn print_above(out: &mut impl Write, text: &str, status: &str) -> io::Result<()> {
-    wipe(out)?;
-    for line in text.lines() {
-        // In raw mode a line feed does not return to the first column.
-        write!(out, "{line}\r\n")?;
+impl Live {
+    fn paint(&mut self, interval: Duration) {
+        if !self.is_painted && self.painted.elapsed() >= interval {
+            write(&self.layout.paint_output());
+            (self.painted, self.is_painted) = (Instant::now(), true);
+        }
     }
-    write_status(out, status)
 }
 
-fn wipe(out: &mut impl Write) -> io::Result<()> {
-    queue!(out, MoveToColumn(0), Clear(ClearType::FromCursorDown))
+fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
+    live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Leaves one column free: a full line would scroll on some terminals.
-fn write_status(out: &mut impl Write, status: &str) -> io::Result<()> {
-    let columns = size().map_or(80, |(columns, _)| usize::from(columns));
-    let visible: String = status.chars().take(columns.saturating_sub(1)).collect();
-    // Resets colors that a line above may have left on.
-    write!(out, "{RESET}{visible}")
+/// Writes to standard output. The reader may have closed it; the loop continues without it.
+fn write(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Returns the rows to a terminal in raw mode whose program ends without [`Screen::close`].
+pub(crate) fn release_terminal() {
+    if is_raw_mode_enabled().unwrap_or(false) {
+        write("\x1b[r\x1b[999;1H\r\n");
+    }
+}
+
+fn terminal_size() -> Size {
+    // A terminal without a size is used by a program.
+    let (columns, rows) = size().ok().filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or((80, 24));
+    Size { rows: rows.max(4), columns: columns.max(20) }
 }
 
 /// A line of the log, printed when it is complete: above the status line of a live screen, else to standard error, so that reports
@@ -129,6 +227,8 @@ impl Drop for LogLine {
         let text = text.trim_end();
         match text {
             "" => {}
+            // A world in this process logs here.
+            text if self.screen.has_pane() => self.screen.output(text),
             text => self.screen.print_error(text),
         }
     }
@@ -147,20 +247,7 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
 
 /// Sends logs of this process to standard error, for a process whose output the tool prints.
 pub(crate) fn log_to_stderr(level: &str, paint: Paint) {
-    // The tool reports hangs itself.
-    log_to(&Screen::new(false), &format!("{level},alcedo_runtime::watchdog=off"), paint.is_on());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::print_above;
-
-    #[test]
-    fn lines_scroll_above_the_status_and_start_at_the_first_column() {
-        let mut out = Vec::new();
-        print_above(&mut out, "one\ntwo", "fine").unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.ends_with("one\r\ntwo\r\n\x1b[0mfine"), "{text:?}");
-        assert!(text.starts_with("\x1b["), "{text:?}");
-    }
+    // The tool reports hangs itself, and completed unloads need no line.
+    let level = format!("{level},alcedo_runtime::watchdog=off,alcedo_runtime::unload=warn");
+    log_to(&Screen::new(false), &level, paint.is_on());
 }

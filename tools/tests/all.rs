@@ -25,6 +25,8 @@ mod new;
 mod own_host;
 mod pages;
 mod panics;
+mod saves;
+mod screens;
 mod scripts;
 mod scripts_dev;
 mod scripts_with_plugins;

@@ -28,9 +28,8 @@ fn a_session_from_the_first_build_to_the_end() {
 
     scratch.edit("default = 180.0", "default = 240.0");
     dev.wait_for("building, because lib.rs changed");
-    assert!(dev.wait_for("generation 1 → 2").contains("live after "));
-    assert!(dev.wait_for("stage ").trim_start().starts_with("build "));
-    dev.wait_for("20 conjugates rebuilt · 0 class constructors rerun");
+    let live = dev.wait_for("generation 1 → 2");
+    assert!(live.contains("live after ") && live.ends_with(" · 41 objects kept"), "{live}");
     dev.wait_for("default 180 → 240: 20 followed");
 
     // A compile error is shown once, and the old code continues.
@@ -44,9 +43,8 @@ fn a_session_from_the_first_build_to_the_end() {
     dev.wait_for("generation 2 → 3");
 
     dev.send("b 1");
-    dev.wait_for("generation 3 → 4");
+    assert!(dev.wait_for("generation 3 → 4").ends_with(" · the code of generation 1"));
     dev.wait_for("default 300 → 180: 20 followed");
-    dev.wait_for("this is the code of generation 1");
     dev.send("b 9");
     dev.wait_for("no code of generation 9");
 
@@ -61,7 +59,7 @@ fn a_session_from_the_first_build_to_the_end() {
     dev.wait_for("lib.rs changed (paused");
     dev.send("a");
     dev.send("s");
-    assert!(dev.wait_for("ticks/s").contains(" · automatic · building"));
+    assert!(dev.wait_for("ticks/s").contains(" · building"));
     dev.wait_for("generation 5 → 6");
 
     dev.send("nonsense");
@@ -95,12 +93,10 @@ fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     assert!(!begun.contains("INFO"), "{begun}");
     scratch.edit_in("glue-base", "blueprint_read, default = 100.0", "blueprint_read, default = 120.0");
     assert!(dev.wait_for("generation 1 → 2").starts_with("glue_base, glue_derived  generation"));
-    assert_eq!(dev.wait_for("stays as it is").trim(), "magic_cube of generation 1 stays as it is");
-    assert_eq!(dev.wait_for("glue_base: ").trim(), "glue_base: its library has changed");
-    assert!(dev.wait_for("glue_derived: ").contains("glue_base"));
+    // A module whose own library has changed needs no reason.
+    assert_eq!(dev.wait_for(": it ").trim(), "glue_derived: it uses glue_base");
     scratch.edit("default = 180.0", "default = 240.0");
     assert!(dev.wait_for("generation 2 → 3").starts_with("magic_cube  generation"));
-    dev.wait_for("glue_base of generation 2, glue_derived of generation 2 stays as it is");
     // Glue of a module is regenerated when its types have changed.
     let field = "    /// Upper limit of `health`.\n";
     scratch.edit_in("glue-base", field, &format!("    #[uproperty]\n    shine: f64,\n{field}"));
@@ -109,7 +105,6 @@ fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     assert!(dev.wait_for("generation 3 → 4").starts_with("glue_base, glue_derived  generation"));
     let output = dev.all_since("glue written again");
     assert!(output.contains("building, because") && !output.contains("canceled"), "{output}");
-    assert_eq!(dev.wait_for("glue_derived: ").trim(), "glue_derived: its library has changed");
     let glue = std::fs::read_to_string(scratch.other("glue-derived").join("src/glue_base.rs")).unwrap();
     assert!(glue.contains("shine: f64,"), "{glue}");
     let glue = std::fs::read_to_string(for_host).unwrap();

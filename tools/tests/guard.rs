@@ -8,7 +8,7 @@ use crate::support::{Dev, Scratch};
 
 /// Code of the cube's tick and the expected report.
 const CRASHES: [(&str, &str, &str); 4] = [
-    ("std::process::abort();", "SIGABRT", "abort"),
+    ("std::process::abort();", "SIGABRT", "thread alcedo"),
     // SAFETY: none. Source of plugin code that must crash; this test itself does not run it.
     ("let here: *mut u32 = std::ptr::without_provenance_mut(8); unsafe { here.write_volatile(1) };", "SIGSEGV", "0x8"),
     ("std::hint::black_box(down(u64::from(delta.to_bits())));", "SIGSEGV", "the stack is full"),
@@ -51,14 +51,17 @@ fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
         assert!(calls.contains("save to build again"));
         let report = dev.all_since("the host crashed:");
         assert!(report.contains(detail), "{code}: {report}");
-        // The report also contains the host's frames.
-        assert!(code.contains("down") || report.contains("alcedo_runtime::"), "{code}: {report}");
         let back = dev.wait_for("the world is back as it was");
         assert!(back.contains("41 objects"), "{code}: {back}");
+        // All frames include those of the host.
+        if !code.contains("down") {
+            dev.send("t");
+            dev.wait_for("  the rest:");
+            dev.wait_for("alcedo_runtime::");
+        }
         // A healthy source is built and becomes live again.
         scratch.save(&healthy.replace("default = 180.0", &format!("default = {}.0", 200 + code.len())));
         dev.wait_for("generation 1 → 2");
-        dev.wait_for("20 conjugates rebuilt");
     }
     // A process exit with success does not end the session.
     scratch.save(&healthy.replace(tick, &format!("std::process::exit(0); {tick}")));

@@ -5,7 +5,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::support::terminal::Terminal;
 use crate::support::{Dev, target};
+use expect_test::expect_file;
 use tempfile::TempDir;
 
 /// Files of the workspace, of the host and of the plugin. `REPOSITORY` is the folder of Alcedo; `PROFILE` is its debug profile, which
@@ -298,4 +300,20 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     let printed = own.repl(&["gadgets", "--host", "rig"], ":objects Wheel\n");
     let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text} is missing: {printed}"));
     assert!(at("good evening") < at("Game.Wheel   #") && at("Game.Wheel   #") < at("good night"), "{printed}");
+}
+
+#[test]
+#[ignore = "compiles a host of its own, about 2 minutes: `cargo test --test commands own_host:: -- --ignored`, as .ci/run does"]
+fn an_edited_host_is_built_again_on_a_small_terminal() {
+    let own = Own::new();
+    let mut command = own.command(env!("CARGO_BIN_EXE_alcedo"));
+    command.arg("dev").arg("gadgets").env("TERM", "xterm").env("NO_COLOR", "1");
+    let mut terminal = Terminal::run(command, 24, 80);
+    terminal.wait_for("generation 1 is live");
+    own.save_host("good morning", "good evening");
+    terminal.check(&["the host changed"], own.dir.path(), &expect_file!["screens/host_edited.txt"]);
+    terminal.press("k");
+    terminal.check(&["the world is back"], own.dir.path(), &expect_file!["screens/host_restarted.txt"]);
+    terminal.press("q");
+    assert!(terminal.child.wait().unwrap().success());
 }

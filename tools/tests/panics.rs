@@ -34,8 +34,9 @@ fn panicking(source: &str, behind: &str, line: &str) -> String {
 /// Waits for the report of the panic at `BOTTOM`, requests the backtrace, checks the author's frames, and returns the whole backtrace.
 fn expect_backtrace(dev: &mut Dev, source: &str, generation: u64, functions: &[&str]) -> String {
     let line = |text: &str| source.lines().position(|line| line.contains(text)).unwrap() + 1;
-    let report = dev.wait_for("t shows its calls");
+    let report = dev.wait_for("panicked at magic-cube/src/lib.rs");
     assert!(report.contains(&format!("panicked at magic-cube/src/lib.rs:{}:", line(BOTTOM))), "{report}");
+    dev.wait_for("t shows all");
     dev.send("t");
     dev.wait_for(", thread ");
     dev.wait_for("  your code:");
@@ -131,7 +132,7 @@ fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images()
     thread::sleep(Duration::from_millis(2500));
     dev.send("p");
     dev.wait_for("paused");
-    let report = dev.all_since("t shows its calls");
+    let report = dev.all_since("t shows all");
     assert!(report.contains("your code:"), "the panic was reported once, before its backtrace: {report}");
     dev.send("q");
     dev.expect_success();

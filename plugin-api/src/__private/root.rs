@@ -35,6 +35,8 @@ pub trait ModuleHooks: 'static {
     const OWN_LOGGER: bool;
     /// True if `suspend` and `resume` are defined.
     const SUSPENDS: bool;
+    /// Build id, as in the manifest, in little-endian order.
+    const BUILD_ID: &'static [u8; 16];
     /// Releases resources that the next generation needs.
     fn suspend() -> Result<(), CallError>;
     /// Acquires the resources again.
@@ -194,6 +196,10 @@ impl<M: ModuleHooks> Root<M> {
 
     extern "C" fn entry_tables() -> EntryTables {
         M::TABLES
+    }
+
+    extern "C" fn build_id() -> RSlice<'static, u8> {
+        RSlice::from_slice(M::BUILD_ID)
     }
 
     extern "C" fn suspends() -> u8 {

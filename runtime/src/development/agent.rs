@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::autosave::Autosave;
+use super::builds::running_builds;
 use super::link::{FromHost, HangOf, SOCKET, Status, ToHost, VERSION, receive, send};
 use super::stream::{Stream, connect};
 use crate::cells::RefCell;
@@ -263,10 +264,12 @@ impl Agent {
     fn load(&self, runtime: &Runtime, libraries: &[PathBuf]) {
         self.live.set(None);
         let loaded = match runtime.generation() {
-            0 => runtime.create_master_of(libraries).map(|()| FromHost::Started { generation: runtime.generation() }),
+            0 => runtime
+                .create_master_of(libraries)
+                .map(|()| FromHost::Started { generation: runtime.generation(), builds: running_builds(runtime) }),
             _ => runtime.reload_for(libraries, ReloadScope::Changed, 0).map(|report| {
                 let since_live = self.live.get().map_or(Duration::ZERO, |at| at.elapsed());
-                FromHost::Reloaded { report: Box::new(report), since_live }
+                FromHost::Reloaded { report: Box::new(report), since_live, builds: running_builds(runtime) }
             }),
         };
         if let Some((_, autosave)) = &self.autosave {

@@ -1,6 +1,7 @@
 //! Protocol of `alcedo dev` and the host it runs, over a socket whose path is in the variable [`SOCKET`]: frames of a length and CBOR.
 //! Both sides must be of one checkout, which [`VERSION`] verifies.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +18,7 @@ pub use super::stream::is_of_this_user;
 pub const SOCKET: &str = "ALCEDO_DEV_SOCKET";
 
 /// Incremented whenever a message changes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Maximum length of a message in bytes. A longer message is invalid.
 const LONGEST: u32 = 64 << 20;
@@ -70,6 +71,8 @@ pub enum FromHost {
     Started {
         /// Number of the generation.
         generation: u64,
+        /// See [`running_builds`](crate::development::running_builds).
+        builds: BTreeMap<String, String>,
     },
     /// A reload was committed or rolled back.
     Reloaded {
@@ -77,6 +80,8 @@ pub enum FromHost {
         report: Box<ReloadReport>,
         /// Time since the new generation went live.
         since_live: Duration,
+        /// See [`running_builds`](crate::development::running_builds).
+        builds: BTreeMap<String, String>,
     },
     /// The libraries were not loaded, or no reload was started. The previous code continues to run.
     Refused {

@@ -4,11 +4,12 @@
 //!
 //! A host connects by [`Builder::development`](crate::Builder::development). `link.rs` defines the protocol, `stream.rs` the socket,
 //! `agent.rs` executes the requests of the tool in the host, `autosave.rs` schedules saves of the world. `answer.rs` is independent: it
-//! writes the declarations of a host for `alcedo glue`. `siblings.rs` lists the libraries for a host that runs without the tool.
+//! writes the declarations of a host for `alcedo glue`. `builds.rs` reads back which builds run. `siblings.rs` lists the libraries for a host that runs without the tool.
 
 mod agent;
 pub mod answer;
 mod autosave;
+mod builds;
 pub mod link;
 pub(crate) mod siblings;
 
@@ -16,3 +17,4 @@ pub use alcedo_sys::plain_file;
 mod stream;
 
 pub(crate) use agent::{Agent, Invitation};
+pub use builds::running_builds;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
+use crate::load::replace::Why;
 use crate::reload::changes::{ClassChange, Phase, Phases, PropertyChange, ValueCounts};
 use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
@@ -131,6 +132,14 @@ impl Remainder {
             roots_removed: removed.iter().map(ToString::to_string).collect(),
             names_resolved: resolved,
         }
+    }
+
+    /// Formats the module code that ran, whose effects outside of the host's world remain, as one line.
+    fn outside(&self) -> Option<String> {
+        let ran =
+            [("main", &self.mains), ("exit hook", &self.exit_hooks)].into_iter().filter(|(_, list)| !list.is_empty());
+        let ran: Vec<_> = ran.map(|(what, list)| format!("{what} of {}", list.join(", "))).collect();
+        (!ran.is_empty()).then(|| format!("{} ran: effects outside of the world remain", ran.join(" and ")))
     }
 
     /// Formats each non-empty list as one line.
@@ -314,6 +323,58 @@ impl ReloadReport {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }
 
+    /// Returns the changes of types and values, a line each: reasons to replace modules whose own files are unchanged; classes;
+    /// properties; default subobjects; lost fields. Empty if only code has changed.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{PropertyChange, ReloadReport};
+    ///
+    /// let mut report = ReloadReport::default();
+    /// assert!(report.changes().is_empty());
+    /// let mut speed = PropertyChange::default();
+    /// (speed.class, speed.property) = ("Game.Cube".into(), "speed".into());
+    /// (speed.change, speed.followed) = ("default 1 → 2".into(), 3);
+    /// report.properties.push(speed);
+    /// assert_eq!(report.changes(), ["Game.Cube.speed   default 1 → 2: 3 followed"]);
+    /// ```
+    pub fn changes(&self) -> Vec<String> {
+        let is_own =
+            |line: &&String| [Why::Changed, Why::TextChanged].iter().any(|why| line.ends_with(&format!(": {why}")));
+        let mut lines: Vec<_> = self.replaced_because.iter().filter(|line| !is_own(line)).cloned().collect();
+        lines.extend(self.classes.iter().map(ToString::to_string));
+        lines.extend(self.properties.iter().map(ToString::to_string));
+        lines.extend(self.structure.iter().chain(&self.fields_lost).cloned());
+        lines
+    }
+
+    /// Returns the remarks that need attention, a line each: resources that the host could not release, images that stay mapped,
+    /// a late unload, effects of a rollback outside of the world, warnings. Empty after most reloads. Omits durations, counts and
+    /// resources that were released, which [`Display`](fmt::Display) has.
+    ///
+    /// # Examples
+    /// ```rust
+    /// let mut report = alcedo_runtime::ReloadReport::default();
+    /// assert!(report.remarks().is_empty());
+    /// report.warnings.push("the main has started a thread".into());
+    /// assert_eq!(report.remarks(), ["the main has started a thread"]);
+    /// ```
+    pub fn remarks(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.class_constructors_rerun != 0 {
+            lines.push(format!("{} class constructors rerun", thousands(self.class_constructors_rerun)));
+        }
+        if let Some(retired) = &self.retired {
+            lines.extend(retired.modules.iter().filter_map(ModuleEnd::leaks).chain(retired.problems.iter().cloned()));
+        }
+        if let Some(blocked) = self.blocked.as_ref().filter(|blocked| blocked.is_late()) {
+            lines.extend(blocked.to_string().lines().map(str::to_owned));
+        }
+        lines.extend(self.parked.iter().chain(&self.warnings).cloned());
+        lines.extend(self.remainder.outside());
+        lines
+    }
+
     /// Returns the duration from the start of staging to the commit.
     pub fn stage_to_commit(&self) -> Duration {
         let staged = self.phases.get(Phase::Stage).saturating_add(self.phases.get(Phase::Canary));
@@ -372,10 +433,10 @@ impl ReloadReport {
             write!(f, "\n  {line}")?;
         }
         for class in &self.classes {
-            write!(f, "\n  {} {}: {} objects", class.class, class.change, thousands(class.objects))?;
+            write!(f, "\n  {class}")?;
         }
         for change in &self.properties {
-            write!(f, "\n  {}.{}   {}{}", change.class, change.property, change.change, counts(change))?;
+            write!(f, "\n  {change}")?;
         }
         if let Some(retired) = &self.retired {
             let left = retired.modules.iter().filter_map(ModuleEnd::line).chain(retired.problems.iter().cloned());
@@ -396,8 +457,20 @@ impl ReloadReport {
     }
 }
 
+impl fmt::Display for ClassChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {} objects", self.class, self.change, thousands(self.objects))
+    }
+}
+
+impl fmt::Display for PropertyChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}   {}{}", self.class, self.property, self.change, counts(self))
+    }
+}
+
 /// Formats the counts of a change, such as `: 3 followed, 1 dropped`.
-pub(crate) fn counts(change: &PropertyChange) -> String {
+fn counts(change: &PropertyChange) -> String {
     let counts = [
         (change.followed, "followed"),
         (change.kept, "kept their own"),
@@ -502,6 +575,9 @@ mod tests {
               taken from the root set: #8.2
               looked up, and known from now on: ex:/tell"#]]
         .assert_eq(&reload.to_string());
+        expect_test::expect![[r#"
+            main of magic-cube and exit hook of magic-cube ran: effects outside of the world remain"#]]
+        .assert_eq(&reload.remarks().join("\n"));
         let empty = ReloadReport::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
         assert!(empty.ends_with("\n  everything is as it was · save again to retry"), "{empty}");
     }

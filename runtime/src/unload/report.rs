@@ -297,30 +297,50 @@ impl ModuleEnd {
             (self.addresses, "address in variables of the C library", "led elsewhere"),
             (self.children_reaped, "ended process", "waited for"),
         ];
-        let plural = |count: u64| if count == 1 { "" } else { "s" };
         let mut words: Vec<_> = counted
             .into_iter()
             .filter(|(count, ..)| *count != 0)
             .map(|(count, what, done)| format!("{count} {what}{} {done}", plural(count)))
             .collect();
+        let sizes = [(self.leaked_heap_bytes, "heap"), (self.maps_bytes, "memory maps")];
+        let sizes = sizes.into_iter().filter(|(bytes, _)| *bytes != 0);
+        words.extend(sizes.map(|(bytes, what)| format!("{} of {what} taken back", size(bytes))));
+        words.extend(self.put_back.iter().cloned());
+        words.extend(self.unreleased());
+        self.sentence(&words)
+    }
+
+    /// Formats as one line only what the host could not release, which is a leak of the module. Returns `None` if there is
+    /// nothing of this kind.
+    #[must_use]
+    pub fn leaks(&self) -> Option<String> {
+        self.sentence(&self.unreleased())
+    }
+
+    fn sentence(&self, words: &[String]) -> Option<String> {
+        (!words.is_empty()).then(|| format!("{} left {}", self.module, words.join(" · ")))
+    }
+
+    fn unreleased(&self) -> Vec<String> {
+        let mut words = Vec::new();
         if self.c_heap_kept_blocks != 0 {
             let (count, bytes) = (self.c_heap_kept_blocks, size(self.c_heap_kept_bytes));
             words.push(format!("{count} C heap block{} kept ({bytes}): {}", plural(count), self.c_heap_kept_for));
         }
-        let sizes = [(self.leaked_heap_bytes, "heap"), (self.maps_bytes, "memory maps")];
-        let sizes = sizes.into_iter().filter(|(bytes, _)| *bytes != 0);
-        words.extend(sizes.map(|(bytes, what)| format!("{} of {what} taken back", size(bytes))));
         if self.maps_unknown != 0 {
             let (count, bytes) = (self.maps_unknown, size(self.maps_unknown_bytes));
             words.push(format!("{count} memory map{} that no hook saw left ({bytes})", plural(count)));
         }
-        words.extend(self.put_back.iter().cloned());
         words.extend(self.fds_left.iter().map(|OpenFile { fd, target }| format!("fd {fd} left open ({target})")));
         words.extend(
             self.children_left.iter().map(|UnwaitedProcess { pid, is }| format!("process {pid} not waited for ({is})")),
         );
-        (!words.is_empty()).then(|| format!("{} left {}", self.module, words.join(" · ")))
+        words
     }
+}
+
+fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 fn seconds(duration: Duration) -> String {
@@ -395,5 +415,8 @@ mod tests {
         end.fds_left.push(OpenFile { fd: 7, target: "socket:[1]".into() });
         expect!["m left 2 thread-local destructors run · 1 finished thread joined · 3.0 MiB of heap taken back · fd 7 left open (socket:[1])"]
         .assert_eq(&end.line().expect("it left something"));
+        expect!["m left fd 7 left open (socket:[1])"].assert_eq(&end.leaks().expect("a descriptor is open"));
+        end.fds_left.clear();
+        assert_eq!(end.leaks(), None, "the host has released the rest");
     }
 }

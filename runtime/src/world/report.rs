@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::reload::changes::{ClassChange, PropertyChange};
-use crate::reload::report::{counts, thousands};
+use crate::reload::report::thousands;
 
 /// Report of a loaded world. Everything not listed was restored unchanged.
 ///
@@ -62,7 +62,7 @@ impl fmt::Display for WorldLoadReport {
             write!(f, "\n  {} {}: {} objects", class.class, class.change, thousands(class.objects))?;
         }
         for change in &self.properties {
-            write!(f, "\n  {}.{}   {}{}", change.class, change.property, change.change, counts(change))?;
+            write!(f, "\n  {change}")?;
         }
         for line in self.structure.iter().chain(&self.fields_lost).chain(&self.unresolved) {
             write!(f, "\n  {line}")?;

@@ -1,6 +1,6 @@
 //! Output of the demo: a few aligned lines for a person, one JSON object per line for a program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{Write, stdout};
 
 use serde::ser::Error as _;
@@ -161,7 +161,7 @@ fn text(message: &Message<'_>, paint: Paint) -> Option<String> {
         // A failed build ends the demo, whose final error has the message.
         Message::Build { outcome: "failed", .. } | Message::Build { message: "", .. } => return None,
         Message::Build { message, .. } => message.trim_end().to_owned(),
-        Message::Reload(reloaded) => reload_message::reload(reloaded.0, paint),
+        Message::Reload(reloaded) => reload_message::reload(reloaded.0, paint, &mut HashSet::new()),
         Message::Check(check) if check.ok && check.routine => return None,
         Message::Check(check) if check.ok => format!("  {} {}", paint.green("✓"), check.name),
         Message::Check(check) => {

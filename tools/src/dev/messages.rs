@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use alcedo_build::BuildError;
 use alcedo_runtime::development::link::{FromHost, HangOf};
 
 use crate::figures::{millis, number, short_time};
 use crate::paint::Paint;
 use crate::reload_message;
 use crate::session::{Event, Live, Mode, Status};
+use crate::timings;
 use crate::world::WorldEvent;
 
 /// Formats the messages of a session.
@@ -22,16 +24,23 @@ pub(super) struct Messages {
     several: bool,
     /// Printed remarks of reloads: repeating them would hide new ones.
     remarks: HashSet<String>,
+    /// Set if the parts of the time until the code was live are printed.
+    timings: bool,
 }
 
 impl Messages {
     pub(super) fn new(paint: Paint, is_live: bool, is_sample: bool) -> Self {
-        Self { paint, is_live, is_sample, several: false, remarks: HashSet::new() }
+        Self { paint, is_live, is_sample, several: false, remarks: HashSet::new(), timings: false }
     }
 
     /// Sets whether several plugins are loaded, which may not belong together.
     pub(super) fn of_several(self, several: bool) -> Self {
         Self { several, ..self }
+    }
+
+    /// Sets whether timings of reloads are printed.
+    pub(super) fn with_timings(self, timings: bool) -> Self {
+        Self { timings, ..self }
     }
 
     pub(super) fn paint(&self) -> Paint {
@@ -49,8 +58,17 @@ impl Messages {
             Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
             Event::Built { warnings, .. } if warnings.is_empty() => return None,
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
+            // The compiler's own text is complete.
+            Event::NotBuilt(BuildError::DoesNotCompile { rendered, .. }) => {
+                format!("{}\n{}", rendered.trim_end(), paint.red(old_code))
+            }
             Event::NotBuilt(error) => format!("{error}\n{}", paint.red(old_code)),
-            Event::Unchanged => "saved, but the library is unchanged".to_owned(),
+            Event::Unchanged => "saved, but nothing that is built has changed".to_owned(),
+            Event::NotConfirmed { generation, problems } => format!(
+                "{} generation {generation} is loaded, but {} · r builds again",
+                paint.red("not confirmed:"),
+                problems.join(", and ")
+            ),
             Event::Noted(changed) => format!("{} changed (paused: r reloads once, a resumes)", names(changed)),
             Event::HostChanged(changed) => format!(
                 "the host changed ({}), and an older build of it is running · k builds it and restarts it with the saved world",
@@ -104,7 +122,7 @@ impl Messages {
             Event::HangEnded => "the process that hung was ended".to_owned(),
             Event::Stopped => "the world's process was ended".to_owned(),
             Event::HostDone => "the host has ended".to_owned(),
-            Event::WorldEnded(end) => end.report(paint),
+            Event::WorldEnded(end) => end.brief(paint),
             Event::World(event) => return self.world_event(event),
             Event::Failed(error) => format!("{} {error}", paint.red("failed:")),
             Event::Over { failed: true } => {
@@ -135,9 +153,7 @@ impl Messages {
             }
             WorldEvent::Host(FromHost::Answer { text }, _) => Some(text.clone()),
             WorldEvent::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
-            WorldEvent::Panicked(panic) => {
-                Some(paint.dim(&format!("panicked at {} · t shows its calls", panic.location)))
-            }
+            WorldEvent::Panicked(panic) => Some(panic.brief(paint)),
             // The session converts the others to events, or prints them directly.
             _ => None,
         }
@@ -145,25 +161,14 @@ impl Messages {
 
     /// Formats a reload, without remarks that were printed before.
     fn reload(&mut self, live: &Live) -> String {
-        let mut live = live.clone();
-        if reload_message::is_unchanged(&live.report) {
-            return reload_message::reload(&live, self.paint);
-        }
-        let count = live.report.warnings.len();
-        live.report.warnings.retain(|remark| self.remarks.insert(without_numbers(remark)));
-        let again = count - live.report.warnings.len();
-        let mut text = reload_message::reload(&live, self.paint);
-        if again > 0 {
-            let s = if again == 1 { "" } else { "s" };
-            text.push_str(&self.paint.dim(&format!("\n  {again} remark{s} as before")));
+        let mut text = reload_message::reload(live, self.paint, &mut self.remarks);
+        if self.timings {
+            for line in timings::lines(&timings::parts(live)) {
+                text.push_str(&format!("\n{}", self.paint.dim(&line)));
+            }
         }
         text
     }
-}
-
-/// Returns a remark without digits, since generation numbers change.
-fn without_numbers(remark: &str) -> String {
-    remark.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
 fn names(paths: &[PathBuf]) -> String {
@@ -181,9 +186,9 @@ pub(super) fn status_line(status: &Status, last: Option<&Live>) -> String {
         Some(_) => "HANGS: save or press k".to_owned(),
         None => format!("{} ticks/s", status.world.ticks),
     });
-    parts.push(if status.mode == Mode::Automatic { "automatic" } else { "paused" }.to_owned());
+    parts.extend((status.mode == Mode::Paused).then(|| "paused".to_owned()));
     parts.extend(status.building.then(|| "building".to_owned()));
-    parts.extend(last.map(|live| format!("last: {}", reload_message::last(live))));
+    parts.extend(last.map(reload_message::last));
     parts.join(" · ")
 }
 
@@ -205,7 +210,7 @@ mod tests {
         let mut status = Status { world, mode: Mode::Automatic, building: true, running: true, hang: None };
         assert_eq!(
             status_line(&status, Some(&live(Outcome::Committed))),
-            "generation 4 · 2,001 objects · 60 ticks/s · automatic · building · last: 3 → 4 live after 131 ms"
+            "generation 4 · 2,001 objects · 60 ticks/s · building · 3 → 4 live after 131 ms"
         );
         (status.mode, status.building, status.running) = (Mode::Paused, false, false);
         assert_eq!(status_line(&status, None), "no generation yet · 2,001 objects · 60 ticks/s · paused");
@@ -244,15 +249,24 @@ mod tests {
         assert!(messages.message(&event(&live), true).unwrap().contains("left a thread"));
         live.report.warnings = vec!["generation 4 left a thread".into()];
         let again = messages.message(&event(&live), true).unwrap();
-        assert!(!again.contains("left a thread") && again.ends_with("1 remark as before"), "{again}");
+        assert!(!again.contains("left a thread") && again.contains(" · 1 remark as before\n"), "{again}");
     }
 
     #[test]
-    fn an_unchanged_reload_prints_its_reason_each_time() {
+    fn code_that_is_not_confirmed_is_not_live() {
+        let problems = vec!["cube runs build 0, and the library has build 1".into()];
+        let event = Event::NotConfirmed { generation: 4, problems };
+        let text = Messages::new(Paint::for_tests(), false, true).message(&event, true).unwrap();
+        assert!(text.starts_with("not confirmed: generation 4 is loaded, but cube runs build 0"), "{text}");
+        assert!(!text.contains("live"), "{text}");
+    }
+
+    #[test]
+    fn an_unchanged_reload_is_one_line_each_time() {
         let mut messages = Messages::new(Paint::for_tests(), false, true);
         let mut message = || messages.message(&Event::Reloaded(Box::new(unchanged())), true).unwrap();
         let first = message();
-        assert!(first.ends_with("no library has changed, so nothing was replaced"), "{first}");
+        assert_eq!(first, "generation 3 stays   its libraries are unchanged · build 104 ms");
         assert_eq!(message(), first);
     }
 

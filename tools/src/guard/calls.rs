@@ -3,11 +3,13 @@
 use std::fmt;
 use std::path::Path;
 
+use serde::Serialize;
+
 /// Maximum number of printed lines per part.
 const LINES: usize = 32;
 
 /// A stack frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Call {
     /// Function, or address if it has no name.
     pub(super) function: String,
@@ -22,7 +24,8 @@ pub(crate) struct Call {
 }
 
 /// Author of some code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Owner {
     /// A crate of the author's: the module's own, or another crate of the workspace.
     Author,
@@ -94,6 +97,19 @@ pub(super) fn report(calls: &[Call]) -> String {
     }
 }
 
+/// Formats the frames of the author's code only, at most `most`, and the number of the other frames. Each line starts with a line
+/// feed.
+/// Omits `named`, which the report has named before.
+pub(super) fn brief(calls: &[Call], named: Option<&Call>, most: usize) -> String {
+    let is_own = |(_, call): &(usize, &Call)| call.of == Owner::Author && Some(*call) != named;
+    let own: Vec<_> = calls.iter().enumerate().filter(is_own).collect();
+    let groups = own.chunk_by(|(_, one), (_, next)| one == next).take(most);
+    let own = groups.flatten().copied().collect::<Vec<_>>();
+    let others = calls.iter().filter(|call| Some(*call) != named).count() - own.len();
+    let frames = if others == 1 { "frame" } else { "frames" };
+    format!("{}\n      and {others} other {frames} · t shows all", lines(&own))
+}
+
 fn lines(indexed: &[(usize, &Call)]) -> String {
     // An overflowing stack consists of repeated frames.
     let groups: Vec<_> = indexed.chunk_by(|(_, one), (_, next)| one == next).collect();
@@ -113,7 +129,7 @@ fn lines(indexed: &[(usize, &Call)]) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{Call, Owner, culprit, report};
+    use super::{Call, Owner, brief, culprit, report};
 
     fn call(function: &str, module: Option<(&str, u64)>, of: Owner, location: Option<&str>) -> Call {
         Call {
@@ -157,6 +173,11 @@ mod tests {
                 6 alcedo_runtime::call   host   runtime/src/call.rs:4
                 8 main   host   2 times"#]]
         .assert_eq(&format!("it crashed{}", report(&calls)));
+        expect_test::expect![[r#"
+            it crashed
+                7 game::main   host   game/src/main.rs:12
+                  and 7 other frames · t shows all"#]]
+        .assert_eq(&format!("it crashed{}", brief(&calls, Some(&calls[3]), 1)));
         assert_eq!(culprit(&calls), Some(&calls[3]), "the innermost of the author's in a module is named");
         assert_eq!(culprit(&calls[4..]), Some(&calls[4]));
         assert_eq!(culprit(&calls[5..]), Some(&calls[5]), "code of a module before the host's");

@@ -29,6 +29,7 @@ use alcedo_runtime::crash_guard::{BACKTRACE, FOLDER, keep_copies};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use serde_json::{Value, json};
 use signal_hook::consts::{
     SIGABRT, SIGBUS, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGKILL, SIGQUIT, SIGSEGV, SIGTERM, SIGUSR1, SIGUSR2,
 };
@@ -46,6 +47,8 @@ pub(crate) use panics::Panic;
 use panics::Panics;
 use trace::Trace;
 
+/// Maximum number of frames in a brief report.
+const BRIEF: usize = 8;
 /// Polling interval for a host's panics.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -78,6 +81,22 @@ impl End {
                 Self::Crashed(crash)
             }
             other => other,
+        }
+    }
+
+    /// Formats the end as a few lines, with the author's frames only.
+    pub(crate) fn brief(&self, paint: Paint) -> String {
+        if let Self::Crashed(crash) = self { crash.brief(paint) } else { self.report(paint) }
+    }
+
+    /// Returns the facts for a program.
+    pub(crate) fn facts(&self) -> Value {
+        match self {
+            Self::Crashed(crash) => json!({
+                "how": "crash", "what": crash.what, "frames": crash.calls, "text": crash.report(Paint::off()),
+            }),
+            Self::Lost(error) => json!({ "how": "unknown", "error": error }),
+            Self::Ordered(status) => json!({ "how": "exit", "code": status.code(), "signal": status.signal() }),
         }
     }
 
@@ -125,8 +144,22 @@ enum UnmappedUse {
 }
 
 impl Crash {
+    /// Formats the crash as a few lines, with the author's frames only.
+    fn brief(&self, paint: Paint) -> String {
+        let brief = if self.calls.is_empty() {
+            String::new()
+        } else {
+            calls::brief(&self.calls, calls::culprit(&self.calls), BRIEF)
+        };
+        self.head(paint) + &brief
+    }
+
     /// Formats the crash as lines.
     pub(crate) fn report(&self, paint: Paint) -> String {
+        self.head(paint) + &calls::report(&self.calls)
+    }
+
+    fn head(&self, paint: Paint) -> String {
         let mut text = format!("{} {}", paint.red("the host crashed:"), self.what);
         match (&self.unmapped, calls::culprit(&self.calls)) {
             // The caller may have received the address from code that is unmapped.
@@ -145,7 +178,7 @@ impl Crash {
         if let UnmappedUse::Accessed(sentence) = &self.unmapped {
             text += &format!("\n  {sentence}");
         }
-        text + &calls::report(&self.calls)
+        text
     }
 }
 

@@ -5,14 +5,18 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::development::plain_file;
+use serde::Serialize;
 
 use super::calls::{self, Call};
 use super::dump::CrashDump;
 use super::trace;
 use crate::paint::Paint;
 
+/// Maximum number of frames in a brief report.
+const BRIEF: usize = 4;
+
 /// A panic report for a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Panic {
     /// File, line and column, as recorded by the compiler.
     pub(crate) location: String,
@@ -22,6 +26,12 @@ pub(crate) struct Panic {
 }
 
 impl Panic {
+    /// Formats the panic as a few lines, with the author's frames only.
+    pub(crate) fn brief(&self, paint: Paint) -> String {
+        let head = format!("{} {}, thread {}", paint.red("panicked at"), self.location, self.thread);
+        head + &calls::brief(&self.calls, None, BRIEF)
+    }
+
     /// Formats the panic as lines.
     pub(crate) fn report(&self, paint: Paint) -> String {
         let head = format!("{} {}, thread {}", paint.red("panicked at"), self.location, self.thread);

@@ -72,7 +72,7 @@ impl<W: World> Session<W> {
         };
         let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();
         let good = good.filter(|_| !libraries.is_empty());
-        let good = good.map(|build| Candidate { build, libraries, origin: Origin::Again });
+        let good = good.map(|build| Candidate::new(build, libraries, Origin::Again));
         // Plugins built for the host's current sources need its first process.
         match self.next.take_if(|_| is_requested).or(good) {
             Some(candidate) => {

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use alcedo_build::BuildError;
 use alcedo_runtime::ReloadReport;
 use alcedo_runtime::development::link;
+use serde::Serialize;
 
 use super::Mode;
 use crate::guard::End;
 use crate::input::ParsedCommand;
+use crate::timings::Part;
 use crate::world::{Population, Printed, WorldEvent};
 
 #[derive(Debug)]
@@ -54,6 +56,9 @@ pub(crate) enum Event {
         /// Set if older code continues.
         runs: bool,
     },
+    /// A generation was committed, but its code did not return the build ids of the requested libraries: module by module, as
+    /// sentences.
+    NotConfirmed { generation: u64, problems: Vec<String> },
     /// A reload has ended.
     Reloaded(Box<Live>),
     /// Objects were created.
@@ -96,8 +101,9 @@ pub(crate) struct Live {
     /// Time from the first change of a file to the moment the new code was live; none if it never was, or no file was
     /// saved.
     pub(crate) edit_to_live_ms: Option<f64>,
-    /// Milliseconds of cargo; none if the libraries existed already.
+    /// Milliseconds of the build; none if the libraries existed already.
     pub(crate) build_ms: Option<f64>,
+    pub(crate) build_parts: Vec<Part>,
     /// Earlier generation that had this code.
     pub(crate) code_of: Option<u64>,
 }
@@ -112,7 +118,7 @@ pub(crate) enum Step {
     Tick,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Status {
     pub(crate) world: link::Status,
     pub(crate) mode: Mode,

@@ -9,6 +9,7 @@ use crossbeam_channel::Receiver;
 
 use super::targets::Target;
 use crate::modules::BuildOptions;
+use crate::timings::Part;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
@@ -27,6 +28,8 @@ pub(crate) struct Job {
     /// Milliseconds of the completed builds.
     pub(crate) millis: f64,
     pub(crate) warnings: String,
+    /// Parts of the completed builds.
+    pub(crate) parts: Vec<Part>,
     /// The running build; none after the last one.
     running: Option<Running>,
     current: usize,
@@ -61,7 +64,7 @@ impl Job {
         let mut waiting: VecDeque<_> = which.iter().copied().collect();
         let Some(current) = waiting.pop_front() else { return Ok(None) };
         let running = Some(Running::start(&targets[current], options)?);
-        Ok(Some(Self { cause, millis: 0.0, warnings: String::new(), running, current, waiting }))
+        Ok(Some(Self { cause, millis: 0.0, warnings: String::new(), parts: Vec::new(), running, current, waiting }))
     }
 
     /// Returns a channel that disconnects when the running cargo has ended; none if none runs.
@@ -93,6 +96,7 @@ impl Job {
             Some(Running::Cargo(cargo)) => {
                 let outcome = cargo.wait()?;
                 self.millis += outcome.millis;
+                self.parts.push(Part::new("cargo", outcome.millis));
                 self.warnings.push_str(&outcome.warnings);
                 outcome.artifacts
             }

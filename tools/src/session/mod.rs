@@ -5,6 +5,7 @@
 //!
 //! Returns [`Event`]s and prints no output itself.
 
+mod confirm;
 mod ending;
 mod event;
 mod history;
@@ -22,6 +23,7 @@ use alcedo_runtime::Declared;
 use alcedo_runtime::development::link::{FromHost, HangOf, ToHost};
 use crossbeam_channel::select;
 use crossbeam_channel::{Receiver, RecvError, never};
+use serde::Serialize;
 
 use crate::command::Command;
 use crate::error::Error;
@@ -29,6 +31,7 @@ use crate::guard::again::{BuildLife, BuildLives};
 use crate::input::ParsedCommand;
 use crate::modules::BuildOptions;
 use crate::scripts;
+use crate::timings::Part;
 use crate::world::{Printed, World, WorldEvent};
 use ending::Restarts;
 use history::{BuildNumber, History};
@@ -38,7 +41,8 @@ use targets::Target;
 pub(crate) use event::{Event, Live, Status, Step};
 pub(crate) use host::HostSources;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Mode {
     /// Build when sources change.
     Automatic,
@@ -53,8 +57,13 @@ type FileVersion = (PathBuf, Option<SystemTime>, u64);
 struct Candidate {
     build: BuildNumber,
     libraries: Vec<PathBuf>,
+    /// Build ids of the libraries by module, read when the load begins.
+    expected: Builds,
     origin: Origin,
 }
+
+/// Build ids by module.
+type Builds = BTreeMap<String, String>;
 
 /// Reason for killing a world's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +81,9 @@ enum Origin {
     Built {
         /// Time of the first source change, on the clock of the session.
         edited: Option<Duration>,
-        /// Milliseconds of cargo.
+        /// Milliseconds of the build, and its parts.
         build_ms: f64,
+        parts: Vec<Part>,
         /// Versions of the libraries, as built by cargo.
         versions: Vec<FileVersion>,
     },
@@ -125,6 +135,12 @@ pub(crate) struct Session<W: World> {
     loaded: Vec<FileVersion>,
     started: Instant,
     events: VecDeque<Event>,
+}
+
+impl Candidate {
+    fn new(build: BuildNumber, libraries: Vec<PathBuf>, origin: Origin) -> Self {
+        Self { build, libraries, expected: Builds::new(), origin }
+    }
 }
 
 impl<W: World> Session<W> {
@@ -237,7 +253,7 @@ impl<W: World> Session<W> {
     /// Runs the code of an earlier generation again, as a new generation.
     pub(crate) fn back(&mut self, generation: u64) {
         match self.history.find(generation) {
-            Ok((build, libraries)) => self.offer(Candidate { build, libraries, origin: Origin::Back(generation) }),
+            Ok((build, libraries)) => self.offer(Candidate::new(build, libraries, Origin::Back(generation))),
             Err(error) => self.events.push_back(Event::Failed(error)),
         }
     }
@@ -345,6 +361,7 @@ impl<W: World> Session<W> {
         self.build(ended.cause, changed);
         if let Some(job) = &mut self.job {
             job.millis += ended.millis;
+            job.parts = ended.parts;
         }
     }
 
@@ -397,7 +414,7 @@ impl<W: World> Session<W> {
     }
 
     fn all_built(&mut self, ended: Job) {
-        let Job { cause, millis, warnings, .. } = ended;
+        let Job { cause, millis, warnings, parts, .. } = ended;
         self.events.push_back(Event::Built { millis, warnings });
         let plugins = self.targets.iter().filter(|target| !target.is_host());
         let artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
@@ -414,13 +431,13 @@ impl<W: World> Session<W> {
         match self.history.keep(&artifacts) {
             Ok((build, libraries)) => {
                 let edited = if let Cause::Edit(at) = cause { Some(at) } else { None };
-                let origin = Origin::Built { edited, build_ms: millis, versions };
+                let origin = Origin::Built { edited, build_ms: millis, parts, versions };
                 match restarts {
                     true => {
-                        self.next = Some(Candidate { build, libraries, origin });
+                        self.next = Some(Candidate::new(build, libraries, origin));
                         self.leave();
                     }
-                    false => self.offer(Candidate { build, libraries, origin }),
+                    false => self.offer(Candidate::new(build, libraries, origin)),
                 }
             }
             Err(error) => self.events.push_back(Event::Failed(error.to_string())),
@@ -450,7 +467,9 @@ impl<W: World> Session<W> {
     fn begin_load(&mut self, candidate: Candidate) {
         self.lives.note(BuildLife::Tried(candidate.build.0), self.now());
         self.world.request(ToHost::Load { libraries: candidate.libraries.clone() });
-        self.loading = Some(candidate);
+        // The host loads them in the meantime.
+        let expected = confirm::expected(&candidate.libraries);
+        self.loading = Some(Candidate { expected, ..candidate });
     }
 
     /// Deletes a build that was never live.
@@ -462,9 +481,9 @@ impl<W: World> Session<W> {
 
     fn world_event(&mut self, event: WorldEvent) {
         match event {
-            WorldEvent::Host(FromHost::Started { generation }, _) => self.loaded(generation, None),
-            WorldEvent::Host(FromHost::Reloaded { report, since_live }, now) => {
-                self.loaded(report.generation, Some((report, now.checked_sub(since_live).unwrap_or(now))));
+            WorldEvent::Host(FromHost::Started { generation, builds }, _) => self.loaded(generation, &builds, None),
+            WorldEvent::Host(FromHost::Reloaded { report, since_live, builds }, now) => {
+                self.loaded(report.generation, &builds, Some((report, now.checked_sub(since_live).unwrap_or(now))));
             }
             WorldEvent::Host(FromHost::Refused { error, lacks_type }, _) => {
                 if let Some(candidate) = self.loading.take() {
@@ -507,8 +526,13 @@ impl<W: World> Session<W> {
     }
 
     /// Handles the result of a load: live, or rolled back.
-    fn loaded(&mut self, generation: u64, reload: Option<(Box<alcedo_runtime::ReloadReport>, Instant)>) {
-        let Some(Candidate { build, origin, .. }) = self.loading.take() else { return };
+    fn loaded(
+        &mut self,
+        generation: u64,
+        builds: &Builds,
+        reload: Option<(Box<alcedo_runtime::ReloadReport>, Instant)>,
+    ) {
+        let Some(Candidate { build, expected, origin, .. }) = self.loading.take() else { return };
         let is_live = reload.as_ref().is_none_or(|(report, _)| report.is_committed());
         (self.is_running, self.generation) = (self.is_running || is_live, generation);
         self.lives.note(if is_live { BuildLife::Live(build.0) } else { BuildLife::Refused(build.0) }, self.now());
@@ -521,12 +545,16 @@ impl<W: World> Session<W> {
             Origin::Back(generation) => (None, None, Some(*generation)),
             Origin::Again => (None, None, None),
         };
+        let build_parts = if let Origin::Built { parts, .. } = &origin { parts.clone() } else { Vec::new() };
+        let problems = if is_live { confirm::problems(&expected, builds) } else { Vec::new() };
         let event = match (reload, &origin) {
+            _ if !problems.is_empty() => Event::NotConfirmed { generation, problems },
             (Some((report, live)), _) => {
                 let live = live.saturating_duration_since(self.started);
                 let edit_to_live_ms =
                     edited.filter(|_| is_live).map(|edited| live.saturating_sub(edited).as_secs_f64() * 1000.0);
-                Event::Reloaded(Box::new(Live { report: *report, edit_to_live_ms, build_ms, code_of }))
+                let report = *report;
+                Event::Reloaded(Box::new(Live { report, edit_to_live_ms, build_ms, build_parts, code_of }))
             }
             (None, Origin::Again) => Event::Restarted(Some(generation)),
             (None, _) => Event::Started { generation, build_ms: build_ms.unwrap_or_default() },

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_engine::WORLD;
 use alcedo_runtime::development::link::{FromHost, Status, ToHost};
+use alcedo_runtime::development::running_builds;
 use alcedo_runtime::{Budget, MasterEvent, Runtime};
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
@@ -72,11 +73,14 @@ impl Local {
         let loaded = match self.runtime.generation() {
             0 => {
                 let created = self.runtime.create_master(libraries);
-                created.map(|()| FromHost::Started { generation: self.runtime.generation() })
+                created.map(|()| FromHost::Started {
+                    generation: self.runtime.generation(),
+                    builds: running_builds(&self.runtime),
+                })
             }
             _ => self.runtime.reload(libraries).map(|report| {
                 let since_live = self.live.get().map_or(Duration::ZERO, |live| live.elapsed());
-                FromHost::Reloaded { report: Box::new(report), since_live }
+                FromHost::Reloaded { report: Box::new(report), since_live, builds: running_builds(&self.runtime) }
             }),
         };
         self.report(loaded.unwrap_or_else(|error| FromHost::Refused { error: error.to_string(), lacks_type: false }));

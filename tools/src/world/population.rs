@@ -1,10 +1,12 @@
 //! Objects that a world creates of a class of its plugins.
 
+use serde::Serialize;
+
 use crate::figures::{number, short};
 use crate::paint::Paint;
 
 /// Created objects of one class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Population {
     /// `/Script/Game.MagicCube`.
     pub(crate) class: String,

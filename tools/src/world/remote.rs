@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn invalid_messages_are_reported_and_truncated_ones_end_the_stream() {
         let mut half = Vec::new();
-        send(&mut half, &FromHost::Started { generation: 1 }).unwrap();
+        send(&mut half, &FromHost::Started { generation: 1, builds: Default::default() }).unwrap();
         half.pop();
         assert!(events_of(half).is_empty());
         for bytes in [&[0xff; 4][..], b"\x03\0\0\0\xff\xff\xff", b"\x07\0\0\0\x66Reboot"] {

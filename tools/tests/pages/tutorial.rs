@@ -276,7 +276,6 @@ fn the_tutorial_does_what_its_chapters_print() {
     let mut dev = story.dev("RacerRobot");
     story.edit(RACER_DRIVES);
     dev.wait_for("generation 1 → 2");
-    dev.wait_for("racer: its library has changed");
     story.edit(HOST_FUNCTION);
     dev.wait_for("the host changed (lib.rs)");
     dev.send("k");

@@ -1,5 +1,7 @@
 //! `alcedo dev` as a program on a pipe, and an editable copy of the example plugins and those of the tests.
 
+pub(crate) mod terminal;
+
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

@@ -80,6 +80,11 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn earlier_names() -> RSlice<'static, &'static MetaDesc>;
+            /// Returns the build id of the code that runs, as 16 bytes in little-endian order; none for a module without the
+            /// function.
+            #[sabi(missing_field(option))]
+            maybe()
+            fn build_id() -> RSlice<'static, u8>;
         }
     };
 }

@@ -54,6 +54,9 @@ macro_rules! __alcedo_module {
 
                 const SUSPENDS: $crate::__private::core::primitive::bool = $suspends;
 
+                const BUILD_ID: &'static [$crate::__private::core::primitive::u8; 16] =
+                    &$crate::__private::core::primitive::u128::to_le_bytes($build_id);
+
                 fn suspend() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
                     $suspend
                 }

@@ -34,6 +34,9 @@ pub struct MasterModuleInfo {
     pub version: semver::Version,
     /// Generation in which the module was loaded; older than the Master's if a reload kept the module.
     pub generation: u64,
+    /// Id of the build, as returned by a call of the running code. `None` if the module accepts no calls at the moment, or was
+    /// built without the function.
+    pub build_id: Option<u128>,
 }
 
 /// Snapshot of a loaded module.

@@ -29,6 +29,11 @@ pub(crate) trait ModuleCode: Send + Sync {
         Ok(())
     }
 
+    /// Calls the code for the id of its build. `None` for code that has no such function.
+    fn build_id(&self) -> Option<u128> {
+        None
+    }
+
     /// Checks if the module releases resources for the next generation.
     fn suspends(&self) -> bool {
         false

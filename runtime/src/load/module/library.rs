@@ -229,6 +229,11 @@ impl ModuleCode for LibraryCode {
         self.entries()?.main(args.as_slice().into())
     }
 
+    fn build_id(&self) -> Option<u128> {
+        let bytes = self.entries().ok()?.build_id()?;
+        bytes.as_slice().try_into().ok().map(u128::from_le_bytes)
+    }
+
     fn suspends(&self) -> bool {
         self.entries().is_ok_and(|entries| entries.suspends().is_some_and(|suspends| suspends != 0))
     }

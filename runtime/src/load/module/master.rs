@@ -18,6 +18,7 @@ use crate::unload::subject::UnloadModule;
 pub(crate) struct MasterModule {
     core: Module,
     gate: Rc<Gate>,
+    build: Rc<str>,
     main: Rc<str>,
     exit: Rc<str>,
     suspend: Rc<str>,
@@ -28,9 +29,9 @@ impl MasterModule {
     /// Creates a module whose calls pass this gate.
     pub(crate) fn new(core: Module, gate: Rc<Gate>) -> Rc<Self> {
         let called = |what: &str| format!("{what} of {}", core.name()).into();
-        let (main, exit) = (called("main"), called("exit hook"));
+        let (build, main, exit) = (called("build id"), called("main"), called("exit hook"));
         let (suspend, resume) = (called("suspend"), called("resume"));
-        Rc::new(Self { core, gate, main, exit, suspend, resume })
+        Rc::new(Self { core, gate, build, main, exit, suspend, resume })
     }
 
     pub(crate) fn gate(&self) -> &Rc<Gate> {
@@ -44,6 +45,13 @@ impl MasterModule {
 
     pub(crate) fn main(&self, red: &RedStack, args: &[String]) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.main, || self.gate.through(|| self.core.main(args)))
+    }
+
+    /// Calls the code for the id of its build. `None` if it accepts no calls, or has no such function.
+    pub(crate) fn build_id(&self, red: &RedStack) -> Option<u128> {
+        let called =
+            red.enter_module(self.name(), &self.build, || self.gate.through(|| Ok(self.core.code().build_id())));
+        called.ok().flatten()
     }
 
     /// Calls `suspend` to release resources for the next generation. The main must have returned. Returns the module's error or

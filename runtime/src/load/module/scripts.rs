@@ -33,6 +33,10 @@ impl ModuleCode for ScriptCode {
         Described::default()
     }
 
+    fn build_id(&self) -> Option<u128> {
+        Some(self.package.digest.number())
+    }
+
     fn scripts(&self) -> Option<&Arc<Package>> {
         Some(&self.package)
     }

@@ -1,0 +1,22 @@
+//! Reads back which builds run. A tool reports new code as live only after the code itself has returned the id of its build.
+
+use std::collections::BTreeMap;
+
+use crate::runtime::Runtime;
+
+/// Calls each module of the Master for the id of its build, and returns the ids by module, as 32 hexadecimal digits. Omits modules
+/// that accept no calls. A tool compares them with the manifests of the files that it requested.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Runtime;
+/// use alcedo_runtime::development::running_builds;
+///
+/// // No Master is loaded.
+/// assert!(running_builds(&Runtime::builder().build()?).is_empty());
+/// # Ok::<(), alcedo_runtime::Error>(())
+/// ```
+pub fn running_builds(runtime: &Runtime) -> BTreeMap<String, String> {
+    let modules = runtime.modules().into_iter();
+    modules.filter_map(|module| Some((module.name, format!("{:032x}", module.build_id?)))).collect()
+}

@@ -1,0 +1,139 @@
+//! Events of a session for programs: `alcedo dev --json` prints an object a line. Events in, objects out. Each has the field `event`;
+//! programs ignore fields and events that they do not know.
+
+use alcedo_build::BuildError;
+use alcedo_runtime::development::link::{FromHost, HangOf};
+use serde_json::{Value, json};
+
+use crate::fold::Folded;
+use crate::session::{Event, Live};
+use crate::timings::{self, Part};
+use crate::world::WorldEvent;
+
+/// Returns the object of an event; none for other messages of the host.
+pub(super) fn event(event: &Event) -> Option<Value> {
+    Some(match event {
+        Event::Building(changed) => json!({ "event": "building", "changed": changed }),
+        Event::Canceled => json!({ "event": "canceled" }),
+        Event::Built { millis, warnings } => json!({ "event": "built", "build_ms": millis, "warnings": warnings }),
+        Event::NotBuilt(BuildError::DoesNotCompile { rendered, command }) => {
+            json!({ "event": "not_built", "rendered": rendered, "command": command })
+        }
+        Event::NotBuilt(error) => json!({ "event": "not_built", "error": error.to_string() }),
+        Event::Unchanged => json!({ "event": "unchanged" }),
+        Event::Noted(changed) => json!({ "event": "noted", "changed": changed }),
+        Event::HostChanged(changed) => json!({ "event": "host_changed", "changed": changed }),
+        Event::GlueWritten(files) => json!({ "event": "glue_written", "files": files }),
+        Event::Started { generation, build_ms } => {
+            json!({ "event": "live", "generation": generation, "build_ms": build_ms })
+        }
+        Event::Restarted(generation) => json!({ "event": "restarted", "generation": generation }),
+        Event::LeftOut => json!({ "event": "left_out" }),
+        Event::Refused { error, lacks_type, host_is_older, runs } => json!({
+            "event": "refused", "error": error, "lacks_type": lacks_type, "host_is_older": host_is_older, "runs": runs,
+        }),
+        Event::NotConfirmed { generation, problems } => {
+            json!({ "event": "not_confirmed", "generation": generation, "problems": problems })
+        }
+        Event::Reloaded(live) => reloaded(live),
+        Event::Populated(population) => with("populated", json!(population)),
+        Event::Hang { text, of } => json!({
+            "event": "hang", "text": text,
+            "of": match of { HangOf::Call => "call", HangOf::Work => "work", HangOf::Finalizer => "finalizer" },
+        }),
+        Event::HangOver => json!({ "event": "hang_over" }),
+        Event::HangEnded => json!({ "event": "hang_ended" }),
+        Event::Stopped => json!({ "event": "stopped" }),
+        Event::HostDone => json!({ "event": "host_done" }),
+        Event::WorldEnded(end) => with("world_ended", end.facts()),
+        Event::Printed(printed) => output(&Folded::Line(printed.line.clone()), printed.is_error),
+        Event::World(event) => return world_event(event),
+        Event::Failed(error) => json!({ "event": "failed", "error": error }),
+        Event::Over { failed } => json!({ "event": "over", "failed": failed }),
+    })
+}
+
+fn world_event(event: &WorldEvent) -> Option<Value> {
+    Some(match event {
+        WorldEvent::Host(FromHost::Restored { objects, age, text }, _) => {
+            json!({ "event": "restored", "objects": objects, "age_s": age.as_secs_f64(), "text": text })
+        }
+        WorldEvent::Host(FromHost::NotRestored { error }, _) => json!({ "event": "not_restored", "error": error }),
+        WorldEvent::Host(FromHost::NotSaved { error }, _) => json!({ "event": "not_saved", "error": error }),
+        WorldEvent::Host(FromHost::Answer { text }, _) => json!({ "event": "answer", "text": text }),
+        WorldEvent::NotJoined(error) => json!({ "event": "not_joined", "error": error }),
+        WorldEvent::Unreadable(error) => json!({ "event": "unreadable", "error": error }),
+        WorldEvent::Panicked(panic) => with("panicked", json!(panic)),
+        // The session converts these to its own events.
+        WorldEvent::Host(..) | WorldEvent::Populated(_) | WorldEvent::Done | WorldEvent::Ended(_) => return None,
+    })
+}
+
+/// Returns a reload with the host's report; `event` is `live` or `rolled_back`, or `unchanged` if it replaced nothing.
+fn reloaded(live: &Live) -> Value {
+    let report = &live.report;
+    let event = match report.is_committed() {
+        true if report.from == report.generation => "unchanged",
+        true => "live",
+        false => "rolled_back",
+    };
+    let parts: Vec<Part> = timings::parts(live);
+    with(
+        event,
+        json!({
+            "generation": report.generation, "edit_to_live_ms": live.edit_to_live_ms, "build_ms": live.build_ms,
+            "code_of": live.code_of, "changes": report.changes(), "remarks": report.remarks(), "timings": parts,
+            "report": report,
+        }),
+    )
+}
+
+/// Returns printed lines of the world.
+pub(super) fn output(folded: &Folded, is_error: bool) -> Value {
+    let stream = if is_error { "stderr" } else { "stdout" };
+    match folded {
+        Folded::Line(line) => json!({ "event": "output", "stream": stream, "line": line }),
+        Folded::Again { lines, times } => {
+            json!({ "event": "output_repeated", "stream": stream, "lines": lines, "times": times })
+        }
+    }
+}
+
+fn with(event: &str, mut fields: Value) -> Value {
+    fields["event"] = event.into();
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_build::BuildError;
+    use alcedo_runtime::Outcome;
+
+    use super::{event, output};
+    use crate::fold::Folded;
+    use crate::reload_message::tests::{live, rolled_back, unchanged};
+    use crate::session::Event;
+
+    #[test]
+    fn a_reload_is_live_rolled_back_or_unchanged() {
+        let of = |live| event(&Event::Reloaded(Box::new(live))).unwrap();
+        let committed = of(live(Outcome::Committed));
+        assert_eq!((&committed["event"], &committed["generation"]), (&"live".into(), &4.into()));
+        assert_eq!(committed["edit_to_live_ms"], 131.2);
+        assert_eq!(committed["timings"][0]["name"], "build");
+        assert_eq!(committed["report"]["objects_kept"], 1000);
+        let failed = of(live(rolled_back()));
+        assert_eq!((&failed["event"], &failed["report"]["error"]), (&"rolled_back".into(), &"it panicked".into()));
+        assert_eq!(of(unchanged())["event"], "unchanged");
+    }
+
+    #[test]
+    fn objects_have_one_line_and_the_compilers_own_text() {
+        let rendered = "error: a\n --> src/lib.rs:1:1\n".to_owned();
+        let error = BuildError::DoesNotCompile { rendered: rendered.clone(), command: "cargo build".into() };
+        let object = event(&Event::NotBuilt(error)).unwrap();
+        assert!(!object.to_string().contains('\n') && object["rendered"] == *rendered, "{object}");
+        let again = output(&Folded::Again { lines: 2, times: 9 }, true);
+        assert_eq!(again.to_string(), r#"{"event":"output_repeated","lines":2,"stream":"stderr","times":9}"#);
+    }
+}

@@ -1,0 +1,449 @@
+//! Layout of a live screen. Messages of the tool scroll in the upper rows and in the scrollback of the terminal, output of the world
+//! has a pane below them, and the last row is the status. So output never moves a message away. Values in, control sequences out.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use crate::figures::number;
+use crate::fold::{Line, note};
+
+/// Number of lines of output that are kept.
+const KEPT_OUTPUT: usize = 1000;
+/// Number of messages that are kept, to print them again after a change of the size.
+const KEPT_MESSAGES: usize = 100;
+/// Smaller terminals have no pane.
+const ROWS_FOR_PANE: u16 = 16;
+
+/// Resets all colors.
+const RESET: &str = "\x1b[0m";
+/// Saves and restores the end of the messages.
+const SAVE: &str = "\x1b7";
+const RESTORE: &str = "\x1b8";
+
+/// Size of the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) rows: u16,
+    pub(super) columns: u16,
+}
+
+impl Size {
+    /// Maximum number of rows of the pane, with its title.
+    fn pane(self) -> u16 {
+        if self.rows < ROWS_FOR_PANE { 0 } else { self.rows / 3 }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Layout {
+    size: Size,
+    /// Rows of the pane, with its title. Grows with the output.
+    pane: u16,
+    output: VecDeque<Line>,
+    /// Number of printed lines.
+    printed: u64,
+    messages: VecDeque<String>,
+    status: String,
+    /// Set if a message precedes the cursor in its row. A line feed after each message would waste a row.
+    is_behind_line: bool,
+}
+
+impl Layout {
+    pub(super) fn new(size: Size) -> Self {
+        Self {
+            size,
+            pane: 0,
+            output: VecDeque::new(),
+            printed: 0,
+            messages: VecDeque::new(),
+            status: String::new(),
+            is_behind_line: false,
+        }
+    }
+
+    /// Reserves the last row. What the terminal shows moves up.
+    pub(super) fn open(&self) -> String {
+        format!("\r\n\x1b[1A{}", self.region())
+    }
+
+    /// Releases all rows. The cursor is in the last row, whose status is removed.
+    pub(super) fn close(&self) -> String {
+        format!("\x1b[r{}", self.row(self.size.rows, ""))
+    }
+
+    pub(super) fn has_pane(&self) -> bool {
+        self.size.pane() != 0
+    }
+
+    pub(super) fn status(&self) -> &str {
+        &self.status
+    }
+
+    pub(super) fn set_status(&mut self, status: String) -> String {
+        self.status = status;
+        self.paint_status()
+    }
+
+    /// Prints the lines of a message.
+    pub(super) fn message(&mut self, text: &str) -> String {
+        let mut out = RESTORE.to_owned();
+        let lines = if text.is_empty() { vec![""] } else { text.lines().collect() };
+        for line in lines {
+            self.messages.push_back(line.to_owned());
+            self.put(line, &mut out);
+        }
+        while self.messages.len() > KEPT_MESSAGES {
+            self.messages.pop_front();
+        }
+        out + SAVE + &self.paint_status()
+    }
+
+    fn put(&mut self, line: &str, out: &mut String) {
+        if self.is_behind_line {
+            out.push_str("\r\n");
+        }
+        out.push_str(line);
+        out.push_str(RESET);
+        self.is_behind_line = true;
+    }
+
+    /// Adds a line of output, without painting it.
+    pub(super) fn add(&mut self, line: &str) {
+        // A tab would be counted as one column.
+        note(&mut self.output, KEPT_OUTPUT, &line.replace('\t', "    "));
+        self.printed += 1;
+    }
+
+    /// Returns the kept output, oldest first.
+    pub(super) fn output(&self) -> Vec<String> {
+        self.output.iter().map(|line| counted(line).into_owned()).collect()
+    }
+
+    /// Paints the pane, which grows if there is more output.
+    pub(super) fn paint_output(&mut self) -> String {
+        let rows = self.rows();
+        let mut out = String::new();
+        if rows > self.pane {
+            let more = rows - self.pane;
+            out.push_str(RESTORE);
+            // Scrolls only as far as the messages are in the way.
+            out.extend((0..more).map(|_| '\n'));
+            out.push_str(&format!("\x1b[{more}A"));
+            self.pane = rows;
+            out.push_str(&self.region());
+        }
+        if self.pane == 0 {
+            return out;
+        }
+        let (title, columns) = (self.size.rows - self.pane, usize::from(self.size.columns));
+        let shown = usize::from(self.pane - 1);
+        // A wide character may exceed a row.
+        out.push_str("\x1b[?7l");
+        let rows = self.last_rows(shown, columns);
+        let more = if rows.len() > shown || self.output.len() > shown { " · o prints more" } else { "" };
+        let head = format!("── output · {} lines{more} ", number(self.printed));
+        let rest = "─".repeat(columns.saturating_sub(head.chars().count()));
+        out.push_str(&self.row(title, &format!("\x1b[2m{head}{rest}")));
+        for (row, line) in (title + 1..).zip(rows.iter().skip(rows.len().saturating_sub(shown))) {
+            out.push_str(&self.row(row, line));
+        }
+        out + "\x1b[?7h" + &self.paint_status()
+    }
+
+    /// Returns the number of rows that the pane needs, with its title.
+    fn rows(&self) -> u16 {
+        let most = self.size.pane();
+        let rows = self.last_rows(most.into(), self.size.columns.into()).len();
+        let rows = u16::try_from(rows).unwrap_or(most);
+        if rows == 0 { 0 } else { rows.saturating_add(1).min(most) }
+    }
+
+    /// Returns the rows of the last lines of output, which fill at least `shown` rows, if there are so many.
+    fn last_rows(&self, shown: usize, columns: usize) -> Vec<String> {
+        let mut rows = VecDeque::new();
+        for line in self.output.iter().rev() {
+            if rows.len() >= shown {
+                break;
+            }
+            let text = counted(line);
+            let mut text = &*text;
+            let mut wrapped = Vec::new();
+            while !text.is_empty() || wrapped.is_empty() {
+                let row = cut(text, columns);
+                wrapped.push(row.to_owned());
+                text = &text[row.len()..];
+            }
+            wrapped.into_iter().rev().for_each(|row| rows.push_front(row));
+        }
+        rows.into()
+    }
+
+    /// Clears the terminal and prints all that fits in its new size.
+    pub(super) fn resize(&mut self, size: Size) -> String {
+        (self.size, self.pane, self.is_behind_line) = (size, 0, false);
+        self.pane = self.rows();
+        let mut out = format!("\x1b[r\x1b[2J\x1b[1;1H{}", self.region());
+        let height = |line: &String| letters(line).count().div_ceil(usize::from(size.columns)).max(1);
+        let mut room = usize::from(size.rows - 1 - self.pane);
+        let fits = |line: &&String| {
+            room = room.saturating_sub(height(line));
+            room > 0
+        };
+        let last: Vec<_> = self.messages.iter().rev().take_while(fits).cloned().collect();
+        last.iter().rev().for_each(|line| self.put(line, &mut out));
+        out + SAVE + &self.paint_output() + &self.paint_status()
+    }
+
+    pub(super) fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Lets messages scroll above the pane and the status, and saves the cursor.
+    fn region(&self) -> String {
+        // The sequence moves the cursor.
+        format!("{SAVE}\x1b[1;{}r{RESTORE}", self.size.rows - 1 - self.pane)
+    }
+
+    /// Leaves one column free: a full line would scroll on some terminals.
+    fn paint_status(&self) -> String {
+        self.row(self.size.rows, cut(&self.status, usize::from(self.size.columns).saturating_sub(1)))
+    }
+
+    fn row(&self, row: u16, text: &str) -> String {
+        format!("\x1b[{row};1H\x1b[2K{RESET}{text}{RESET}")
+    }
+}
+
+/// Returns the line with the number of its repeats.
+fn counted(line: &Line) -> Cow<'_, str> {
+    match line.again {
+        0 | 1 => Cow::Borrowed(&line.text),
+        times => Cow::Owned(format!("{}{RESET}   ×{}", line.text, number(times))),
+    }
+}
+
+/// Returns the beginning of a text that has so many visible characters.
+fn cut(text: &str, columns: usize) -> &str {
+    let mut left = columns;
+    for at in letters(text) {
+        if left == 0 {
+            return &text[..at];
+        }
+        left -= 1;
+    }
+    text
+}
+
+/// Returns the offsets of the characters that are not part of a color.
+fn letters(text: &str) -> impl Iterator<Item = usize> {
+    let mut is_color = false;
+    text.char_indices().filter_map(move |(at, letter)| {
+        is_color |= letter == '\x1b';
+        let is_visible = !is_color;
+        is_color &= letter != 'm';
+        is_visible.then_some(at)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZero;
+
+    use expect_test::{Expect, expect};
+
+    use super::{Layout, Size, cut};
+
+    /// A layout and the terminal that it is printed on.
+    struct Scene {
+        layout: Layout,
+        terminal: vt100::Parser,
+    }
+
+    fn nonzero(number: u16) -> NonZero<u16> {
+        NonZero::new(number).unwrap()
+    }
+
+    impl Scene {
+        fn new(rows: u16) -> Self {
+            let size = Size { rows, columns: 40 };
+            let mut terminal = vt100::Parser::new(nonzero(rows), nonzero(40), 100);
+            terminal.process(b"$ alcedo dev\r\n");
+            let layout = Layout::new(size);
+            terminal.process(layout.open().as_bytes());
+            Self { layout, terminal }
+        }
+
+        fn message(&mut self, text: &str) {
+            self.terminal.process(self.layout.message(text).as_bytes());
+        }
+
+        fn output(&mut self, lines: &[&str]) {
+            lines.iter().for_each(|line| self.layout.add(line));
+            self.terminal.process(self.layout.paint_output().as_bytes());
+        }
+
+        fn status(&mut self, status: &str) {
+            self.terminal.process(self.layout.set_status(status.into()).as_bytes());
+        }
+
+        fn check(&self, expected: &Expect) {
+            expected.assert_eq(&self.terminal.screen().contents());
+        }
+    }
+
+    #[test]
+    fn output_has_a_pane_that_grows_and_never_moves_a_message_away() {
+        let mut scene = Scene::new(18);
+        scene.status("generation 1");
+        scene.message("built\nlive");
+        scene.check(&expect![[r#"
+            $ alcedo dev
+            built
+            live
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+            generation 1"#]]);
+        scene.output(&["one", "two", "two", "\x1b[31mred\x1b[0m"]);
+        scene.output(&[&format!("{} long", "very ".repeat(8))]);
+        scene.message("error: a");
+        scene.check(&expect![[r#"
+            $ alcedo dev
+            built
+            live
+            error: a
+
+
+
+
+
+
+
+            ── output · 5 lines ────────────────────
+            one
+            two   ×2
+            red
+            very very very very very very very very 
+             long
+            generation 1"#]]);
+        for round in 0..100 {
+            scene.output(&[&format!("line {round}")]);
+        }
+        scene.message("saved");
+        scene.check(&expect![[r#"
+            $ alcedo dev
+            built
+            live
+            error: a
+            saved
+
+
+
+
+
+
+            ── output · 105 lines · o prints more ──
+            line 95
+            line 96
+            line 97
+            line 98
+            line 99
+            generation 1"#]]);
+    }
+
+    #[test]
+    fn messages_scroll_above_the_pane() {
+        let mut scene = Scene::new(18);
+        scene.output(&["one"]);
+        (0..30).for_each(|at| scene.message(&format!("message {at}")));
+        scene.output(&["two", "three"]);
+        scene.status("fine");
+        scene.check(&expect![[r#"
+            message 17
+            message 18
+            message 19
+            message 20
+            message 21
+            message 22
+            message 23
+            message 24
+            message 25
+            message 26
+            message 27
+            message 28
+            message 29
+            ── output · 3 lines ────────────────────
+            one
+            two
+            three
+            fine"#]]);
+        scene.terminal.screen_mut().set_scrollback(100);
+        scene.check(&expect![[r#"
+            $ alcedo dev
+            message 0
+            message 1
+            message 2
+            message 3
+            message 4
+            message 5
+            message 6
+            message 7
+            message 8
+            message 9
+            message 10
+            message 11
+            message 12
+            message 13
+            message 14
+            message 15
+            message 16"#]]);
+    }
+
+    #[test]
+    fn another_size_prints_again_what_fits() {
+        let mut scene = Scene::new(18);
+        scene.message(&"x".repeat(45));
+        scene.message("error: a");
+        scene.output(&["one"; 7]);
+        scene.status("fine");
+        scene.terminal.screen_mut().set_size(nonzero(16), nonzero(30));
+        scene.terminal.process(scene.layout.resize(Size { rows: 16, columns: 30 }).as_bytes());
+        scene.check(&expect![[r#"
+            xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            error: a
+
+
+
+
+
+
+
+
+
+
+            ── output · 7 lines ──────────
+            one   ×7
+            fine"#]]);
+        let closed = scene.layout.close();
+        scene.terminal.process(closed.as_bytes());
+        assert_eq!(scene.terminal.screen().cursor_position(), (15, 0));
+    }
+
+    #[test]
+    fn a_cut_text_keeps_its_colors() {
+        assert_eq!(cut("\x1b[31mred\x1b[0m", 2), "\x1b[31mre");
+        assert_eq!(cut("\x1b[31mred\x1b[0m", 3), "\x1b[31mred\x1b[0m");
+        assert_eq!(cut("é⏎x", 2), "é⏎");
+    }
+}

@@ -1,0 +1,44 @@
+//! Confirms that the code that runs is the code that was built: its build ids, which the host reads back by calls, are those of the
+//! libraries that it was to load. Only then a generation is reported as live.
+
+use std::path::PathBuf;
+
+use alcedo_runtime::ManifestInfo;
+
+use super::Builds;
+
+/// Reads the build ids of libraries from their files. Omits packages of scripts, which have no file of this kind.
+pub(super) fn expected(libraries: &[PathBuf]) -> Builds {
+    let manifests = libraries.iter().filter_map(|library| ManifestInfo::peek(library).ok());
+    manifests.map(|manifest| (manifest.name, format!("{:032x}", manifest.build_id))).collect()
+}
+
+/// Returns a sentence for each module whose running code is not the expected build.
+pub(super) fn problems(expected: &Builds, running: &Builds) -> Vec<String> {
+    let problem = |(module, build): (&String, &String)| match running.get(module) {
+        Some(found) if found == build => None,
+        Some(found) => Some(format!("{module} runs build {found}, and the library has build {build}")),
+        None => Some(format!("{module} did not return its build id: build it with the plugin API of this tool")),
+    };
+    expected.iter().filter_map(problem).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Builds, problems};
+
+    #[test]
+    fn code_is_confirmed_by_the_id_that_it_returns_itself() {
+        let builds = |text: &str| -> Builds {
+            let pairs = text.split_whitespace().map(|pair| pair.split_once('=').unwrap());
+            pairs.map(|(module, build)| (module.to_owned(), build.to_owned())).collect()
+        };
+        let check = |running: &str, expected: &[&str]| {
+            assert_eq!(problems(&builds("cube=1 lamp=2"), &builds(running)), expected, "{running}");
+        };
+        check("cube=1 lamp=2", &[]);
+        check("cube=1 lamp=2 scripts=3", &[]);
+        check("cube=0 lamp=2", &["cube runs build 0, and the library has build 1"]);
+        check("cube=1", &["lamp did not return its build id: build it with the plugin API of this tool"]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Parts of the time from a saved file to live code, as rows of a table. A new part is a row. Values in, text out.
+
+use serde::Serialize;
+
+use alcedo_runtime::Phase;
+
+use crate::session::Live;
+
+/// A part of the time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) ms: f64,
+    /// Parts of this part, if known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Part {
+    pub(crate) fn new(name: impl Into<String>, ms: f64) -> Self {
+        Self { name: name.into(), ms, parts: Vec::new() }
+    }
+}
+
+/// Returns the parts in the order of time. Those up to `live` add up to the time since the save.
+pub(crate) fn parts(live: &Live) -> Vec<Part> {
+    const SWAP: [Phase; 6] =
+        [Phase::Quiesce, Phase::Start, Phase::Classes, Phase::Migrate, Phase::Rebuild, Phase::Commit];
+    let phases = &live.report.phases;
+    let ms = |phase: &Phase| phases.get(*phase).as_secs_f64() * 1e3;
+    let of = |phase: &Phase| phases.0.contains_key(phase.name()).then(|| Part::new(phase.name(), ms(phase)));
+    let build = live.build_ms.map(|ms| Part { parts: live.build_parts.clone(), ..Part::new("build", ms) });
+    let mut parts: Vec<_> = build.into_iter().chain([Phase::Stage, Phase::Canary].iter().filter_map(of)).collect();
+    let swap =
+        Part { parts: SWAP.iter().filter_map(of).collect(), ..Part::new("live", phases.swap().as_secs_f64() * 1e3) };
+    let known: f64 = parts.iter().map(|part| part.ms).sum::<f64>() + swap.ms;
+    // Noticing the save, copies of libraries, and messages to and from the host.
+    parts.extend(live.edit_to_live_ms.map(|all| Part::new("other", (all - known).max(0.0))));
+    parts.push(swap);
+    parts.extend(of(&Phase::Retire));
+    parts
+}
+
+/// Formats the parts as lines of at most 80 columns.
+pub(crate) fn lines(parts: &[Part]) -> Vec<String> {
+    let width = parts.iter().map(|part| part.name.chars().count()).max().unwrap_or_default();
+    let row = |part: &Part| {
+        let within: Vec<_> = part.parts.iter().filter(|part| part.ms >= 0.05).collect();
+        let within: Vec<_> = within.iter().map(|part| format!("{} {:.1}", part.name, part.ms)).collect();
+        format!("  {:width$}  {:>9.1} ms   {}", part.name, part.ms, within.join(" · ")).trim_end().to_owned()
+    };
+    parts.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_runtime::Outcome;
+    use expect_test::expect;
+
+    use super::{Part, lines, parts};
+    use crate::reload_message::tests::live;
+
+    #[test]
+    fn the_parts_up_to_live_add_up_to_the_time_since_the_save() {
+        let mut live = live(Outcome::Committed);
+        live.build_parts = vec![Part::new("cargo", 104.4)];
+        let parts = parts(&live);
+        expect![[r#"
+            parts
+              build       104.4 ms   cargo 104.4
+              stage         6.0 ms
+              canary        1.2 ms
+              other        18.5 ms
+              live          1.1 ms   quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4
+              retire        0.9 ms"#]]
+        .assert_eq(&format!("parts\n{}", lines(&parts).join("\n")));
+        let total: f64 = parts.iter().filter(|part| part.name != "retire").map(|part| part.ms).sum();
+        assert!((total - live.edit_to_live_ms.unwrap()).abs() < 1e-6, "{total}");
+    }
+}

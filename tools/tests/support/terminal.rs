@@ -1,0 +1,175 @@
+//! A program on a terminal: its keys, its output, and the screen that the output makes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::num::NonZero;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use expect_test::ExpectFile;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// Same timeout as in the other tests.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Time without a change of the screen, after which it is compared.
+const QUIET: Duration = Duration::from_millis(700);
+
+pub(crate) struct Terminal {
+    pub(crate) child: Child,
+    keys: File,
+    output: Receiver<Vec<u8>>,
+    /// Output so far, and the length of its checked part.
+    written: Vec<u8>,
+    checked: usize,
+    size: (u16, u16),
+    screen: vt100::Parser,
+}
+
+impl Terminal {
+    /// Runs the command on a terminal of so many rows and columns.
+    pub(crate) fn run(mut command: Command, rows: u16, columns: u16) -> Self {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        tcsetwinsize(&controller, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let name = ptsname(&controller, Vec::new()).unwrap();
+        let path = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
+        let terminal = || OpenOptions::new().read(true).write(true).open(path).unwrap();
+        let child = command.stdin(terminal()).stdout(terminal()).stderr(terminal()).spawn().unwrap();
+        let keys = File::from(controller);
+        let mut from = keys.try_clone().unwrap();
+        let (sender, output) = channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // Linux returns an error at the end of a terminal.
+            while let Ok(count @ 1..) = from.read(&mut bytes) {
+                if sender.send(bytes[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        let nonzero = |number| NonZero::new(number).unwrap();
+        let screen = vt100::Parser::new(nonzero(rows), nonzero(columns), 0);
+        Self { child, keys, output, written: Vec::new(), checked: 0, size: (rows, columns), screen }
+    }
+
+    /// Waits for a text after the text of the last wait.
+    pub(crate) fn wait_for(&mut self, text: &str) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let found = self.written[self.checked..].windows(text.len()).position(|window| window == text.as_bytes());
+            if let Some(at) = found {
+                self.checked += at + text.len();
+                return;
+            }
+            match self.output.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(more) => self.wrote(&more),
+                Err(_) => panic!("`{text}` was not printed; all output:\n{}", self.all()),
+            }
+        }
+    }
+
+    fn wrote(&mut self, more: &[u8]) {
+        self.screen.process(more);
+        self.written.extend(more);
+    }
+
+    /// Waits until the screen contains these parts, and only its numbers change.
+    fn settled(&mut self, parts: &[&str]) -> String {
+        let end = Instant::now() + PATIENCE;
+        let (mut last, mut since) = (String::new(), Instant::now());
+        loop {
+            let wait = Duration::from_millis(50);
+            while let Ok(more) = self.output.recv_timeout(wait) {
+                self.wrote(&more);
+                if since.elapsed() > wait {
+                    break;
+                }
+            }
+            let screen = without_numbers(&self.rows());
+            if screen != last {
+                (last, since) = (screen, Instant::now());
+            } else if since.elapsed() >= QUIET && parts.iter().all(|text| self.rows().contains(text)) {
+                self.checked = self.written.len();
+                return last;
+            }
+            assert!(Instant::now() < end, "{parts:?} is not on the screen:\n{}", self.rows());
+        }
+    }
+
+    /// Compares the screen as soon as it contains these parts, without the paths of the sources in `root`.
+    pub(crate) fn check(&mut self, parts: &[&str], root: &Path, expected: &ExpectFile) {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+        let whole = root.canonicalize().unwrap();
+        let mut screen = self.settled(parts);
+        for (folder, name) in [(whole.as_path(), ""), (root, ""), (&repository, "alcedo/")] {
+            screen = screen.replace(&format!("{}/", folder.display()), name);
+        }
+        expected.assert_eq(&screen);
+    }
+
+    /// Returns the screen. A row that continues in the next one is joined with it.
+    fn rows(&self) -> String {
+        let (screen, (rows, columns)) = (self.screen.screen(), self.size);
+        let mut text = String::new();
+        for (row, line) in (0..rows).zip(screen.rows(0, columns)) {
+            text.push_str(&line);
+            if !screen.row_wrapped(row) {
+                text.truncate(text.trim_end_matches(' ').len());
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    pub(crate) fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    pub(crate) fn all(&self) -> String {
+        String::from_utf8_lossy(&self.written).into_owned()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // Kills the process, since a failed test must not leave it running.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Replaces numbers that differ between runs: durations, counts of repeats and frames, addresses.
+fn without_numbers(screen: &str) -> String {
+    let lines = screen.lines().map(|line| {
+        let mut words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+        for at in 0..words.len() {
+            let next = words.get(at + 1).cloned().unwrap_or_default();
+            let word = &mut words[at];
+            let is_number = word.trim_end_matches([',', ')']).parse::<f64>().is_ok()
+                || word.replace(',', "").parse::<u64>().is_ok();
+            let counts = ["ms", "ms)", "s", "s:", "s,", "ticks/s", "lines", "other", "times"];
+            if is_number && counts.contains(&next.as_str()) {
+                "…".clone_into(word);
+                // A slow build takes seconds.
+                words[at + 1] = next.replace("ms", "s");
+            } else if word.starts_with('×') {
+                "×…".clone_into(word);
+            } else if word.starts_with("0x") {
+                "0x…".clone_into(word);
+            }
+        }
+        let mut line = words.join(" ");
+        // The title of the pane has the width of the terminal.
+        if line.starts_with("── ") {
+            line.truncate(line.trim_end_matches('─').len());
+        }
+        line.trim_end().to_owned()
+    });
+    lines.collect::<Vec<_>>().join("\n") + "\n"
+}
