@@ -25,6 +25,7 @@ mod new;
 mod own_host;
 mod pages;
 mod panics;
+mod random_saves;
 mod scripts;
 mod scripts_dev;
 mod scripts_with_plugins;
