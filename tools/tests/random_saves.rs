@@ -55,10 +55,9 @@ impl Session {
         let mut changes = true;
         match way {
             Way::Source(style) => self.save(Part::Source, style, &number),
-            Way::Included(style) => self.save(Part::Included, style, &number),
             Way::Dependency(style) => self.save(Part::Dependency, style, &number),
-            Way::Environment(style) => {
-                self.save(Part::Environment, style, &number);
+            Way::Requested(part, style) => {
+                self.save(part, style, &number);
                 self.dev.send("r");
             }
             Way::Switch => {
@@ -110,8 +109,7 @@ impl Session {
         if changes && lives == 0 {
             self.fail(&way, "the saved content was live without a message");
         }
-        // A half-written file is not the same content.
-        if !changes && (lives > 0 || unchanged == 0) && !matches!(way, Way::Same(Style::Pieces | Style::Unlink)) {
+        if !changes && (lives > 0 || unchanged == 0) {
             self.fail(&way, "a save without a change was not reported as such");
         }
         self.record.forget();

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use super::record::Part;
+
 /// How one file gets its content.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Style {
@@ -22,10 +24,9 @@ pub(super) enum Style {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
     Source(Style),
-    Included(Style),
     Dependency(Style),
-    /// The configuration of cargo, and a build at the user's request.
-    Environment(Style),
+    /// A file that is not watched, and a build at the user's request.
+    Requested(Part, Style),
     /// All modules, with renames.
     Switch,
     /// Two contents within a millisecond.
@@ -66,9 +67,9 @@ impl Random {
     pub(super) fn ways(&mut self) -> Vec<Way> {
         let sources = [Style::InPlace, Style::Pieces, Style::Rename, Style::Unlink, Style::Backup].map(Way::Source);
         let others = [
-            Way::Included(self.style()),
             Way::Dependency(self.style()),
-            Way::Environment(self.style()),
+            Way::Requested(Part::Included, self.style()),
+            Way::Requested(Part::Environment, self.style()),
             Way::Switch,
             Way::Twice,
             Way::During,
