@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::record::Part;
 
-/// How one file gets its content.
+/// Steps of a write of one file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Style {
     InPlace,
@@ -20,7 +20,7 @@ pub(super) enum Style {
     Backup,
 }
 
-/// A save, perhaps of several files or contents.
+/// A save of one or several files or contents.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
     Source(Style),
@@ -31,7 +31,7 @@ pub(super) enum Way {
     Switch,
     /// Two contents within a millisecond.
     Twice,
-    /// Another content while the first is built or loaded.
+    /// A second content while the first is built or loaded.
     During,
     /// The number with other white space first, as an editor with a formatter does.
     Formatted,
