@@ -27,6 +27,7 @@ mod pages;
 mod panics;
 mod saves;
 mod screens;
+mod random_saves;
 mod scripts;
 mod scripts_dev;
 mod scripts_with_plugins;

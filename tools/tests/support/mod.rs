@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::TempDir;
 
@@ -141,7 +141,8 @@ fn copy(from: &Path, to: &Path) {
 pub(crate) struct Dev {
     pub(crate) child: Child,
     stdin: Option<ChildStdin>,
-    lines: Receiver<String>,
+    /// Lines with the time of their arrival, since the Unix epoch.
+    lines: Receiver<(Duration, String)>,
     received: Vec<String>,
 }
 
@@ -157,7 +158,7 @@ impl Dev {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
-        thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send((now(), line))));
         Self { stdin: child.stdin.take(), child, lines, received: Vec::new() }
     }
 
@@ -172,13 +173,19 @@ impl Dev {
 
     pub(crate) fn wait_for(&mut self, text: &str) -> String {
         let end = Instant::now() + PATIENCE;
-        while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            self.received.push(line.clone());
+        while let Some((_, line)) = self.line(end.saturating_duration_since(Instant::now())) {
             if line.contains(text) {
                 return line;
             }
         }
         panic!("`{text}` was not printed; all output:\n{}", self.received.join("\n"));
+    }
+
+    /// Returns the next line and the time of its arrival; none after the time limit, or at the end of the output.
+    pub(crate) fn line(&mut self, within: Duration) -> Option<(Duration, String)> {
+        let (at, line) = self.lines.recv_timeout(within).ok()?;
+        self.received.push(line.clone());
+        Some((at, line))
     }
 
     /// Returns all lines since the last one that contains `text`.
@@ -196,6 +203,11 @@ impl Dev {
         let status = self.child.wait().unwrap();
         assert!(status.success(), "{status}:\n{}", self.received.join("\n"));
     }
+}
+
+/// Returns the time since the Unix epoch, which all processes share.
+pub(crate) fn now() -> Duration {
+    SystemTime::UNIX_EPOCH.elapsed().unwrap()
 }
 
 impl Drop for Dev {
