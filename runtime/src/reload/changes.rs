@@ -167,6 +167,16 @@ impl PropertyChange {
         known.unwrap_or_else(|| Self::add(changes, class, property, change.to_owned()))
     }
 
+    /// Counts a value that a function of the module converts.
+    pub(crate) fn count_conversion(&mut self) {
+        const BY_MODULE: &str = "converted by its module";
+        if !self.change.ends_with(BY_MODULE) {
+            self.change += if self.change.is_empty() { "" } else { ", " };
+            self.change += BY_MODULE;
+        }
+        self.converted += 1;
+    }
+
     /// Adds a line and returns its index.
     pub(crate) fn add(changes: &mut Vec<Self>, class: &str, property: &str, change: String) -> usize {
         changes.push(Self { class: class.to_owned(), property: property.to_owned(), change, ..Self::default() });
