@@ -142,7 +142,7 @@ pub struct PropertyChange {
     pub change: String,
     /// Number of objects that kept their own value.
     pub kept: u64,
-    /// Number of objects whose own value was converted without loss.
+    /// Number of objects whose own value was converted, without loss or by a function of the module.
     #[serde(default)]
     pub converted: u64,
     /// Number of objects that follow the new default.
