@@ -3,6 +3,9 @@
 
 use crate::support;
 
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
 use alcedo_runtime::{ManifestInfo, ObjectHandle, Outcome, Phase, PropertyChange, ReloadReport, Runtime, Value};
 
 const GAUGE: &str = "/Script/Game.Gauge";
@@ -25,7 +28,11 @@ fn count(host: &Runtime) -> Option<Value> {
 }
 
 fn gauge(host: &Runtime, values: &[(&str, Value)]) -> ObjectHandle {
-    let object = host.objects().spawn(GAUGE).expect("spawned");
+    spawn(host, "Gauge", values)
+}
+
+fn spawn(host: &Runtime, class: &str, values: &[(&str, Value)]) -> ObjectHandle {
+    let object = host.objects().spawn(&format!("/Script/Game.{class}")).expect("spawned");
     values.iter().for_each(|(property, value)| set(host, object, property, value.clone()));
     object
 }
@@ -36,6 +43,11 @@ fn set(host: &Runtime, object: ObjectHandle, property: &str, value: Value) {
 
 fn get(host: &Runtime, object: ObjectHandle, property: &str) -> Value {
     host.objects().get(object, property).unwrap_or_else(|error| panic!("{property}: {error}"))
+}
+
+/// Returns a struct with two numbers.
+fn pair(first: (&str, f64), second: (&str, f64)) -> Value {
+    Value::Struct([first, second].map(|(name, number)| (name.into(), Value::F64(number))).into())
 }
 
 fn line<'r>(report: &'r ReloadReport, property: &str) -> &'r PropertyChange {
@@ -116,7 +128,7 @@ fn whole_objects_of_an_earlier_declaration_are_converted() {
     let report = reload(&host, &["later"]);
     let location =
         |host: &Runtime, object, properties: [&str; 2]| properties.map(|property| get(host, object, property));
-    assert_eq!(location(&host, moved, ["distance", "north"]), [5.0, 4.0].map(Value::F64));
+    assert_eq!(location(&host, moved, ["distance", "north"]), [5.0, 8.0].map(Value::F64));
     assert_eq!(location(&host, plain, ["distance", "north"]), [1.0, 0.0].map(Value::F64), "defaults are not converted");
     assert_eq!(count(&host), Some(Value::U32(1)));
     let text = "Game.Gauge: objects are converted by their module, from /Script/Game.GaugeV1";
@@ -124,13 +136,168 @@ fn whole_objects_of_an_earlier_declaration_are_converted() {
     assert_eq!((line(&report, "distance").converted, line(&report, "distance").followed), (1, 1));
     set(&host, moved, "distance", Value::F64(9.0));
     reload(&host, &["later"]);
-    assert_eq!(get(&host, moved, "distance"), Value::F64(9.0), "this declaration has no such properties");
+    let values = [9.0, 8.0].map(Value::F64);
+    assert_eq!(location(&host, moved, ["distance", "north"]), values, "this declaration has no such properties");
 
     reload(&host, &[]);
-    assert_eq!(location(&host, moved, ["east", "north"]), [3.0, 4.0].map(Value::F64));
+    assert_eq!(location(&host, moved, ["east", "north"]), [3.0, 8.0].map(Value::F64));
     set(&host, moved, "east", Value::F64(0.0));
     reload(&host, &["later"]);
-    assert_eq!(get(&host, moved, "distance"), Value::F64(4.0), "the values of the first declaration are newer");
+    assert_eq!(get(&host, moved, "distance"), Value::F64(8.0), "the values of the first declaration are newer");
+}
+
+#[test]
+fn a_class_that_declares_the_earlier_properties_itself_is_not_converted() {
+    let host = host(&[]);
+    let coordinates = [("east", Value::F64(3.0)), ("north", Value::F64(4.0))];
+    let compass = spawn(&host, "Compass", &coordinates);
+    for _ in 0..2 {
+        reload(&host, &["later"]);
+        assert_eq!(["distance", "east", "north"].map(|it| get(&host, compass, it)), [1.0, 3.0, 4.0].map(Value::F64));
+        assert_eq!(count(&host), Some(Value::U32(0)));
+    }
+}
+
+#[test]
+fn the_argument_for_a_whole_object_gets_fields_added_since() {
+    let host = host(&[]);
+    let reading = Value::Struct(vec![("value".into(), Value::F64(2.0))]);
+    let sensor = spawn(&host, "Sensor", &[("reading", reading.clone()), ("scale", Value::F64(1.5))]);
+    reload(&host, &["later"]);
+    assert_eq!(get(&host, sensor, "level"), Value::F64(103.0));
+    reload(&host, &[]);
+    assert_eq!(get(&host, sensor, "reading"), reading);
+}
+
+#[test]
+fn an_own_value_that_became_the_default_is_converted_with_its_object() {
+    let host = host(&["oldest"]);
+    let [plain, own] = [2.0, 1.0].map(|scale| spawn(&host, "Sensor", &[("scale", Value::F64(scale))]));
+    reload(&host, &[]);
+    assert_eq!([plain, own].map(|sensor| get(&host, sensor, "scale")), [1.0; 2].map(Value::F64));
+    reload(&host, &["later"]);
+    assert_eq!([plain, own].map(|sensor| get(&host, sensor, "level")), [0.0, 100.0].map(Value::F64));
+}
+
+#[test]
+fn each_undo_of_several_conversions_restores_its_original() {
+    let host = host(&[]);
+    let object = gauge(&host, &[("heat", Value::F64(2.6))]);
+    let own = pair(("points", 1.0), ("mana", 2.0));
+    let pilot = spawn(&host, "Pilot", &[("health", own.clone())]);
+    let values = |host: &Runtime| (get(host, object, "heat"), get(host, pilot, "health"));
+    let first = (Value::F64(2.6), own);
+    let later = (Value::I32(3), pair(("points", 2.0), ("energy", 3.0)));
+    let latest = (Value::F32(30.0), pair(("points", 2.5), ("magic", 1.0)));
+    for (names, expected) in [
+        ("later", &later),
+        ("later", &later),
+        ("latest", &latest),
+        ("latest", &latest),
+        ("later", &later),
+        ("latest", &latest),
+        ("oldest", &first),
+        ("", &first),
+        ("later", &later),
+        ("", &first),
+    ] {
+        let names: Vec<_> = names.split_terminator(' ').collect();
+        reload(&host, &names);
+        if names != ["oldest"] {
+            assert_eq!(values(&host), *expected, "{names:?}");
+        }
+    }
+    set(&host, pilot, "health", pair(("points", 1.0), ("mana", 9.0)));
+    reload(&host, &["later"]);
+    assert_eq!(
+        get(&host, pilot, "health"),
+        pair(("points", 2.0), ("energy", 10.0)),
+        "the redo converts a written value"
+    );
+    set(&host, pilot, "health", pair(("points", 7.0), ("energy", 10.0)));
+    reload(&host, &[]);
+    let expected = pair(("points", 7.0), ("mana", 0.0));
+    assert_eq!(get(&host, pilot, "health"), expected, "a written value is carried by field");
+}
+
+#[test]
+fn values_of_subobjects_and_of_recreated_objects_are_converted() {
+    let host = host(&[]);
+    let pilot = spawn(&host, "Pilot", &[]);
+    let Value::Object(part) = get(&host, pilot, "gauge") else { panic!("it has a gauge") };
+    set(&host, part, "heat", Value::F64(36.6));
+    let buoy = spawn(&host, "Buoy", &[("depth", Value::F64(2.504))]);
+    for _ in 0..2 {
+        reload(&host, &["later"]);
+        assert_eq!((get(&host, part, "heat"), get(&host, buoy, "depth")), (Value::I32(37), Value::I32(250)));
+    }
+    reload(&host, &[]);
+    assert_eq!((get(&host, part, "heat"), get(&host, buoy, "depth")), (Value::F64(36.6), Value::F64(2.504)));
+}
+
+#[test]
+fn references_are_converted_and_return_with_an_undo() {
+    let host = host(&[]);
+    let target = Value::Object(gauge(&host, &[]));
+    let actor = Value::Object(host.objects().spawn("/Script/Engine.Actor").expect("spawned"));
+    let buoy = Value::Object(spawn(&host, "Buoy", &[]));
+    let pilot = spawn(&host, "Pilot", &[("target", target.clone()), ("guide", actor.clone())]);
+    let follower = spawn(&host, "Pilot", &[("guide", buoy.clone())]);
+    reload(&host, &["later"]);
+    let none = Value::Object(ObjectHandle::NONE);
+    assert_eq!((get(&host, pilot, "target"), get(&host, pilot, "guide")), (none, Value::Bool(true)));
+    assert_eq!(count(&host), Some(Value::U32(2)));
+    assert_eq!(get(&host, follower, "guide"), Value::Bool(false), "a buoy is an actor no longer");
+    reload(&host, &["later"]);
+    reload(&host, &[]);
+    assert_eq!((get(&host, pilot, "target"), get(&host, pilot, "guide")), (target, actor));
+    assert_eq!(get(&host, follower, "guide"), buoy);
+}
+
+#[test]
+fn objects_of_a_returned_class_are_converted_by_their_earlier_type() {
+    let host = host(&[]);
+    let target = Value::Object(gauge(&host, &[]));
+    let pilot = spawn(&host, "Pilot", &[("target", target.clone())]);
+    reload(&host, &["oldest"]);
+    reload(&host, &["later"]);
+    assert_eq!(get(&host, pilot, "target"), Value::Object(ObjectHandle::NONE));
+    assert_eq!(count(&host), Some(Value::U32(1)));
+    set(&host, pilot, "target", Value::Object(pilot));
+    for names in ["oldest", "later", "later"] {
+        reload(&host, &[names]);
+    }
+    assert_eq!(get(&host, pilot, "target"), Value::Object(pilot), "its type is that of the property");
+    assert_eq!(count(&host), Some(Value::U32(0)));
+}
+
+#[test]
+fn a_conversion_cannot_change_objects() {
+    let host = host(&[]);
+    let other = gauge(&host, &[]);
+    gauge(&host, &[("heat", Value::F64(99.5))]);
+    let (refused, calls) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
+    let (errors, counted) = (Rc::clone(&refused), Rc::clone(&calls));
+    let touch = move |host: &Runtime, _: &[Value]| {
+        counted.set(counted.get() + 1);
+        let objects = host.objects();
+        errors.borrow_mut().extend(objects.set(other, "filling", &Value::F64(0.75)).err().map(|it| it.to_string()));
+        errors.borrow_mut().extend(objects.spawn(GAUGE).err().map(|it| it.to_string()));
+        Ok(None)
+    };
+    host.calls().register_pure("host.touch", "".parse().expect("a signature"), touch).expect("a free name");
+    let objects = host.objects().iter().count();
+    reload(&host, &["later", "calls"]);
+    assert_eq!(calls.get(), 1);
+    let is_refused = match &refused.borrow()[..] {
+        [write, spawn] => {
+            write.starts_with("writing to Game.Gauge (Gauge_1) is refused before the commit")
+                && spawn.starts_with("spawning an object is for a safe point")
+        }
+        _ => false,
+    };
+    assert!(is_refused, "{refused:?}");
+    assert_eq!((get(&host, other, "filling"), host.objects().iter().count()), (Value::F64(0.5), objects));
 }
 
 #[test]
@@ -191,6 +358,10 @@ fn saved_values_are_converted_by_later_code() {
     assert_eq!(get(&later, loaded, "heat"), Value::I32(2000));
     assert_eq!(get(&later, loaded, "filling"), Value::F64(0.25));
     assert_eq!(report.properties.iter().map(|change| change.converted).sum::<u64>(), 2);
+    reload(&later, &["later"]);
+    assert_eq!((get(&later, loaded, "heat"), get(&later, loaded, "filling")), (Value::I32(2000), Value::F64(0.25)));
+    reload(&later, &[]);
+    assert_eq!((get(&later, loaded, "heat"), get(&later, loaded, "filling")), (Value::F64(2000.4), Value::I32(25)));
 
     let failing = host(&["later", "fails"]);
     let error = failing.worlds().load(&path).expect_err("it is too hot").to_string();

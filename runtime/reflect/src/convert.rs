@@ -74,7 +74,7 @@ pub fn rejoin(
     let value = joined(false)?;
     let instead = joined(true).filter(|instead| *instead != value);
     let ty = if value == *now { 0 } else { earlier.ty };
-    Some(Aside { value, instead, ty })
+    Some(Aside { value, instead, ty, before: earlier.before.clone() })
 }
 
 /// Checks if the reverse conversion may return another value. The numbers and names of entries may change before the undo.

@@ -52,6 +52,8 @@ pub struct Aside {
     pub instead: Option<Value>,
     /// Fingerprint of the type of the original value; zero if unknown.
     pub ty: u64,
+    /// Value of another type from which a function of a plugin author computed the original value, until the property is written.
+    pub before: Option<Box<Self>>,
 }
 
 /// Values of removed properties, or of properties whose new type could not take them. Kept for the lifetime of the object in
@@ -81,7 +83,7 @@ impl KeptField {
 
 impl From<Value> for Aside {
     fn from(value: Value) -> Self {
-        Self { value, instead: None, ty: 0 }
+        Self { value, instead: None, ty: 0, before: None }
     }
 }
 
@@ -89,7 +91,30 @@ impl Aside {
     /// Records the type of the original value, if it is unknown.
     #[must_use]
     pub fn of_type(self, ty: &PropertyType) -> Self {
-        if self.ty == 0 { Self { ty: fingerprint(ty), ..self } } else { self }
+        if self.ty == 0 { self.retyped(ty) } else { self }
+    }
+
+    /// Records the type of the property that had the original value.
+    #[must_use]
+    pub fn retyped(self, ty: &PropertyType) -> Self {
+        Self { ty: fingerprint(ty), ..self }
+    }
+
+    /// Returns the value of that type from which functions of plugin authors computed the original value; else the value itself.
+    #[must_use]
+    pub fn undone(self, ty: &PropertyType) -> Self {
+        let found = self.with_earlier().skip(1).find(|earlier| earlier.is_of(ty)).cloned();
+        found.unwrap_or(self)
+    }
+
+    /// Checks that the original value, or one from which functions of plugin authors computed it, was of that type.
+    pub fn was_of(&self, ty: &PropertyType) -> bool {
+        self.with_earlier().any(|aside| aside.is_of(ty))
+    }
+
+    /// Returns the value, and those from which functions of plugin authors computed it, latest first.
+    fn with_earlier(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |aside| aside.before.as_deref())
     }
 
     /// Checks that the original value was of that type, with equal entries of enums and fields of structs.
@@ -121,9 +146,9 @@ impl RemovedValues {
         original.unwrap_or_else(|| now.clone().into())
     }
 
-    /// Checks that a value with that name is kept.
-    pub fn has(&self, name: &str) -> bool {
-        self.values.iter().any(|(known, _)| **known == *name)
+    /// Returns the value with that name.
+    pub fn get(&self, name: &str) -> Option<&Aside> {
+        self.values.iter().find(|(known, _)| **known == *name).map(|(_, aside)| aside)
     }
 
     /// Returns the values in a box, or `None` if there are none.
@@ -133,7 +158,7 @@ impl RemovedValues {
 
     /// Returns the strong references of the values; the object keeps them alive.
     pub(super) fn objects(&self) -> Vec<ObjectHandle> {
-        strong_references(self.values.iter().map(|(_, aside)| &aside.value))
+        strong_references(self.values.iter().flat_map(|(_, aside)| aside.with_earlier()).map(|aside| &aside.value))
     }
 }
 

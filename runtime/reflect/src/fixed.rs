@@ -27,13 +27,16 @@ pub enum Extent {
 
 impl Extent {
     /// Returns the value to put aside, so that the undo of the conversion to `instead` restores the original value: none if the
-    /// conversion can be reversed; without objects if all of them are in `instead`, so that they are neither kept alive nor restored.
+    /// conversion can be reversed and no function of a plugin author computed the value; without objects if all of them are in `instead`,
+    /// so that they are neither kept alive nor restored.
     pub fn aside(self, original: impl Into<Aside>, instead: &Value) -> Option<Aside> {
         let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
         let original = original.into();
         match self {
-            Self::Whole => None,
-            Self::OneWay => Some(Aside { value: without(&original.value), instead: Some(instead.clone()), ..original }),
+            Self::Whole if original.before.is_none() => None,
+            Self::Whole | Self::OneWay => {
+                Some(Aside { value: without(&original.value), instead: Some(instead.clone()), ..original })
+            }
             Self::Part => Some(Aside { instead: Some(instead.clone()), ..original }),
         }
     }

@@ -289,7 +289,7 @@ impl Objects {
     /// Checks that the object keeps a value of that property.
     pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
         self.inspect(object, |tenant| {
-            tenant.visible_body().removed.as_ref().is_some_and(|removed| removed.has(property))
+            tenant.visible_body().removed.as_ref().is_some_and(|removed| removed.get(property).is_some())
         })
         .unwrap_or(false)
     }

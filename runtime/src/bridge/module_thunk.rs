@@ -81,6 +81,8 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let find = || core.pairs.find_part(&core.world.objects, object, function_of(frame).owner);
         let part = match find() {
             None => {
+                // A part is built on the same stack, so the red constructor needs the room of this call as well.
+                core.red.hot().may_open(&format_args!("{what} of {object}"))?;
                 core.pairs.late(object)?;
                 find()
             }

@@ -107,33 +107,42 @@ fn is_equal(one: &PropertyType, other: &PropertyType) -> bool {
 #[cfg(test)]
 mod tests {
     use alcedo_abi::describe::CONVERTS;
-    use alcedo_abi::kinds::{PropertyKind, function_flags};
+    use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
     use super::{EmitError, check};
     use crate::object::World;
-    use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl};
+    use crate::object::decl::{Batch, ClassDecl, FunctionDecl, PropertyDecl, StructDecl};
     use crate::object::origin::Origin;
     use crate::object::thunk::idle;
 
     /// Target, parameter and result.
     type Conversion<'a> = (&'a str, PropertyKind, PropertyKind);
 
-    /// Returns the problem of conversions in a class with the property `level: i32`.
+    /// Returns the problem of conversions in a class with the property `level: i32` and the subobject `lid`. Structs have the field
+    /// `level: i32`, and functions of `u8` take an object.
     fn problem(conversions: &[Conversion<'_>]) -> String {
         let world = World::new();
         world.types.declare_package("Game");
+        let level = || PropertyDecl::new("level", PropertyKind::I32);
+        let levels = StructDecl { fields: vec![level()], ..StructDecl::new("Game", "Levels", Origin::Native) };
+        let typed = |decl: PropertyDecl| match decl.kind {
+            PropertyKind::STRUCT => decl.of_type("/Script/Game.Levels"),
+            _ => decl,
+        };
         let function = |(at, (target, from, to)): (usize, &Conversion<'_>)| FunctionDecl {
-            flags: function_flags::STATIC,
-            params: vec![PropertyDecl::new("earlier", *from), PropertyDecl::result(*to)],
+            flags: if *from == PropertyKind::U8 { 0 } else { function_flags::STATIC },
+            params: vec![typed(PropertyDecl::new("earlier", *from)), typed(PropertyDecl::result(*to))],
             meta: vec![(CONVERTS.to_owned(), (*target).to_owned())],
             ..FunctionDecl::new(&format!("convert_{at}"), idle())
         };
+        let lid = PropertyDecl::new("lid", PropertyKind::OBJECT).of_type("/Script/Game.Gauge");
+        let lid = lid.with_flags(property_flags::DEFAULT_SUBOBJECT);
         let class = ClassDecl {
-            properties: vec![PropertyDecl::new("level", PropertyKind::I32)],
+            properties: vec![level(), lid],
             functions: conversions.iter().enumerate().map(function).collect(),
             ..ClassDecl::new("Game", "Gauge", "", Origin::Native)
         };
-        let batch = Batch { classes: vec![class], ..Batch::default() };
+        let batch = Batch { structs: vec![levels], classes: vec![class], ..Batch::default() };
         let declared = world.types.declare(&world.names, &batch).expect("a right declaration");
         match check("gauges", &declared.classes[0]) {
             Ok(()) => String::new(),
@@ -146,7 +155,21 @@ mod tests {
     fn a_conversion_fits_its_property() {
         let (f64, i32, text) = (PropertyKind::F64, PropertyKind::I32, PropertyKind::STRING);
         assert_eq!(problem(&[("level", f64, i32), ("level", text, i32)]), "");
-        let cases: [(&[Conversion<'_>], &str); 5] = [
+        let levels = PropertyKind::STRUCT;
+        let cases: [(&[Conversion<'_>], &str); 8] = [
+            (
+                &[("level", PropertyKind::U8, i32)],
+                "its signature is (u8 -> i32): take one value, return one, and no object",
+            ),
+            (
+                &[("lid", f64, i32)],
+                "it is a subobject, whose class is exchanged as a whole: convert the properties of that class",
+            ),
+            (
+                &[("", levels, levels)],
+                "the class still has all properties of /Script/Game.Levels, so that is not an earlier declaration: remove the \
+                 function",
+            ),
             (&[("level", i32, i32)], "i32 is the type of the property now: state an earlier type"),
             (&[("level", f64, f64)], "the function returns f64, the property is i32: return that type"),
             (&[("width", f64, i32)], "the class declares no such property: name one of its own"),

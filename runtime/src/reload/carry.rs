@@ -133,10 +133,8 @@ pub(super) fn asleep(
                 Some(own) => {
                     let own = own.of_type(&property.ty);
                     let now = own.instead.clone().unwrap_or_else(|| own.value.clone());
-                    // The entries and fields of the type may change until the class returns.
-                    if own.instead.is_some() || property.ty.layout() != 0 {
-                        removed.put(&property.text, Aside { instead: Some(now.clone()), ..own });
-                    }
+                    // The property may have another type when the class returns.
+                    removed.put(&property.text, Aside { instead: Some(now.clone()), ..own });
                     KeptValue::Own(now)
                 }
             };
@@ -254,7 +252,7 @@ fn decide<'p>(
             // `earlier` may hold references to objects that are of the right class again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was.as_ref(), earlier)?;
-            if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(property, &own.value)) {
+            if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(&property.ty, &own.value)) {
                 changes[*change].kept += 1;
                 return keep(sources, property, (from, default), removed);
             }
@@ -297,8 +295,9 @@ fn decide<'p>(
         changes[change].followed += 1;
         return Ok(Decision::Default(default));
     };
-    if !is_restored && let Some((function, argument, own)) = own_conversion(sources, (property, action), &own) {
-        changes[change].converted += 1;
+    let own = own.undone(&property.ty);
+    if !is_restored && let Some((function, argument, own)) = own_conversion(sources, (property, action), &own)? {
+        changes[change].count_conversion();
         return Ok(Decision::Convert { function, argument, own, default });
     }
     let fitting = fitting(sources, property, &own);
@@ -369,7 +368,7 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
     let default = if fixed::has_fixed(property) { sources.new_default.read(property).ok() } else { None };
     let fit = |value: &Value| {
         let (value, extent) = convert_in_part(value, property, default.as_ref(), &world.names, world)?;
-        let suits = fits(&property.ty, &value).is_ok() && sources.around.suits(property, &value);
+        let suits = fits(&property.ty, &value).is_ok() && sources.around.suits(&property.ty, &value);
         suits.then_some((value, extent))
     };
     let original = fit(&own.value);

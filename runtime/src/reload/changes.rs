@@ -142,7 +142,7 @@ pub struct PropertyChange {
     pub change: String,
     /// Number of objects that kept their own value.
     pub kept: u64,
-    /// Number of objects whose own value was converted without loss.
+    /// Number of objects whose own value was converted, without loss or by a function of the module.
     #[serde(default)]
     pub converted: u64,
     /// Number of objects that follow the new default.
@@ -165,6 +165,16 @@ impl PropertyChange {
         let is_it = |known: &Self| known.class == class && known.property == property;
         let known = changes.iter().position(is_it);
         known.unwrap_or_else(|| Self::add(changes, class, property, change.to_owned()))
+    }
+
+    /// Counts a value that a function of the module converts.
+    pub(crate) fn count_conversion(&mut self) {
+        const BY_MODULE: &str = "converted by its module";
+        if !self.change.ends_with(BY_MODULE) {
+            self.change += if self.change.is_empty() { "" } else { ", " };
+            self.change += BY_MODULE;
+        }
+        self.converted += 1;
     }
 
     /// Adds a line and returns its index.

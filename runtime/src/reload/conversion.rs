@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::host::mode;
 use rustc_hash::FxHashMap;
 
 use crate::boundary::{CallError, catch_panics};
@@ -10,11 +11,11 @@ use crate::bridge::core::Core;
 use crate::emit::conversions::{declared_by, target_of, types_of};
 use crate::escape::line;
 use crate::handles::ObjectHandle;
-use crate::load::error::LoadError;
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::convert::convert;
 use crate::object::dormant::Aside;
+use crate::object::fixed::Extent;
 use crate::object::function::Function;
 use crate::object::property::{Property, PropertyType};
 use crate::object::thunk::{ParamBlock, run_over_block};
@@ -41,76 +42,74 @@ pub(crate) fn is_live(world: &World, live: &str, from: &PropertyType) -> bool {
 }
 
 /// Returns the function that converts an own value of an object, and the value in the form that the function takes. `ty` is the type of
-/// the property, `live` the type of the property in the replaced build, if there was one.
+/// the property, `held` the type and value of the property in the replaced build, if it had a form of the own value.
 ///
-/// The value that the property had in the replaced build is converted; a value that was put aside only if no property had a form of it.
+/// The value that the property had is converted; a value that was put aside only if no property had a form of it.
 pub(crate) fn select(
     world: &World,
     functions: &[Rc<Function>],
     own: &Aside,
-    (ty, live): (&PropertyType, Option<&PropertyType>),
+    (ty, held): (&PropertyType, Option<(&PropertyType, &Value)>),
 ) -> Option<(Rc<Function>, Value)> {
     // The original form is back, as after an undo.
     if own.is_of(ty) {
         return None;
     }
-    let is_original = own.instead.is_none() && own.ty != 0;
-    let live = live.filter(|live| !is_original || own.is_of(live)).map(ToString::to_string);
-    let value = own.instead.as_ref().unwrap_or(&own.value);
+    let value = held.map_or(&own.value, |(_, value)| value);
+    let live = held.map(|(live, _)| live.to_string());
     functions.iter().find_map(|function| {
         let (from, _) = types_of(function)?;
         let is_for = match &live {
             Some(live) => is_live(world, live, from),
-            None if is_original => own.is_of(from),
-            None => fits(from, value).is_ok(),
+            None if own.ty != 0 => own.is_of(from),
+            // A world on disk has no types of dormant values.
+            None => fits(from, value).is_ok() && fits(ty, value).is_err(),
         };
         let argument = if is_for { convert(value, from, &world.names, world) } else { None };
         Some((Rc::clone(function), argument?))
     })
 }
 
-/// Calls a conversion. It may run before the commit, as it is of the new build or of a module that was staged before.
+/// Calls a conversion. It may run before the commit, as it is of the new build or of a module that was staged before. No object is being
+/// rebuilt, so the function cannot write to any.
 ///
 /// # Errors
 /// The error or the panic of the function.
-pub(crate) fn call(core: &Core, function: &Function, argument: &Value) -> Result<Value, CallError> {
+fn call(core: &Core, function: &Function, argument: &Value) -> Result<Value, CallError> {
     let (world, mut block) = (&core.world, ParamBlock::new(function));
     block.set(0, argument)?;
+    let _computes = world.mode.enter(mode::REBUILDING);
     catch_panics(|| run_over_block(world.context(), ObjectHandle::NONE, function, block.view()))?;
     block.result().ok_or_else(|| CallError::other(format!("{} has no result", function.path)))
 }
 
 /// Describes a conversion for errors: `level, which was 2.5 (f64 → i32),`.
-pub(crate) fn described(world: &World, function: &Function, argument: &Value) -> String {
+fn described(world: &World, function: &Function, argument: &Value) -> String {
     let types = types_of(function).map(|(from, to)| format!("{from} → {to}")).unwrap_or_default();
     let subject = target_of(function).filter(|target| !target.is_empty()).unwrap_or("its values");
     format!("{subject}, {} ({types}),", line(&argument.print(&world.names)))
 }
 
 /// Property that receives a converted value, and the value that the undo restores, if the object had an own one.
-pub(super) type Target = (Rc<Property>, Option<Aside>);
+pub(crate) type Target = (Rc<Property>, Option<Aside>);
 
-/// Conversion of one object that waits until all objects have their new memory.
-pub(super) struct PendingConversion {
-    pub(super) object: ObjectHandle,
-    pub(super) function: Rc<Function>,
-    pub(super) argument: Value,
-    pub(super) targets: Vec<Target>,
+/// Conversion of one object that waits until all objects have their memory.
+pub(crate) struct PendingConversion {
+    pub(crate) object: ObjectHandle,
+    pub(crate) function: Rc<Function>,
+    pub(crate) argument: Value,
+    pub(crate) targets: Vec<Target>,
 }
 
 impl PendingConversion {
     /// Calls the function, and returns its result for each target.
     ///
     /// # Errors
-    /// [`LoadError::Conversion`] if the function fails, or if it returns an object that the property cannot hold.
-    pub(super) fn run(self, core: &Core) -> Result<Vec<(Target, Value)>, LoadError> {
-        let Self { object, function, argument, targets } = self;
+    /// The description of the value and the error, if the function fails, or if it returns an object that the property cannot hold.
+    pub(crate) fn run(self, core: &Core) -> Result<Vec<(Target, Value)>, (String, CallError)> {
+        let Self { function, argument, targets, .. } = self;
         let world = &core.world;
-        let failed = |error| LoadError::Conversion {
-            object: world.path_of(object).unwrap_or_else(|| object.to_string()),
-            value: described(world, &function, &argument),
-            error,
-        };
+        let failed = |error| (described(world, &function, &argument), error);
         let result = call(core, &function, &argument).map_err(failed)?;
         let is_whole = target_of(&function) == Some("");
         let mut converted = Vec::with_capacity(targets.len());
@@ -127,6 +126,27 @@ impl PendingConversion {
         }
         Ok(converted)
     }
+}
+
+/// Puts the original of a converted value aside, so that an undo restores it. A result that equals the default is also put aside, so that
+/// it does not follow later defaults.
+pub(crate) fn keep_original(
+    core: &Core,
+    object: ObjectHandle,
+    (property, original): Target,
+    value: &Value,
+) -> Result<(), CallError> {
+    let objects = &core.world.objects;
+    let Some(class) = objects.class(object) else { return Ok(()) };
+    // An original of the type that the property has now would return at the next reload.
+    let before = original.filter(|own| !own.was_of(&property.ty)).map(Box::new);
+    if before.is_some() || objects.read_value(class.cdo.get(), &property.text)? == *value {
+        let own = Aside { before, ..Aside::from(value.clone()).of_type(&property.ty) };
+        if let Some(aside) = Extent::OneWay.aside(own, value) {
+            objects.put_aside(object, &property.text, aside)?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -155,30 +175,30 @@ mod tests {
         declared.classes[0].own_functions.clone()
     }
 
-    fn check(own: &Aside, live: Option<&PropertyType>, expected: &str) {
+    fn check(own: &Aside, held: Option<(&PropertyType, Value)>, expected: &str) {
         let world = World::new();
         let functions = conversions(&world);
+        let live = held.as_ref().map(|(ty, value)| (*ty, value));
         let selected = select(&world, &functions, own, (&PropertyType::I32, live));
         let text = selected.map(|(function, value)| format!("{}({})", function.text, value.print(&world.names)));
-        assert_eq!(text.unwrap_or_default(), expected, "{own:?} {live:?}");
+        assert_eq!(text.unwrap_or_default(), expected, "{own:?} {held:?}");
     }
 
     #[test]
     fn the_type_of_the_value_selects_the_function() {
         let [f64, f32, i32, text] = [PropertyType::F64, PropertyType::F32, PropertyType::I32, PropertyType::Text];
         let own = || Aside::from(Value::F64(2.5));
-        check(&own(), Some(&f64), "of_number(2.5)");
-        check(&Aside::from(Value::F32(2.5)), Some(&f32), "");
+        check(&own(), Some((&f64, Value::F64(2.5))), "of_number(2.5)");
+        check(&Aside::from(Value::F32(2.5)), Some((&f32, Value::F32(2.5))), "");
         // A value that was put aside has a type of its own, or is recognized by its form.
-        check(&own().of_type(&f64), Some(&i32), "of_number(2.5)");
         check(&own().of_type(&f64), None, "of_number(2.5)");
+        check(&own().of_type(&f32), None, "");
         check(&own(), None, "of_number(2.5)");
+        check(&Value::I32(7).into(), None, "");
         // The property already has a form of the value.
-        let with = |own: Aside, instead| Aside { instead: Some(instead), ..own };
-        check(&with(own().of_type(&f64), Value::I32(2)), Some(&i32), "");
-        check(&with(own().of_type(&f64), Value::I32(2)), None, "");
+        check(&own().of_type(&f64), Some((&i32, Value::I32(2))), "");
         // The form that the property had is converted; the original is restored where its type is back.
-        check(&with(own().of_type(&f64), Value::Text("warm".into())), Some(&text), "of_text(\"warm\")");
-        check(&with(Aside::from(Value::I32(7)).of_type(&i32), Value::F64(7.5)), Some(&f64), "");
+        check(&own().of_type(&f64), Some((&text, Value::Text("warm".into()))), "of_text(\"warm\")");
+        check(&Aside::from(Value::I32(7)).of_type(&i32), Some((&f64, Value::F64(7.5))), "");
     }
 }

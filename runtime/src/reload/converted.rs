@@ -4,7 +4,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::boundary::CallError;
+use crate::emit::conversions::types_of;
 use crate::handles::ObjectHandle;
+use crate::object::convert::convert;
 use crate::object::dormant::{Aside, RemovedValues};
 use crate::object::function::Function;
 use crate::object::property::Property;
@@ -12,7 +14,7 @@ use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::conversion::{PendingConversion, select};
 use crate::reload::plan::{Action, ClassPlan, OwnReference};
-use crate::reload::sources::{Sources, has_default, own_value};
+use crate::reload::sources::{Sources, held, own_value};
 
 /// Work on objects that waits until all of them have their new memory.
 #[derive(Default)]
@@ -21,23 +23,27 @@ pub(super) struct Later {
     pub(super) to_own: Vec<OwnReference>,
 }
 
-/// Returns the author's function that converts an own value, and the value in the form that the function takes.
+/// Returns the author's function that converts an own value, the value in the form that the function takes, and the value that an undo
+/// restores.
 pub(super) fn own_conversion(
     sources: &Sources<'_>,
     (property, action): (&Property, &Action),
     own: &Aside,
-) -> Option<(Rc<Function>, Value, Aside)> {
-    let functions = sources.conversions.get(&property.text)?;
-    let live = match action {
-        Action::Carry { from, .. } | Action::Convert { from, .. } => Some(&from.ty),
+) -> Result<Option<(Rc<Function>, Value, Aside)>, CallError> {
+    let Some(functions) = sources.conversions.get(&property.text) else { return Ok(None) };
+    let held = match action {
+        Action::Carry { from, was, .. } | Action::Convert { from, was, .. } => {
+            held(sources, from, was.as_ref(), own)?.map(|now| (&from.ty, now))
+        }
         Action::Restore { .. } | Action::Subobject => None,
     };
-    let (function, argument) = select(&sources.around.core.world, functions, own, (&property.ty, live))?;
-    let own = match live {
-        Some(live) => own.clone().of_type(live),
-        None => own.clone(),
-    };
-    Some((function, argument, own))
+    let held = held.as_ref().map(|(live, now)| (*live, now));
+    let selected = select(&sources.around.core.world, functions, own, (&property.ty, held));
+    Ok(selected.and_then(|(function, argument)| {
+        let (from, _) = types_of(&function)?;
+        let own = own.clone().retyped(held.map_or(from, |(live, _)| live));
+        sources.around.suits(from, &argument).then(|| (Rc::clone(&function), argument, own))
+    }))
 }
 
 /// Creates the conversion of one property.
@@ -49,20 +55,27 @@ pub(super) fn pending(
     PendingConversion { object, function, argument, targets: vec![(Rc::clone(property), Some(own))] }
 }
 
-/// Returns the conversions of the object as a whole, with its old values: none if all of these are defaults.
+/// Returns the conversions of the object as a whole, with its old values: none if all of these are defaults, or if a function cannot take
+/// them.
 pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Result<Vec<PendingConversion>, CallError> {
     let mut found = Vec::new();
     for whole in &plan.whole {
         let (mut has_own, mut fields) = (false, Vec::new());
         for (property, was) in &whole.sources {
-            has_own |= !has_default(sources, property, Some(was))?;
+            let earlier = sources.removed.and_then(|removed| removed.get(&property.text)).cloned();
+            if let Some(own) = own_value(sources, property, Some(was), earlier)? {
+                has_own |= held(sources, property, Some(was), &own)?.is_some();
+            }
             fields.push((Arc::from(&*property.text), sources.own.read(property)?));
         }
-        if has_own {
+        let Some((from, _)) = types_of(&whole.function).filter(|_| has_own) else { continue };
+        let world = &sources.around.core.world;
+        let argument = convert(&Value::Struct(fields), from, &world.names, world);
+        if let Some(argument) = argument.filter(|argument| sources.around.suits(from, argument)) {
             found.push(PendingConversion {
                 object: sources.object,
                 function: Rc::clone(&whole.function),
-                argument: Value::Struct(fields),
+                argument,
                 targets: whole.targets.iter().map(|property| (Rc::clone(property), None)).collect(),
             });
         }
@@ -70,7 +83,7 @@ pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Resu
     Ok(found)
 }
 
-/// Checks that a conversion of the whole object sets the property. The own value that the property had is then put aside with the result;
+/// Checks that a conversion of the whole object sets the property. The own value that the property had is then the original of the result;
 /// a value put aside earlier is discarded, since the old values are newer.
 pub(super) fn is_converted(
     sources: &Sources<'_>,
@@ -83,7 +96,7 @@ pub(super) fn is_converted(
     let change = match action {
         Action::Carry { from, was, change, .. } | Action::Convert { from, was, change, .. } => {
             let own = own_value(sources, from, was.as_ref(), removed.take(&from.text))?;
-            *original = own.map(|own| own.of_type(&from.ty));
+            *original = own.map(|own| own.retyped(&from.ty));
             *change
         }
         Action::Restore { names, change, .. } => {

@@ -14,13 +14,13 @@ use crate::load::error::LoadError;
 use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
 use crate::object::construction::{add_subobject, reconstruct};
-use crate::object::dormant::Aside;
 use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{OwnValues, asleep, carry, own_values};
 use crate::reload::changes::{ClassChange, ValueCounts};
 use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, key_of};
+use crate::reload::conversion::keep_original;
 use crate::reload::converted::Later;
 use crate::reload::journal::Changes;
 use crate::reload::object_plan::ObjectPlan;
@@ -229,24 +229,19 @@ impl Walk<'_> {
         let again: HashMap<_, _> = again.collect();
         for pending in std::mem::take(&mut self.later.conversions) {
             let object = pending.object;
-            let converted = pending.run(core)?;
+            let converted = pending.run(core).map_err(|(value, error)| LoadError::Conversion {
+                object: core.world.path_of(object).unwrap_or_else(|| object.to_string()),
+                value,
+                error,
+            })?;
             faults::at(ReloadStep::Conversion)?;
-            let Some(class) = objects.class(object) else { continue };
-            for ((property, original), value) in converted {
-                let name = &property.text;
+            for (target, value) in converted {
+                let name = &target.0.text;
                 match again.get(&object) {
                     Some(at) => self.reconstructed[*at].1.push((Rc::clone(name), value.clone())),
                     None => objects.write_unasked(object, name, &value)?,
                 }
-                // The undo restores the original. An own value that equals the new default does not follow later defaults.
-                let aside = match original {
-                    Some(own) => Aside { instead: Some(value), ..own },
-                    None if objects.read_value(class.cdo.get(), name)? == value => {
-                        Aside::from(value).of_type(&property.ty)
-                    }
-                    None => continue,
-                };
-                objects.put_aside(object, name, aside)?;
+                keep_original(core, object, target, &value)?;
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Migration plan of one class, property by property. Computed once per class from the difference of its two builds and applied
 //! to each object by `carry.rs`.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -187,11 +188,7 @@ pub(super) fn plan_class(
                 if matches!(diff, PropertyDiff::Retyped { .. }) {
                     let (before, after) = (source.ty.to_string(), property.ty.to_string());
                     let is_same = before != after && core.world.types.to_current_paths(&before) == after;
-                    let mut words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
-                    let functions = conversions.get(&property.text).into_iter().flatten();
-                    if functions.filter_map(|it| types_of(it)).any(|(from, _)| is_live(&core.world, &before, from)) {
-                        words.push_str(", converted by its module");
-                    }
+                    let words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { from: source, was, default, change, is_same }
                 } else {
@@ -253,7 +250,7 @@ pub(super) fn plan_class(
     })
 }
 
-/// Returns the conversions of whole objects whose earlier properties the old class has.
+/// Returns the conversions of whole objects whose earlier properties the old class has: for each property one.
 fn whole_conversions(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
@@ -267,6 +264,13 @@ fn whole_conversions(
             is_live(&core.world, &source.ty.to_string(), &field.ty).then_some(source)
         };
         let Some(sources) = from.fields().iter().map(source).collect::<Option<Vec<_>>>() else { continue };
+        // A derived class may declare the earlier properties as its own, so its objects have nothing to convert.
+        let is_current = |field: &Property| {
+            new.find_property(&field.text).is_some_and(|found| found.ty.to_string() == field.ty.to_string())
+        };
+        if from.fields().iter().all(is_current) {
+            continue;
+        }
         let with_default = |source: &Rc<Property>| {
             Ok::<_, CallError>((Rc::clone(source), PropertyDefault::of(core, old, &default_of(core, old, source)?)))
         };
@@ -276,6 +280,16 @@ fn whole_conversions(
             targets: to.fields().iter().filter_map(|field| new.find_property(&field.text).cloned()).collect(),
         });
     }
+    // The declaration with the most properties is the nearest to that of the replaced build.
+    found.sort_by_key(|whole| Reverse(whole.sources.len()));
+    let mut known = FxHashSet::default();
+    found.retain(|whole| {
+        let is_first = !whole.targets.iter().any(|target| known.contains(&target.text));
+        if is_first {
+            known.extend(whole.targets.iter().map(|target| Rc::clone(&target.text)));
+        }
+        is_first
+    });
     Ok(found)
 }
 

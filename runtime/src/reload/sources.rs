@@ -9,7 +9,7 @@ use crate::object::class::Class;
 use crate::object::convert::{convert_in_part, rejoin};
 use crate::object::dormant::{Aside, Dormant, RemovedValues};
 use crate::object::fixed::Extent;
-use crate::object::property::Property;
+use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
 use crate::object::value::{Value, names_object};
 use crate::reload::class_mapping::ClassMapping;
@@ -24,10 +24,10 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Checks if all objects in the value will have classes that the property accepts.
-    pub(super) fn suits(self, property: &Property, value: &Value) -> bool {
+    /// Checks if all objects in the value will have classes that the type accepts.
+    pub(super) fn suits(self, ty: &PropertyType, value: &Value) -> bool {
         let class_of = |object| self.mapping.class_after(self.core, object);
-        self.core.world.check_objects_as(&property.ty, value, String::new, &class_of).is_ok()
+        self.core.world.check_objects_as(ty, value, String::new, &class_of).is_ok()
     }
 }
 
@@ -101,15 +101,17 @@ pub(super) fn own_value(
     earlier: Option<Aside>,
 ) -> Result<Option<Aside>, CallError> {
     let has_default = has_default(sources, property, was)?;
-    let Some(earlier) = earlier else {
+    let Some(mut earlier) = earlier else {
         return if has_default { Ok(None) } else { sources.own.read(property).map(|own| Some(own.into())) };
     };
     let now = sources.own.read(property)?;
     let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
-    // The property may have a form of the put-aside value that only a conversion of the author explains.
-    let unchanged = || (earlier.instead.as_ref() == Some(&now)).then(|| earlier.clone());
-    let joined = || rejoin(&now, &earlier, property, Some(&default), &world.names, world).or_else(unchanged);
+    // A write to the result of an author's function ends the undo of that function.
+    if earlier.instead.as_ref().map_or(!has_default, |instead| *instead != now) {
+        earlier.before = None;
+    }
+    let joined = || rejoin(&now, &earlier, property, Some(&default), &world.names, world);
     if has_default {
         let held = convert_in_part(&earlier.value, property, Some(&default), &world.names, world);
         let extent = held.as_ref().map_or(Extent::OneWay, |(_, extent)| *extent);
@@ -130,6 +132,18 @@ pub(super) fn own_value(
         }
     }
     Ok(Some(joined().unwrap_or_else(|| now.clone().into())))
+}
+
+/// Returns the present value of a property of the old class; `None` if that is a default, since the property cannot hold the own value.
+pub(super) fn held(
+    sources: &Sources<'_>,
+    property: &Property,
+    was: Option<&PropertyDefault>,
+    own: &Aside,
+) -> Result<Option<Value>, CallError> {
+    let now = sources.own.read(property)?;
+    let is_held = own.instead.is_some() || own.value == now || !has_default(sources, property, was)?;
+    Ok(is_held.then_some(now))
 }
 
 pub(super) fn has_default(

@@ -26,7 +26,7 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::conversion;
+use crate::reload::conversion::{PendingConversion, keep_original};
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::world::error::WorldError;
@@ -47,6 +47,8 @@ pub(super) struct Bringing<'a> {
     doomed: HashSet<ObjectHandle>,
     /// Properties that refer to an own subobject because the default does; set when all subobjects exist.
     to_own: Vec<OwnReference>,
+    /// Conversions of saved values; run when all objects have their values.
+    conversions: Vec<PendingConversion>,
 }
 
 /// Saved values that are written to properties.
@@ -89,16 +91,17 @@ impl<'a> Bringing<'a> {
         plans: &'a [ClassPlan],
         report: &'a mut WorldLoadReport,
     ) -> Self {
-        let (objects, doomed, to_own) = Default::default();
-        Self { core, file, plans, report, objects, doomed, to_own }
+        let (objects, doomed, to_own, conversions) = Default::default();
+        Self { core, file, plans, report, objects, doomed, to_own, conversions }
     }
 
-    /// Creates memory, values and subobjects of all objects. Runs plugin code only if a class has gained a subobject or has another
-    /// native base class.
+    /// Creates memory, values and subobjects of all objects. Runs plugin code only if a class has gained a subobject, has another native
+    /// base class, or converts a value.
     pub(super) fn make(&mut self) -> Result<(), WorldError> {
         self.allocate()?;
         self.each(Self::fill)?;
         self.each(Self::reconstruct_object)?;
+        self.convert()?;
         self.each(Self::gather_parts)?;
         for own in std::mem::take(&mut self.to_own) {
             let written = refer_to_own(self.core, &own);
@@ -199,7 +202,7 @@ impl<'a> Bringing<'a> {
         }
         faults::at(ReloadStep::CarryObject)?;
         let objects = &self.core.world.objects;
-        let (own, asleep, aside) = self.saved(record, plan)?;
+        let (own, asleep, aside) = self.saved(object, record, plan);
         let is_saved = |property: &Property| own.iter().any(|(saved, _)| saved.text == property.text);
         let mut to_own = Vec::new();
         let mut give_defaults = |to: &Body, from: &Body| {
@@ -230,11 +233,14 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Splits the saved values into those written to properties, dormant ones, and those set aside.
-    ///
-    /// # Errors
-    /// The error of a conversion of a plugin author.
-    fn saved(&mut self, record: &ObjectRecord, plan: &ClassPlan) -> Result<(Fitting, Asleep, SavedAside), CallError> {
+    /// Splits the saved values into those written to properties, dormant ones, and those set aside. Values that functions of plugin
+    /// authors convert are among none of these.
+    fn saved(
+        &mut self,
+        object: ObjectHandle,
+        record: &ObjectRecord,
+        plan: &ClassPlan,
+    ) -> (Fitting, Asleep, SavedAside) {
         let names = &self.core.world.names;
         let class = &self.file.classes[record.class as usize];
         let mut references = References { core: self.core, objects: &self.objects, lost: Vec::new() };
@@ -254,12 +260,10 @@ impl<'a> Bringing<'a> {
                 Target::Property { to, change } => {
                     let saved_as = &class.properties[index].ty;
                     let function = plan.conversion(self.core, to, saved_as);
-                    if let Some(converted) = function.and_then(|function| converted(self.core, to, function, &value)) {
-                        let converted = converted?;
-                        let original = Aside { instead: Some(converted.clone()), ..Aside::from(value) };
-                        own.push((Rc::clone(to), converted));
-                        aside.push((Rc::clone(&to.text), original));
-                        change.iter().for_each(|change| self.report.properties[*change].converted += 1);
+                    let pending = function.and_then(|function| pending(self.core, object, (to, function), &value));
+                    if let Some(pending) = pending {
+                        self.conversions.push(pending);
+                        change.iter().for_each(|change| self.report.properties[*change].count_conversion());
                         continue;
                     }
                     let default = plan.fixed_default(self.core, to);
@@ -309,7 +313,20 @@ impl<'a> Bringing<'a> {
         for change in &plan.added {
             self.report.properties[*change].followed += 1;
         }
-        Ok((own, asleep, aside))
+        (own, asleep, aside)
+    }
+
+    /// Runs the conversions of plugin authors, and writes their results.
+    fn convert(&mut self) -> Result<(), WorldError> {
+        let core = self.core;
+        for pending in std::mem::take(&mut self.conversions) {
+            let object = pending.object;
+            convert_one(core, pending).map_err(|error| {
+                let (_, record, _) = self.all().find(|(made, _, _)| *made == object).expect("it was made of a record");
+                failed(record, error)
+            })?;
+        }
+        Ok(())
     }
 
     /// Reconstructs an object whose class has another native base class now, and then writes its values.
@@ -322,7 +339,7 @@ impl<'a> Bringing<'a> {
         if !matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
         }
-        let (own, _, aside) = self.saved(record, plan)?;
+        let (own, _, aside) = self.saved(object, record, plan);
         reconstruct(&self.core.world, &self.core.plugins(), object)
             .map_err(|error| CallError::other(error.to_string()))?;
         let objects = &self.core.world.objects;
@@ -383,16 +400,33 @@ impl<'a> Bringing<'a> {
     }
 }
 
-/// Converts a saved value by a function of a plugin author; `None` if the function cannot take it.
-fn converted(core: &Core, to: &Property, function: &Function, value: &Value) -> Option<Result<Value, CallError>> {
-    let world = &core.world;
-    let argument = convert(value, types_of(function)?.0, &world.names, world)?;
-    let converted = conversion::call(core, function, &argument);
-    let checked = converted.and_then(|value| world.check_objects_of(to, &value).map(|()| value));
-    Some(checked.map_err(|error| {
-        let what = conversion::described(world, function, &argument);
+/// Creates the conversion of a saved value; `None` if the function cannot take it.
+fn pending(
+    core: &Core,
+    object: ObjectHandle,
+    (to, function): (&Rc<Property>, &Rc<Function>),
+    value: &Value,
+) -> Option<PendingConversion> {
+    let (world, (from, _)) = (&core.world, types_of(function)?);
+    let argument = convert(value, from, &world.names, world)?;
+    world.check_objects(from, &argument, String::new).ok()?;
+    let original = Aside::from(value.clone()).of_type(from);
+    let targets = vec![(Rc::clone(to), Some(original))];
+    Some(PendingConversion { object, function: Rc::clone(function), argument, targets })
+}
+
+/// Runs a conversion, and writes its result.
+fn convert_one(core: &Core, pending: PendingConversion) -> Result<(), CallError> {
+    let object = pending.object;
+    let converted = pending.run(core).map_err(|(what, error)| {
         CallError::other(format!("the conversion of {what} {error}; correct the function of `#[migrate]`"))
-    }))
+    })?;
+    faults::at(ReloadStep::Conversion)?;
+    for (target, value) in converted {
+        core.world.objects.write_unasked(object, &target.0.text, &value)?;
+        keep_original(core, object, target, &value)?;
+    }
+    Ok(())
 }
 
 fn failed(record: &ObjectRecord, error: CallError) -> WorldError {

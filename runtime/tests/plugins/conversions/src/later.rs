@@ -14,6 +14,14 @@ pub struct GaugeV1 {
     pub north: f64,
 }
 
+/// Eastern coordinate of a gauge in the first declaration.
+#[ustruct(pod, package = "Game")]
+#[derive(Debug, PartialEq)]
+pub struct GaugeV0 {
+    /// Eastern coordinate.
+    pub east: f64,
+}
+
 /// Location of a gauge.
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, PartialEq)]
@@ -27,6 +35,7 @@ pub struct GaugeV2 {
 /// A gauge.
 #[uclass(package = "Game", blueprintable)]
 #[migrate(from = "GaugeV1", to = "GaugeV2", with = Self::of_v1)]
+#[migrate(from = "GaugeV0", to = "GaugeV2", with = Self::of_v0)]
 #[derive(Default)]
 pub struct Gauge {
     /// Heat in degrees.
@@ -56,6 +65,9 @@ impl Gauge {
         if heat > 1000.0 && fixture::on!("fails") {
             return Err("too hot".to_owned());
         }
+        if fixture::on!("calls") {
+            zcall::<_, ()>("ex:/host.touch", ()).map_err(|error| error.to_string())?;
+        }
         assert!(heat <= 1000.0 || !fixture::on!("panics"), "it melts");
         Ok(heat.round() as i32)
     }
@@ -72,7 +84,12 @@ impl Gauge {
 
     fn of_v1(earlier: GaugeV1) -> GaugeV2 {
         count();
-        GaugeV2 { distance: earlier.east.hypot(earlier.north), north: earlier.north }
+        GaugeV2 { distance: earlier.east.hypot(earlier.north), north: earlier.north * 2.0 }
+    }
+
+    fn of_v0(earlier: GaugeV0) -> GaugeV2 {
+        count();
+        GaugeV2 { distance: -earlier.east, north: -1.0 }
     }
 }
 

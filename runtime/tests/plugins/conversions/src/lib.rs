@@ -1,5 +1,6 @@
-//! A gauge in three declarations. Values are converted from one to the next by functions of the plugin, `#[migrate]`, which also count
-//! their calls. The switches `fails` and `panics` make one function fail for values above 1000.
+//! A gauge and other classes in four declarations. Values are converted from one to the next by functions of the plugin, `#[migrate]`,
+//! which also count their calls. The switches `fails` and `panics` make one function fail for values above 1000; `calls` makes it call the
+//! host.
 
 #![forbid(unsafe_code)]
 
@@ -7,10 +8,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use alcedo_plugin_api::prelude::*;
 
-#[cfg(not(any(feature = "oldest", feature = "later")))]
+#[cfg(not(any(feature = "oldest", feature = "later", feature = "latest")))]
 mod first;
+#[cfg(not(any(feature = "oldest", feature = "later", feature = "latest")))]
+mod first_pilot;
 #[cfg(feature = "later")]
 mod later;
+#[cfg(feature = "later")]
+mod later_pilot;
+#[cfg(feature = "latest")]
+mod latest;
 #[cfg(feature = "misfit")]
 mod misfit;
 #[cfg(feature = "oldest")]

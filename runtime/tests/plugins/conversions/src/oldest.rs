@@ -10,3 +10,23 @@ pub struct Gauge {
     #[uproperty(default = "20 C")]
     heat: String,
 }
+
+/// Value of a sensor.
+#[ustruct(pod, package = "Game")]
+#[derive(Debug, PartialEq)]
+pub struct Reading {
+    /// Number.
+    pub value: f64,
+}
+
+/// A sensor.
+#[uclass(package = "Game")]
+#[derive(Default)]
+pub struct Sensor {
+    /// Latest value.
+    #[uproperty]
+    reading: Reading,
+    /// Unit of the value.
+    #[uproperty(default = 2.0)]
+    scale: f64,
+}
