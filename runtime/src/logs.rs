@@ -32,7 +32,7 @@ pub(crate) struct Logs {
     /// Open spans with the id of their module.
     spans: Mutex<HashMap<u64, (u64, Span)>>,
     next_span: AtomicU64,
-    /// Subscriber of the thread that built the host, at that time.
+    /// Subscriber of the thread that built the host, at that time. The host keeps it alive.
     home: Dispatch,
 }
 
@@ -90,10 +90,13 @@ impl Logs {
         });
     }
 
-    /// Runs `send` with the subscriber of this thread, or with that of the host's thread if this one has none.
+    /// Runs `send` with the subscriber of this thread, or with that of the host's thread if this one has none. Inside a call of a
+    /// subscriber, the record is dropped as each record there is: `tracing` stops recursion by this, and `with_default` would allow it.
     fn with_subscriber(&self, send: impl FnOnce()) {
         let has_none = |dispatch: &Dispatch| dispatch.is::<NoSubscriber>();
-        if has_none(&self.home) || !dispatcher::get_default(has_none) {
+        // Returns `None` inside a call of a subscriber, where `get_default` returns an empty one. Public, but not documented.
+        let is_silent = tracing_core::dispatcher::get_current(has_none).unwrap_or(false);
+        if has_none(&self.home) || !is_silent {
             send();
         } else {
             dispatcher::with_default(&self.home, send);
@@ -244,8 +247,8 @@ fn with_values(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{Arc, OnceLock};
     use std::thread;
 
     use abi_stable::std_types::RSlice;
@@ -257,8 +260,8 @@ mod tests {
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
-    /// Counts events.
-    struct Counter(Arc<AtomicU64>);
+    /// Counts events, and runs a function in each of the first three.
+    struct Counter(Arc<AtomicU64>, fn());
 
     impl Subscriber for Counter {
         fn enabled(&self, _: &Metadata<'_>) -> bool {
@@ -274,7 +277,9 @@ mod tests {
         fn record_follows_from(&self, _: &Id, _: &Id) {}
 
         fn event(&self, _: &Event<'_>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
+            if self.0.fetch_add(1, Ordering::Relaxed) < 3 {
+                (self.1)();
+            }
         }
 
         fn enter(&self, _: &Id) {}
@@ -282,12 +287,8 @@ mod tests {
         fn exit(&self, _: &Id) {}
     }
 
-    #[test]
-    fn a_record_of_a_silent_thread_reaches_the_subscriber_of_the_host() {
-        let counts = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
-        let [home, other] = counts.clone().map(|count| Dispatch::new(Counter(count)));
-        let logs = dispatcher::with_default(&home, Logs::default);
-        logs.introduce(&ModuleTag { id: ModuleId(7), name: "m".into(), generation: Generation(1) });
+    /// Logs a record of module 7.
+    fn log(logs: &Logs) {
         let record = LogRecord {
             level: LogLevel::INFO,
             line: 1,
@@ -296,11 +297,38 @@ mod tests {
             file: "m.rs".into(),
             fields: RSlice::EMPTY,
         };
+        logs.event(7, &record);
+    }
+
+    /// Returns the logs of a host with the module 7, built with a subscriber.
+    fn logs(home: &Dispatch) -> Logs {
+        let logs = dispatcher::with_default(home, Logs::default);
+        logs.introduce(&ModuleTag { id: ModuleId(7), name: "m".into(), generation: Generation(1) });
+        logs
+    }
+
+    #[test]
+    fn a_record_of_a_silent_thread_reaches_the_subscriber_of_the_host() {
+        let counts = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
+        let [home, other] = counts.clone().map(|count| Dispatch::new(Counter(count, || {})));
+        let logs = logs(&home);
         let counted = || counts.each_ref().map(|count| count.load(Ordering::Relaxed));
-        thread::scope(|scope| scope.spawn(|| logs.event(7, &record)).join()).unwrap();
+        thread::scope(|scope| scope.spawn(|| log(&logs)).join()).unwrap();
         assert_eq!(counted(), [1, 0]);
-        dispatcher::with_default(&other, || logs.event(7, &record));
+        dispatcher::with_default(&other, || log(&logs));
         assert_eq!(counted(), [1, 1]);
+    }
+
+    #[test]
+    fn a_record_inside_a_call_of_a_subscriber_is_dropped() {
+        static LOGS: OnceLock<Logs> = OnceLock::new();
+        let count = Arc::new(AtomicU64::new(0));
+        let home = Dispatch::new(Counter(count.clone(), || LOGS.get().into_iter().for_each(log)));
+        let logs = LOGS.get_or_init(|| logs(&home));
+        dispatcher::with_default(&home, || log(logs));
+        assert_eq!(count.load(Ordering::Relaxed), 1);
+        thread::scope(|scope| scope.spawn(|| log(logs)).join()).unwrap();
+        assert_eq!(count.load(Ordering::Relaxed), 2);
     }
 
     #[test]

@@ -4,11 +4,11 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use alcedo::Value;
 use alcedo::build::BuildError;
 use alcedo::engine::Rotator;
 use alcedo::native::{Obj, Object};
 use alcedo::testing::{Level, TestWorld, TestWorldBuilder};
+use alcedo::{Canary, Runtime, Value};
 
 use crate::support::{folder, line_of, test_dir, until};
 
@@ -46,6 +46,20 @@ fn a_world_ticks_calls_and_records_the_log() {
     world.runtime().objects().destroy(cube.handle());
     world.tick(0.0);
     until("the line of a destructor", || world.log().contains("a cube's plugin part ends  greetings=1"));
+    world.finish();
+}
+
+#[test]
+fn a_line_of_the_host_keeps_its_fields() {
+    let host =
+        Runtime::builder().ticker(|_, _| tracing::info!(module = "pack", generation = 7_u64, number = 3, "read"));
+    let world =
+        builder("magic-cube").host(host.package("Game").natives(alcedo::engine::natives()).canary(Canary::Off)).build();
+    world.tick(0.0);
+    let log = world.log();
+    let line = log.lines().iter().find(|line| line.message.starts_with("read")).expect("it is logged");
+    assert_eq!(line.message, "read  module=\"pack\"  generation=7  number=3");
+    assert_eq!(line.module, None);
     world.finish();
 }
 
@@ -113,6 +127,25 @@ fn an_edit_reloads_objects_and_leaves_the_sources_unchanged() {
     world.assert_logged("good morning for the 3. time");
     assert_eq!(fs::read_to_string(&file).expect("the source of the plugin"), source);
     world.finish();
+}
+
+#[cfg(unix)]
+#[test]
+fn libraries_of_edits_remain_while_a_process_uses_them() {
+    let label = if cfg!(debug_assertions) { "glue-base" } else { "glue-base+release" };
+    let old = test_dir().join("plugins/alcedo-tests/edits").join(label).join("old");
+    let make_old = || {
+        fs::create_dir_all(&old).expect("the test folder is writable");
+        let folder = fs::File::open(&old).expect("it was created");
+        folder.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("it belongs to this user");
+    };
+    make_old();
+    drop(builder("glue-base").build());
+    assert!(!old.exists(), "it is older than the library of the plugin");
+    // This process has the lock now, as another one might.
+    make_old();
+    drop(builder("glue-base").and("../magic-cube").build());
+    assert!(old.exists());
 }
 
 #[test]

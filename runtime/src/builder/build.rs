@@ -143,7 +143,8 @@ impl Builder {
         Ok(Answered { declared, scripts, ..Answered::default() })
     }
 
-    /// Builds the runtime. The calling thread becomes the game thread.
+    /// Builds the runtime. The calling thread becomes the game thread. Its current `tracing` subscriber receives the records of plugin
+    /// threads that have none; the runtime keeps this subscriber until it ends.
     ///
     /// # Errors
     /// When a native declaration breaks a rule, the system refuses the finalizer thread or the folder for copies, or the

@@ -5,7 +5,9 @@
 //! since cargo compares times.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use toml::{Table, Value};
@@ -35,23 +37,34 @@ const LOCK_SOURCE: &str = ".Cargo.lock.source";
 #[derive(Debug)]
 pub struct SourceCopy {
     manifest: PathBuf,
-    /// Root of the author's workspace.
-    workspace: PathBuf,
+    /// Folder of the author's package.
+    source: PathBuf,
     _lock: File,
 }
 
 impl SourceCopy {
-    /// Copies the package of `manifest` below `dir`, without its `target` folder and hidden files. `edits` replace or add files, by their
+    /// Copies the package of `manifest` below `dir`, without cargo's build folders and hidden files. `edits` replace or add files, by their
     /// paths in the package. An earlier copy in `dir` becomes equal to this one. Waits while another thread or process holds a copy there.
     ///
     /// # Errors
-    /// [`BuildError::Metadata`] if cargo cannot read the manifest, or it has no package; [`BuildError::Store`].
+    /// [`BuildError::Metadata`] if cargo cannot read the manifest, or it has no package; [`BuildError::Store`], also if `dir` contains the
+    /// package or the root of its workspace, and for an edit of a hidden file or of a file that is named by another path, such as an
+    /// absolute one.
     pub fn new(manifest: &Path, dir: &Path, edits: &BTreeMap<PathBuf, String>) -> Result<Self, BuildError> {
+        if let Some(file) = edits.keys().find(|file| !is_copied(file)) {
+            let hint = "a copy has only the visible files of its package: name one relative to the folder of its Cargo.toml, as `src/lib.rs`";
+            return Err(refused("edit", file, hint));
+        }
         let metadata = metadata(&BuildRequest::new(manifest))?;
         let no_package = || unread(manifest, "it is the manifest of a workspace: name that of a package".to_owned());
         let package = metadata.packages.iter().find(|package| same(package.manifest_path.as_std_path(), manifest));
         let from = package.and_then(|package| package.manifest_path.as_std_path().parent()).ok_or_else(no_package)?;
         let workspace = metadata.workspace_root.as_std_path();
+        // The author's manifests, since every file of the copy is below `dir`.
+        if [from, workspace].into_iter().any(|folder| contains(dir, folder)) {
+            let hint = "it contains the package or the root of its workspace: name a folder for the copy only, as `target/edited`";
+            return Err(refused("copy a package into", dir, hint));
+        }
         let lock = lock(dir, ".alcedo-copy.lock")?;
         // A member outside of its root has its own name as folder.
         let of_member = from.strip_prefix(workspace).unwrap_or(Path::new(from.file_name().unwrap_or_default()));
@@ -63,9 +76,9 @@ impl SourceCopy {
         let manifest = to.join("Cargo.toml");
         let own = read_manifest(&from.join("Cargo.toml"), edits.get(Path::new("Cargo.toml")))?;
         write(&manifest, package_manifest(own, from, of_member == Path::new("")).as_bytes())?;
-        copy_files(from, &to, edits)?;
+        copy_files(from, &to, edits, dir)?;
         copy_lock(workspace, dir)?;
-        Ok(Self { manifest, workspace: workspace.to_owned(), _lock: lock })
+        Ok(Self { manifest, source: from.to_owned(), _lock: lock })
     }
 
     /// Returns the folder of the package in the copy.
@@ -73,14 +86,23 @@ impl SourceCopy {
         self.manifest.parent().unwrap_or(&self.manifest)
     }
 
-    /// Returns a debug build of the copy, with the cargo configuration of the author's workspace.
+    /// Returns a debug build of the copy, with the cargo configuration of the author's package.
     pub fn request(&self) -> BuildRequest<'_> {
-        BuildRequest::new(&self.manifest).run_in(&self.workspace)
+        BuildRequest::new(&self.manifest).run_in(&self.source)
     }
 }
 
 fn unread(manifest: &Path, message: String) -> BuildError {
     BuildError::Metadata { manifest: manifest.to_owned(), message }
+}
+
+fn refused(doing: &'static str, path: &Path, hint: &str) -> BuildError {
+    failed(doing, path)(io::Error::new(io::ErrorKind::InvalidInput, hint))
+}
+
+/// Returns `true` if `inner` is `outer` or below it; both may be reached by links.
+fn contains(outer: &Path, inner: &Path) -> bool {
+    matches!((outer.canonicalize(), inner.canonicalize()), (Ok(outer), Ok(inner)) if inner.starts_with(&outer))
 }
 
 fn read_manifest(path: &Path, edited: Option<&String>) -> Result<Table, BuildError> {
@@ -110,6 +132,9 @@ fn package_manifest(mut manifest: Table, dir: &Path, is_root: bool) -> String {
     make_absolute(&mut manifest, dir, leaves);
     if let Some(Value::Table(package)) = manifest.get_mut("package") {
         package.remove("workspace");
+        if let Some(Value::String(script)) = package.get_mut("build") {
+            make_path_absolute(script, dir, leaves);
+        }
     }
     if is_root {
         // A manifest without this table would belong to a workspace above the copy.
@@ -128,11 +153,22 @@ fn make_absolute(manifest: &mut Table, dir: &Path, is_outside: fn(&Path) -> bool
     for (key, value) in manifest {
         match value {
             Value::Table(table) => make_absolute(table, dir, is_outside),
-            Value::String(path) if key == "path" && is_outside(Path::new(path.as_str())) => {
-                *path = dir.join(&*path).display().to_string();
+            // Programs, tests and other targets: `[[bin]]`.
+            Value::Array(targets) => {
+                targets
+                    .iter_mut()
+                    .filter_map(Value::as_table_mut)
+                    .for_each(|table| make_absolute(table, dir, is_outside));
             }
+            Value::String(path) if key == "path" => make_path_absolute(path, dir, is_outside),
             _ => {}
         }
+    }
+}
+
+fn make_path_absolute(path: &mut String, dir: &Path, is_outside: fn(&Path) -> bool) {
+    if is_outside(Path::new(path.as_str())) {
+        *path = dir.join(&*path).display().to_string();
     }
 }
 
@@ -149,12 +185,16 @@ fn leaves(path: &Path) -> bool {
     })
 }
 
-/// Copies changed files, and deletes files that neither the source nor the edits have.
-fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>) -> Result<(), BuildError> {
-    let sources = files(from);
+/// Copies changed files, and deletes files that neither the source nor the edits have. `dir` may be inside the source.
+fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>, dir: &Path) -> Result<(), BuildError> {
+    let sources = files(from, Some(dir));
     for file in sources.iter().filter(|file| !edits.contains_key(*file)) {
         let (source, copy) = (from.join(file), to.join(file));
-        let content = fs::read(&source).map_err(failed("read", &source))?;
+        let content = match fs::read(&source) {
+            // Deleted after it was listed, as temporary files are.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            content => content.map_err(failed("read", &source))?,
+        };
         if write(&copy, &content)? {
             let permissions = fs::metadata(&source).and_then(|source| fs::set_permissions(&copy, source.permissions()));
             permissions.map_err(failed("copy", &copy))?;
@@ -163,7 +203,7 @@ fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>) -> Resu
     for (file, text) in edits.iter().filter(|(file, _)| !is_own(file)) {
         write(&to.join(file), text.as_bytes())?;
     }
-    for file in files(to).iter().filter(|file| !sources.contains(*file) && !edits.contains_key(*file)) {
+    for file in files(to, None).iter().filter(|file| !sources.contains(*file) && !edits.contains_key(*file)) {
         fs::remove_file(to.join(file)).map_err(failed("delete", &to.join(file)))?;
     }
     Ok(())
@@ -174,19 +214,42 @@ fn is_own(file: &Path) -> bool {
     file == Path::new("Cargo.toml") || file == Path::new("Cargo.lock")
 }
 
-/// Returns the files below a folder by their relative paths, without those of [`is_own`], `target` folders and hidden files.
-fn files(dir: &Path) -> BTreeSet<PathBuf> {
-    let (mut found, mut folders) = (BTreeSet::new(), vec![PathBuf::new()]);
-    while let Some(folder) = folders.pop() {
+/// Returns `true` for a relative path inside the package that has no hidden part.
+fn is_copied(file: &Path) -> bool {
+    file.components().all(|part| matches!(part, Component::Normal(name) if !is_hidden(name)))
+}
+
+fn is_hidden(name: &OsStr) -> bool {
+    name.to_string_lossy().starts_with('.')
+}
+
+/// Returns `true` for a folder of cargo's results. Cargo marks it by one of two files, since it may have any name.
+fn is_built(dir: &Path, folder: &Path) -> bool {
+    let marks = ["CACHEDIR.TAG", ".rustc_info.json"];
+    folder == Path::new("target") || marks.iter().any(|mark| dir.join(folder).join(mark).is_file())
+}
+
+/// Returns the files below a folder by their relative paths, without those of [`is_own`], [`is_built`] and `except`, and hidden files.
+/// Follows links.
+fn files(dir: &Path, except: Option<&Path>) -> BTreeSet<PathBuf> {
+    let except = except.and_then(|folder| folder.canonicalize().ok());
+    let (mut found, mut folders) = (BTreeSet::new(), vec![(PathBuf::new(), Vec::new())]);
+    while let Some((folder, mut above)) = folders.pop() {
+        let Ok(target) = dir.join(&folder).canonicalize() else { continue };
+        // A link may point to a folder that contains it.
+        if above.contains(&target) || except.as_ref() == Some(&target) {
+            continue;
+        }
+        above.push(target);
         for entry in fs::read_dir(dir.join(&folder)).into_iter().flatten().flatten() {
-            let (name, path) = (entry.file_name(), folder.join(entry.file_name()));
-            if name.to_string_lossy().starts_with('.') {
+            let path = folder.join(entry.file_name());
+            if is_hidden(&entry.file_name()) {
                 continue;
             }
-            if !entry.path().is_dir() {
+            if entry.path().is_file() {
                 found.insert(path);
-            } else if name != "target" {
-                folders.push(path);
+            } else if entry.path().is_dir() && !is_built(dir, &path) {
+                folders.push((path, above.clone()));
             }
         }
     }
@@ -219,7 +282,7 @@ fn write(path: &Path, content: &[u8]) -> Result<bool, BuildError> {
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     use toml::Table;
 
@@ -239,6 +302,9 @@ mod tests {
         check("x.path=\"../x\"", "x.path=\"/r/plugins/cube/../x\"");
         check("own = { path = \"parts/own\" }", "own = { path = \"parts/own\" }");
         check("[lib]\npath = \"src/../src/lib.rs\"", "[lib]\npath = \"src/../src/lib.rs\"");
+        check("[[bin]]\nname = \"x\"\npath = \"../x.rs\"", "[[bin]]\nname = \"x\"\npath = \"/r/plugins/cube/../x.rs\"");
+        check("package.build = \"../build.rs\"", "package.build = \"/r/plugins/cube/../build.rs\"");
+        check("[dependencies]\nbuild = \"1\"", "[dependencies]\nbuild = \"1\"");
         check("subpath = \"../../x\"\npath-like = 1", "subpath = \"../../x\"\npath-like = 1");
         check("[package]\nname = \"x\"\nworkspace = \"../..\"", "[package]\nname = \"x\"");
         assert!(leaves(Path::new("a/../../b")) && !leaves(Path::new("a/../b")));
@@ -254,42 +320,129 @@ mod tests {
         assert_eq!(parsed(&found), parsed(expected));
     }
 
-    #[test]
-    fn a_copy_follows_its_source_and_the_edits() {
-        let dir = tempfile::tempdir().unwrap();
-        let (source, copied) = (dir.path().join("w"), dir.path().join("copy"));
-        let put = |file: &str, text: &str| {
-            let path = source.join(file);
+    /// Writes files below `dir`.
+    fn put(dir: &Path, files: &[(&str, &str)]) {
+        for (file, text) in files {
+            let path = dir.join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
-        };
-        put("Cargo.toml", "[workspace]\nmembers = [\"a\", \"b\"]\n[workspace.package]\nversion = \"0.2.0\"\n");
-        for name in ["a", "b"] {
-            put(&format!("{name}/Cargo.toml"), &format!("[package]\nname = \"{name}\"\nversion.workspace = true\n"));
-            put(&format!("{name}/src/lib.rs"), "one");
         }
-        put("a/src/old.rs", "");
-        put("a/target/x", "");
-        let manifest = source.join("a/Cargo.toml");
-        let copy = |edits: &[(&str, &str)]| {
-            let edits: BTreeMap<_, _> = edits.iter().map(|(file, text)| (file.into(), (*text).to_owned())).collect();
-            let copy = SourceCopy::new(&manifest, &copied, &edits).unwrap_or_else(|error| panic!("{error}"));
-            let files: Vec<_> = super::files(&copied).into_iter().map(|file| file.display().to_string()).collect();
-            (fs::read_to_string(copy.package().join("src/lib.rs")).unwrap(), files.join(" "))
+    }
+
+    fn edits(edits: &[(&str, &str)]) -> BTreeMap<PathBuf, String> {
+        edits.iter().map(|(file, text)| (file.into(), (*text).to_owned())).collect()
+    }
+
+    /// Returns the names of the files below `dir`, in order.
+    fn names(dir: &Path) -> String {
+        let names: Vec<_> = super::files(dir, None).iter().map(|file| file.display().to_string()).collect();
+        names.join(" ")
+    }
+
+    /// Returns a temporary folder with the workspace `w` of the packages `a` and `b`, and the manifest of `a`.
+    fn workspace() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = "[workspace]\nmembers = [\"a\", \"b\"]\n[workspace.package]\nversion = \"0.2.0\"\n";
+        put(dir.path(), &[("w/Cargo.toml", root)]);
+        for name in ["a", "b"] {
+            let manifest = format!("[package]\nname = \"{name}\"\nversion.workspace = true\n");
+            put(&dir.path().join("w").join(name), &[("Cargo.toml", &manifest), ("src/lib.rs", "one")]);
+        }
+        let manifest = dir.path().join("w/a/Cargo.toml");
+        (dir, manifest)
+    }
+
+    #[test]
+    fn a_copy_follows_its_source_and_the_edits() {
+        let (dir, manifest) = workspace();
+        let (source, copied) = (manifest.parent().unwrap(), dir.path().join("copy"));
+        put(source, &[("src/old.rs", ""), ("target/x", "")]);
+        let copy = |changed: &[(&str, &str)]| {
+            let copy = SourceCopy::new(&manifest, &copied, &edits(changed)).unwrap_or_else(|error| panic!("{error}"));
+            (fs::read_to_string(copy.package().join("src/lib.rs")).unwrap(), names(&copied))
         };
         let written = || fs::metadata(copied.join("a/src/lib.rs")).unwrap().modified().unwrap();
         assert_eq!(copy(&[]), ("one".to_owned(), "a/Cargo.toml a/src/lib.rs a/src/old.rs".to_owned()));
         let before = written();
-        fs::remove_file(source.join("a/src/old.rs")).unwrap();
+        fs::remove_file(source.join("src/old.rs")).unwrap();
         assert_eq!(
             copy(&[("src/new.rs", "")]),
             ("one".to_owned(), "a/Cargo.toml a/src/lib.rs a/src/new.rs".to_owned())
         );
         assert_eq!(written(), before, "an equal file is not written again");
         assert_eq!(copy(&[("src/lib.rs", "two")]), ("two".to_owned(), "a/Cargo.toml a/src/lib.rs".to_owned()));
-        assert_eq!(fs::read_to_string(source.join("a/src/lib.rs")).unwrap(), "one");
-        put("a/src/lib.rs", "three");
+        assert_eq!(fs::read_to_string(source.join("src/lib.rs")).unwrap(), "one");
+        put(source, &[("src/lib.rs", "three")]);
         assert_eq!(copy(&[]).0, "three");
         assert!(fs::read_to_string(copied.join("Cargo.toml")).unwrap().contains("members = [\"a\"]"));
+    }
+
+    #[test]
+    fn an_edit_by_a_path_out_of_the_package_is_refused() {
+        let (dir, manifest) = workspace();
+        let source = manifest.with_file_name("src").join("lib.rs");
+        for file in [source.to_str().unwrap(), "../b/src/lib.rs", "src/../../b/src/lib.rs", "./src/lib.rs", ".hidden"] {
+            let copy = SourceCopy::new(&manifest, &dir.path().join("copy"), &edits(&[(file, "two")]));
+            let error = copy.expect_err(file).to_string();
+            assert!(error.contains(file) && error.contains("relative to the folder"), "{error}");
+        }
+        assert_eq!(fs::read_to_string(source).unwrap(), "one");
+        assert_eq!(names(dir.path()), "w/Cargo.toml w/a/Cargo.toml w/a/src/lib.rs w/b/Cargo.toml w/b/src/lib.rs");
+    }
+
+    #[test]
+    fn a_copy_over_its_workspace_is_refused() {
+        let (dir, manifest) = workspace();
+        let before = names(dir.path());
+        for folder in ["", "w", "w/a", "w/b/../a"] {
+            let error = SourceCopy::new(&manifest, &dir.path().join(folder), &BTreeMap::new()).expect_err(folder);
+            assert!(error.to_string().contains("contains the package"), "{error}");
+        }
+        let root = fs::read_to_string(dir.path().join("w/Cargo.toml")).unwrap();
+        assert!(root.contains("\"b\"") && names(dir.path()) == before, "{root}");
+    }
+
+    #[test]
+    fn a_workspace_root_is_copied_without_builds_and_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let root =
+            "[workspace]\nmembers = [\"part\"]\n[package]\nname = \"a\"\n[dependencies]\npart = { path = \"part\" }\n";
+        put(dir.path(), &[("Cargo.toml", root), ("src/lib.rs", "one"), ("src/target/mod.rs", ""), ("target/x", "")]);
+        put(&dir.path().join("part"), &[("Cargo.toml", "[package]\nname = \"part\""), ("src/lib.rs", "")]);
+        put(
+            dir.path(),
+            &[("out/.rustc_info.json", "{}"), ("out/debug/x", ""), ("old/CACHEDIR.TAG", ""), ("old/x", "")],
+        );
+        let copied = dir.path().join("copies/a");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::symlink;
+            symlink(".", dir.path().join("around")).unwrap();
+            symlink("missing", dir.path().join("src/dangling.rs")).unwrap();
+            symlink("../part/src", dir.path().join("src/shared")).unwrap();
+        }
+        let shared = if cfg!(unix) { "src/shared/lib.rs " } else { "" };
+        for _ in 0..2 {
+            let copy = SourceCopy::new(&dir.path().join("Cargo.toml"), &copied, &BTreeMap::new()).unwrap();
+            assert_eq!(copy.package(), copied);
+            assert_eq!(names(&copied), format!("part/Cargo.toml part/src/lib.rs src/lib.rs {shared}src/target/mod.rs"));
+        }
+        let manifest: Table = fs::read_to_string(copied.join("Cargo.toml")).unwrap().parse().unwrap();
+        assert!(manifest["workspace"].as_table().unwrap().is_empty(), "cargo adds `part`, as a dependency by a path");
+        assert_eq!(manifest["dependencies"]["part"]["path"].as_str(), Some("part"));
+    }
+
+    #[test]
+    fn a_member_outside_of_its_root_is_copied_by_its_name() {
+        let (dir, _) = workspace();
+        let manifest = "[package]\nname = \"far\"\nworkspace = \"../w\"\n";
+        put(dir.path(), &[("far/Cargo.toml", manifest), ("far/src/lib.rs", "")]);
+        put(dir.path(), &[("w/Cargo.toml", "[workspace]\nmembers = [\"../far\"]\n")]);
+        let (manifest, copied) = (dir.path().join("far/Cargo.toml"), dir.path().join("w/target/copy"));
+        let copy = SourceCopy::new(&manifest, &copied, &BTreeMap::new()).unwrap();
+        assert_eq!(names(&copied), "far/Cargo.toml far/src/lib.rs");
+        assert!(fs::read_to_string(copied.join("Cargo.toml")).unwrap().contains("members = [\"far\"]"));
+        // Cargo searches its configuration there, as for the package itself.
+        assert_eq!(copy.request().folder().canonicalize().unwrap(), dir.path().join("far").canonicalize().unwrap());
     }
 }

@@ -109,13 +109,13 @@ impl Subscriber for Recorder {
 
     fn event(&self, event: &Event<'_>) {
         let metadata = event.metadata();
-        let mut fields = Fields::default();
-        event.record(&mut fields);
         let (level, target) = (*metadata.level(), metadata.target().to_owned());
         let is_of_plugin = metadata.name() == OF_PLUGIN;
+        let mut fields = Fields { module: is_of_plugin.then(Default::default), ..Fields::default() };
+        event.record(&mut fields);
         let line = LogLine {
             level,
-            module: is_of_plugin.then_some((fields.module, fields.generation)),
+            module: fields.module,
             message: fields.message + &fields.others,
             is_failure: !is_of_plugin && is_failure(level, &target),
             target,
@@ -138,22 +138,22 @@ fn is_failure(level: Level, target: &str) -> bool {
 #[derive(Default)]
 struct Fields {
     message: String,
-    module: String,
-    generation: u64,
+    /// Set by the runtime's own fields in events of a plugin. In an event of the host these names are other fields.
+    module: Option<(String, u64)>,
     others: String,
 }
 
 impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        match field.name() {
-            "module" => value.clone_into(&mut self.module),
+        match &mut self.module {
+            Some((module, _)) if field.name() == "module" => value.clone_into(module),
             _ => self.record_debug(field, &value),
         }
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        match field.name() {
-            "generation" => self.generation = value,
+        match &mut self.module {
+            Some((_, generation)) if field.name() == "generation" => *generation = value,
             _ => self.record_debug(field, &value),
         }
     }

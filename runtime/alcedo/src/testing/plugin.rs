@@ -5,12 +5,12 @@
 //! with the author's builds. Threads and processes build in turn, and a library whose inputs are unchanged is not built again.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
-use std::{fs, iter};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fs, slice};
 
 use alcedo_build::{BuildError, BuildRequest, PluginFolder, SourceCopy, Variants, metadata};
 
@@ -35,6 +35,10 @@ pub(super) struct Plugin {
 pub(super) struct Built {
     pub libraries: Vec<PathBuf>,
     build_dir: PathBuf,
+    /// Folder of the libraries of edits.
+    edits: PathBuf,
+    /// Shared lock of that folder: no process deletes libraries that the worlds of this one may load.
+    _in_use: Arc<File>,
 }
 
 impl Plugin {
@@ -70,26 +74,21 @@ impl Plugin {
                 libraries.push(variants.get(&request, &self.labeled(&plugin.name))?);
             }
         }
-        Ok(Built { libraries, build_dir })
+        let edits = root(&build_dir).join("edits").join(self.label());
+        match lock_edits(&edits, &libraries[0]) {
+            Ok(in_use) => Ok(Built { libraries, build_dir, edits, _in_use: Arc::new(in_use) }),
+            Err(source) => Err(BuildError::Store { doing: "lock", path: edits, source }),
+        }
     }
 
     /// Returns the library of the plugin with these edits. The author's files do not change.
     pub(super) fn edited(&self, built: &Built, edits: &Edits) -> Result<PathBuf, BuildError> {
-        let root = root(&built.build_dir);
-        let copy = SourceCopy::new(&self.manifest(), &root.join("source").join(&self.package), edits)?;
-        let libraries = root.join("edits").join(self.label());
-        if let Some(own) = built.libraries.first() {
-            remove_older(&libraries, own);
-        }
+        let copied = root(&built.build_dir).join("source").join(&self.package);
+        let copy = SourceCopy::new(&self.manifest(), &copied, edits)?;
         let mut hasher = DefaultHasher::new();
         edits.hash(&mut hasher);
         let request = self.below(&built.build_dir, self.with_features(copy.request()));
-        Variants::new(libraries).get(&request, &format!("{:016x}", hasher.finish()))
-    }
-
-    /// Returns the text of a file of the plugin.
-    pub(super) fn source(&self, file: &Path) -> io::Result<String> {
-        fs::read_to_string(self.folder.join(file))
+        Variants::new(built.edits.clone()).get(&request, &format!("{:016x}", hasher.finish()))
     }
 
     fn manifest(&self) -> PathBuf {
@@ -108,8 +107,7 @@ impl Plugin {
     }
 
     fn label(&self) -> String {
-        let features = self.features.iter().map(String::as_str);
-        self.labeled(&iter::once(self.package.as_str()).chain(features).collect::<Vec<_>>().join("+"))
+        self.labeled(&[slice::from_ref(&self.package), &self.features[..]].concat().join("+"))
     }
 
     fn labeled(&self, name: &str) -> String {
@@ -121,14 +119,22 @@ fn root(build_dir: &Path) -> PathBuf {
     build_dir.join("alcedo-tests")
 }
 
-/// Deletes libraries of edits from before the last build of the plugin itself: they were made of other sources.
-fn remove_older(edited: &Path, own: &Path) {
-    let built = |folder: &Path| fs::metadata(folder).and_then(|folder| folder.modified()).ok();
-    let own: Option<SystemTime> = own.parent().and_then(built);
-    for folder in fs::read_dir(edited).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        if folder.is_dir() && built(&folder) < own {
-            // A folder that remains only uses space.
-            let _ = fs::remove_dir_all(folder);
+/// Locks the libraries of edits against deletion. If no other process uses them, deletes those from before the last build of the plugin
+/// itself: they were made of other sources.
+fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
+    fs::create_dir_all(edits)?;
+    let in_use = File::options().create(true).truncate(false).write(true).open(edits.join(".in-use"))?;
+    if in_use.try_lock().is_ok() {
+        let built = |folder: &Path| fs::metadata(folder).and_then(|folder| folder.modified()).ok();
+        let own = own.parent().and_then(built);
+        for folder in fs::read_dir(edits)?.flatten().map(|entry| entry.path()) {
+            if folder.is_dir() && built(&folder) < own {
+                // A folder that remains only uses space.
+                let _ = fs::remove_dir_all(folder);
+            }
         }
+        in_use.unlock()?;
     }
+    in_use.lock_shared()?;
+    Ok(in_use)
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::{fmt, thread};
+use std::{fmt, fs, thread};
 
 use alcedo_build::BuildError;
 use alcedo_runtime::host::{HostValue, NativeParams, NativeResult, Obj, Object, Reference};
@@ -157,10 +157,7 @@ impl TestWorld {
     /// If no class or several classes have the name, and if the construction fails.
     #[track_caller]
     pub fn spawn(&self, class: &str) -> Obj<Object> {
-        let path = match self.class(class) {
-            Ok(path) => path,
-            Err(error) => panic!("{error}"),
-        };
+        let path = self.class(class);
         match self.inside(|runtime| runtime.objects().spawn(&path)) {
             Ok(object) => Obj::new(object),
             Err(error) => panic!("spawning `{path}`: {error}"),
@@ -173,8 +170,9 @@ impl TestWorld {
     /// If the object is destroyed, or has no such property of this type.
     #[track_caller]
     pub fn get<T: HostValue>(&self, object: impl Reference, property: &str) -> T {
-        match self.property::<T>(object, property) {
-            Ok(value) => value,
+        let object = object.to_handle();
+        match self.inside(|runtime| runtime.world().get::<T::Raw>(object, property)) {
+            Ok(raw) => T::from_raw(raw),
             Err(error) => panic!("reading `{property}`: {error}"),
         }
     }
@@ -311,7 +309,7 @@ impl TestWorld {
     ) -> Result<ReloadReport, BuildError> {
         let file = file.as_ref();
         let edited = self.edits.borrow().get(file).cloned();
-        let old = match edited.map_or_else(|| self.plugin.source(file), Ok) {
+        let old = match edited.map_or_else(|| fs::read_to_string(self.plugin.folder.join(file)), Ok) {
             Ok(text) => text,
             Err(error) => panic!("reading `{}` in {}: {error}", file.display(), self.plugin.folder.display()),
         };
@@ -364,27 +362,23 @@ impl TestWorld {
         dispatcher::with_default(&self.dispatch, || action(&self.runtime))
     }
 
-    fn property<T: HostValue>(&self, object: impl Reference, property: &str) -> Result<T, Error> {
-        let raw: T::Raw = self.inside(|runtime| runtime.world().get(object.to_handle(), property))?;
-        Ok(T::from_raw(raw))
-    }
-
     /// Returns the path of a class of plugins by its name.
-    fn class(&self, name: &str) -> Result<String, String> {
+    #[track_caller]
+    fn class(&self, name: &str) -> String {
         if name.starts_with('/') {
-            return Ok(name.to_owned());
+            return name.to_owned();
         }
         let classes = self.runtime.types().dynamic_classes();
         let short = |path: &str| path.strip_prefix("/Script/").unwrap_or(path).to_owned();
         let is_named = |path: &str| path == name || path.split_once('.').is_some_and(|(_, class)| class == name);
         let named: Vec<_> = classes.iter().filter(|path| is_named(&short(path))).collect();
         match named[..] {
-            [path] => Ok(path.clone()),
+            [path] => path.clone(),
             [] => {
                 let known: Vec<_> = classes.iter().map(|path| short(path)).collect();
-                Err(format!("no plugin declares the class `{name}`, but {}", known.join(", ")))
+                panic!("no plugin declares the class `{name}`, but {}", known.join(", "))
             }
-            ref several => Err(format!("several classes are named `{name}`, so name one by its path: {several:?}")),
+            ref several => panic!("several classes are named `{name}`, so name one by its path: {several:?}"),
         }
     }
 }
