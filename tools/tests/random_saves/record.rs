@@ -57,9 +57,14 @@ impl Line {
             Self::Building
         } else if has("the build is canceled") {
             Self::Canceled
-        } else if has("the reload failed") || has("not loaded:") || has("not confirmed:") || has("it hangs:") {
-            Self::Unexpected(line.to_owned())
-        } else if has("the host crashed") || has("the host ended") || line.starts_with("failed:") {
+        } else if has("the reload failed")
+            || has("not loaded:")
+            || has("not confirmed:")
+            || has("it hangs:")
+            || has("the host crashed")
+            || has("the host ended")
+            || line.starts_with("failed:")
+        {
             Self::Unexpected(line.to_owned())
         } else if has(" ticks/s · ") {
             Self::Status { building: has(" · building") }
