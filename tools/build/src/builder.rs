@@ -1,7 +1,7 @@
 //! Repeated builds without waiting for cargo: the first build is cargo's, and later ones call the compiler as cargo did, while only the
 //! plugins' own sources change. `record.rs` decides; this file keeps the records.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,6 @@ use crate::dep_info;
 use crate::direct::{self, Direct};
 use crate::error::BuildError;
 use crate::origin;
-use crate::processes::StartError;
 use crate::record::{CargoReason, Inputs, Plan, Record, cargo_files, plan};
 use crate::report::{BuildOutcome, Diagnostics, Unit, Units};
 use crate::request::BuildRequest;
@@ -46,6 +45,8 @@ pub struct Builder {
     linker: Option<PathBuf>,
 }
 
+const LOCK_FILE: &str = "Cargo.lock";
+
 /// The arguments of cargo, which name plugins, features, profile and target folder.
 type Key = Vec<OsString>;
 
@@ -72,7 +73,7 @@ impl Builder {
     /// Builds and waits for the libraries.
     ///
     /// # Errors
-    /// As [`build`](crate::build).
+    /// The errors of [`build`](crate::build).
     pub fn build(&self, request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
         self.spawn(request)?.wait()
     }
@@ -97,25 +98,29 @@ impl Builder {
                         None => cargo.start(&progress, CargoReason::Failed)?.conclude(&progress),
                     }));
                 }
-                Err(StartError::Canceled) => CargoReason::Requested,
-                Err(StartError::Failed(_)) => CargoReason::Failed,
+                Err(_) => CargoReason::Failed,
             },
             Err(reason) => reason,
         };
+        // A failed start has canceled the compilers that were started.
+        let progress = Progress::default();
         let cargo = cargo.start(&progress, reason)?;
         Ok(RunningBuild::of(&progress.clone(), move || cargo.conclude(&progress)))
     }
 
     fn recorder(&self, request: &BuildRequest<'_>) -> Recorder {
         let cargo = request.cargo();
+        let dir = request.manifest().parent().map(Path::to_owned).unwrap_or_default();
+        let locks = dir.ancestors().map(|folder| folder.join(LOCK_FILE));
+        let before = locks.map(|lock| (lock.clone(), Stamp::of(&lock))).collect();
         let args = request.build_args().into_iter().map(OsString::from);
         Recorder {
             builder: self.clone(),
             key: cargo.get_args().map(OsString::from).chain(args).collect(),
             environment: origin::environment(&cargo),
-            dir: request.manifest().parent().map(Path::to_owned).unwrap_or_default(),
+            dir,
             start: SystemTime::now(),
-            before: Stamps::new(),
+            before,
         }
     }
 
@@ -147,10 +152,12 @@ impl Builder {
         if let Some(reason) = reason {
             return Err(reason);
         }
-        let lock = match artifacts.first() {
-            Some(artifact) => lock(&artifact.path)?,
-            None => return Err(CargoReason::NotRecorded),
-        };
+        if artifacts.is_empty() {
+            return Err(CargoReason::NotRecorded);
+        }
+        let records = known.plugins.iter().flatten();
+        let locks = records.flat_map(Record::locks).collect::<BTreeSet<_>>();
+        let locks = locks.iter().filter_map(|path| lock(path).transpose()).collect::<Result<_, _>>()?;
         Ok(Direct {
             recorder: recorder.clone(),
             command_line: request.command_line(),
@@ -159,7 +166,7 @@ impl Builder {
             diagnostics: known.diagnostics.clone(),
             artifacts,
             records: calls,
-            lock,
+            locks,
         })
     }
 
@@ -168,9 +175,8 @@ impl Builder {
     }
 }
 
-/// Locks the profile's folder as cargo does, until the file is closed. A cargo that does not lock this file is not excluded.
-fn lock(library: &Path) -> Result<Option<File>, CargoReason> {
-    let path = library.with_file_name(".cargo-lock");
+/// Locks a folder by the file that cargo locks, until the file is closed. A cargo without this file is not excluded.
+fn lock(path: &Path) -> Result<Option<File>, CargoReason> {
     let Ok(file) = File::options().read(true).write(true).open(path) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
@@ -209,7 +215,12 @@ impl Recorder {
 
     /// Returns the stamp that a file had for the build.
     fn file(&self, path: &Path) -> Stamp {
-        self.before.get(path).cloned().unwrap_or_else(|| Stamp::before(path, self.start))
+        match self.before.get(path) {
+            // Cargo has created it, and has read nothing else.
+            Some(Stamp::Missing) if path.ends_with(LOCK_FILE) => Stamp::of(path),
+            Some(stamp) => stamp.clone(),
+            None => Stamp::before(path, self.start),
+        }
     }
 
     /// Records the calls of a successful cargo, unless a newer build has begun.

@@ -179,7 +179,7 @@ and a line' CARGO_PKG_README='' /r/rustc --crate-name x --edition=2024 x/src/lib
         );
         let (calls, text) = split(&stderr);
         assert_eq!((calls, text.as_str()), (vec![call()], "   Compiling x v0.1.0\nerror: Running out"));
-        // A line that is cut off is no call.
+        // An incomplete line is kept as text.
         assert_eq!(
             split("     Running `/r/rustc --crate-name"),
             (vec![], "     Running `/r/rustc --crate-name".to_owned())

@@ -1,4 +1,4 @@
-//! Builds without cargo: calls the compiler as cargo did. The output goes to a folder of its own, so that cargo's folders stay as cargo
+//! Builds without cargo: calls the compiler as cargo did. The output has a folder of its own, so that cargo's folders stay as cargo
 //! left them: cargo finds the newer sources and builds again, also if an older file is restored with its time. Only the finished library
 //! replaces cargo's.
 
@@ -38,7 +38,7 @@ pub(crate) struct Direct {
     /// Plugins to compile.
     pub(crate) records: Vec<Record>,
     /// Held until the end of the build.
-    pub(crate) lock: Option<File>,
+    pub(crate) locks: Vec<File>,
 }
 
 #[derive(Debug)]
@@ -60,9 +60,10 @@ pub(crate) struct Called {
 
 impl Direct {
     /// Starts all compilers at once: usually only one plugin has changed.
-    pub(crate) fn start(self, progress: &Progress) -> Result<StartedDirect, StartError> {
+    pub(crate) fn start(mut self, progress: &Progress) -> Result<StartedDirect, StartError> {
         tracing::debug!(command = %self.command_line, "building without cargo");
         let started = Instant::now();
+        progress.processes.hold(std::mem::take(&mut self.locks));
         let mut compilers = Vec::new();
         for record in &self.records {
             let dir = folder(record);
@@ -107,7 +108,7 @@ impl StartedDirect {
     /// Waits for the compilers, and puts their libraries in place. Returns `None` if cargo has to make the build instead.
     pub(crate) fn conclude(self, progress: &Progress) -> Result<Option<BuildOutcome>, BuildError> {
         let Self { direct, started, compilers } = self;
-        let Direct { recorder, command_line, mut diagnostics, artifacts, records, lock, .. } = direct;
+        let Direct { recorder, command_line, mut diagnostics, artifacts, records, .. } = direct;
         let canceled = || BuildError::Canceled { command: command_line.clone() };
         let (mut compile, mut linking) = (0.0_f64, link::Linking::default());
         let mut linked = Vec::new();
@@ -117,20 +118,23 @@ impl StartedDirect {
             let status = match progress.processes.wait(number) {
                 Ok(Some(status)) => status,
                 Ok(None) => return Err(canceled()),
-                Err(_) => return Ok(None),
+                Err(_) => {
+                    progress.processes.unlock();
+                    return Ok(None);
+                }
             };
             let millis = started.elapsed().as_secs_f64() * 1000.0;
             if millis > compile {
                 (compile, linking) = (millis, link::Linking::read(&dir, read.linked));
             }
             let is_built = status.success();
-            let Some(dep_file) = dep_file(&record.call, &dir) else { return Ok(None) };
+            let dep_file = dep_file(&record.call, &dir).unwrap_or_default();
             let output = dir.join(record.library.file_name().unwrap_or_default());
             let is_of_sources = read.diagnostics.errors && !read.diagnostics.errors_elsewhere;
             if is_built && !output.is_file() || !is_built && !is_of_sources {
                 tracing::debug!("the compiler alone failed: {}", read.diagnostics.text());
                 recorder.forget();
-                drop(lock);
+                progress.processes.unlock();
                 return Ok(None);
             }
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
@@ -144,7 +148,7 @@ impl StartedDirect {
             }
             linked.push(dir);
         }
-        drop(lock);
+        progress.processes.unlock();
         link::prepare(linked);
         if diagnostics.errors {
             return Err(BuildError::DoesNotCompile { rendered: diagnostics.text(), command: command_line });
@@ -162,7 +166,7 @@ fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
     alcedo_sys::seal_file(output).map_err(failed("seal"))?;
     let new = output.with_extension("new");
     let _ = fs::remove_file(&new);
-    // As cargo does: a second name, or a copy on file systems without such.
+    // A second name, or a copy on file systems without hard links, which is cargo's choice as well.
     fs::hard_link(output, &new).or_else(|_| fs::copy(output, &new).map(drop)).map_err(failed("copy"))?;
     fs::rename(&new, library).map_err(failed("copy"))
 }

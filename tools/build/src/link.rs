@@ -52,7 +52,7 @@ pub(crate) fn redirect(command: &mut Command, linker: &Path, record: &Record, fo
     let _ = fs::remove_file(folder.join(NOTE));
     let call = &record.call;
     let is_usual = call.codegen("linker").is_none() && call.codegen("linker-flavor").is_none();
-    // A program that was built again meanwhile is gone.
+    // The program may have been replaced by a new build of it.
     if !is_usual || call.value("--target").is_some() || consts::OS != "linux" || !linker.is_file() {
         return;
     }
@@ -168,7 +168,7 @@ fn linker_call(args: &[OsString]) -> Result<(PathBuf, Vec<OsString>), String> {
     Ok((linker, flags.into_iter().map(OsString::from).chain(words.into_iter().map(OsString::from)).collect()))
 }
 
-/// Returns the words of the last command in the output of `cc -###`, which quotes for a shell.
+/// Splits the last command in the output of `cc -###`, which is quoted for a shell.
 fn linker_words(output: &str) -> Option<Vec<String>> {
     let is_command = |line: &&str| line.starts_with(' ');
     let line = output.lines().rfind(is_command)?;
@@ -218,7 +218,7 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
     let file = format!("ld.{name}");
     let named = args.iter().filter_map(|arg| arg.to_str()?.strip_prefix("-B")).map(PathBuf::from);
     let found = named.chain(in_path()).map(|folder| folder.join(&file)).find(|path| path.is_file())?;
-    // That of the Rust toolchain only starts the real one, in the folder above.
+    // The Rust toolchain has a program in this folder that only starts the linker in the folder above.
     let folder = found.parent()?;
     let real = folder.with_file_name("rust-lld");
     match folder.ends_with("gcc-ld") && real.is_file() {

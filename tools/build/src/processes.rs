@@ -1,5 +1,6 @@
 //! Processes of a build, which another thread may end: the dev loop cancels a build as soon as the sources change again.
 
+use std::fs::File;
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,13 +9,15 @@ use std::time::Duration;
 
 use crate::error::BuildError;
 
-/// Started processes of one build.
+/// Started processes of one build, and its locks.
 #[derive(Debug, Default)]
 pub(crate) struct Processes(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     children: Vec<Child>,
+    /// Locked files, which a cancellation unlocks: the next build may start before the thread of this one has ended.
+    locks: Vec<File>,
     is_canceled: bool,
     /// Set if a process was killed.
     is_killed: bool,
@@ -64,6 +67,16 @@ impl Processes {
                 let _ = child.wait();
             }
         }
+        state.locks.clear();
+    }
+
+    /// Keeps locked files until the end of the build.
+    pub(crate) fn hold(&self, locks: Vec<File>) {
+        self.state().locks = locks;
+    }
+
+    pub(crate) fn unlock(&self) {
+        self.state().locks.clear();
     }
 
     pub(crate) fn is_canceled(&self) -> bool {

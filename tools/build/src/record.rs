@@ -50,7 +50,7 @@ pub enum CargoReason {
 /// The next build of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// None: the library is up to date.
+    /// The library is up to date: nothing is built.
     Fresh,
     /// The recorded compiler call.
     Direct,
@@ -72,6 +72,13 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Returns the files that cargo locks: in the folder of its libraries, and in that of its other output, which may be another one.
+    pub(crate) fn locks(&self) -> Vec<PathBuf> {
+        let folders = [self.library.parent(), self.call.value("--out-dir").and_then(|dir| Path::new(dir).parent())];
+        let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        folders.into_iter().flatten().map(|folder| real(folder).join(".cargo-lock")).collect()
+    }
+
     pub(crate) fn artifact(&self, fresh: bool) -> Artifact {
         Artifact { package: self.package.name.clone(), path: self.library.clone(), fresh }
     }

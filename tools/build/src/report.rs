@@ -53,6 +53,34 @@ pub struct BuildOutcome {
     pub method: BuildMethod,
 }
 
+impl BuildOutcome {
+    /// Returns the parts of the build with their milliseconds, in the order of time; they add up to [`millis`](Self::millis).
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use std::path::Path;
+    ///
+    /// use alcedo_build::{BuildRequest, Builder};
+    ///
+    /// let outcome = Builder::new().build(&BuildRequest::new(Path::new("plugins/Cargo.toml")))?;
+    /// for (name, millis) in outcome.parts() {
+    ///     println!("{millis:>6.0} ms  {name}");
+    /// }
+    /// # Ok::<(), alcedo_build::BuildError>(())
+    /// ```
+    pub fn parts(&self) -> Vec<(String, f64)> {
+        let (compile, link, slow_link) = match &self.method {
+            BuildMethod::Cargo(reason) => return vec![(format!("cargo, because {reason}"), self.millis)],
+            BuildMethod::Direct { compile, link, slow_link } => (*compile, link.unwrap_or_default(), slow_link),
+        };
+        let link_name =
+            slow_link.as_ref().map_or("link".to_owned(), |reason| format!("link by `cc`, because {reason}"));
+        let rest = (self.millis - compile).max(0.0);
+        let parts = [("compiler".to_owned(), compile - link), (link_name, link), ("seal and copy".to_owned(), rest)];
+        parts.into_iter().filter(|(_, millis)| *millis > 0.0).collect()
+    }
+}
+
 /// Programs of a build.
 ///
 /// # Examples
@@ -274,7 +302,7 @@ fn package_name(id: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Diagnostics, Ending, Report, is_root_library, package_name};
+    use super::{BuildMethod, BuildOutcome, Diagnostics, Ending, Report, is_root_library, package_name};
     use crate::error::BuildError;
     use crate::record::CargoReason;
     use cargo_metadata::Message;
@@ -347,6 +375,29 @@ mod tests {
         all.replace("b", of("b", "two"));
         all.replace("a", of("a", "three"));
         assert_eq!((all.text().as_str(), all.errors), ("warning: two\nwarning: three\n", false));
+    }
+
+    #[test]
+    fn the_parts_of_a_build_add_up() {
+        let parts = |method: BuildMethod| {
+            let outcome = BuildOutcome { artifacts: Vec::new(), warnings: String::new(), millis: 100.0, method };
+            let parts = outcome.parts();
+            assert_eq!(parts.iter().map(|(_, millis)| millis).sum::<f64>(), 100.0);
+            parts.iter().map(|(name, millis)| format!("{name} {millis}")).collect::<Vec<_>>().join(" · ")
+        };
+        assert_eq!(
+            parts(BuildMethod::Cargo(CargoReason::Locked)),
+            "cargo, because another cargo uses the target folder 100"
+        );
+        let direct = |link, slow: Option<&str>| {
+            parts(BuildMethod::Direct { compile: 90.0, link, slow_link: slow.map(str::to_owned) })
+        };
+        assert_eq!(direct(None, None), "compiler 90 · seal and copy 10");
+        assert_eq!(direct(Some(20.0), None), "compiler 70 · link 20 · seal and copy 10");
+        assert_eq!(
+            direct(Some(20.0), Some("no lld")),
+            "compiler 70 · link by `cc`, because no lld 20 · seal and copy 10"
+        );
     }
 
     #[test]

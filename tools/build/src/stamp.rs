@@ -77,7 +77,7 @@ fn folder(root: &Path) -> Option<u128> {
     while let Some(dir) = waiting.pop() {
         for entry in fs::read_dir(dir).ok()? {
             let path = entry.ok()?.path();
-            // A link to a folder may lead to a parent: it counts as a file.
+            // A symbolic link may point to a parent folder, so it counts as a file.
             let metadata = fs::symlink_metadata(&path).ok()?;
             if metadata.is_dir() {
                 waiting.push(path);
