@@ -5,7 +5,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStderr, Command};
+use std::process::{ChildStderr, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
@@ -73,7 +73,8 @@ impl Direct {
             // The last library may be loaded by its other name: a linker must not write into its file.
             let _ = fs::remove_file(output);
             let mut command = self.command(record, &dir);
-            match progress.processes.start(&mut command) {
+            // Macros may print there; cargo passes that on, and its reader ignores it.
+            match progress.processes.start(&mut command, Stdio::null()) {
                 Ok(compiler) => compilers.push((compiler, dir)),
                 Err(error) => {
                     progress.processes.cancel();

@@ -27,13 +27,13 @@ struct State {
 const POLL: Duration = Duration::from_micros(200);
 
 impl Processes {
-    /// Starts a process with piped output. It leads a process group, so that the compilers of a cargo can be killed with it.
-    pub(crate) fn start(&self, command: &mut Command) -> Result<Started, StartError> {
+    /// Starts a process with a piped error stream. It leads a process group, so that the compilers of a cargo can be killed with it.
+    pub(crate) fn start(&self, command: &mut Command, stdout: Stdio) -> Result<Started, StartError> {
         let mut state = self.state();
         if state.is_canceled {
             return Err(StartError::Canceled);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
         own_group(command);
         let mut child = command.spawn().map_err(|source| StartError::Failed(not_run(command, source)))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());

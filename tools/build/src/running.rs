@@ -10,7 +10,7 @@ use crate::request::BuildRequest;
 use cargo_metadata::Message;
 use crossbeam_channel::{Receiver, bounded};
 use std::io::{self, BufRead, BufReader, Read};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
@@ -156,7 +156,7 @@ impl Cargo {
     pub(crate) fn start(mut self, progress: &Progress, reason: CargoReason) -> Result<StartedCargo, BuildError> {
         tracing::debug!(command = %self.command_line, %reason, "building");
         let started = Instant::now();
-        let process = progress.processes.start(&mut self.command);
+        let process = progress.processes.start(&mut self.command, Stdio::piped());
         let process = process.map_err(|error: StartError| error.of(&self.command_line))?;
         Ok(StartedCargo { cargo: self, process, started, reason })
     }
