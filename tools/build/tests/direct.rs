@@ -1,6 +1,7 @@
 //! Builds scratch plugins repeatedly, with and without cargo: a library must never be stale, whatever was edited, and cargo must still be
 //! right afterwards.
 
+#[expect(dead_code, reason = "the other tests of builds use all of it")]
 mod scratch;
 
 use alcedo_build::{BuildError, BuildMethod, BuildOutcome, BuildRequest, Builder, CargoReason, build};
