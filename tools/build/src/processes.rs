@@ -137,3 +137,37 @@ fn kill(child: &mut Child) {
     }
     let _ = child.kill();
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::{Processes, StartError};
+    use std::fs::File;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_canceled_build_holds_nothing_and_starts_nothing() {
+        let processes = Processes::default();
+        let start = || processes.start(Command::new("sleep").arg("600"), Stdio::null());
+        let first = start().unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let locked = File::open(file.path()).unwrap();
+        locked.lock().unwrap();
+        processes.hold(vec![locked]);
+        let other = File::open(file.path()).unwrap();
+        assert!(other.try_lock().is_err());
+        processes.cancel();
+        other.try_lock().unwrap();
+        assert_eq!(processes.wait(first.number).unwrap(), None, "it was killed");
+        assert!(matches!(start(), Err(StartError::Canceled)));
+    }
+
+    #[test]
+    fn an_ended_process_is_not_canceled() {
+        let processes = Processes::default();
+        let ended = processes.start(&mut Command::new("true"), Stdio::null()).unwrap();
+        let status = processes.wait(ended.number).unwrap();
+        processes.cancel();
+        assert!(status.is_some_and(|status| status.success()));
+        assert!(processes.wait(ended.number).unwrap().is_some());
+    }
+}
