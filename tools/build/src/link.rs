@@ -221,10 +221,15 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
     // The Rust toolchain has a program in this folder that only starts the linker in the folder above.
     let folder = found.parent()?;
     let real = folder.with_file_name("rust-lld");
-    match folder.ends_with("gcc-ld") && real.is_file() {
-        true => Some((real, vec!["-flavor", "gnu"])),
-        false => Some((found, Vec::new())),
+    let (linker, mut flags) = match folder.ends_with("gcc-ld") && real.is_file() {
+        true => (real, vec!["-flavor", "gnu"]),
+        false => (found, Vec::new()),
+    };
+    if name == "lld" {
+        // A plugin is too small for threads: to start them takes longer than they save.
+        flags.push("--threads=1");
     }
+    Some((linker, flags))
 }
 
 /// Copies the archives that the links into these folders lacked, in the background: the next link uses them.
