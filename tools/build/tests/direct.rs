@@ -228,6 +228,8 @@ fn errors_and_warnings_are_those_of_cargo() {
     let with_color = edits.scratch.request().color(true);
     edits.builder.build(&with_color).unwrap();
     let source = texts(&["dep::TEXT"]);
+    edits.scratch.write("src/lib.rs", &format!("{source}// more\n"));
+    assert_eq!(edits.built_with(&with_color, &["dep-text"], &[]).0, "direct");
     let error = |result: Result<BuildOutcome, BuildError>| match result {
         Err(BuildError::DoesNotCompile { rendered, command }) => (rendered, command),
         other => panic!("{other:?}"),
