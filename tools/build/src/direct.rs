@@ -13,11 +13,11 @@ use std::time::{Instant, SystemTime};
 use cargo_metadata::diagnostic::Diagnostic;
 use serde_json::Value;
 
-use crate::builder::{Recorder, dep_file};
 use crate::error::BuildError;
 use crate::link;
 use crate::processes::{StartError, Started};
 use crate::record::Record;
+use crate::recorder::{Called, Recorder, dep_file};
 use crate::report::{Artifact, BuildMethod, BuildOutcome, Diagnostics};
 use crate::running::Progress;
 
@@ -47,16 +47,6 @@ pub(crate) struct StartedDirect {
     direct: Direct,
     started: Instant,
     compilers: Vec<(Started, PathBuf)>,
-}
-
-/// Result of a compiler call.
-#[derive(Debug)]
-pub(crate) struct Called {
-    pub(crate) record: Record,
-    pub(crate) is_built: bool,
-    /// The dependency file, if it was built.
-    pub(crate) dep_file: PathBuf,
-    pub(crate) diagnostics: Diagnostics,
 }
 
 impl Direct {
@@ -146,7 +136,7 @@ impl StartedDirect {
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
             let library = called.record.library.clone();
-            if !recorder.note_direct(progress, &called, || install(&output, &library))? {
+            if !recorder.note_direct(&progress.processes, &called, || install(&output, &library))? {
                 return Err(canceled());
             }
             if is_built {

@@ -1,7 +1,7 @@
 //! Converts cargo's messages into libraries, diagnostics and a result. Pure functions; `running.rs` reads the pipe.
 
 use crate::error::BuildError;
-use crate::record::CargoReason;
+use crate::reason::CargoReason;
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Message, PackageId};
 use std::collections::HashSet;
@@ -304,7 +304,7 @@ fn package_name(id: &str) -> &str {
 mod tests {
     use super::{BuildMethod, BuildOutcome, Diagnostics, Ending, Report, is_root_library, package_name};
     use crate::error::BuildError;
-    use crate::record::CargoReason;
+    use crate::reason::CargoReason;
     use cargo_metadata::Message;
     use cargo_metadata::diagnostic::Diagnostic;
     use std::path::Path;

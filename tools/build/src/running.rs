@@ -1,10 +1,10 @@
 //! Running builds: start, output, end and cancellation. Cargo is run here; `direct.rs` runs recorded compiler calls.
 
-use crate::builder::Recorder;
 use crate::call;
 use crate::error::BuildError;
 use crate::processes::{Processes, StartError, Started};
-use crate::record::CargoReason;
+use crate::reason::CargoReason;
+use crate::recorder::Recorder;
 use crate::report::{BuildOutcome, Ending, Report};
 use crate::request::BuildRequest;
 use cargo_metadata::Message;
@@ -195,7 +195,7 @@ impl StartedCargo {
             alcedo_sys::seal_file(&artifact.path).map_err(sealing)?;
         }
         if let Some(recorder) = recorder {
-            recorder.note(progress, units, calls, diagnostics);
+            recorder.note(&progress.processes, units, calls, diagnostics);
         }
         Ok(outcome)
     }
