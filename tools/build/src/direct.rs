@@ -2,7 +2,6 @@
 //! left them: cargo finds the newer sources and builds again, also if an older file is restored with its time. Only the finished library
 //! replaces cargo's.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -81,10 +80,6 @@ impl Direct {
         command.args(record.call.redirected(dir, self.color)).current_dir(&record.dir);
         command.env_clear().envs(&self.recorder.environment);
         command.envs(record.call.envs.iter().map(|(name, value)| (name, value)));
-        if !self.recorder.environment.contains_key(OsStr::new("MALLOC_CONF")) {
-            // Large pages for the compiler's allocator: a third of the page faults, which are a tenth of its time.
-            command.env("MALLOC_CONF", "thp:always,metadata_thp:always");
-        }
         if let Some(linker) = &self.linker {
             link::redirect(&mut command, linker, record, dir);
         }
