@@ -1,5 +1,5 @@
-//! Builds scratch plugins repeatedly, with and without cargo: a library must never be stale, whatever was edited, and cargo must still be
-//! right afterwards.
+//! Builds scratch plugins repeatedly, with and without cargo: a library must never be stale after any edit, and later builds of cargo must
+//! be right.
 
 #[expect(dead_code, reason = "the other tests of builds use all of it")]
 mod scratch;
@@ -110,7 +110,7 @@ fn cargo_is_right_about_a_source_that_is_restored_with_its_time() {
     assert_eq!(edits.built(&["gamma-word"], &["alpha-word"]), "direct");
     fs::rename(&kept, &source).unwrap();
     let outcome = build(&edits.scratch.request()).unwrap();
-    assert!(outcome.artifacts[0].fresh, "cargo goes by the time");
+    assert!(outcome.artifacts[0].fresh, "cargo compares times only");
     let library = fs::read(&outcome.artifacts[0].path).unwrap();
     assert!(library.windows(10).any(|window| window == b"alpha-word"), "and has kept the library of that source");
     assert_eq!(edits.built(&["alpha-word"], &["gamma-word"]), "direct");
@@ -137,7 +137,7 @@ fn included_files_are_sources_and_a_dependency_is_cargos() {
     assert_eq!(edits.built(&["delta-text", "gamma-deep"], &["gamma-text"]), "inner.rs");
     edits.edit("src/text.txt", "delta", "omega");
     assert_eq!(edits.built(&["omega-text"], &["delta-text"]), "direct");
-    // Its manifest.
+    // The manifest of the dependency.
     edits.edit("dep/Cargo.toml", "0.1.0", "0.1.1");
     edits.edit("src/text.txt", "omega", "sigma");
     assert_eq!(edits.built(&["sigma-text"], &["omega-text"]), "Cargo.toml");
@@ -181,7 +181,7 @@ fn a_variable_a_feature_and_a_manifest_are_cargos() {
     edits.edit("src/lib.rs", "none-voice", "zero-voice");
     assert_eq!(edits.built(&["config-voice"], &[]), "direct");
 
-    // Nothing in the target folder is an input of this plugin.
+    // The plugin has no inputs in the target folder.
     fs::remove_dir_all(edits.scratch.path("out")).unwrap();
     assert_eq!(edits.built(&["config-voice"], &[]), "direct");
 }
@@ -228,7 +228,7 @@ fn errors_and_warnings_are_those_of_cargo() {
     let with_color = edits.scratch.request().color(true);
     edits.builder.build(&with_color).unwrap();
     let source = texts(&["dep::TEXT"]);
-    // Cargo has not compiled anything for the other request yet, so there is no call.
+    // Cargo has compiled nothing for the other request yet, so the first edit is built by cargo.
     for (comment, expected) in [("more", NOT_RECORDED), ("still more", "direct")] {
         edits.scratch.write("src/lib.rs", &format!("{source}// {comment}\n"));
         assert_eq!(edits.built_with(&with_color, &["dep-text"], &[]).0, expected);
