@@ -8,7 +8,7 @@ use syn::{ImplItem, ImplItemFn, ItemImpl, Path, Result};
 
 use crate::attr_args::AttrArgs;
 use crate::class_impl::{Body, class_of};
-use crate::class_struct::{bodies_of, shown};
+use crate::class_struct::{bodies_of, formatted};
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::method::Method;
@@ -37,7 +37,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl)
     }
     errors.finish()?;
     let (items, expanded, functions) = (&item.items, &body.expanded, &body.functions);
-    let (bodies, name) = (bodies_of(interface), shown(interface));
+    let (bodies, name) = (bodies_of(interface), formatted(interface));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
     let unlisted =
@@ -87,7 +87,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
     let method = Method::of(&function.sig)?;
     method.needs_self(&function.sig, "a body for an interface")?;
     let (text, types, result) = (method.text(), method.types(), method.result_type());
-    let (name, interface_name) = (&method.name, shown(interface));
+    let (name, interface_name) = (&method.name, formatted(interface));
     let differs = format!("`{interface_name}` declares `");
     let same = "`: the body must have the same parameters and result, apart from `this` [ALC0106]";
     let unknown = format!("`{interface_name}` declares no function `{text}`, but ");

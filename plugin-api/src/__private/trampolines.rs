@@ -13,8 +13,8 @@ use alcedo_rt::{catch_panics, is_game_thread};
 use super::returned::{Returned, SourceLocation};
 use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::class::Part;
-use crate::host::lent_text;
-use crate::keep::Keeper;
+use crate::host::borrowed_text;
+use crate::keep::KeptWriter;
 use crate::part_cell::{PartCell, Sharing, Taking};
 use crate::signature::{Params, ReturnValue};
 use crate::thunk::Frame;
@@ -249,7 +249,7 @@ unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure:
             // SAFETY: name and data are live for the call, and the sink is the host's, lent with its own context.
             unsafe { (sink.put)(sink.context, TextView::of(name), data.as_ptr(), data.len()) };
         };
-        cell.share(ObjectHandle::NONE, SAVING, |part| part.save_kept(&mut Keeper { sink: &put }))
+        cell.share(ObjectHandle::NONE, SAVING, |part| part.save_kept(&mut KeptWriter { sink: &put }))
     })
 }
 
@@ -267,7 +267,7 @@ unsafe extern "C" fn load_kept<C: Part>(
         // slice is never read.
         let (cell, name, data) = unsafe {
             let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
-            (cell_of::<C>(part.0, ObjectHandle::NONE)?, lent_text(name), data)
+            (cell_of::<C>(part.0, ObjectHandle::NONE)?, borrowed_text(name), data)
         };
         cell.take(ObjectHandle::NONE, FILLING, |part| part.load_kept(&name, data))?
     })

@@ -9,7 +9,7 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
@@ -57,8 +57,8 @@ macro_rules! __alcedo_class {
                 }
 
                 #[allow(unused_variables, reason = "a class may keep nothing")]
-                fn save_kept(&self, keeper: &mut $crate::__private::Keeper<'_>) {
-                    $(keeper.put::<$kept_ty>($kept_name, &self.$kept);)*
+                fn save_kept(&self, writer: &mut $crate::__private::KeptWriter<'_>) {
+                    $(writer.put::<$kept_ty>($kept_name, &self.$kept);)*
                 }
 
                 #[allow(unused_variables, reason = "a class may keep nothing")]
@@ -94,7 +94,7 @@ macro_rules! __alcedo_class {
                     unsafe { $crate::__private::PropertyCell::new() }
                 };
                 $crate::__private::property! {
-                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $given, $cell
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $argument, $cell
                 }
             )*
 
@@ -144,7 +144,7 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
+            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
             name: $property:literal
         })*],
     ) => {
@@ -185,7 +185,7 @@ macro_rules! __alcedo_class {
                     import_property($crate::__private::core::concat!("/Script/", $package, ".", $name, ":", $property))
                 }
                 $crate::__private::property! {
-                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $given, $cell
+                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $argument, $cell
                 }
             )*
         };
@@ -218,7 +218,7 @@ macro_rules! __alcedo_view {
 macro_rules! __alcedo_property {
     (
         $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty,
-        $value:ident: $arg:ty = $given:expr, $cell:ident
+        $value:ident: $arg:ty = $argument:expr, $cell:ident
     ) => {
         impl<'f> $view<'f> {
             $(#[$attr])*
@@ -243,7 +243,7 @@ macro_rules! __alcedo_property {
                 &self,
                 $value: $arg,
             ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                let value = $given;
+                let value = $argument;
                 $crate::__private::write_member(&self.0, &$cell, value)
             }
         }
@@ -257,7 +257,7 @@ macro_rules! __alcedo_property {
 macro_rules! __alcedo_call {
     (
         by $invoke:ident $(#[$attr:meta])*
-        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $cell:ident, $what:expr
+        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty, $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
@@ -267,7 +267,7 @@ macro_rules! __alcedo_call {
                 $($arg: $ty),*
             ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
                 const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
-                $crate::__private::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))
+                $crate::__private::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($argument,)*))
             }
         }
     };
@@ -279,8 +279,8 @@ macro_rules! __alcedo_call {
 macro_rules! __alcedo_c_call {
     (
         $(#[$attr:meta])*
-        $view:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
-        outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
+        $view:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty,
+        out_parameters: ($($out:ident $back:ident),*), $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
@@ -290,7 +290,7 @@ macro_rules! __alcedo_c_call {
             ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
                 const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
                 let (result, ($($back,)*)) =
-                    $crate::__private::invoke_import(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))?;
+                    $crate::__private::invoke_import(&self.0, &$cell, ALCEDO_WHAT, &($($argument,)*))?;
                 $(let $back = $crate::__private::GiveBack::ready($out, $back)?;)*
                 $(*$out = $back;)*
                 $crate::__private::core::result::Result::Ok(result)
