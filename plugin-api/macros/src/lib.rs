@@ -21,6 +21,7 @@ mod imported_impl;
 mod interface;
 mod interface_impl;
 mod method;
+mod migration;
 mod mistakes;
 mod module;
 mod native;
@@ -32,6 +33,7 @@ mod static_function;
 mod struct_field;
 mod struct_impl;
 mod structure;
+mod type_names;
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -58,6 +60,9 @@ use crate::native::Side;
 ///
 /// With `abstract`, only subclasses have objects; the class still has a class default object.
 ///
+/// With `#[migrate(from = "f64", with = Self::of_number)]`, a property converts values of an earlier declaration at a reload by that
+/// function. On the class, `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` converts several properties together.
+///
 /// With `implements(Hears, Sings)`, references to those interfaces accept its objects; see [`macro@uinterface`]. With
 /// `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]
@@ -67,7 +72,7 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
     match item {
-        Item::Struct(item) => class_struct::expand(attr_args, item),
+        Item::Struct(item) => class_struct::expand(attr_args, item, side),
         Item::Impl(item) => match item.trait_.clone() {
             Some((_, interface, _)) => interface_impl::expand(attr_args, &interface, item),
             None => class_impl::expand(attr_args, item, side),

@@ -2,11 +2,12 @@
 //! through this crate, so that plugins are built the same way everywhere.
 //!
 //! Decisions (the environment of a nested cargo, the result of cargo's messages, the end of a burst of saves, whether a build needs
-//! cargo) are pure functions; `running`, `builder`, `direct`, `link`, `find`, `variants`, `switches`, `origin` and `watch` execute them.
+//! cargo) are pure functions; `running`, `builder`, `direct`, `link`, `copy`, `find`, `variants`, `switches`, `origin` and `watch` execute them.
 
 mod builder;
 mod call;
 mod cargo_env;
+mod copy;
 mod debounce;
 mod dep_info;
 mod direct;
@@ -28,6 +29,7 @@ mod variants;
 mod watch;
 
 pub use builder::Builder;
+pub use copy::SourceCopy;
 pub use debounce::{Debounce, Due, is_source, is_source_folder};
 pub use error::{BuildError, WatchError};
 pub use find::{PluginCrate, PluginFolder, metadata};
