@@ -183,7 +183,7 @@ unsafe fn run<M: Method>(
     };
     let args = M::Args::open(args);
     let returned = <M::Receiver as Receiver>::with::<M, _>(cell, object, |part| M::run(part, this, args))?;
-    returned.crossing(M::PLACE)?.store_result(result_at)?;
+    returned.crossing(M::LOCATION)?.store_result(result_at)?;
     Ok(block.word(result, M::Result::VALUE))
 }
 
@@ -195,7 +195,7 @@ fn run_static<M: StaticMethod>(words: &[u64]) -> Result<u64, CallError> {
     let at = block.0.as_mut_ptr();
     // SAFETY: the block is on this stack, has room for all words, and was filled above.
     let (args, result_at) = unsafe { (Block::new(at, BlockLayout::EMPTY), Block::new(at, M::Args::LAYOUT)) };
-    M::run(M::Args::open(args)).crossing(M::PLACE)?.store_result(result_at)?;
+    M::run(M::Args::open(args)).crossing(M::LOCATION)?.store_result(result_at)?;
     Ok(block.word(result, M::Result::VALUE))
 }
 
@@ -213,7 +213,7 @@ fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
     let mut result = Slot::EMPTY;
     // SAFETY: no slot is a pointer slot: the trampoline exists only for functions of plain values.
     let (args, waiting) = unsafe { (ArgumentSlots::new(&slots[..at]), ResultSlot::new(&mut result)) };
-    E::run(E::Args::from_slots(args)?).crossing(E::PLACE)?.into_result_slot(waiting)?;
+    E::run(E::Args::from_slots(args)?).crossing(E::LOCATION)?.into_result_slot(waiting)?;
     Ok(result.bits())
 }
 

@@ -101,7 +101,7 @@ pub trait Method {
     /// Name of the method, for errors.
     const NAME: &'static str;
     /// Location of the method, for errors that it returns.
-    const PLACE: SourceLocation;
+    const LOCATION: SourceLocation;
 
     /// Calls the method.
     fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Arguments<'f, Self>) -> Self::Returned;
@@ -124,7 +124,7 @@ pub trait StaticMethod {
     /// Rust return type: the result, or a `Result` of it.
     type Returned: Returned<Value = Self::Result>;
     /// Location of the function, for errors that it returns.
-    const PLACE: SourceLocation;
+    const LOCATION: SourceLocation;
 
     /// Calls the function.
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
@@ -142,7 +142,7 @@ pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'
         // then result.
         let (args, result_at) =
             unsafe { (Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT)) };
-        M::run(M::Args::open(args)).crossing(M::PLACE)?.store_result(result_at)
+        M::run(M::Args::open(args)).crossing(M::LOCATION)?.store_result(result_at)
     })
 }
 
@@ -192,7 +192,7 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
         let args = M::Args::open(args);
         let returned = <M::Receiver as Receiver>::with::<M, _>(cell, object, |part| M::run(part, this, args))?;
         // The part is no longer borrowed here, because `Display` and `Drop` of an error run code of the author.
-        returned.crossing(M::PLACE)?.store_result(result_at)
+        returned.crossing(M::LOCATION)?.store_result(result_at)
     })
 }
 
@@ -303,7 +303,7 @@ pub trait Export {
     /// Name of the function, for errors.
     const NAME: &'static str;
     /// Location of the function, for errors that it returns.
-    const PLACE: SourceLocation;
+    const LOCATION: SourceLocation;
 
     /// Calls the function.
     fn run(args: Self::Args) -> Self::Returned;
@@ -318,7 +318,7 @@ pub(super) unsafe extern "C" fn export_trampoline<E: Export>(
     failure: &mut Failure,
 ) -> Status {
     // SAFETY: `ZCallInvoke` promises the slots of the signature, for the call.
-    catch_panics(failure, || unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::PLACE, buffer, E::run) })
+    catch_panics(failure, || unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::LOCATION, buffer, E::run) })
 }
 
 /// Calls `run` with the arguments in the slots and writes its result into the last slot. Errors name the function `name`.

@@ -10,7 +10,7 @@ macro_rules! __alcedo_class {
         properties: [$({
             $(#[$attr:meta])*
             $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
-            name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
+            name: $property:literal, flags: $property_flags:expr, default: $default:literal, metadata: $metadata:expr
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
@@ -125,7 +125,7 @@ macro_rules! __alcedo_class {
                         $flags,
                         $doc,
                         &[$($crate::__private::property_description(
-                            $property, $property_flags, $default, $about, &$cell,
+                            $property, $property_flags, $default, $metadata, &$cell,
                         )),*],
                         ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
                         &ALCEDO_CLASS,
