@@ -74,7 +74,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let interactive = Input::is_interactive() && !args.json;
     let screen = if args.json { Screen::json() } else { Screen::new(interactive) };
     log_to(&screen, "info", paint.is_on());
-    let options = BuildOptions { release: args.plugins.release, color: paint.is_on(), target_dir: None };
+    let builder = modules::session_builder();
+    let options = BuildOptions { release: args.plugins.release, color: paint.is_on(), target_dir: None, builder };
     let (mut packages, objects) = (args.world.packages, args.world.objects);
     let found = modules::find(&args.plugins.dirs)?;
     if let Some(library) = found.libraries.first() {

@@ -74,6 +74,7 @@ enum Verb {
 /// The exit code is 0 on success, 1 if the command failed or a step of the demo had an unexpected result, and 2 for
 /// invalid arguments.
 pub fn run() -> ExitCode {
+    alcedo_build::run_if_linker();
     let ended = match Cli::parse().verb {
         Verb::New(args) => new::run(args),
         Verb::Doctor(args) => Ok(doctor::run(&args)),

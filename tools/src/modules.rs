@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{BuildError, PluginFolder, build};
+use alcedo_build::{BuildError, Builder, PluginFolder, build};
 use alcedo_runtime::development::plain_file;
 use anyhow::anyhow;
 
@@ -34,6 +34,16 @@ pub(crate) struct BuildOptions {
     pub(crate) color: bool,
     /// Replaces cargo's default target folder.
     pub(crate) target_dir: Option<PathBuf>,
+    /// Keeps the compiler calls of plugins, for builds without cargo.
+    pub(crate) builder: Builder,
+}
+
+/// Returns a builder for a session of edits, which links through this program.
+pub(crate) fn session_builder() -> Builder {
+    match std::env::current_exe() {
+        Ok(program) => Builder::new().linker(program),
+        Err(_) => Builder::new(),
+    }
 }
 
 /// Finds the modules at these paths: a library, a package, a folder of plugin crates, or a folder that contains any of

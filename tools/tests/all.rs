@@ -15,6 +15,8 @@ mod bindgen;
 mod demo;
 mod dev;
 mod doctor;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod fast_link;
 mod glue;
 mod glue_many;
 mod gone;

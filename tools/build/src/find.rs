@@ -2,8 +2,8 @@
 //! network and takes a few milliseconds.
 
 use crate::error::BuildError;
+use crate::processes::not_run;
 use crate::request::BuildRequest;
-use crate::running::not_run;
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Target};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

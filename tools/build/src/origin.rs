@@ -11,18 +11,13 @@ use std::{env, fs, io};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::dep_info::sources;
 use crate::request::BuildRequest;
 
 /// Returns all inputs of a build except sources, as a string; equal strings mean equal builds.
 pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
     let cargo = request.cargo();
-    let mut variables: BTreeMap<OsString, OsString> = env::vars_os().collect();
-    for (name, value) in cargo.get_envs() {
-        match value {
-            Some(value) => variables.insert(name.to_owned(), value.to_owned()),
-            None => variables.remove(name),
-        };
-    }
+    let variables = environment(&cargo);
     let mut text = format!("{}\n", request.command_line());
     for (name, value) in variables.iter().filter(|(name, _)| name.to_str().is_some_and(decides)) {
         // A wrapper program that replaces the compiler is compared by its content.
@@ -38,6 +33,18 @@ pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
         }
     }
     text + &compiler(&cargo)
+}
+
+/// Returns the environment of a command.
+pub(crate) fn environment(command: &Command) -> BTreeMap<OsString, OsString> {
+    let mut variables: BTreeMap<OsString, OsString> = env::vars_os().collect();
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => variables.insert(name.to_owned(), value.to_owned()),
+            None => variables.remove(name),
+        };
+    }
+    variables
 }
 
 /// Returns `true` for variables that affect or are read by a compiler.
@@ -113,14 +120,6 @@ pub(crate) fn note_files(note: &Path, inputs: &str, copy: &Path, files: &BTreeSe
     fs::write(note, text)
 }
 
-/// Returns the sources of a dependency file of cargo, in `make` format with escaped spaces.
-fn sources(list: &str) -> Vec<PathBuf> {
-    let behind_colon = list.lines().filter_map(|line| line.split_once(": "));
-    let names = behind_colon
-        .flat_map(|(_, names)| names.replace("\\ ", "\0").split(' ').map(str::to_owned).collect::<Vec<_>>());
-    names.filter(|name| !name.is_empty()).map(|name| PathBuf::from(name.replace('\0', " "))).collect()
-}
-
 /// Returns the digest of a file; a missing file has a unique digest.
 fn digest(file: &Path) -> String {
     fs::read(file).map_or_else(|_| "none".to_owned(), |bytes| format!("{:x}", xxh3_128(&bytes)))
@@ -128,13 +127,7 @@ fn digest(file: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{decides, sources};
-
-    #[test]
-    fn a_list_of_sources_may_have_blanks_in_names() {
-        let list = "/t/libx.so: /a/src/lib.rs /b\\ c/lib.rs\n";
-        assert_eq!(sources(list), ["/a/src/lib.rs", "/b c/lib.rs"].map(std::path::PathBuf::from));
-    }
+    use super::decides;
 
     #[test]
     fn variables_for_running_programs_do_not_affect_builds() {

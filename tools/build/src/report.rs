@@ -1,7 +1,9 @@
 //! Converts cargo's messages into libraries, diagnostics and a result. Pure functions; `running.rs` reads the pipe.
 
 use crate::error::BuildError;
-use cargo_metadata::{Message, diagnostic::DiagnosticLevel};
+use crate::reason::CargoReason;
+use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
+use cargo_metadata::{Message, PackageId};
 use std::collections::HashSet;
 use std::env::consts::DLL_EXTENSION;
 use std::path::{Path, PathBuf};
@@ -45,17 +47,114 @@ pub struct BuildOutcome {
     pub artifacts: Vec<Artifact>,
     /// Each warning of the compiler once, as rendered by it.
     pub warnings: String,
-    /// Duration of the cargo process.
+    /// Duration of cargo, or of the compiler without cargo.
     pub millis: f64,
+    /// The programs that ran, and their reason or times.
+    pub method: BuildMethod,
+}
+
+impl BuildOutcome {
+    /// Returns the parts of the build with their milliseconds, in the order of time; they add up to [`millis`](Self::millis).
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use std::path::Path;
+    ///
+    /// use alcedo_build::{BuildRequest, Builder};
+    ///
+    /// let outcome = Builder::new().build(&BuildRequest::new(Path::new("plugins/Cargo.toml")))?;
+    /// for (name, millis) in outcome.parts() {
+    ///     println!("{millis:>6.0} ms  {name}");
+    /// }
+    /// # Ok::<(), alcedo_build::BuildError>(())
+    /// ```
+    pub fn parts(&self) -> Vec<(String, f64)> {
+        let (compile, link, slow_link) = match &self.method {
+            BuildMethod::Cargo(reason) => return vec![(format!("cargo, because {reason}"), self.millis)],
+            BuildMethod::Direct { compile, link, slow_link } => (*compile, link.unwrap_or_default(), slow_link),
+        };
+        let link_name =
+            slow_link.as_ref().map_or("link".to_owned(), |reason| format!("link by `cc`, because {reason}"));
+        let rest = (self.millis - compile).max(0.0);
+        let parts = [("compiler".to_owned(), compile - link), (link_name, link), ("seal and copy".to_owned(), rest)];
+        parts.into_iter().filter(|(_, millis)| *millis > 0.0).collect()
+    }
+}
+
+/// Programs of a build.
+///
+/// # Examples
+/// ```
+/// use alcedo_build::{BuildMethod, CargoReason};
+///
+/// let text = |method: &BuildMethod| match method {
+///     BuildMethod::Cargo(reason) => format!("cargo, because {reason}"),
+///     BuildMethod::Direct { link: Some(link), .. } => format!("compiler only, {link} ms of it to link"),
+///     _ => "compiler only".to_owned(),
+/// };
+/// assert_eq!(text(&BuildMethod::Cargo(CargoReason::Locked)), "cargo, because another cargo uses the target folder");
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum BuildMethod {
+    /// Cargo, for this reason.
+    Cargo(CargoReason),
+    /// The recorded compiler calls of the plugins whose own sources changed.
+    Direct {
+        /// Milliseconds of the slowest call, with its link.
+        compile: f64,
+        /// Milliseconds of its link; `None` if [`Builder::linker`](crate::Builder::linker) was not called, or nothing was compiled.
+        link: Option<f64>,
+        /// Reason why the link took the usual way through `cc`.
+        slow_link: Option<String>,
+    },
 }
 
 /// Messages of one build so far.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     artifacts: Vec<Artifact>,
-    rendered: String,
-    rendered_before: HashSet<String>,
-    errors: bool,
+    pub(crate) units: Units,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+/// Compiled or fresh units of local packages.
+#[derive(Debug, Default)]
+pub(crate) struct Units {
+    /// The requested plugins.
+    pub(crate) plugins: Vec<Unit>,
+    /// Build scripts: package, and output folder.
+    pub(crate) scripts: Vec<(String, PathBuf)>,
+    /// Libraries: manifest, and file.
+    pub(crate) libraries: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Plugin in the messages of cargo.
+#[derive(Debug, Clone)]
+pub(crate) struct Unit {
+    pub(crate) package: Package,
+    pub(crate) manifest: PathBuf,
+    /// The crate's root source.
+    pub(crate) root: PathBuf,
+    pub(crate) crate_name: String,
+    pub(crate) library: PathBuf,
+    pub(crate) fresh: bool,
+}
+
+/// Id and name of a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Package {
+    pub(crate) id: String,
+    pub(crate) name: String,
+}
+
+/// Diagnostics by package, as rendered by the compiler.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Diagnostics {
+    rendered: Vec<(String, String)>,
+    pub(crate) errors: bool,
+    /// Set after an error that does not name a location in the sources, for example of the linker.
+    pub(crate) errors_elsewhere: bool,
 }
 
 /// End state of cargo.
@@ -69,21 +168,23 @@ pub(crate) struct Ending {
 impl Report {
     pub(crate) fn note(&mut self, message: Message) {
         match message {
-            Message::CompilerMessage(message) => {
-                let diagnostic = message.message;
-                let failed = matches!(diagnostic.level, DiagnosticLevel::Error | DiagnosticLevel::Ice);
-                self.errors |= failed;
-                if !is_summary(&diagnostic.message) {
-                    self.diagnostic(diagnostic.rendered.unwrap_or(diagnostic.message));
-                }
+            // Cargo hides warnings of other packages, except with `-vv`.
+            Message::CompilerMessage(message) if is_local(&message.package_id) || is_error(&message.message) => {
+                self.diagnostics.note(&message.package_id.repr, message.message);
             }
             Message::CompilerArtifact(artifact) if artifact.target.is_cdylib() => {
                 let library = artifact.filenames.iter().find(|file| is_root_library(file.as_std_path()));
-                self.artifacts.extend(library.map(|path| Artifact {
-                    package: package_name(&artifact.package_id.repr).to_owned(),
-                    path: path.into(),
+                let Some(library) = library.map(|library| PathBuf::from(library.as_std_path())) else { return };
+                let name = package_name(&artifact.package_id.repr).to_owned();
+                self.units.plugins.push(Unit {
+                    package: Package { id: artifact.package_id.repr, name: name.clone() },
+                    manifest: artifact.manifest_path.into(),
+                    root: artifact.target.src_path.into(),
+                    crate_name: artifact.target.name.replace('-', "_"),
+                    library: library.clone(),
                     fresh: artifact.fresh,
-                }));
+                });
+                self.artifacts.push(Artifact { package: name, path: library, fresh: artifact.fresh });
             }
             Message::CompilerArtifact(artifact) if artifact.target.is_bin() => {
                 self.artifacts.extend(artifact.executable.map(|path| Artifact {
@@ -92,33 +193,86 @@ impl Report {
                     fresh: artifact.fresh,
                 }));
             }
+            Message::BuildScriptExecuted(script) if is_local(&script.package_id) => {
+                self.units.scripts.push((package_name(&script.package_id.repr).to_owned(), script.out_dir.into()));
+            }
+            Message::CompilerArtifact(artifact) if is_local(&artifact.package_id) => {
+                let manifest = PathBuf::from(artifact.manifest_path);
+                let files = artifact.filenames.into_iter().filter(|file| file.extension() == Some("rlib"));
+                self.units.libraries.extend(files.map(|file| (manifest.clone(), file.into())));
+            }
             _ => {}
         }
     }
 
     /// Returns the result after the end of cargo.
-    pub(crate) fn conclude(self, ending: Ending, what: String, command: String) -> Result<BuildOutcome, BuildError> {
+    pub(crate) fn conclude(
+        self,
+        ending: Ending,
+        what: String,
+        command: String,
+        reason: CargoReason,
+    ) -> Result<BuildOutcome, BuildError> {
+        let warnings = self.diagnostics.text();
         match ending {
             Ending { success: true, millis, .. } if !self.artifacts.is_empty() => {
-                Ok(BuildOutcome { artifacts: self.artifacts, warnings: self.rendered, millis })
+                Ok(BuildOutcome { artifacts: self.artifacts, warnings, millis, method: BuildMethod::Cargo(reason) })
             }
             Ending { success: true, .. } => Err(BuildError::NoLibrary { what }),
-            _ if self.errors => Err(BuildError::DoesNotCompile { rendered: self.rendered, command }),
+            _ if self.diagnostics.errors => Err(BuildError::DoesNotCompile { rendered: warnings, command }),
             Ending { stderr, .. } if stderr.contains("no library targets found") => Err(BuildError::NoLibrary { what }),
             Ending { stderr, .. } => Err(BuildError::CargoFailed { command, stderr }),
         }
     }
+}
 
-    fn diagnostic(&mut self, rendered: String) {
-        if self.rendered_before.contains(&rendered) {
+impl Diagnostics {
+    pub(crate) fn note(&mut self, package: &str, diagnostic: Diagnostic) {
+        if is_error(&diagnostic) {
+            self.errors = true;
+            self.errors_elsewhere |= !is_summary(&diagnostic.message) && is_elsewhere(&diagnostic);
+        }
+        if is_summary(&diagnostic.message) {
             return;
         }
-        self.rendered.push_str(&rendered);
+        let mut rendered = diagnostic.rendered.unwrap_or(diagnostic.message);
         if !rendered.ends_with('\n') {
-            self.rendered.push('\n');
+            rendered.push('\n');
         }
-        self.rendered_before.insert(rendered);
+        self.rendered.push((package.to_owned(), rendered));
     }
+
+    /// Replaces the diagnostics of a package.
+    pub(crate) fn replace(&mut self, package: &str, new: Self) {
+        self.rendered.retain(|(known, _)| known != package);
+        self.rendered.extend(new.rendered);
+        self.errors |= new.errors;
+        self.errors_elsewhere |= new.errors_elsewhere;
+    }
+
+    /// Returns each diagnostic once. Cargo reports those of a package that it compiles twice, for a library and its tests, twice.
+    pub(crate) fn text(&self) -> String {
+        let mut before = HashSet::new();
+        self.rendered.iter().map(|(_, text)| text.as_str()).filter(|text| before.insert(*text)).collect()
+    }
+}
+
+fn is_error(diagnostic: &Diagnostic) -> bool {
+    matches!(diagnostic.level, DiagnosticLevel::Error | DiagnosticLevel::Ice)
+}
+
+/// Returns `true` for an error that may be due to other files than the crate's sources: of the linker, of a library that does not fit, or
+/// of the compiler itself.
+fn is_elsewhere(diagnostic: &Diagnostic) -> bool {
+    const LIBRARIES: &[&str] = &["E0460", "E0461", "E0462", "E0463", "E0464", "E0514", "E0519", "E0523", "E0786"];
+    diagnostic.level == DiagnosticLevel::Ice
+        || diagnostic.spans.is_empty()
+        || diagnostic.code.as_ref().is_some_and(|code| LIBRARIES.contains(&code.code.as_str()))
+}
+
+/// Returns `true` for packages in folders of the user.
+fn is_local(package: &PackageId) -> bool {
+    package.repr.contains("path+file:")
 }
 
 /// Returns `true` for a message that only counts other messages; cargo hides these as well.
@@ -148,13 +302,16 @@ fn package_name(id: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ending, Report, is_root_library, package_name};
+    use super::{BuildMethod, BuildOutcome, Diagnostics, Ending, Report, is_root_library, package_name};
     use crate::error::BuildError;
+    use crate::reason::CargoReason;
+    use cargo_metadata::Message;
+    use cargo_metadata::diagnostic::Diagnostic;
     use std::path::Path;
 
     fn check(report: Report, success: bool, stderr: &str) -> String {
         let ending = Ending { success, stderr: stderr.into(), millis: 1.0 };
-        match report.conclude(ending, "x".into(), "cargo build".into()) {
+        match report.conclude(ending, "x".into(), "cargo build".into(), CargoReason::Requested) {
             Ok(outcome) => format!("{} artifacts", outcome.artifacts.len()),
             Err(BuildError::DoesNotCompile { rendered, .. }) => format!("does not compile: {rendered}"),
             Err(BuildError::NoLibrary { what }) => format!("no library in {what}"),
@@ -165,13 +322,97 @@ mod tests {
 
     #[test]
     fn the_verdict_follows_from_the_ending_and_the_messages() {
-        let mut broken = Report { errors: true, ..Report::default() };
-        broken.diagnostic("error: a\n".into());
-        broken.diagnostic("error: a\n".into());
+        let mut broken = Report::default();
+        broken.diagnostics.note("x", diagnostic("error", "a", &[]));
+        broken.diagnostics.note("x", diagnostic("error", "a", &[]));
         assert_eq!(check(broken, false, "could not compile"), "does not compile: error: a\n");
         assert_eq!(check(Report::default(), false, "bad manifest"), "cargo: bad manifest");
         assert_eq!(check(Report::default(), false, "error: no library targets found in `x`"), "no library in x");
         assert_eq!(check(Report::default(), true, ""), "no library in x");
+    }
+
+    fn diagnostic(level: &str, message: &str, codes: &[&str]) -> Diagnostic {
+        let span = serde_json::json!({
+            "file_name": "a.rs", "byte_start": 0, "byte_end": 1, "line_start": 1, "line_end": 1, "column_start": 1,
+            "column_end": 2, "is_primary": true, "text": [], "label": null, "suggested_replacement": null,
+            "suggestion_applicability": null, "expansion": null,
+        });
+        let code = codes.first().map(|code| serde_json::json!({ "code": code, "explanation": null }));
+        serde_json::from_value(serde_json::json!({
+            "message": message, "code": code, "level": level, "spans": if codes.is_empty() { vec![] } else { vec![span] },
+            "children": [], "rendered": format!("{level}: {message}\n"),
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn warnings_of_other_packages_are_hidden() {
+        let mut report = Report::default();
+        for (package, level) in [
+            ("registry+https://github.com/rust-lang/crates.io-index#serde@1.0.0", "warning"),
+            ("registry+https://github.com/rust-lang/crates.io-index#serde@1.0.0", "error"),
+            ("path+file:///w/foo#0.1.0", "warning"),
+        ] {
+            let target =
+                serde_json::json!({ "name": "x", "kind": ["lib"], "crate_types": ["lib"], "src_path": "/x.rs" });
+            let message = serde_json::json!({
+                "reason": "compiler-message", "package_id": package, "target": target,
+                "message": { "message": package, "code": null, "level": level, "spans": [], "children": [], "rendered": level },
+            });
+            report.note(serde_json::from_value::<Message>(message).unwrap());
+        }
+        assert_eq!(report.diagnostics.text(), "error\nwarning\n");
+    }
+
+    #[test]
+    fn diagnostics_of_a_package_replace_its_older_ones() {
+        let of = |package: &str, text: &str| {
+            let mut diagnostics = Diagnostics::default();
+            diagnostics.note(package, diagnostic("warning", text, &["unused"]));
+            diagnostics
+        };
+        let mut all = of("a", "one");
+        all.replace("b", of("b", "two"));
+        all.replace("a", of("a", "three"));
+        assert_eq!((all.text().as_str(), all.errors), ("warning: two\nwarning: three\n", false));
+    }
+
+    #[test]
+    fn the_parts_of_a_build_add_up() {
+        let parts = |method: BuildMethod| {
+            let outcome = BuildOutcome { artifacts: Vec::new(), warnings: String::new(), millis: 100.0, method };
+            let parts = outcome.parts();
+            assert_eq!(parts.iter().map(|(_, millis)| millis).sum::<f64>(), 100.0);
+            parts.iter().map(|(name, millis)| format!("{name} {millis}")).collect::<Vec<_>>().join(" · ")
+        };
+        assert_eq!(
+            parts(BuildMethod::Cargo(CargoReason::Locked)),
+            "cargo, because another cargo uses the target folder 100"
+        );
+        let direct = |link, slow: Option<&str>| {
+            parts(BuildMethod::Direct { compile: 90.0, link, slow_link: slow.map(str::to_owned) })
+        };
+        assert_eq!(direct(None, None), "compiler 90 · seal and copy 10");
+        assert_eq!(direct(Some(20.0), None), "compiler 70 · link 20 · seal and copy 10");
+        assert_eq!(
+            direct(Some(20.0), Some("no lld")),
+            "compiler 70 · link by `cc`, because no lld 20 · seal and copy 10"
+        );
+    }
+
+    #[test]
+    fn an_error_outside_the_sources_is_recognized() {
+        let is_elsewhere = |level: &str, message: &str, codes: &[&str]| {
+            let mut diagnostics = Diagnostics::default();
+            diagnostics.note("x", diagnostic(level, message, codes));
+            diagnostics.errors_elsewhere
+        };
+        assert!(is_elsewhere("error", "linking with `cc` failed: exit status: 1", &[]));
+        assert!(is_elsewhere("error", "can't find crate for `serde`", &["E0463"]));
+        assert!(is_elsewhere("error: internal compiler error", "unexpected panic", &["none"]));
+        assert!(!is_elsewhere("error", "mismatched types", &["E0308"]));
+        assert!(!is_elsewhere("error", "aborting due to 1 previous error", &[]));
+        assert!(!is_elsewhere("warning", "linker messages", &[]));
     }
 
     #[test]

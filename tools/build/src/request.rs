@@ -124,6 +124,10 @@ impl<'a> BuildRequest<'a> {
         self.package_name().map_or_else(|| self.manifest.display().to_string(), |name| format!("package `{name}`"))
     }
 
+    pub(crate) fn has_color(&self) -> bool {
+        self.color
+    }
+
     pub(crate) fn makes_programs(&self) -> bool {
         self.programs
     }

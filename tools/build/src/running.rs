@@ -1,13 +1,16 @@
-//! Running cargo processes: start, output, end and cancellation. The dev loop cancels a build as soon as the sources
-//! change again, because the library would be stale.
+//! Running builds: start, output, end and cancellation. Cargo is run here; `direct.rs` runs recorded compiler calls.
 
+use crate::call;
 use crate::error::BuildError;
+use crate::processes::{Processes, StartError, Started};
+use crate::reason::CargoReason;
+use crate::recorder::Recorder;
 use crate::report::{BuildOutcome, Ending, Report};
 use crate::request::BuildRequest;
 use cargo_metadata::Message;
 use crossbeam_channel::{Receiver, bounded};
 use std::io::{self, BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
@@ -32,15 +35,10 @@ use std::time::Instant;
 /// ```
 #[derive(Debug)]
 pub struct RunningBuild {
-    cargo: Child,
-    messages: Option<JoinHandle<(Report, f64)>>,
-    stderr: Option<JoinHandle<String>>,
+    worker: Option<JoinHandle<Result<BuildOutcome, BuildError>>>,
+    processes: Arc<Processes>,
     finished: Receiver<()>,
     compiled: Arc<AtomicUsize>,
-    what: String,
-    command: String,
-    makes_programs: bool,
-    canceled: bool,
 }
 
 /// Builds and waits for the libraries.
@@ -61,41 +59,35 @@ pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
     spawn(request)?.wait()
 }
 
-/// Starts a build without waiting for it.
+/// Starts a build by cargo without waiting for it.
 pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
-    let (what, command_line) = (request.what(), request.command_line());
-    let mut command = request.cargo();
-    command.args(request.build_args());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    own_group(&mut command);
-    tracing::debug!(command = %command_line, "building");
+    let progress = Progress::default();
+    let cargo = Cargo::new(request, None).start(&progress, CargoReason::Requested)?;
+    Ok(RunningBuild::of(&progress.clone(), move || cargo.conclude(&progress)))
+}
 
-    let started = Instant::now();
-    let mut cargo = command.spawn().map_err(|source| not_run(&command, source))?;
-    let (stdout, stderr) = (cargo.stdout.take(), cargo.stderr.take());
-    let (alive, finished) = bounded(0);
-    let compiled = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&compiled);
-    let messages = thread::spawn(move || {
-        let _alive = alive; // Dropped at the end, which is what `finished` sees.
-        let report = stdout.map(|stdout| read_messages(stdout, &count)).unwrap_or_default();
-        (report, started.elapsed().as_secs_f64() * 1000.0)
-    });
-    let stderr = thread::spawn(move || stderr.map(read_stderr).unwrap_or_default());
-    Ok(RunningBuild {
-        cargo,
-        messages: Some(messages),
-        stderr: Some(stderr),
-        finished,
-        compiled,
-        what,
-        command: command_line,
-        makes_programs: request.makes_programs(),
-        canceled: false,
-    })
+/// Processes of a build, and the number of crates that they have compiled.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    pub(crate) processes: Arc<Processes>,
+    pub(crate) compiled: Arc<AtomicUsize>,
 }
 
 impl RunningBuild {
+    /// Runs the rest of a build in a thread, after the start of its first processes.
+    pub(crate) fn of(
+        progress: &Progress,
+        rest: impl FnOnce() -> Result<BuildOutcome, BuildError> + Send + 'static,
+    ) -> Self {
+        let (alive, finished) = bounded(0);
+        let worker = thread::spawn(move || {
+            let _alive = alive; // Dropped at the end, which is what `finished` sees.
+            rest()
+        });
+        let Progress { processes, compiled } = progress.clone();
+        Self { worker: Some(worker), processes, finished, compiled }
+    }
+
     /// Returns a channel that disconnects at the end of the build, for `select!` together with source changes. It carries no messages.
     pub fn finished(&self) -> &Receiver<()> {
         &self.finished
@@ -106,39 +98,15 @@ impl RunningBuild {
         self.compiled.load(Ordering::Relaxed)
     }
 
-    /// Waits for the end of the build and returns its result. Seals the libraries, so that a host detects later bit flips.
+    /// Waits for the end of the build and returns its result. The libraries have seals, so that a host detects later bit flips.
     pub fn wait(mut self) -> Result<BuildOutcome, BuildError> {
-        let (report, millis) = joined(self.messages.take());
-        let stderr = joined(self.stderr.take());
-        let command = std::mem::take(&mut self.command);
-        let success = match self.cargo.wait() {
-            _ if self.canceled => return Err(BuildError::Canceled { command }),
-            Ok(status) => status.success(),
-            Err(source) => return Err(BuildError::CargoNotRun { program: command, source }),
-        };
-        let what = std::mem::take(&mut self.what);
-        let outcome = match report.conclude(Ending { success, stderr, millis }, what, command) {
-            Err(BuildError::NoLibrary { what }) if self.makes_programs => return Err(BuildError::NoProgram { what }),
-            outcome => outcome?,
-        };
-        if self.makes_programs {
-            return Ok(outcome);
-        }
-        for artifact in &outcome.artifacts {
-            let sealing = |source| BuildError::Store { doing: "seal", path: artifact.path.clone(), source };
-            alcedo_sys::seal_file(&artifact.path).map_err(sealing)?;
-        }
-        Ok(outcome)
+        let worker = self.worker.take().expect("`wait` consumes the build, so its thread is joined once");
+        joined(worker)
     }
 
     /// Cancels the build, including the compilers it started. Has no effect after the end of the build.
     pub fn cancel(&mut self) {
-        // The id of an ended cargo is not reused until it is waited for.
-        if matches!(self.cargo.try_wait(), Ok(None)) {
-            self.canceled = true;
-            end(&mut self.cargo);
-            let _ = self.cargo.wait();
-        }
+        self.processes.cancel();
     }
 }
 
@@ -148,9 +116,89 @@ impl Drop for RunningBuild {
     }
 }
 
-/// Returns the error for a cargo that could not be started.
-pub(crate) fn not_run(command: &Command, source: io::Error) -> BuildError {
-    BuildError::CargoNotRun { program: command.get_program().display().to_string(), source }
+/// A run of cargo as plain data, since the rest of a build runs in another thread than its request.
+#[derive(Debug)]
+pub(crate) struct Cargo {
+    command: Command,
+    /// The command as a user would type it.
+    pub(crate) command_line: String,
+    what: String,
+    makes_programs: bool,
+    /// Records the compiler calls.
+    recorder: Option<Recorder>,
+}
+
+/// A started cargo.
+#[derive(Debug)]
+pub(crate) struct StartedCargo {
+    cargo: Cargo,
+    process: Started,
+    started: Instant,
+    reason: CargoReason,
+}
+
+impl Cargo {
+    pub(crate) fn new(request: &BuildRequest<'_>, recorder: Option<Recorder>) -> Self {
+        let mut command = request.cargo();
+        command.args(request.build_args());
+        if recorder.is_some() {
+            command.arg("-vv");
+        }
+        Self {
+            command,
+            command_line: request.command_line(),
+            what: request.what(),
+            makes_programs: request.makes_programs(),
+            recorder,
+        }
+    }
+
+    pub(crate) fn start(mut self, progress: &Progress, reason: CargoReason) -> Result<StartedCargo, BuildError> {
+        tracing::debug!(command = %self.command_line, %reason, "building");
+        let started = Instant::now();
+        let process = progress.processes.start(&mut self.command, Stdio::piped());
+        let process = process.map_err(|error: StartError| error.of(&self.command_line))?;
+        Ok(StartedCargo { cargo: self, process, started, reason })
+    }
+}
+
+impl StartedCargo {
+    /// Reads the messages until the end of cargo, and seals the libraries.
+    pub(crate) fn conclude(self, progress: &Progress) -> Result<BuildOutcome, BuildError> {
+        let Self { cargo, process, started, reason } = self;
+        let Cargo { command, command_line, what, makes_programs, recorder } = cargo;
+        let Started { number, stdout, stderr } = process;
+        let stderr = thread::spawn(move || stderr.map(read_stderr).unwrap_or_default());
+        let mut report = stdout.map(|stdout| read_messages(stdout, &progress.compiled)).unwrap_or_default();
+        let millis = started.elapsed().as_secs_f64() * 1000.0;
+        let mut stderr = joined(stderr);
+        let success = match progress.processes.wait(number) {
+            Ok(Some(status)) => status.success(),
+            Ok(None) => return Err(BuildError::Canceled { command: command_line }),
+            Err(source) => return Err(crate::processes::not_run(&command, source)),
+        };
+        let mut calls = Vec::new();
+        if recorder.is_some() {
+            (calls, stderr) = call::split(&stderr);
+        }
+        let units = std::mem::take(&mut report.units);
+        let diagnostics = report.diagnostics.clone();
+        let outcome = match report.conclude(Ending { success, stderr, millis }, what, command_line, reason) {
+            Err(BuildError::NoLibrary { what }) if makes_programs => return Err(BuildError::NoProgram { what }),
+            outcome => outcome?,
+        };
+        if makes_programs {
+            return Ok(outcome);
+        }
+        for artifact in &outcome.artifacts {
+            let sealing = |source| BuildError::Store { doing: "seal", path: artifact.path.clone(), source };
+            alcedo_sys::seal_file(&artifact.path).map_err(sealing)?;
+        }
+        if let Some(recorder) = recorder {
+            recorder.note(&progress.processes, units, calls, diagnostics);
+        }
+        Ok(outcome)
+    }
 }
 
 fn read_messages(stdout: impl Read, compiled: &AtomicUsize) -> Report {
@@ -183,33 +231,7 @@ fn read_stderr(stderr: impl Read) -> String {
     all
 }
 
-/// Joins a reader thread; resumes its panic, if any.
-fn joined<T>(reader: Option<JoinHandle<T>>) -> T {
-    let reader = reader.expect("`wait` consumes the build, so each reader is joined once");
-    reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Starts cargo as the leader of a process group, so that its compilers can be killed with it.
-#[cfg(unix)]
-fn own_group(command: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-    command.process_group(0);
-}
-
-/// On other platforms cargo ties its compilers to itself.
-#[cfg(not(unix))]
-fn own_group(_: &mut Command) {}
-
-/// Kills the process group: a compiler that outlives its cargo would overwrite the library of the next build. Uses the
-/// `kill` program, because the standard library has no such call and the system call needs `unsafe`.
-fn end(cargo: &mut Child) {
-    let group = format!("-{}", cargo.id());
-    let kill = |group: &str| {
-        let mut kill = Command::new("kill");
-        kill.args(["-KILL", "--", group]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        kill.status().is_ok_and(|status| status.success())
-    };
-    if cfg!(not(unix)) || !kill(&group) {
-        let _ = cargo.kill();
-    }
+/// Joins a thread; resumes its panic, if any.
+fn joined<T>(thread: JoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

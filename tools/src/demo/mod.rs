@@ -20,7 +20,7 @@ use anyhow::{anyhow, bail};
 use crate::described::LARGEST_MANIFEST;
 use crate::error::{Error, file};
 use crate::input::Input;
-use crate::modules::BuildOptions;
+use crate::modules::{BuildOptions, session_builder};
 use crate::paint::Paint;
 use crate::screen::{Screen, log_to};
 use crate::session::{Event, Live, Session, Step};
@@ -107,7 +107,8 @@ impl Stage {
         paint: Paint,
     ) -> Result<Self, Error> {
         let target_dir = Some(scratch.target().to_owned());
-        let options = BuildOptions { release: false, color: paint.is_on(), target_dir };
+        let builder = session_builder();
+        let options = BuildOptions { release: false, color: paint.is_on(), target_dir, builder };
         let mut stage = Self {
             session: Session::open(vec![scratch.plugin()], options, Local::new(host)?, None)?,
             signals,

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use alcedo_build::{Artifact, BuildError, RunningBuild, spawn};
+use alcedo_build::{Artifact, BuildError, RunningBuild};
 use crossbeam_channel::Receiver;
 
 use super::targets::Target;
@@ -48,7 +48,7 @@ impl Running {
     fn start(target: &Target, options: &BuildOptions) -> Result<Self, BuildError> {
         match &target.scripts {
             Some(package) => Ok(Self::Scripts(crossbeam_channel::bounded(0).1, package.clone())),
-            None => spawn(&target.request(options)).map(Self::Cargo),
+            None => options.builder.spawn(&target.request(options)).map(Self::Cargo),
         }
     }
 }

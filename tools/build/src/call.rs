@@ -1,0 +1,205 @@
+//! Compiler calls of cargo. With `-vv` cargo prints each one with its variables and arguments, quoted for a shell; other ways to see a
+//! call, such as a wrapper program, would change the environment of build scripts.
+
+use std::path::{Path, PathBuf};
+
+/// Call of the compiler for one crate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CompilerCall {
+    /// Variables that cargo sets; the others are inherited.
+    pub(crate) envs: Vec<(String, String)>,
+    pub(crate) program: String,
+    pub(crate) args: Vec<String>,
+}
+
+/// Splits cargo's error stream into compiler calls and the text that cargo prints without `-vv`.
+pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
+    const STATUS: &str = "Running";
+    let (mut calls, mut text, mut left) = (Vec::new(), String::new(), stderr);
+    while let Some((before, after)) = left.split_once(STATUS) {
+        let command = after.strip_prefix("\x1b[0m").unwrap_or(after).trim_start_matches(' ').strip_prefix('`');
+        match command.and_then(words) {
+            Some((words, rest)) => {
+                // The status is indented.
+                text.push_str(&before[..before.rfind('\n').map_or(0, |end| end + 1)]);
+                calls.extend(CompilerCall::of(words));
+                left = rest.strip_prefix('\n').unwrap_or(rest);
+            }
+            None => {
+                text.push_str(before);
+                text.push_str(STATUS);
+                left = after;
+            }
+        }
+    }
+    text.push_str(left);
+    let kept: Vec<_> = text.lines().filter(|line| !is_verbose(line)).collect();
+    (calls, kept.join("\n"))
+}
+
+/// Returns `true` for other lines that cargo prints only with `-vv`: fresh and dirty units, and the output of build scripts, which is
+/// repeated in the error of a failed one.
+fn is_verbose(line: &str) -> bool {
+    let status = line.trim_start().trim_start_matches("\x1b[1m").trim_start_matches("\x1b[92m").trim_start();
+    let of_script = |line: &str| {
+        let (package, _) = line.strip_prefix('[')?.split_once("] ")?;
+        let (name, version) = package.split_once(' ')?;
+        let is_name = name.chars().all(|letter| letter.is_alphanumeric() || "-_".contains(letter));
+        (is_name && version.starts_with(|first: char| first.is_ascii_digit())).then_some(())
+    };
+    status.starts_with("Fresh") || status.starts_with("Dirty") || of_script(line).is_some()
+}
+
+/// Splits a command into words, as a shell does, up to the backtick that ends it. Returns the rest behind it.
+fn words(text: &str) -> Option<(Vec<String>, &str)> {
+    let (mut words, mut word, mut is_quoted) = (Vec::new(), None::<String>, false);
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\'' => {
+                is_quoted = !is_quoted;
+                word.get_or_insert_default();
+            }
+            _ if is_quoted => word.get_or_insert_default().push(letter),
+            '`' => {
+                words.extend(word);
+                return Some((words, &text[at + 1..]));
+            }
+            '\\' => word.get_or_insert_default().push(letters.next()?.1),
+            ' ' => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    None
+}
+
+impl CompilerCall {
+    /// Returns the call in these words; `None` for other programs, such as build scripts, and for text that is not UTF-8.
+    fn of(words: Vec<String>) -> Option<Self> {
+        let is_damaged = words.iter().any(|word| word.contains('\u{fffd}'));
+        let mut words = words.into_iter().peekable();
+        let mut envs = Vec::new();
+        while let Some((name, value)) = words.peek().and_then(|word| word.split_once('=')) {
+            if !name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
+                break;
+            }
+            envs.push((name.to_owned(), value.to_owned()));
+            words.next();
+        }
+        let call = Self { envs, program: words.next()?, args: words.collect() };
+        (!is_damaged && call.value("--crate-name").is_some()).then_some(call)
+    }
+
+    /// Returns the words behind each occurrence of a flag.
+    fn values<'a>(&'a self, flag: &'a str) -> impl Iterator<Item = &'a str> {
+        self.args.windows(2).filter(move |pair| pair[0] == flag).map(|pair| pair[1].as_str())
+    }
+
+    pub(crate) fn value(&self, flag: &str) -> Option<&str> {
+        self.args.windows(2).find(|pair| pair[0] == flag).map(|pair| pair[1].as_str())
+    }
+
+    /// Returns the value of a code generation option.
+    pub(crate) fn codegen(&self, option: &str) -> Option<&str> {
+        self.values("-C").find_map(|value| value.strip_prefix(option)?.strip_prefix('='))
+    }
+
+    pub(crate) fn env(&self, name: &str) -> Option<&str> {
+        self.envs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn is_cdylib(&self) -> bool {
+        self.values("--crate-type").any(|kinds| kinds.split(',').any(|kind| kind == "cdylib"))
+    }
+
+    /// Returns the folder of the call, from the full path of the crate's root source; cargo prints the source relative to the folder.
+    pub(crate) fn folder(&self, root: &Path) -> Option<PathBuf> {
+        let source = Path::new(self.args.iter().find(|arg| arg.ends_with(".rs") && !arg.starts_with('-'))?);
+        if source.is_absolute() {
+            return self.env("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        }
+        let depth = root.ends_with(source).then(|| source.components().count())?;
+        root.ancestors().nth(depth).map(Path::to_owned)
+    }
+
+    /// Returns the libraries and programs that the call names: its compiler, and the crates that it links or expands macros with.
+    pub(crate) fn tools(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let is_path = |word: &&str| Path::new(word).is_absolute();
+        let wrapped = self.args.first().map(String::as_str).filter(|word| !word.starts_with('-'));
+        let programs = [Some(self.program.as_str()), wrapped].into_iter().flatten().filter(is_path);
+        let libraries = self.values("--extern").filter_map(|word| word.split_once('=')).map(|(_, path)| path);
+        (programs.map(PathBuf::from).collect(), libraries.map(PathBuf::from).collect())
+    }
+
+    /// Returns the arguments of a call that writes to `dir`, with diagnostics for a terminal or for a file.
+    pub(crate) fn redirected(&self, dir: &Path, color: bool) -> Vec<String> {
+        let mut args = self.args.clone();
+        if let Some(at) = args.iter().position(|arg| arg == "--out-dir")
+            && let Some(old) = args.get_mut(at + 1)
+        {
+            *old = dir.display().to_string();
+        }
+        // Cargo always requests color, and removes it for files.
+        for arg in args.iter_mut().filter(|arg| arg.starts_with("--json=") && !color) {
+            *arg = arg.replace("diagnostic-rendered-ansi,", "");
+        }
+        args
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CompilerCall, split};
+    use std::path::{Path, PathBuf};
+
+    const CALL: &str = r"     Running `CARGO_MANIFEST_DIR=/w/x CARGO_PKG_DESCRIPTION='it'\''s a `tick`
+and a line' CARGO_PKG_README='' /r/rustc --crate-name x --edition=2024 x/src/lib.rs --json=diagnostic-rendered-ansi,artifacts --crate-type cdylib --check-cfg 'cfg(a, values())' -C metadata=12 --out-dir /t/debug/deps --extern a=/t/liba.rlib --extern proc_macro`
+";
+
+    fn call() -> CompilerCall {
+        split(CALL).0.pop().unwrap()
+    }
+
+    #[test]
+    fn a_call_is_read_with_its_quotes() {
+        let call = call();
+        assert_eq!(call.env("CARGO_PKG_DESCRIPTION"), Some("it's a `tick`\nand a line"));
+        assert_eq!((call.env("CARGO_PKG_README"), call.program.as_str()), (Some(""), "/r/rustc"));
+        assert_eq!((call.value("--check-cfg"), call.codegen("metadata")), (Some("cfg(a, values())"), Some("12")));
+        assert!(call.is_cdylib());
+        assert_eq!(call.tools(), (vec![PathBuf::from("/r/rustc")], vec![PathBuf::from("/t/liba.rlib")]));
+    }
+
+    #[test]
+    fn the_other_text_is_as_without_the_flag() {
+        let colored = CALL.replace("     Running `", "\x1b[1m\x1b[92m     Running\x1b[0m `");
+        let stderr = format!(
+            "       Fresh a v1.0.0\n   Compiling x v0.1.0\n     Running `/t/build-script-build`\n[x 0.1.0] cargo::x=1\n{colored}\
+             error: Running out\n"
+        );
+        let (calls, text) = split(&stderr);
+        assert_eq!((calls, text.as_str()), (vec![call()], "   Compiling x v0.1.0\nerror: Running out"));
+        // An incomplete line is kept as text.
+        assert_eq!(
+            split("     Running `/r/rustc --crate-name"),
+            (vec![], "     Running `/r/rustc --crate-name".to_owned())
+        );
+    }
+
+    #[test]
+    fn the_folder_of_a_call_follows_from_its_source() {
+        assert_eq!(call().folder(Path::new("/w/x/src/lib.rs")), Some("/w".into()));
+        assert_eq!(call().folder(Path::new("/w/y/src/lib.rs")), None);
+    }
+
+    #[test]
+    fn a_redirected_call_differs_in_its_output_only() {
+        let call = call();
+        let differences = |color| {
+            let args = call.redirected(Path::new("/d"), color);
+            let pairs = args.into_iter().zip(&call.args);
+            pairs.filter(|(new, old)| new != *old).map(|(new, _)| new).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!((differences(true).as_str(), differences(false).as_str()), ("/d", "--json=artifacts /d"));
+    }
+}

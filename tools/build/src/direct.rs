@@ -1,0 +1,187 @@
+//! Builds without cargo: calls the compiler as cargo did. The output has a folder of its own, so that cargo's folders stay as cargo
+//! left them: cargo finds the newer sources and builds again, also if an older file is restored with its time. Only the finished library
+//! replaces cargo's.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStderr, Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::time::{Instant, SystemTime};
+
+use cargo_metadata::diagnostic::Diagnostic;
+use serde_json::Value;
+
+use crate::error::BuildError;
+use crate::link;
+use crate::processes::{StartError, Started};
+use crate::record::Record;
+use crate::recorder::{Called, Recorder, dep_file};
+use crate::report::{Artifact, BuildMethod, BuildOutcome, Diagnostics};
+use crate::running::Progress;
+
+/// Folder of the outputs, next to cargo's libraries.
+const FOLDER: &str = "alcedo-direct";
+
+/// A build by recorded calls, before its start.
+#[derive(Debug)]
+pub(crate) struct Direct {
+    pub(crate) recorder: Recorder,
+    /// The cargo command with the same result.
+    pub(crate) command_line: String,
+    pub(crate) color: bool,
+    pub(crate) linker: Option<PathBuf>,
+    /// Diagnostics of the last build.
+    pub(crate) diagnostics: Diagnostics,
+    /// Libraries of all plugins, some of which are fresh.
+    pub(crate) artifacts: Vec<Artifact>,
+    /// Plugins to compile.
+    pub(crate) records: Vec<Record>,
+    /// Held until the end of the build.
+    pub(crate) locks: Vec<File>,
+}
+
+#[derive(Debug)]
+pub(crate) struct StartedDirect {
+    direct: Direct,
+    started: Instant,
+    compilers: Vec<(Started, PathBuf)>,
+}
+
+impl Direct {
+    /// Starts all compilers at once: usually only one plugin has changed.
+    pub(crate) fn start(mut self, progress: &Progress) -> Result<StartedDirect, StartError> {
+        tracing::debug!(command = %self.command_line, "building without cargo");
+        let started = Instant::now();
+        progress.processes.hold(std::mem::take(&mut self.locks));
+        let mut compilers = Vec::new();
+        for record in &self.records {
+            let dir = folder(record);
+            let output = dir.join(record.library.file_name().unwrap_or_default());
+            let store = |source| StartError::Failed(BuildError::Store { doing: "create", path: dir.clone(), source });
+            fs::create_dir_all(&dir).map_err(store)?;
+            // The last library may be loaded by its other name: a linker must not write into its file.
+            let _ = fs::remove_file(output);
+            let mut command = self.command(record, &dir);
+            // Macros may print there; cargo passes that on, and its reader ignores it.
+            match progress.processes.start(&mut command, Stdio::null()) {
+                Ok(compiler) => compilers.push((compiler, dir)),
+                Err(error) => {
+                    progress.processes.cancel();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(StartedDirect { direct: self, started, compilers })
+    }
+
+    fn command(&self, record: &Record, dir: &Path) -> Command {
+        let mut command = Command::new(&record.call.program);
+        command.args(record.call.redirected(dir, self.color)).current_dir(&record.dir);
+        command.env_clear().envs(&self.recorder.environment);
+        command.envs(record.call.envs.iter().map(|(name, value)| (name, value)));
+        if let Some(linker) = &self.linker {
+            link::redirect(&mut command, linker, record, dir);
+        }
+        command
+    }
+}
+
+/// Returns the folder for the output of a plugin's call.
+fn folder(record: &Record) -> PathBuf {
+    let name = record.call.value("--crate-name").unwrap_or_default();
+    // Differs for other features and profiles.
+    let id = record.call.codegen("metadata").unwrap_or_default();
+    record.library.with_file_name(FOLDER).join(format!("{name}-{id}"))
+}
+
+impl StartedDirect {
+    /// Waits for the compilers, and puts their libraries in place. Returns `None` if cargo has to make the build instead.
+    pub(crate) fn conclude(self, progress: &Progress) -> Result<Option<BuildOutcome>, BuildError> {
+        let Self { direct, started, compilers } = self;
+        let Direct { recorder, command_line, mut diagnostics, artifacts, records, .. } = direct;
+        let canceled = || BuildError::Canceled { command: command_line.clone() };
+        let (mut compile, mut linking) = (0.0_f64, link::Linking::default());
+        let mut linked = Vec::new();
+        for (record, (compiler, dir)) in records.into_iter().zip(compilers) {
+            let Started { number, stderr, .. } = compiler;
+            let read = stderr.map(|stderr| read(stderr, &record.package.id)).unwrap_or_default();
+            let status = match progress.processes.wait(number) {
+                Ok(Some(status)) => status,
+                Ok(None) => return Err(canceled()),
+                Err(_) => {
+                    progress.processes.unlock();
+                    return Ok(None);
+                }
+            };
+            let millis = started.elapsed().as_secs_f64() * 1000.0;
+            if millis > compile {
+                (compile, linking) = (millis, link::Linking::read(&dir, read.linked));
+            }
+            let is_built = status.success();
+            let dep_file = dep_file(&record.call, &dir).unwrap_or_default();
+            let output = dir.join(record.library.file_name().unwrap_or_default());
+            let is_of_sources = read.diagnostics.errors && !read.diagnostics.errors_elsewhere;
+            if is_built && !output.is_file() || !is_built && !is_of_sources {
+                tracing::debug!("the compiler alone failed: {}", read.diagnostics.text());
+                recorder.forget();
+                progress.processes.unlock();
+                return Ok(None);
+            }
+            diagnostics.replace(&record.package.id, read.diagnostics.clone());
+            let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
+            let library = called.record.library.clone();
+            if !recorder.note_direct(&progress.processes, &called, || install(&output, &library))? {
+                return Err(canceled());
+            }
+            if is_built {
+                progress.compiled.fetch_add(1, Ordering::Relaxed);
+            }
+            linked.push(dir);
+        }
+        progress.processes.unlock();
+        link::prepare(linked);
+        if diagnostics.errors {
+            return Err(BuildError::DoesNotCompile { rendered: diagnostics.text(), command: command_line });
+        }
+        let millis = started.elapsed().as_secs_f64() * 1000.0;
+        let link::Linking { millis: link, slow: slow_link } = linking;
+        let method = BuildMethod::Direct { compile, link, slow_link };
+        Ok(Some(BuildOutcome { artifacts, warnings: diagnostics.text(), millis, method }))
+    }
+}
+
+/// Seals a library, and puts it in place of the older one in a single step.
+fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
+    let failed = |doing| move |source| BuildError::Store { doing, path: library.to_owned(), source };
+    alcedo_sys::seal_file(output).map_err(failed("seal"))?;
+    let new = output.with_extension("new");
+    let _ = fs::remove_file(&new);
+    // A second name, or a copy on file systems without hard links, which is cargo's choice as well.
+    fs::hard_link(output, &new).or_else(|_| fs::copy(output, &new).map(drop)).map_err(failed("copy"))?;
+    fs::rename(&new, library).map_err(failed("copy"))
+}
+
+/// Output of a compiler.
+#[derive(Debug, Default)]
+struct Read {
+    diagnostics: Diagnostics,
+    /// Time of the end of the link.
+    linked: Option<SystemTime>,
+}
+
+/// Reads the messages of a compiler until its end. Other lines are output of macros, which cargo does not print with its messages either.
+fn read(stderr: ChildStderr, package: &str) -> Read {
+    let mut read = Read::default();
+    for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {
+        let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
+        if message["$message_type"] == "artifact" {
+            if message["emit"] == "link" {
+                read.linked = Some(SystemTime::now());
+            }
+        } else if let Ok(diagnostic) = serde_json::from_value::<Diagnostic>(message) {
+            read.diagnostics.note(package, diagnostic);
+        }
+    }
+    read
+}

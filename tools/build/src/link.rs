@@ -1,0 +1,350 @@
+//! Fast links for builds without cargo. The compiler calls this program as its linker, which becomes the real linker: `cc` only reports
+//! how it would call that, once. Archives without debug information take the place of those of the standard library and of dependencies:
+//! most of a link's time is spent on their debug information, which no plugin author steps through.
+//!
+//! Each library is still whole: it has its own copy of the standard library, with its own heap, thread-locals and statics.
+
+use std::env::{self, consts};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::record::Record;
+
+/// Variable with the folder of the output and of the notes below, which makes a program a linker.
+const FOLDER: &str = "ALCEDO_LINK_FOLDER";
+/// Note of a link: microseconds since 1970 at its start, and the reason for a slow link.
+const NOTE: &str = "link";
+/// List of the archives to be linked as they are.
+const WHOLE: &str = "link-whole";
+/// A program to copy archives with, and a list of the archives without a copy.
+const MISSING: &str = "link-missing";
+/// Folder of the copies without debug information, next to the folders of outputs.
+const COPIES: &str = "archives";
+
+/// Turns this process into a linker, without returning, if a compiler called it as one for a [`Builder`](crate::Builder). Otherwise
+/// returns immediately.
+///
+/// # Examples
+/// ```no_run
+/// alcedo_build::run_if_linker();
+/// let program = std::env::current_exe()?;
+/// let builder = alcedo_build::Builder::new().linker(program);
+/// # let _ = builder;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn run_if_linker() {
+    if let Some(folder) = env::var_os(FOLDER) {
+        let args = env::args_os().skip(1).collect();
+        std::process::exit(if link(Path::new(&folder), args).is_ok() { 0 } else { 1 });
+    }
+}
+
+/// Adds the arguments and variables of a fast link to a compiler call, unless the user has chosen a linker.
+pub(crate) fn redirect(command: &mut Command, linker: &Path, record: &Record, folder: &Path) {
+    let _ = fs::remove_file(folder.join(NOTE));
+    let call = &record.call;
+    let is_usual = call.codegen("linker").is_none() && call.codegen("linker-flavor").is_none();
+    // The program may have been replaced by a new build of it.
+    if !is_usual || call.value("--target").is_some() || consts::OS != "linux" || !linker.is_file() {
+        return;
+    }
+    let whole: Vec<_> = record.debugged.iter().map(|path| path.display().to_string()).collect();
+    if fs::write(folder.join(WHOLE), whole.join("\n")).is_err() {
+        return;
+    }
+    command.arg("-C").arg(format!("linker={}", linker.display())).env(FOLDER, folder);
+}
+
+/// Times of a link.
+#[derive(Debug, Default)]
+pub(crate) struct Linking {
+    pub(crate) millis: Option<f64>,
+    /// Reason for a slow link.
+    pub(crate) slow: Option<String>,
+}
+
+impl Linking {
+    /// Reads the note of a link that ended at `end`.
+    pub(crate) fn read(folder: &Path, end: Option<SystemTime>) -> Self {
+        let Ok(note) = fs::read_to_string(folder.join(NOTE)) else { return Self::default() };
+        let (start, slow) = note.split_once('\n').unwrap_or((&note, ""));
+        let start = start.parse().ok().map(|micros| UNIX_EPOCH + Duration::from_micros(micros));
+        let taken = start.zip(end).and_then(|(start, end)| end.duration_since(start).ok());
+        Self {
+            millis: taken.map(|taken| taken.as_secs_f64() * 1000.0),
+            slow: (!slow.is_empty()).then(|| slow.to_owned()),
+        }
+    }
+}
+
+/// Links, by replacing this process; returns only after an error or on a system without such a call.
+fn link(folder: &Path, args: Vec<OsString>) -> Result<(), ()> {
+    let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
+    let args = with_copies(folder, args);
+    let fast = linker_call(&args);
+    let slow = fast.as_ref().err().map_or("", |reason| reason.as_str());
+    let _ = fs::write(folder.join(NOTE), format!("{start}\n{slow}"));
+    if let Ok((linker, words)) = fast {
+        let _failed = replace(Command::new(linker).args(words));
+    }
+    replace(Command::new("cc").args(args))
+}
+
+/// Replaces this process by another program.
+fn replace(command: &mut Command) -> Result<(), ()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        let _error = command.exec();
+        Err(())
+    }
+    #[cfg(not(unix))]
+    {
+        command.status().ok().filter(|status| status.success()).map(drop).ok_or(())
+    }
+}
+
+/// Replaces archives by their copies, and lists those that have none.
+fn with_copies(folder: &Path, mut args: Vec<OsString>) -> Vec<OsString> {
+    let whole = fs::read_to_string(folder.join(WHOLE)).unwrap_or_default();
+    let whole: Vec<_> = whole.lines().map(OsStr::new).collect();
+    let mut missing = Vec::new();
+    for arg in args.iter_mut().filter(|arg| is_archive(arg) && !whole.contains(&arg.as_os_str())) {
+        let Some(copy) = copy_path(folder, Path::new(arg)) else { continue };
+        if copy.is_file() {
+            *arg = copy.into();
+        } else {
+            missing.push(arg.display().to_string());
+        }
+    }
+    let list = folder.join(MISSING);
+    let _ = match missing.is_empty() {
+        true => fs::remove_file(list),
+        false => fs::write(list, format!("{}\n{}", objcopy().display(), missing.join("\n"))),
+    };
+    args
+}
+
+/// Returns the program that copies archives without debug information. The compiler adds the folder of its own to PATH.
+fn objcopy() -> PathBuf {
+    in_path().map(|folder| folder.join("rust-objcopy")).find(|path| path.is_file()).unwrap_or_else(|| "objcopy".into())
+}
+
+fn in_path() -> impl Iterator<Item = PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).collect::<Vec<_>>().into_iter()
+}
+
+fn is_archive(arg: &OsStr) -> bool {
+    Path::new(arg).extension().is_some_and(|extension| extension == "rlib")
+}
+
+/// Returns the path for the copy of this version of an archive.
+fn copy_path(folder: &Path, archive: &Path) -> Option<PathBuf> {
+    let metadata: Metadata = fs::metadata(archive).ok()?;
+    let version = format!("{} {:?} {}", archive.display(), metadata.modified().ok(), metadata.len());
+    let name = format!("{}-{:016x}.rlib", archive.file_stem()?.display(), xxh3_64(version.as_bytes()));
+    Some(folder.with_file_name(COPIES).join(name))
+}
+
+/// Returns the linker that `cc` would call, and its arguments; or the reason why `cc` itself has to link.
+fn linker_call(args: &[OsString]) -> Result<(PathBuf, Vec<OsString>), String> {
+    if args.iter().any(|arg| arg.as_encoded_bytes().starts_with(b"@")) {
+        return Err("the arguments are in a file".into());
+    }
+    let output = Command::new("cc").arg("-###").args(args).env("LC_ALL", "C").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("`cc -###` cannot be run: {error}"))?;
+    let words = linker_words(&String::from_utf8_lossy(&output.stderr)).ok_or("`cc -###` reports no linker")?;
+    let (name, words) = split_words(words)?;
+    let (linker, flags) = find_linker(&name, args).ok_or_else(|| format!("`ld.{name}` is not found"))?;
+    Ok((linker, flags.into_iter().map(OsString::from).chain(words.into_iter().map(OsString::from)).collect()))
+}
+
+/// Splits the last command in the output of `cc -###`, which is quoted for a shell.
+fn linker_words(output: &str) -> Option<Vec<String>> {
+    let is_command = |line: &&str| line.starts_with(' ');
+    let line = output.lines().rfind(is_command)?;
+    let (mut words, mut word, mut is_quoted) = (Vec::new(), None::<String>, false);
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => {
+                is_quoted = !is_quoted;
+                word.get_or_insert_default();
+            }
+            '\\' => word.get_or_insert_default().push(letters.next()?),
+            ' ' if !is_quoted => words.extend(word.take()),
+            letter => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    (!is_quoted && words.len() > 1).then_some(words)
+}
+
+/// Returns the name of the linker in a call of `collect2` or of a linker, and its arguments without those for the link-time optimizer of
+/// `cc`. Only linkers that accept all these arguments are called without `cc`.
+fn split_words(words: Vec<String>) -> Result<(String, Vec<String>), String> {
+    let mut words = words.into_iter();
+    let program = words.next().unwrap_or_default();
+    let own_name = Path::new(&program).file_name().and_then(OsStr::to_str).and_then(|name| name.strip_prefix("ld."));
+    let mut name = own_name.map(str::to_owned);
+    let mut args = Vec::new();
+    while let Some(word) = words.next() {
+        if let Some(chosen) = word.strip_prefix("-fuse-ld=") {
+            name = Some(chosen.to_owned());
+        } else if word == "-plugin" {
+            words.next();
+        } else if !word.starts_with("-plugin-opt=") {
+            args.push(word);
+        }
+    }
+    match name {
+        Some(name) if ["lld", "mold", "wild"].contains(&name.as_str()) => Ok((name, args)),
+        Some(name) => Err(format!("the linker is {name}, not lld")),
+        None => Err("the linker is the system's, not lld".into()),
+    }
+}
+
+/// Finds a linker in the folders that the compiler names, or in PATH. Returns its path and its first arguments.
+fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static str>)> {
+    let file = format!("ld.{name}");
+    let named = args.iter().filter_map(|arg| arg.to_str()?.strip_prefix("-B")).map(PathBuf::from);
+    let found = named.chain(in_path()).map(|folder| folder.join(&file)).find(|path| path.is_file())?;
+    // The Rust toolchain has a program in this folder that only starts the linker in the folder above.
+    let folder = found.parent()?;
+    let real = folder.with_file_name("rust-lld");
+    let (linker, mut flags) = match folder.ends_with("gcc-ld") && real.is_file() {
+        true => (real, vec!["-flavor", "gnu"]),
+        false => (found, Vec::new()),
+    };
+    if name == "lld" {
+        // A plugin is too small for threads: to start them takes longer than they save.
+        flags.push("--threads=1");
+    }
+    Some((linker, flags))
+}
+
+/// Copies the archives that the links into these folders lacked, in the background: the next link uses them.
+pub(crate) fn prepare(folders: Vec<PathBuf>) {
+    let lacks = |folder: &PathBuf| folder.join(MISSING).is_file();
+    let folders: Vec<_> = folders.into_iter().filter(lacks).collect();
+    if folders.is_empty() {
+        return;
+    }
+    thread::spawn(move || {
+        static TURN: Mutex<()> = Mutex::new(());
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        for folder in folders {
+            let list = fs::read_to_string(folder.join(MISSING)).unwrap_or_default();
+            let mut lines = list.lines().map(Path::new);
+            let Some(objcopy) = lines.next() else { continue };
+            for archive in lines {
+                if let Err(error) = copy(&folder, archive, objcopy) {
+                    tracing::debug!("{} is linked with its debug information: {error}", archive.display());
+                }
+            }
+        }
+    });
+}
+
+/// Writes the copy of an archive, if there is none. Members stay members: a link still takes only those that it needs.
+fn copy(folder: &Path, archive: &Path, objcopy: &Path) -> io::Result<()> {
+    let Some(copy) = copy_path(folder, archive).filter(|copy| !copy.is_file()) else { return Ok(()) };
+    if let Some(dir) = copy.parent() {
+        fs::create_dir_all(dir)?;
+    }
+    let new = copy.with_extension(format!("{}.new", std::process::id()));
+    let mut command = Command::new(objcopy);
+    command.arg("--strip-debug").arg(archive).arg(&new).stdin(Stdio::null());
+    // The toolchain's own is in lib/rustlib/*/bin, and needs a library in lib.
+    if let Some(libraries) = objcopy.ancestors().nth(4).filter(|_| objcopy.is_absolute()) {
+        command.env("LD_LIBRARY_PATH", libraries);
+    }
+    let output = command.output()?;
+    if !output.status.success() {
+        let _ = fs::remove_file(&new);
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    fs::rename(&new, &copy)?;
+    remove_older(&copy);
+    Ok(())
+}
+
+/// Removes the copies of other versions of an archive.
+fn remove_older(copy: &Path) {
+    let name = |path: &Path| Some(path.file_name()?.to_str()?.rsplit_once('-')?.0.to_owned());
+    for entry in copy.parent().and_then(|dir| fs::read_dir(dir).ok()).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path != copy && name(&path) == name(copy) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Linking, NOTE, copy_path, linker_words, remove_older, split_words};
+    use std::fs;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    fn split(output: &str) -> Result<String, String> {
+        let (name, args) = split_words(linker_words(output).ok_or("no command")?)?;
+        Ok(format!("{name}: {}", args.join("|")))
+    }
+
+    #[test]
+    fn the_call_of_a_linker_is_read_from_either_compiler() {
+        let gcc = "Using built-in specs.\n /lib/gcc/collect2 -plugin /x.so \"-plugin-opt=/lto wrapper\" --build-id -fuse-ld=lld -o \
+                   \"/a b/c.so\" /usr/crti.o x.o\n";
+        assert_eq!(split(gcc).unwrap(), "lld: --build-id|-o|/a b/c.so|/usr/crti.o|x.o");
+        let clang = "clang version 19\n \"/usr/bin/ld.lld\" \"-shared\" \"-o\" \"c \\\"d\\\".so\"\n";
+        assert_eq!(split(clang).unwrap(), "lld: -shared|-o|c \"d\".so");
+    }
+
+    #[test]
+    fn other_linkers_are_called_by_the_compiler() {
+        assert_eq!(split(" collect2 -o x").unwrap_err(), "the linker is the system's, not lld");
+        assert_eq!(split(" collect2 -fuse-ld=gold -o x").unwrap_err(), "the linker is gold, not lld");
+        for output in ["", "cc: error: no such file", " collect2 \"-o x"] {
+            assert_eq!(split(output).unwrap_err(), "no command", "{output}");
+        }
+    }
+
+    #[test]
+    fn a_note_has_the_start_of_a_link_and_the_reason_of_a_slow_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let read = |note: &str| {
+            fs::write(dir.path().join(NOTE), note).unwrap();
+            let Linking { millis, slow } = Linking::read(dir.path(), Some(UNIX_EPOCH + Duration::from_millis(30)));
+            (millis, slow)
+        };
+        assert_eq!(read("10000\n"), (Some(20.0), None));
+        assert_eq!(read("10000\nno lld"), (Some(20.0), Some("no lld".to_owned())));
+        assert_eq!(read("40000\n"), (None, None), "a clock that was set back");
+    }
+
+    #[test]
+    fn a_new_version_of_an_archive_has_another_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        let (archive, folder) = (dir.path().join("libx-12.rlib"), dir.path().join("x"));
+        let version = |text: &str| {
+            fs::write(&archive, text).unwrap();
+            copy_path(&folder, &archive).unwrap()
+        };
+        let (old, new) = (version("one"), version("three"));
+        assert!(old != new && old.parent() == new.parent());
+        fs::create_dir_all(new.parent().unwrap()).unwrap();
+        let other = new.with_file_name("liby-12-0.rlib");
+        [&old, &new, &other].into_iter().for_each(|copy| fs::write(copy, "").unwrap());
+        remove_older(&new);
+        assert_eq!((old.exists(), new.exists(), other.exists()), (false, true, true));
+    }
+}

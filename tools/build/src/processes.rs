@@ -1,0 +1,173 @@
+//! Processes of a build, which another thread may end: the dev loop cancels a build as soon as the sources change again.
+
+use std::fs::File;
+use std::io;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::error::BuildError;
+
+/// Started processes of one build, and its locks.
+#[derive(Debug, Default)]
+pub(crate) struct Processes(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    children: Vec<Child>,
+    /// Locked files, which a cancellation unlocks: the next build may start before the thread of this one has ended.
+    locks: Vec<File>,
+    is_canceled: bool,
+    /// Set if a process was killed.
+    is_killed: bool,
+}
+
+/// A process has closed its output when its end is waited for, so it ends very soon.
+const POLL: Duration = Duration::from_micros(200);
+
+impl Processes {
+    /// Starts a process with a piped error stream. It leads a process group, so that the compilers of a cargo can be killed with it.
+    pub(crate) fn start(&self, command: &mut Command, stdout: Stdio) -> Result<Started, StartError> {
+        let mut state = self.state();
+        if state.is_canceled {
+            return Err(StartError::Canceled);
+        }
+        command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
+        own_group(command);
+        let mut child = command.spawn().map_err(|source| StartError::Failed(not_run(command, source)))?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        state.children.push(child);
+        Ok(Started { number: state.children.len() - 1, stdout, stderr })
+    }
+
+    /// Waits for the end of a process whose output has ended; `None` if it was killed.
+    pub(crate) fn wait(&self, number: usize) -> io::Result<Option<ExitStatus>> {
+        loop {
+            let mut state = self.state();
+            // Without a lock during the wait, since a process may close its output and continue.
+            if let Some(status) = state.children[number].try_wait()? {
+                return Ok((!state.is_killed).then_some(status));
+            }
+            drop(state);
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Kills the running processes, with all that they started; later ones are not started.
+    pub(crate) fn cancel(&self) {
+        let mut state = self.state();
+        state.is_canceled = true;
+        let State { children, is_killed, .. } = &mut *state;
+        for child in children {
+            // The id of a process is not reused until it is waited for.
+            if matches!(child.try_wait(), Ok(None)) {
+                *is_killed = true;
+                kill(child);
+                let _ = child.wait();
+            }
+        }
+        state.locks.clear();
+    }
+
+    /// Keeps locked files until the end of the build.
+    pub(crate) fn hold(&self, locks: Vec<File>) {
+        self.state().locks = locks;
+    }
+
+    pub(crate) fn unlock(&self) {
+        self.state().locks.clear();
+    }
+
+    pub(crate) fn is_canceled(&self) -> bool {
+        self.state().is_canceled
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A started process.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) number: usize,
+    pub(crate) stdout: Option<std::process::ChildStdout>,
+    pub(crate) stderr: Option<std::process::ChildStderr>,
+}
+
+#[derive(Debug)]
+pub(crate) enum StartError {
+    Canceled,
+    Failed(BuildError),
+}
+
+impl StartError {
+    /// Returns the error of a build by this command.
+    pub(crate) fn of(self, command: &str) -> BuildError {
+        match self {
+            Self::Canceled => BuildError::Canceled { command: command.to_owned() },
+            Self::Failed(error) => error,
+        }
+    }
+}
+
+/// Returns the error for a program that could not be started.
+pub(crate) fn not_run(command: &Command, source: io::Error) -> BuildError {
+    BuildError::CargoNotRun { program: command.get_program().display().to_string(), source }
+}
+
+#[cfg(unix)]
+fn own_group(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    command.process_group(0);
+}
+
+/// On other platforms cargo ties its compilers to itself.
+#[cfg(not(unix))]
+fn own_group(_: &mut Command) {}
+
+/// Kills the process group: a compiler that outlives its cargo would overwrite the library of the next build.
+fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    if rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL)
+        .is_ok()
+    {
+        return;
+    }
+    let _ = child.kill();
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::{Processes, StartError};
+    use std::fs::File;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_canceled_build_holds_nothing_and_starts_nothing() {
+        let processes = Processes::default();
+        let start = || processes.start(Command::new("sleep").arg("600"), Stdio::null());
+        let first = start().unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let locked = File::open(file.path()).unwrap();
+        locked.lock().unwrap();
+        processes.hold(vec![locked]);
+        let other = File::open(file.path()).unwrap();
+        assert!(other.try_lock().is_err());
+        processes.cancel();
+        other.try_lock().unwrap();
+        assert_eq!(processes.wait(first.number).unwrap(), None, "it was killed");
+        assert!(matches!(start(), Err(StartError::Canceled)));
+    }
+
+    #[test]
+    fn an_ended_process_is_not_canceled() {
+        let processes = Processes::default();
+        let ended = processes.start(&mut Command::new("true"), Stdio::null()).unwrap();
+        let status = processes.wait(ended.number).unwrap();
+        processes.cancel();
+        assert!(status.is_some_and(|status| status.success()));
+        assert!(processes.wait(ended.number).unwrap().is_some());
+    }
+}

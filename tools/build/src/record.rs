@@ -1,0 +1,230 @@
+//! Decides which builds need cargo. A record describes how cargo called the compiler for a plugin, and the inputs of cargo's decision to
+//! do so; while these are unchanged, cargo would repeat the call for a change of the plugin's own sources.
+//!
+//! Everything unknown counts as changed, since a needless run of cargo costs less than a stale library.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::call::CompilerCall;
+use crate::reason::CargoReason;
+use crate::report::{Artifact, Package};
+use crate::stamp::{Stamp, Stamps};
+
+/// The next build of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// The library is up to date: nothing is built.
+    Fresh,
+    /// The recorded compiler call.
+    Direct,
+    Cargo(CargoReason),
+}
+
+/// The last build of a plugin.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    pub(crate) package: Package,
+    pub(crate) call: CompilerCall,
+    /// Working folder of the call.
+    pub(crate) dir: PathBuf,
+    /// The library in cargo's target folder.
+    pub(crate) library: PathBuf,
+    /// Libraries of its workspace, which are linked with their debug information.
+    pub(crate) debugged: Vec<PathBuf>,
+    pub(crate) inputs: Inputs,
+}
+
+impl Record {
+    /// Returns the files that cargo locks: in the folder of its libraries, and in that of its other output, which may be another one.
+    pub(crate) fn locks(&self) -> Vec<PathBuf> {
+        let folders = [self.library.parent(), self.call.value("--out-dir").and_then(|dir| Path::new(dir).parent())];
+        let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        folders.into_iter().flatten().map(|folder| real(folder).join(".cargo-lock")).collect()
+    }
+
+    pub(crate) fn artifact(&self, fresh: bool) -> Artifact {
+        Artifact { package: self.package.name.clone(), path: self.library.clone(), fresh }
+    }
+}
+
+/// Versions of all inputs of a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Inputs {
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    /// Files that the compiler read as sources of the plugin, included files among them.
+    pub(crate) own: Stamps,
+    /// Inputs of cargo's decisions, some of which may be missing.
+    pub(crate) foreign: Stamps,
+    /// The library, as last built; unknown if the last build failed.
+    pub(crate) library: Stamp,
+}
+
+impl Inputs {
+    /// Returns the inputs of a later build, with the stamps that `stamp` returns.
+    pub(crate) fn seen(
+        &self,
+        environment: BTreeMap<OsString, OsString>,
+        library: &Path,
+        stamp: impl Fn(&Path) -> Stamp,
+    ) -> Self {
+        let all = |stamps: &Stamps| stamps.keys().map(|path| (path.clone(), stamp(path))).collect();
+        Self { environment, own: all(&self.own), foreign: all(&self.foreign), library: stamp(library) }
+    }
+}
+
+/// Returns the next build of a plugin whose inputs are now `seen`.
+pub(crate) fn plan(last: &Inputs, seen: &Inputs) -> Plan {
+    if let Some(name) = changed_variable(&last.environment, &seen.environment) {
+        return Plan::Cargo(CargoReason::Variable(name.display().to_string()));
+    }
+    if let Some(path) = changed(&last.foreign, &seen.foreign) {
+        return Plan::Cargo(CargoReason::Changed(path.to_owned()));
+    }
+    match changed(&last.own, &seen.own).is_none() && last.library.is_same(&seen.library) {
+        true => Plan::Fresh,
+        false => Plan::Direct,
+    }
+}
+
+/// Returns the first file with another stamp.
+fn changed<'a>(last: &'a Stamps, seen: &Stamps) -> Option<&'a Path> {
+    let is_same = |path: &Path, stamp: &Stamp| seen.get(path).is_some_and(|now| now.is_same(stamp));
+    last.iter().find(|(path, stamp)| !is_same(path, stamp)).map(|(path, _)| path.as_path())
+}
+
+fn changed_variable<'a>(
+    last: &'a BTreeMap<OsString, OsString>,
+    seen: &'a BTreeMap<OsString, OsString>,
+) -> Option<&'a OsString> {
+    let names = last.keys().chain(seen.keys());
+    names.into_iter().find(|name| last.get(*name) != seen.get(*name))
+}
+
+/// Returns the files whose change may affect cargo's decisions, apart from sources and libraries: the manifests of `sources`, and the
+/// configuration, lock file and toolchain of a cargo that runs in `dir`. They need not exist.
+pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
+    let ancestors = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
+    let mut folders: Vec<_> = sources.iter().flat_map(|source| ancestors(source)).collect();
+    folders.extend(dir.ancestors().map(Path::to_owned));
+    folders.sort();
+    folders.dedup();
+    let mut files: Vec<_> =
+        folders.iter().flat_map(|folder| ["Cargo.toml", "Cargo.lock"].map(|name| folder.join(name))).collect();
+    for folder in dir.ancestors() {
+        let names = [".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml"];
+        files.extend(names.map(|name| folder.join(name)));
+    }
+    let home = |name: &str, folder: &str| {
+        let named = environment.get(OsString::from(name).as_os_str()).map(PathBuf::from);
+        named.or_else(|| Some(std::env::home_dir()?.join(folder)))
+    };
+    files.extend(
+        home("CARGO_HOME", ".cargo").iter().flat_map(|home| ["config", "config.toml"].map(|name| home.join(name))),
+    );
+    files.extend(home("RUSTUP_HOME", ".rustup").map(|home| home.join("settings.toml")));
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Inputs, Plan, cargo_files, plan};
+    use crate::reason::CargoReason;
+    use crate::stamp::Stamp;
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+
+    /// Inputs as text: `own:` and `foreign:` files with digits as stamps, `NAME=value`, and `lib:`. `-` is a missing file, `?` unknown.
+    fn inputs(text: &str) -> Inputs {
+        let stamp = |stamp: &str| match stamp {
+            "-" => Stamp::Missing,
+            "?" => Stamp::Unknown,
+            number => Stamp::Folder(number.parse().unwrap()),
+        };
+        let (environment, own) = (BTreeMap::new(), BTreeMap::new());
+        let mut inputs = Inputs { environment, own, foreign: BTreeMap::new(), library: Stamp::Unknown };
+        for word in text.split(' ') {
+            match (word.split(':').collect::<Vec<_>>().as_slice(), word.split_once('=')) {
+                (["own", path, version], _) => drop(inputs.own.insert((*path).into(), stamp(version))),
+                (["foreign", path, version], _) => drop(inputs.foreign.insert((*path).into(), stamp(version))),
+                (["lib", version], _) => inputs.library = stamp(version),
+                (_, Some((name, value))) => drop(inputs.environment.insert(name.into(), value.into())),
+                _ => panic!("{word}"),
+            }
+        }
+        inputs
+    }
+
+    const LAST: &str = "own:lib.rs:1 own:text.txt:1 foreign:Cargo.toml:1 foreign:rust-toolchain:- lib:1 A=1";
+
+    /// Plans the build after replacing `old` by `new` in the inputs of the last build.
+    fn check(old: &str, new: &str, expected: &str) {
+        assert!(LAST.contains(old), "{old}");
+        let text = match plan(&inputs(LAST), &inputs(&LAST.replace(old, new))) {
+            Plan::Fresh => "fresh".to_owned(),
+            Plan::Direct => "direct".to_owned(),
+            Plan::Cargo(reason) => reason.to_string(),
+        };
+        assert_eq!(text, expected, "{old} to {new}");
+    }
+
+    #[test]
+    fn a_build_without_changes_is_fresh() {
+        check("A=1", "A=1", "fresh");
+    }
+
+    #[test]
+    fn own_sources_and_the_library_need_the_compiler_only() {
+        check("own:lib.rs:1", "own:lib.rs:2", "direct");
+        check("own:lib.rs:1", "own:lib.rs:-", "direct");
+        check("own:text.txt:1", "own:text.txt:2", "direct");
+        check("own:text.txt:1", "own:text.txt:?", "direct");
+        check("lib:1", "lib:2", "direct");
+        check("lib:1", "lib:-", "direct");
+    }
+
+    #[test]
+    fn everything_else_needs_cargo() {
+        check("foreign:Cargo.toml:1", "foreign:Cargo.toml:2", "Cargo.toml has changed");
+        check("foreign:Cargo.toml:1", "foreign:Cargo.toml:-", "Cargo.toml has changed");
+        check("foreign:Cargo.toml:1", "foreign:Cargo.toml:?", "Cargo.toml has changed");
+        check("foreign:rust-toolchain:-", "foreign:rust-toolchain:1", "rust-toolchain has changed");
+        check(
+            "own:lib.rs:1 own:text.txt:1 foreign:Cargo.toml:1",
+            "own:lib.rs:2 own:text.txt:1 foreign:Cargo.toml:2",
+            "Cargo.toml has changed",
+        );
+        check("A=1", "A=2", "the variable A has changed");
+        check("A=1", "B=1", "the variable A has changed");
+        check("A=1", "A=1 B=1", "the variable B has changed");
+    }
+
+    #[test]
+    fn an_unknown_input_counts_as_changed_even_if_it_is_still_unknown() {
+        let both = |text: &str| plan(&inputs(text), &inputs(text));
+        assert_eq!(both("own:lib.rs:1 lib:1"), Plan::Fresh);
+        assert_eq!(both("own:lib.rs:? lib:1"), Plan::Direct);
+        assert_eq!(both("own:lib.rs:1 lib:?"), Plan::Direct);
+        assert_eq!(both("foreign:x:? lib:1"), Plan::Cargo(CargoReason::Changed("x".into())));
+    }
+
+    #[test]
+    fn cargo_reads_files_of_all_folders_above_and_of_the_user() {
+        let environment = BTreeMap::from([("CARGO_HOME".into(), "/c".into()), ("RUSTUP_HOME".into(), "/r".into())]);
+        let files = cargo_files(&["/w/glue/src/lib.rs".into()], Path::new("/w/x"), &environment);
+        for file in [
+            "/w/glue/Cargo.toml",
+            "/w/glue/src/Cargo.toml",
+            "/w/x/Cargo.toml",
+            "/w/Cargo.lock",
+            "/w/x/.cargo/config.toml",
+            "/.cargo/config",
+            "/w/rust-toolchain.toml",
+            "/c/config.toml",
+            "/r/settings.toml",
+        ] {
+            assert!(files.contains(&PathBuf::from(file)), "{file}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Keeps the records of builds: what cargo called for which request, and the versions of all inputs at that time.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use crate::call::CompilerCall;
+use crate::dep_info;
+use crate::error::BuildError;
+use crate::origin;
+use crate::processes::Processes;
+use crate::reason::CargoReason;
+use crate::record::{Inputs, Record, cargo_files};
+use crate::report::{Diagnostics, Unit, Units};
+use crate::request::BuildRequest;
+use crate::stamp::{Stamp, Stamps};
+
+const LOCK_FILE: &str = "Cargo.lock";
+
+/// The arguments of cargo, which name plugins, features, profile and target folder.
+pub(crate) type Key = Vec<OsString>;
+
+/// The last builds of a request's plugins.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    pub(crate) plugins: Vec<Result<Record, CargoReason>>,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+/// The last builds of all requests.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Records(Arc<Mutex<HashMap<Key, Known>>>);
+
+impl Records {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, HashMap<Key, Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Result of a compiler call.
+#[derive(Debug)]
+pub(crate) struct Called {
+    pub(crate) record: Record,
+    pub(crate) is_built: bool,
+    /// The dependency file, if it was built.
+    pub(crate) dep_file: PathBuf,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+/// Records the results of one build.
+#[derive(Debug, Clone)]
+pub(crate) struct Recorder {
+    records: Records,
+    pub(crate) key: Key,
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    /// Working folder of cargo.
+    dir: PathBuf,
+    start: SystemTime,
+    /// Stamps of known files right before the build.
+    pub(crate) before: Stamps,
+}
+
+impl Recorder {
+    pub(crate) fn new(records: Records, request: &BuildRequest<'_>) -> Self {
+        let cargo = request.cargo();
+        let dir = request.manifest().parent().map(Path::to_owned).unwrap_or_default();
+        let locks = dir.ancestors().map(|folder| folder.join(LOCK_FILE));
+        let before = locks.map(|lock| (lock.clone(), Stamp::of(&lock))).collect();
+        let args = request.build_args().into_iter().map(OsString::from);
+        Self {
+            records,
+            key: cargo.get_args().map(OsString::from).chain(args).collect(),
+            environment: origin::environment(&cargo),
+            dir,
+            start: SystemTime::now(),
+            before,
+        }
+    }
+
+    /// Returns the present stamp of a file, or the one that another plugin of the request has just got.
+    pub(crate) fn see(&self, path: &Path) -> Stamp {
+        self.before.get(path).cloned().unwrap_or_else(|| Stamp::of(path))
+    }
+
+    /// Returns the stamp that a source had for the build, whose compiler has ended. A source must exist.
+    fn source(&self, path: &Path) -> Stamp {
+        match self.file(path) {
+            Stamp::Missing => Stamp::Unknown,
+            stamp => stamp,
+        }
+    }
+
+    /// Returns the stamp that a file had for the build.
+    fn file(&self, path: &Path) -> Stamp {
+        match self.before.get(path) {
+            // Cargo has created it, and has read nothing else.
+            Some(Stamp::Missing) if path.ends_with(LOCK_FILE) => Stamp::of(path),
+            Some(stamp) => stamp.clone(),
+            None => Stamp::before(path, self.start),
+        }
+    }
+
+    /// Records the calls of a successful cargo, unless a newer build has begun.
+    pub(crate) fn note(
+        &self,
+        processes: &Processes,
+        units: Units,
+        mut calls: Vec<CompilerCall>,
+        diagnostics: Diagnostics,
+    ) {
+        let Units { plugins: units, scripts, libraries } = units;
+        let mut all = self.records.lock();
+        if processes.is_canceled() {
+            return;
+        }
+        let unlisted = scripts.iter().find(|(_, out)| !lists_inputs(out)).map(|(package, _)| package.clone());
+        let older = all.remove(&self.key).unwrap_or_default();
+        let mut older: Vec<_> = older.plugins.into_iter().flatten().collect();
+        let plugins = units.into_iter().map(|unit| {
+            if let Some(package) = &unlisted {
+                return Err(CargoReason::BuildScript(package.clone()));
+            }
+            let is_of = |call: &CompilerCall| {
+                let folder = call.env("CARGO_MANIFEST_DIR").map(Path::new);
+                folder == unit.manifest.parent()
+                    && call.value("--crate-name") == Some(&unit.crate_name)
+                    && call.is_cdylib()
+            };
+            let new = calls.iter().rposition(is_of).map(|at| calls.swap_remove(at));
+            let is_older =
+                |record: &Record| unit.fresh && record.package == unit.package && record.library == unit.library;
+            let old = || older.iter().position(is_older).map(|at| older.swap_remove(at).call);
+            let record = new.or_else(old).and_then(|call| self.record(unit, call, &scripts, &libraries));
+            record.ok_or(CargoReason::NotRecorded)
+        });
+        let known = Known { plugins: plugins.collect(), diagnostics };
+        all.insert(self.key.clone(), known);
+    }
+
+    fn record(
+        &self,
+        unit: Unit,
+        call: CompilerCall,
+        scripts: &[(String, PathBuf)],
+        libraries: &[(PathBuf, PathBuf)],
+    ) -> Option<Record> {
+        let dir = call.folder(&unit.root)?;
+        let list = dep_file(&call, Path::new(call.value("--out-dir")?))?;
+        let own = self.own_sources(&list, &dir)?;
+        let (programs, externs) = call.tools();
+        let all = dep_info::sources(&fs::read_to_string(unit.library.with_extension("d")).ok()?);
+        if !all.iter().all(|path| path.is_absolute()) {
+            return None;
+        }
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let of_plugin: Vec<_> = own.keys().map(|path| real(path)).collect();
+        let mut foreign = Stamps::new();
+        for path in cargo_files(&all, &self.dir, &self.environment) {
+            let stamp = self.file(&path);
+            foreign.insert(path, stamp);
+        }
+        for path in all {
+            if !of_plugin.contains(&real(&path)) {
+                let stamp = self.source(&path);
+                foreign.insert(path, stamp);
+            }
+        }
+        // Written by this build, if at all.
+        let outputs = scripts.iter().filter_map(|(_, out)| Some(out.parent()?.join("output")));
+        for path in programs.into_iter().chain(externs).chain(outputs) {
+            let stamp = match Stamp::of(&path) {
+                Stamp::Missing => Stamp::Unknown,
+                stamp => stamp,
+            };
+            foreign.insert(path, stamp);
+        }
+        let inputs = Inputs { environment: self.environment.clone(), own, foreign, library: Stamp::of(&unit.library) };
+        let of_workspace = libraries.iter().filter(|(manifest, _)| manifest.starts_with(&dir));
+        let debugged = of_workspace.map(|(_, library)| library.clone()).collect();
+        Some(Record { package: unit.package, call, dir, library: unit.library, debugged, inputs })
+    }
+
+    /// Returns the sources in a dependency file of a compiler that ran in `dir`.
+    fn own_sources(&self, list: &Path, dir: &Path) -> Option<Stamps> {
+        let sources = dep_info::sources(&fs::read_to_string(list).ok()?);
+        let sources: Stamps = sources
+            .into_iter()
+            .map(|source| {
+                let source = dir.join(source);
+                let stamp = self.source(&source);
+                (source, stamp)
+            })
+            .collect();
+        (!sources.is_empty()).then_some(sources)
+    }
+
+    /// Records the result of a compiler call, unless a newer build has begun; `install` puts its library in place first. Returns `false`
+    /// after a cancellation.
+    pub(crate) fn note_direct(
+        &self,
+        processes: &Processes,
+        result: &Called,
+        install: impl FnOnce() -> Result<(), BuildError>,
+    ) -> Result<bool, BuildError> {
+        let mut all = self.records.lock();
+        if processes.is_canceled() {
+            return Ok(false);
+        }
+        let Some(known) = all.get_mut(&self.key) else { return Ok(false) };
+        let plugins = known.plugins.iter_mut().flatten();
+        let Some(record) = plugins.into_iter().find(|record| record.library == result.record.library) else {
+            return Ok(false);
+        };
+        record.inputs.library = Stamp::Unknown;
+        if result.is_built {
+            install()?;
+            if let Some(own) = self.own_sources(&result.dep_file, &record.dir) {
+                record.inputs.own = own;
+            }
+            record.inputs.library = Stamp::of(&record.library);
+            known.diagnostics.replace(&result.record.package.id, result.diagnostics.clone());
+        }
+        Ok(true)
+    }
+
+    /// Forgets the calls of this request: cargo makes the next build.
+    pub(crate) fn forget(&self) {
+        self.records.lock().remove(&self.key);
+    }
+}
+
+/// Returns the dependency file that a call writes to `dir`.
+pub(crate) fn dep_file(call: &CompilerCall, dir: &Path) -> Option<PathBuf> {
+    let name = format!("{}{}.d", call.value("--crate-name")?, call.codegen("extra-filename").unwrap_or_default());
+    Some(dir.join(name))
+}
+
+/// Returns `true` if a build script with this output folder has printed its inputs; otherwise all files of its package are inputs.
+fn lists_inputs(out: &Path) -> bool {
+    let output = out.parent().and_then(|dir| fs::read_to_string(dir.join("output")).ok());
+    output.is_some_and(|output| output.contains("rerun-if-changed=") || output.contains("rerun-if-env-changed="))
+}
