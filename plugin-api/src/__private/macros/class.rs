@@ -91,8 +91,9 @@ macro_rules! __alcedo_class {
             // One static: the compiler would track those of each property one by one.
             #[allow(clippy::type_complexity, reason = "it has as many parts as the class has properties")]
             static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = ($({
+                let _position = $at;
                 // SAFETY: the cell is part of the description below.
-                unsafe { $crate::__private::PropertyCell::<$class, $ty>::new() }
+                unsafe { $crate::__private::PropertyCell::new() }
             },)*);
             $crate::__private::properties! {
                 $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $given, (ALCEDO_CELLS.$at) })*
