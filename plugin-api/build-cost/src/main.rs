@@ -137,8 +137,8 @@ mod tests {
         assert!(!manifest(Sort::Plain, interface).contains("alcedo"));
     }
 
-    /// Bound of the ratio of processor times.
-    const BOUND: f64 = 9.9;
+    /// Bound of the ratio of processor times: 6.5 was measured, and 8.7 to 9.0 before the expansion was reduced.
+    const BOUND: f64 = 7.6;
 
     #[test]
     fn attributes_cost_less_than_their_bound() {
