@@ -162,7 +162,7 @@ pub trait StaticMethod {
 /// Body of a trampoline: object, memory, plugin part and parameter block of the call.
 pub(super) type Code = unsafe fn(ObjectHandle, *mut u8, *mut (), *mut u8) -> Result<(), CallError>;
 
-/// Calls `code` in a panic guard. Not generic, so that a function of a plugin is two pieces of code beside its panic guard: a build
+/// Calls `code` in a panic guard. Not generic, so that a function of a plugin is two pieces of code apart from its panic guard: a build
 /// without optimization compiles the guard once, in this crate. An optimized build inlines it.
 ///
 /// # Safety

@@ -88,7 +88,7 @@ macro_rules! __alcedo_class {
                 }
             }
 
-            // One static: the compiler would track those of each property one by one.
+            // A single static, since the compiler would track a static of each property separately.
             #[allow(clippy::type_complexity, reason = "it has as many parts as the class has properties")]
             static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = ($({
                 let _position = $at;
